@@ -48,7 +48,12 @@ class BadRecord(BadInput):
     """One value of one row cannot be sent."""
 
     def __init__(
-        self, message: str, *, row: int | None = None, column: str | None = None, value: object = None
+        self,
+        message: str,
+        *,
+        row: int | None = None,
+        column: str | None = None,
+        value: object = None,
     ) -> None:
         super().__init__(message)
         self.row = row
@@ -112,7 +117,9 @@ class NotFound(Refused):
 class TooMany(Refused):
     """The service asks to slow down; `wait` is in seconds."""
 
-    def __init__(self, message: str, *, status: int = 429, endpoint: str = "", wait: float = 1) -> None:
+    def __init__(
+        self, message: str, *, status: int = 429, endpoint: str = "", wait: float = 1
+    ) -> None:
         super().__init__(message, status=status, endpoint=endpoint)
         self.wait = wait
 

@@ -1,0 +1,1 @@
+"""The workbench for a hosted search service."""

@@ -1,0 +1,158 @@
+"""Hold a value against a declared type: the door through which arguments pass, on both ends."""
+
+from __future__ import annotations
+
+import re
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Annotated, Any, Literal, TypeGuard, Union, get_args, get_origin
+
+import msgspec
+
+from svc_notebook.errors import BadInput, did_you_mean
+
+_AT = re.compile(r" - at `\$(.*)`$")
+_WORD = re.compile(r"Invalid enum value '(.*)'$")
+
+
+def check_value(value: Any, wanted: Any, name: str) -> Any:
+    """Return `value` untouched if it fits `wanted`; `name` leads the place in a refusal."""
+    _refuse_unknown(value, wanted, name)
+    _converted(value, wanted, name, strict=True)
+    return value
+
+
+def check_members(members: Mapping[str, Any], shape: Any, name: str) -> dict[str, Any]:
+    """Check each member against a TypedDict; text among them is read by its declared type."""
+    kinds = hints(shape)
+    for key in members:
+        if key not in kinds:
+            raise BadInput(f"`{place(name, key)}` is not known{did_you_mean(key, kinds)}")
+    missing = sorted(shape.__required_keys__ - members.keys())
+    if missing:
+        raise BadInput(f"`{place(name, missing[0])}` is missing")
+    return {
+        key: read_text(value, kinds[key], place(name, key))
+        if isinstance(value, str) and type(value) is not str
+        else check_value(value, kinds[key], place(name, key))
+        for key, value in members.items()
+    }
+
+
+def read_text(text: str, wanted: Any, name: str) -> Any:
+    """Read a query string's text by its declared type (api.md, Format: arrays in a URL)."""
+    text = str(text)
+    kinds = list(_alternatives(wanted))
+    if text[:1] in ("[", "{") and kinds != [str]:
+        try:
+            return check_value(msgspec.json.decode(text), wanted, name)
+        except (msgspec.DecodeError, RecursionError):
+            if str not in kinds:
+                raise BadInput(f"`{name}`: not valid JSON: {text[:60]}") from None
+    if str in kinds:
+        return text
+    try:
+        return msgspec.convert(text, wanted, strict=False)
+    except msgspec.ValidationError as error:
+        if any(get_origin(kind) is list for kind in kinds):
+            return check_value([part for part in text.split(",") if part], wanted, name)
+        raise _refusal(error, wanted, name) from None
+
+
+def write_text(value: Any) -> str:
+    """Write an argument as a query string's text, the way `read_text` reads it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list) and all(isinstance(v, str) and "," not in v for v in value):
+        joined = ",".join(value)
+        return joined if joined and joined[0] not in "[{" else msgspec.json.encode(value).decode()
+    if isinstance(value, (list, dict)):
+        return msgspec.json.encode(value).decode()
+    return str(value)
+
+
+def place(name: str, key: str) -> str:
+    """Write `name.key`, or `key` alone at the top."""
+    return f"{name}.{key}" if name else key
+
+
+@lru_cache(maxsize=256)
+def hints(shape: Any) -> dict[str, Any]:
+    """The members of a TypedDict and their types, `Required` and `NotRequired` taken off."""
+    kinds = typing.get_type_hints(shape, include_extras=True)
+    return {key: _required_off(kind) for key, kind in kinds.items()}
+
+
+def _converted(value: Any, wanted: Any, name: str, *, strict: bool) -> Any:
+    try:
+        return msgspec.convert(value, wanted, strict=strict)
+    except msgspec.ValidationError as error:
+        raise _refusal(error, wanted, name) from None
+    except RecursionError:
+        raise BadInput(f"`{name}`: nested too deeply") from None
+
+
+def _refusal(error: msgspec.ValidationError, wanted: Any, name: str) -> BadInput:
+    text = str(error)
+    found = _AT.search(text)
+    text = _AT.sub("", text)
+    if (wrong := _WORD.match(text)) and (words := literals(wanted)):
+        text = f"`{wrong[1]}` is not one of {', '.join(words)}"
+    return BadInput(f"`{name}{found[1] if found else ''}`: {text[0].lower()}{text[1:]}")
+
+
+def _refuse_unknown(value: Any, wanted: Any, name: str) -> None:
+    """Walk down TypedDicts, for msgspec passes unknown members silently."""
+    for kind in _alternatives(wanted):
+        if _is_shape(kind) and isinstance(value, dict):
+            _refuse_members(value, kind, name)
+        elif get_origin(kind) is list and isinstance(value, list):
+            item = get_args(kind)[0]
+            if any(_is_shape(k) for k in _alternatives(item)):
+                for number, entry in enumerate(value):
+                    _refuse_unknown(entry, item, f"{name}[{number}]")
+
+
+def _refuse_members(value: dict[str, Any], shape: Any, name: str) -> None:
+    kinds = hints(shape)
+    for key, member in value.items():
+        if key not in kinds:
+            raise BadInput(f"`{place(name, key)}` is not known{did_you_mean(str(key), kinds)}")
+        _refuse_unknown(member, kinds[key], place(name, key))
+
+
+def _is_shape(kind: Any) -> TypeGuard[type]:
+    return typing.is_typeddict(kind)
+
+
+def _alternatives(wanted: Any) -> Iterator[Any]:
+    """Take a type apart: its annotations off, its union's members one by one."""
+    wanted = _bare(wanted)
+    if get_origin(wanted) in (Union, types.UnionType):
+        for kind in get_args(wanted):
+            yield from _alternatives(kind)
+    else:
+        yield wanted
+
+
+def _required_off(kind: Any) -> Any:
+    while get_origin(kind) in (typing.Required, typing.NotRequired):
+        kind = get_args(kind)[0]
+    return kind
+
+
+def _bare(kind: Any) -> Any:
+    while get_origin(kind) in (Annotated, typing.Required, typing.NotRequired):
+        kind = get_args(kind)[0]
+    return kind
+
+
+def literals(wanted: Any) -> list[str]:
+    """The words a type allows, for completion and for advice."""
+    kinds = list(_alternatives(wanted))
+    kinds += [
+        k for kind in kinds if get_origin(kind) is list for k in _alternatives(*get_args(kind))
+    ]
+    return [str(word) for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]

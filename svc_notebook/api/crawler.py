@@ -1,0 +1,112 @@
+"""Make, run and inspect crawlers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from svc_notebook.api.endpoint import Api, Whole, endpoint
+from svc_notebook.api.shapes import (
+    Crawler,
+    CrawlerCreated,
+    CrawlerPage,
+    CrawlerTask,
+    CrawlerTaskState,
+    CrawlTest,
+    DomainPage,
+    UrlStatistics,
+)
+
+PageSize = Annotated[int, Meta(ge=1, le=100)]
+PageNumber = Annotated[int, Meta(ge=1)]
+Urls = Annotated[list[str], Meta(max_length=50)]
+
+
+class CrawlerApi(Api, interface="crawler"):
+    """The crawler interface."""
+
+    @endpoint("POST", "/api/1/crawlers", acl="crawler", repeatable=False)
+    async def create_crawler(self, name: str, config: dict[str, Any]) -> CrawlerCreated:
+        """Make a crawler."""
+        ...
+
+    @endpoint("GET", "/api/1/crawlers", acl="crawler")
+    async def list_crawlers(
+        self,
+        *,
+        itemsPerPage: PageSize = 20,
+        page: PageNumber = 1,
+        name: str | None = None,
+        appId: str | None = None,
+    ) -> CrawlerPage:
+        """List the crawlers, a page at a time, from page 1."""
+        ...
+
+    @endpoint("GET", "/api/1/crawlers/{crawler}", acl="crawler")
+    async def get_crawler(self, crawler: str, *, withConfig: bool = False) -> Crawler:
+        """Read how a crawler stands."""
+        ...
+
+    @endpoint("PATCH", "/api/1/crawlers/{crawler}", acl="crawler")
+    async def update_crawler(
+        self, crawler: str, name: str | None = None, config: dict[str, Any] | None = None
+    ) -> CrawlerTask:
+        """Give a crawler another name or configuration."""
+        ...
+
+    @endpoint("PATCH", "/api/1/crawlers/{crawler}/config", acl="crawler")
+    async def update_crawler_config(
+        self, crawler: str, config: Whole[dict[str, Any]]
+    ) -> CrawlerTask:
+        """Change top-level properties of the configuration."""
+        ...
+
+    @endpoint("POST", "/api/1/crawlers/{crawler}/run", acl="crawler")
+    async def run_crawler(self, crawler: str) -> CrawlerTask:
+        """Let a crawler go on, or wait for its next schedule."""
+        ...
+
+    @endpoint("POST", "/api/1/crawlers/{crawler}/pause", acl="crawler")
+    async def pause_crawler(self, crawler: str) -> CrawlerTask:
+        """Ask a crawler to pause."""
+        ...
+
+    @endpoint("POST", "/api/1/crawlers/{crawler}/reindex", acl="crawler")
+    async def reindex_crawler(self, crawler: str) -> CrawlerTask:
+        """Start a whole crawl, or start it again."""
+        ...
+
+    @endpoint("GET", "/api/1/crawlers/{crawler}/stats/urls", acl="crawler")
+    async def crawler_url_stats(self, crawler: str) -> UrlStatistics:
+        """Count how the URLs of the last crawl ended."""
+        ...
+
+    @endpoint("POST", "/api/1/crawlers/{crawler}/urls/crawl", acl="crawler")
+    async def crawl_urls(self, crawler: str, urls: Urls, save: bool | None = None) -> CrawlerTask:
+        """Crawl up to 50 URLs now."""
+        ...
+
+    @endpoint("POST", "/api/1/crawlers/{crawler}/test", acl="crawler")
+    async def test_crawler_url(
+        self, crawler: str, url: str, config: dict[str, Any] | None = None
+    ) -> CrawlTest:
+        """Try one URL without keeping anything."""
+        ...
+
+    @endpoint("GET", "/api/1/crawlers/{crawler}/tasks/{task_id}", acl="crawler")
+    async def get_crawler_task(self, crawler: str, task_id: str) -> CrawlerTaskState:
+        """Say whether a crawler's task is still to do."""
+        ...
+
+    @endpoint("POST", "/api/1/crawlers/{crawler}/tasks/{task_id}/cancel", acl="crawler")
+    async def cancel_crawler_task(self, crawler: str, task_id: str) -> dict[str, Any]:
+        """Cancel the task that blocks a crawler."""
+        ...
+
+    @endpoint("GET", "/api/1/domains", acl="crawler")
+    async def list_domains(
+        self, *, appId: str | None = None, itemsPerPage: PageSize = 20, page: PageNumber = 1
+    ) -> DomainPage:
+        """List the registered domains."""
+        ...

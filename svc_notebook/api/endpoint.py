@@ -1,0 +1,365 @@
+"""Declare a REST endpoint once: its verb, its path, its right and a Python signature.
+
+Where an argument travels follows from how it is declared:
+
+    named in the path             the path
+    keyword-only                  the query string
+    ``Whole[T]``                  the whole body
+    ``Heading["Name"]``           a header, ``X-Service-Name``
+    any other                     a member of the body (of a GET's query string)
+    ``**params: Unpack[Shape]``   members likewise, one for each key of the shape
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, update_wrapper
+from inspect import Parameter
+from string import Formatter
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Concatenate,
+    Generic,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    Protocol,
+    Self,
+    TypeVar,
+    get_args,
+    overload,
+)
+from urllib.parse import quote
+
+from svc_notebook.api.checking import check_members, check_value, read_text, write_text
+from svc_notebook.errors import BadInput, did_you_mean
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+Verb = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+Interface = Literal["search", "crawler", "events"]
+Place = Literal["path", "query", "header", "body", "member", "spread"]
+Right = Literal[
+    "search", "browse", "addObject", "deleteObject", "deleteIndex", "settings", "editSettings",
+    "analytics", "recommendation", "listIndexes", "logs", "seeUnretrievableAttributes",
+]  # fmt: skip
+# Beyond the rights a key may hold: the admin key; any valid key; what each batched action
+# needs; the crawler's own user id and key.
+Access = Right | Literal["admin", "any", "actions", "crawler"]
+Normaliser = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """Mark an argument that travels as the header ``X-Service-<name>``."""
+
+    name: str
+
+
+class _Whole:
+    """Marks an argument that is the whole body."""
+
+
+Whole = Annotated[T, _Whole()]
+
+
+class Text(str):
+    """A member that arrived as text, from a query string or from `params`."""
+
+    __slots__ = ()
+
+
+class Parcel(NamedTuple):
+    """A request as a value: what one call puts on the wire."""
+
+    verb: Verb
+    path: str
+    query: dict[str, str]
+    body: Any = None
+    headers: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Endpoint:
+    """One row of the API: all that client, service, keys and docs need to know."""
+
+    name: str
+    verb: Verb
+    path: str
+    acl: Access
+    interface: Interface
+    reads: bool
+    status: int
+    repeatable: bool
+    doc: str
+    signature: inspect.Signature
+    types: Mapping[str, Any]
+    accepts: tuple[Normaliser, ...] = ()
+    headings: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def places(self) -> dict[str, Place]:
+        """Where each argument travels."""
+        in_path = {name for _, name, _, _ in Formatter().parse(self.path) if name}
+        return {p.name: self._place(p, in_path) for p in self.signature.parameters.values()}
+
+    def _place(self, p: Parameter, in_path: set[str]) -> Place:
+        marks = getattr(self.types[p.name], "__metadata__", ())
+        if p.name in in_path:
+            return "path"
+        if p.kind is Parameter.VAR_KEYWORD:
+            return "spread"
+        if any(isinstance(mark, Heading) for mark in marks):
+            return "header"
+        if any(isinstance(mark, _Whole) for mark in marks):
+            return "body"
+        return "query" if p.kind is Parameter.KEYWORD_ONLY else "member"
+
+    @cached_property
+    def shape(self) -> Any:
+        """The TypedDict behind ``**params``, or None."""
+        spread = [name for name, place in self.places.items() if place == "spread"]
+        return get_args(self.types[spread[0]])[0] if spread else None
+
+    @cached_property
+    def members(self) -> dict[str, Any]:
+        """The body's members (of a GET: the query string's) and their types."""
+        own = {n: self.types[n] for n, place in self.places.items() if place == "member"}
+        return own | (typing.get_type_hints(self.shape, include_extras=True) if self.shape else {})
+
+    def encode(self, *args: Any, **kwargs: Any) -> Parcel:
+        """Put a call's arguments where they travel; raises `BadInput` on a wrong one."""
+        held: dict[Place, dict[str, Any]] = {place: {} for place in get_args(Place)}
+        for name, value in self._bound(args, kwargs).items():
+            place = self.places[name]
+            if value is None and self.signature.parameters[name].default is None:
+                continue
+            held[place][name] = self._checked(name, value)
+        members = held["member"] | next(iter(held["spread"].values()), {})
+        parts = {name: quote(str(part), safe="") for name, part in held["path"].items()}
+        headers = {self.headings[name]: quote(value) for name, value in held["header"].items()}
+        query = held["query"]
+        if self.verb == "GET":
+            query, members = query | members, {}
+        body = next(iter(held["body"].values()), members or None)
+        texts = {name: write_text(value) for name, value in query.items() if value is not None}
+        return Parcel(self.verb, self.path.format_map(parts), texts, body, headers)
+
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        known = [*self.members, *(n for n, place in self.places.items() if place != "spread")]
+        for name in kwargs.keys() - known:
+            raise BadInput(f"{self.name} does not take `{name}`{did_you_mean(name, known)}")
+        try:
+            return self.signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise BadInput(f"{self.name}: {error}") from None
+
+    def decode(
+        self,
+        path: Mapping[str, str],
+        query: Mapping[str, str],
+        body: Any,
+        headers: Mapping[str, str] = {},
+    ) -> dict[str, Any]:
+        """Read a request back into the arguments it was made of; raises `BadInput`.
+
+        `headers` are named as in `headings`; what arrives as text is read by its declared type.
+        """
+        texts = {name: Text(value) for name, value in query.items()}
+        sources: dict[Place, Mapping[str, Any]] = {
+            "path": path,
+            "query": texts,
+            "header": {name: headers.get(self.headings[name]) for name in self.headings},
+            "member": texts if self.verb == "GET" else self._members_of(body),
+        }
+        given: dict[str, Any] = {}
+        for name, place in self.places.items():
+            if place == "body":
+                given[name] = self._checked(name, body)
+            elif place == "spread":
+                given |= self._checked(name, self._spread(sources["member"]))
+            elif sources[place].get(name) is not None:
+                given[name] = self._checked(name, sources[place][name])
+            elif (default := self.signature.parameters[name].default) is Parameter.empty:
+                raise BadInput(f"`{name}` is missing")
+            else:
+                given[name] = default
+        if not self.shape:
+            self._refuse_unknown(sources["member"])
+        return given
+
+    def _members_of(self, body: Any) -> Mapping[str, Any]:
+        if "body" in self.places.values():
+            return {}
+        for normalise in self.accepts:
+            body = normalise(body)
+        if body is None:
+            return {}
+        if not isinstance(body, dict):
+            raise BadInput(f"the body should be a JSON object, not {type(body).__name__}")
+        return body
+
+    def _spread(self, members: Mapping[str, Any]) -> dict[str, Any]:
+        own = {name for name, place in self.places.items() if place != "spread"}
+        return {name: value for name, value in members.items() if name not in own}
+
+    def _refuse_unknown(self, members: Mapping[str, Any]) -> None:
+        own = [name for name, place in self.places.items() if place != "path"]
+        for name in members.keys() - set(own):
+            raise BadInput(f"`{name}` is not known here{did_you_mean(name, own)}")
+
+    def _checked(self, name: str, value: Any) -> Any:
+        if self.places[name] == "spread":
+            return check_members(value, self.shape, "")
+        if self.places[name] == "path" and not value:
+            raise BadInput(f"`{name}` is empty; give it a name")
+        if isinstance(value, Text):
+            return read_text(value, self.types[name], name)
+        return check_value(value, self.types[name], name)
+
+
+class Sender(Protocol):
+    """Whatever can carry a parcel to a service and bring its answer back."""
+
+    async def send(self, endpoint: Endpoint, parcel: Parcel) -> Any:
+        """Bring the decoded answer, or raise `CallFailed`."""
+        ...
+
+
+class Api:
+    """A family of endpoints on one interface."""
+
+    interface: ClassVar[Interface] = "search"
+    endpoints: ClassVar[dict[str, Endpoint]] = {}
+
+    def __init_subclass__(cls, interface: Interface | None = None) -> None:
+        if interface:
+            cls.interface = interface
+        inherited = [vars(base).get("endpoints", {}) for base in reversed(cls.__mro__[1:])]
+        own = [m.declare(cls.interface) for m in vars(cls).values() if isinstance(m, Operation)]
+        cls.endpoints = {name: row for rows in inherited for name, row in rows.items()}
+        cls.endpoints |= {row.name: row for row in own}
+
+
+class Asynchronous:
+    """The face of a client whose methods are coroutine functions."""
+
+    def perform(self, endpoint: Endpoint, parcel: Parcel) -> Coroutine[Any, Any, Any]:
+        """Send one parcel."""
+        raise NotImplementedError
+
+
+class Blocking:
+    """The face of a client whose methods return when the answer is there."""
+
+    def perform(self, endpoint: Endpoint, parcel: Parcel) -> Any:
+        """Send one parcel."""
+        raise NotImplementedError
+
+
+class Operation(Generic[P, R]):
+    """A declared method: a plain one on a `Blocking` client, a coroutine function otherwise."""
+
+    endpoint: Endpoint
+
+    def __init__(self, method: Callable[..., Any], **facts: Any) -> None:
+        self._method = method
+        self._facts = facts
+
+    def declare(self, interface: Interface) -> Endpoint:
+        """Read the row off the method's signature."""
+        method = self._method
+        signature = inspect.signature(method)
+        types = typing.get_type_hints(method, include_extras=True)
+        own = signature.replace(parameters=list(signature.parameters.values())[1:])
+        headings = {
+            name: mark.name
+            for name, kind in types.items()
+            for mark in getattr(kind, "__metadata__", ())
+            if isinstance(mark, Heading)
+        }
+        doc = inspect.getdoc(method) or ""
+        self.endpoint = Endpoint(
+            name=method.__name__, interface=interface, doc=doc, signature=own, types=types,
+            headings=headings, **self._facts,
+        )  # fmt: skip
+        self._spelled = spelled_out(own, self.endpoint)
+        return self.endpoint
+
+    @overload
+    def __get__(self, api: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, api: Blocking, owner: type) -> Callable[P, R]: ...
+    @overload
+    def __get__(self, api: Asynchronous, owner: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
+    def __get__(self, api: Any, owner: type) -> Any:
+        """Bind the row to a client's way of sending."""
+        if api is None:
+            return self
+        row = self.endpoint
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return api.perform(row, row.encode(*args, **kwargs))
+
+        update_wrapper(call, self._method)
+        call.__doc__ = f"{row.doc}\n\n{row.verb} {row.path}; {access_text(row.acl)}."
+        call.__signature__ = self._spelled  # type: ignore[attr-defined]
+        return call
+
+
+def endpoint(
+    verb: Verb,
+    path: str,
+    *,
+    acl: Access,
+    reads: bool | None = None,
+    status: int = 200,
+    repeatable: bool = True,
+    accepts: tuple[Normaliser, ...] = (),
+) -> Callable[[Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]], Operation[P, R]]:
+    """Make a method send what its signature declares; its body is never run.
+
+    `reads` says which hosts and time-outs serve it (default: a GET reads); `repeatable` whether
+    sending it twice does no harm; `accepts` names what the service takes beyond what our own
+    client sends.
+    """
+    facts: dict[str, Any] = {
+        "verb": verb, "path": path, "acl": acl, "status": status, "accepts": accepts,
+        "reads": verb == "GET" if reads is None else reads, "repeatable": repeatable,
+    }  # fmt: skip
+
+    def declare(method: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]) -> Operation[P, R]:
+        return Operation(method, **facts)
+
+    return declare
+
+
+def access_text(acl: Access) -> str:
+    """Say in words what a key needs."""
+    words = {
+        "admin": "needs the admin key",
+        "any": "any valid key will do",
+        "actions": "the key needs the right of each batched action",
+        "crawler": "needs the crawler user id and key",
+    }
+    return words.get(acl, f"the key needs the right `{acl}`")
+
+
+def spelled_out(signature: inspect.Signature, row: Endpoint) -> inspect.Signature:
+    """Name each key of ``**params: Unpack[Shape]``, so that a notebook can complete it."""
+    spelled = [p for p in signature.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+    taken = {p.name for p in spelled}
+    if row.shape:
+        spelled += [
+            Parameter(key, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+            for key, kind in row.members.items()
+            if key not in taken and key.isidentifier()
+        ]
+    return signature.replace(parameters=spelled)

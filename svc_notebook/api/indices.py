@@ -1,0 +1,37 @@
+"""List, copy, move and delete indices."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from svc_notebook.api.endpoint import Api, endpoint
+from svc_notebook.api.shapes import Deleted, IndexList, Natural, Updated
+
+Scope = Literal["settings", "synonyms", "rules"]
+
+
+class IndexRows(Api, interface="search"):
+    """Indices as a whole."""
+
+    @endpoint("DELETE", "/1/indexes/{index}", acl="deleteIndex")
+    async def delete_index(self, index: str) -> Deleted:
+        """Delete an index with its records and settings."""
+        ...
+
+    @endpoint("POST", "/1/indexes/{index}/operation", acl="addObject")
+    async def operate_index(
+        self,
+        index: str,
+        operation: Literal["move", "copy"],
+        destination: str,
+        scope: list[Scope] | None = None,
+    ) -> Updated:
+        """Copy or move an index; `scope` copies only those parts of it."""
+        ...
+
+    @endpoint("GET", "/1/indexes", acl="listIndexes")
+    async def list_indices(
+        self, *, page: Natural | None = None, hitsPerPage: Natural | None = None
+    ) -> IndexList:
+        """List the indices, all of them or, given `page`, a hundred at a time."""
+        ...

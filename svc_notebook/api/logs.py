@@ -1,0 +1,38 @@
+"""Read the request logs and the state of tasks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from svc_notebook.api.endpoint import Api, endpoint
+from svc_notebook.api.shapes import Logs, Natural, Task, TaskID
+
+LogLength = Annotated[int, Meta(ge=0, le=1000)]
+
+
+class LogRows(Api, interface="search"):
+    """Logs and tasks."""
+
+    @endpoint("GET", "/1/logs", acl="logs")
+    async def get_logs(
+        self,
+        *,
+        offset: Natural = 0,
+        length: LogLength = 10,
+        indexName: str | None = None,
+        type: Literal["all", "query", "build", "error"] = "all",
+    ) -> Logs:
+        """Read logged requests, the newest first."""
+        ...
+
+    @endpoint("GET", "/1/indexes/{index}/task/{task_id}", acl="addObject")
+    async def get_task(self, index: str, task_id: TaskID) -> Task:
+        """Say whether a task is published."""
+        ...
+
+    @endpoint("GET", "/1/task/{task_id}", acl="editSettings")
+    async def get_app_task(self, task_id: TaskID) -> Task:
+        """Say whether a task of the application, a dictionary's, is published."""
+        ...

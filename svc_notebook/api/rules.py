@@ -1,0 +1,66 @@
+"""Read and write rules."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from svc_notebook.api.endpoint import Api, Whole, endpoint
+from svc_notebook.api.shapes import Natural, Rule, RuleHits, Saved, Updated
+
+RulePage = Annotated[int, Meta(ge=1, le=1000)]
+
+
+class RuleRows(Api, interface="search"):
+    """An index's rules."""
+
+    @endpoint("PUT", "/1/indexes/{index}/rules/{object_id}", acl="editSettings")
+    async def save_rule(
+        self, index: str, object_id: str, rule: Whole[Rule], *, forwardToReplicas: bool = False
+    ) -> Saved:
+        """Save one rule, in place of the one with its `objectID`."""
+        ...
+
+    @endpoint("POST", "/1/indexes/{index}/rules/batch", acl="editSettings")
+    async def save_rules(
+        self,
+        index: str,
+        rules: Whole[list[Rule]],
+        *,
+        forwardToReplicas: bool = False,
+        clearExistingRules: bool = False,
+    ) -> Updated:
+        """Save many rules; `clearExistingRules` replaces them all at once."""
+        ...
+
+    @endpoint("GET", "/1/indexes/{index}/rules/{object_id}", acl="settings")
+    async def get_rule(self, index: str, object_id: str) -> Rule:
+        """Read one rule."""
+        ...
+
+    @endpoint("DELETE", "/1/indexes/{index}/rules/{object_id}", acl="editSettings")
+    async def delete_rule(
+        self, index: str, object_id: str, *, forwardToReplicas: bool = False
+    ) -> Updated:
+        """Delete one rule."""
+        ...
+
+    @endpoint("POST", "/1/indexes/{index}/rules/clear", acl="editSettings")
+    async def clear_rules(self, index: str, *, forwardToReplicas: bool = False) -> Updated:
+        """Delete all rules."""
+        ...
+
+    @endpoint("POST", "/1/indexes/{index}/rules/search", acl="settings", reads=True)
+    async def search_rules(
+        self,
+        index: str,
+        query: str = "",
+        anchoring: Literal["is", "startsWith", "endsWith", "contains"] | None = None,
+        context: str | None = None,
+        page: Natural = 0,
+        hitsPerPage: RulePage = 20,
+        enabled: bool | None = None,
+    ) -> RuleHits:
+        """Find rules."""
+        ...

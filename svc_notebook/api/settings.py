@@ -1,0 +1,29 @@
+"""Read and change how an index searches."""
+
+from __future__ import annotations
+
+from svc_notebook.api.endpoint import Api, Whole, endpoint
+from svc_notebook.api.forms import read_aliases
+from svc_notebook.api.parameters import Settings
+from svc_notebook.api.shapes import Updated
+
+
+class SettingsRows(Api, interface="search"):
+    """An index's settings."""
+
+    @endpoint("GET", "/1/indexes/{index}/settings", acl="settings")
+    async def get_settings(self, index: str, *, getVersion: int = 1) -> Settings:
+        """Read the settings that are not null."""
+        ...
+
+    @endpoint("PUT", "/1/indexes/{index}/settings", acl="editSettings", accepts=(read_aliases,))
+    async def set_settings(
+        self,
+        index: str,
+        settings: Whole[Settings],
+        *,
+        forwardToReplicas: bool = False,
+        forwardToSlaves: bool = False,
+    ) -> Updated:
+        """Change the settings named and leave the rest; null resets one to its default."""
+        ...

@@ -1,0 +1,63 @@
+"""Read and write synonyms."""
+
+from __future__ import annotations
+
+from svc_notebook.api.endpoint import Api, Whole, endpoint
+from svc_notebook.api.shapes import Deleted, Natural, SavedSynonym, Synonym, SynonymHits, Updated
+
+
+class SynonymRows(Api, interface="search"):
+    """An index's synonyms."""
+
+    @endpoint("PUT", "/1/indexes/{index}/synonyms/{object_id}", acl="editSettings")
+    async def save_synonym(
+        self,
+        index: str,
+        object_id: str,
+        synonym: Whole[Synonym],
+        *,
+        forwardToReplicas: bool = False,
+    ) -> SavedSynonym:
+        """Save one synonym, in place of the one with its `objectID`."""
+        ...
+
+    @endpoint("POST", "/1/indexes/{index}/synonyms/batch", acl="editSettings")
+    async def save_synonyms(
+        self,
+        index: str,
+        synonyms: Whole[list[Synonym]],
+        *,
+        forwardToReplicas: bool = False,
+        replaceExistingSynonyms: bool = False,
+    ) -> Updated:
+        """Save many synonyms; `replaceExistingSynonyms` replaces the whole list at once."""
+        ...
+
+    @endpoint("GET", "/1/indexes/{index}/synonyms/{object_id}", acl="settings")
+    async def get_synonym(self, index: str, object_id: str) -> Synonym:
+        """Read one synonym."""
+        ...
+
+    @endpoint("POST", "/1/indexes/{index}/synonyms/clear", acl="editSettings")
+    async def clear_synonyms(self, index: str, *, forwardToReplicas: bool = False) -> Updated:
+        """Delete all synonyms."""
+        ...
+
+    @endpoint("DELETE", "/1/indexes/{index}/synonyms/{object_id}", acl="editSettings")
+    async def delete_synonym(
+        self, index: str, object_id: str, *, forwardToReplicas: bool = False
+    ) -> Deleted:
+        """Delete one synonym."""
+        ...
+
+    @endpoint("POST", "/1/indexes/{index}/synonyms/search", acl="settings", reads=True)
+    async def search_synonyms(
+        self,
+        index: str,
+        query: str = "",
+        type: str = "",
+        page: Natural = 0,
+        hitsPerPage: Natural = 100,
+    ) -> SynonymHits:
+        """Find synonyms; `type` lists types with commas between."""
+        ...
