@@ -17,6 +17,12 @@ _AT = re.compile(r" - at `\$(.*)`$")
 _WORD = re.compile(r"Invalid enum value '(.*)'$")
 
 
+class Text(str):
+    """A value that arrived as text, from a query string or from `params`."""
+
+    __slots__ = ()
+
+
 def check_value(value: Any, wanted: Any, name: str) -> Any:
     """Return `value` untouched if it fits `wanted`; `name` leads the place in a refusal."""
     _refuse_unknown(value, wanted, name)
@@ -35,7 +41,7 @@ def check_members(members: Mapping[str, Any], shape: Any, name: str) -> dict[str
         raise BadInput(f"`{place(name, missing[0])}` is missing")
     return {
         key: read_text(value, kinds[key], place(name, key))
-        if isinstance(value, str) and type(value) is not str
+        if isinstance(value, Text)
         else check_value(value, kinds[key], place(name, key))
         for key, value in members.items()
     }
@@ -91,7 +97,7 @@ def _converted(value: Any, wanted: Any, name: str, *, strict: bool) -> Any:
     except msgspec.ValidationError as error:
         raise _refusal(error, wanted, name) from None
     except RecursionError:
-        raise BadInput(f"`{name}`: nested too deeply") from None
+        raise BadInput(f"{f'`{name}`' if name else 'the body'}: nested too deeply") from None
 
 
 def _refusal(error: msgspec.ValidationError, wanted: Any, name: str) -> BadInput:
@@ -100,7 +106,8 @@ def _refusal(error: msgspec.ValidationError, wanted: Any, name: str) -> BadInput
     text = _AT.sub("", text)
     if (wrong := _WORD.match(text)) and (words := literals(wanted)):
         text = f"`{wrong[1]}` is not one of {', '.join(words)}"
-    return BadInput(f"`{name}{found[1] if found else ''}`: {text[0].lower()}{text[1:]}")
+    at = f"{name}{found[1] if found else ''}".lstrip(".")
+    return BadInput(f"{f'`{at}`' if at else 'the body'}: {text[0].lower()}{text[1:]}")
 
 
 def _refuse_unknown(value: Any, wanted: Any, name: str) -> None:

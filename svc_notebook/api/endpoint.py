@@ -36,7 +36,7 @@ from typing import (
 )
 from urllib.parse import quote
 
-from svc_notebook.api.checking import check_members, check_value, read_text, write_text
+from svc_notebook.api.checking import Text, check_members, check_value, read_text, write_text
 from svc_notebook.errors import BadInput, did_you_mean
 
 P = ParamSpec("P")
@@ -68,12 +68,6 @@ class _Whole:
 
 
 Whole = Annotated[T, _Whole()]
-
-
-class Text(str):
-    """A member that arrived as text, from a query string or from `params`."""
-
-    __slots__ = ()
 
 
 class Parcel(NamedTuple):
@@ -173,11 +167,12 @@ class Endpoint:
         `headers` are named as in `headings`; what arrives as text is read by its declared type.
         """
         texts = {name: Text(value) for name, value in query.items()}
+        body = self._normalised(texts if self.verb == "GET" else body)
         sources: dict[Place, Mapping[str, Any]] = {
             "path": path,
             "query": texts,
             "header": {name: headers.get(self.headings[name]) for name in self.headings},
-            "member": texts if self.verb == "GET" else self._members_of(body),
+            "member": self._members_of(body),
         }
         given: dict[str, Any] = {}
         for name, place in self.places.items():
@@ -195,12 +190,13 @@ class Endpoint:
             self._refuse_unknown(sources["member"])
         return given
 
-    def _members_of(self, body: Any) -> Mapping[str, Any]:
-        if "body" in self.places.values():
-            return {}
+    def _normalised(self, body: Any) -> Any:
         for normalise in self.accepts:
             body = normalise(body)
-        if body is None:
+        return body
+
+    def _members_of(self, body: Any) -> Mapping[str, Any]:
+        if body is None or "body" in self.places.values():
             return {}
         if not isinstance(body, dict):
             raise BadInput(f"the body should be a JSON object, not {type(body).__name__}")
@@ -222,7 +218,8 @@ class Endpoint:
             raise BadInput(f"`{name}` is empty; give it a name")
         if isinstance(value, Text):
             return read_text(value, self.types[name], name)
-        return check_value(value, self.types[name], name)
+        at = "" if self.places[name] == "body" else name
+        return check_value(value, self.types[name], at)
 
 
 class Sender(Protocol):

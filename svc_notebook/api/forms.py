@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl
 
-from svc_notebook.api.endpoint import Text
-from svc_notebook.api.parameters import ALIASES
+from svc_notebook.api.checking import Text, hints, read_text
+from svc_notebook.api.parameters import ALIASES, SearchParams
 from svc_notebook.errors import BadInput
 
 
@@ -38,7 +38,19 @@ def read_requests(body: Any) -> Any:
         body = {"requests": body}
     if not isinstance(body, dict) or not isinstance(body.get("requests"), list):
         return body
-    return body | {"requests": [read_params(request) for request in body["requests"]]}
+    return body | {"requests": [_typed(read_params(request)) for request in body["requests"]]}
+
+
+def _typed(request: Any) -> Any:
+    if not isinstance(request, dict):
+        return request
+    kinds = hints(SearchParams)
+    return {
+        name: read_text(value, kinds[name], name)
+        if isinstance(value, Text) and name in kinds
+        else value
+        for name, value in request.items()
+    }
 
 
 def read_aliases(settings: Any) -> Any:
