@@ -36,7 +36,7 @@ def check_members(members: Mapping[str, Any], shape: Any, name: str) -> dict[str
     for key in members:
         if key not in kinds:
             raise BadInput(f"`{place(name, key)}` is not known{did_you_mean(key, kinds)}")
-    missing = sorted(shape.__required_keys__ - members.keys())
+    missing = sorted(required(shape) - members.keys())
     if missing:
         raise BadInput(f"`{place(name, missing[0])}` is missing")
     return {
@@ -68,13 +68,11 @@ def read_text(text: str, wanted: Any, name: str) -> Any:
 
 
 def write_text(value: Any) -> str:
-    """Write an argument as a query string's text, the way `read_text` reads it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list) and all(isinstance(v, str) and "," not in v for v in value):
-        joined = ",".join(value)
-        return joined if joined and joined[0] not in "[{" else msgspec.json.encode(value).decode()
-    if isinstance(value, (list, dict)):
+    """Write an argument as a query string's text, the way `read_text` reads it.
+
+    Lists go as JSON, not comma-joined: an empty item or one with a comma stays what it is.
+    """
+    if isinstance(value, (bool, list, dict)):
         return msgspec.json.encode(value).decode()
     return str(value)
 
@@ -142,6 +140,19 @@ def _alternatives(wanted: Any) -> Iterator[Any]:
             yield from _alternatives(kind)
     else:
         yield wanted
+
+
+@lru_cache(maxsize=256)
+def required(shape: Any) -> frozenset[str]:
+    """The members a TypedDict cannot do without.
+
+    `__required_keys__` alone misses the marks inside annotations that are kept as text.
+    """
+    kinds = typing.get_type_hints(shape, include_extras=True)
+    marked = {key: get_origin(kind) for key, kind in kinds.items()}
+    needed = {key for key, mark in marked.items() if mark is typing.Required}
+    spared = {key for key, mark in marked.items() if mark is typing.NotRequired}
+    return frozenset((shape.__required_keys__ | needed) - spared)
 
 
 def _required_off(kind: Any) -> Any:

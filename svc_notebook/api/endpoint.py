@@ -169,7 +169,7 @@ class Endpoint:
         texts = {name: Text(value) for name, value in query.items()}
         body = self._normalised(texts if self.verb == "GET" else body)
         sources: dict[Place, Mapping[str, Any]] = {
-            "path": path,
+            "path": {name: Text(value) for name, value in path.items()},
             "query": texts,
             "header": {name: headers.get(self.headings[name]) for name in self.headings},
             "member": self._members_of(body),
@@ -214,7 +214,7 @@ class Endpoint:
     def _checked(self, name: str, value: Any) -> Any:
         if self.places[name] == "spread":
             return check_members(value, self.shape, "")
-        if self.places[name] == "path" and not value:
+        if self.places[name] == "path" and value == "":
             raise BadInput(f"`{name}` is empty; give it a name")
         if isinstance(value, Text):
             return read_text(value, self.types[name], name)

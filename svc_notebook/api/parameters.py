@@ -8,23 +8,27 @@ only a parameter of one search, what is only a setting of an index. `PARAMETERS`
 from __future__ import annotations
 
 import typing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypedDict
 
 from msgspec import Meta
 
 from svc_notebook.api.checking import hints, literals
 
+Effect = Literal["works", "accepted", "later"]
+
 
 @dataclass(frozen=True)
 class About:
-    """What a parameter is when nobody sets it, and what it does; `effect` is false for the
-    few that are bound to the vendor's own products and are accepted without doing anything.
+    """What a parameter is when nobody sets it, what it does, and whether the local service does it.
+
+    The few that are `accepted` belong to the vendor's own products and do nothing here; those
+    that come `later` are checked and kept, but have no effect yet.
     """
 
-    default: Any
+    default: Any = field(hash=False)
     meaning: str
-    effect: bool = True
+    effect: Effect = "works"
 
 
 Natural = Annotated[int, Meta(ge=0)]
@@ -102,20 +106,20 @@ class Shared(TypedDict, total=False):
     queryLanguages: Annotated[Words | None, About([], "languages of the query, as ISO codes")]
     enableRules: Annotated[bool | None, About(True, "whether the index's rules apply")]
     enablePersonalization: Annotated[
-        bool | None, About(False, "personalised ranking of the vendor's", effect=False)
+        bool | None, About(False, "personalised ranking of the vendor's", effect="accepted")
     ]
     enableReRanking: Annotated[
-        bool | None, About(True, "learned re-ranking of the vendor's", effect=False)
+        bool | None, About(True, "learned re-ranking of the vendor's", effect="accepted")
     ]
     reRankingApplyFilter: Annotated[
-        Filters | None, About(None, "which hits learned re-ranking may move", effect=False)
+        Filters | None, About(None, "which hits learned re-ranking may move", effect="accepted")
     ]
     mode: Annotated[
         Literal["keywordSearch", "neuralSearch"] | None,
-        About("keywordSearch", "keyword or semantic matching", effect=False),
+        About("keywordSearch", "keyword or semantic matching", effect="accepted"),
     ]
     semanticSearch: Annotated[
-        dict[str, Any] | None, About(None, "options of semantic matching", effect=False)
+        dict[str, Any] | None, About(None, "options of semantic matching", effect="accepted")
     ]
     queryType: Annotated[
         QueryType | None, About("prefixLast", "which query words match as beginnings of words")
@@ -222,7 +226,7 @@ class SearchOptions(Shared, total=False):
     ]
     ruleContexts: Annotated[Words | None, About([], "contexts that may trigger rules")]
     personalizationImpact: Annotated[
-        Percent | None, About(100, "weight of personalisation", effect=False)
+        Percent | None, About(100, "weight of personalisation", effect="accepted")
     ]
     userToken: Annotated[str | None, About(None, "who searches, for rate limits")]
     getRankingInfo: Annotated[
@@ -230,11 +234,13 @@ class SearchOptions(Shared, total=False):
     ]
     synonyms: Annotated[bool | None, About(True, "whether the index's synonyms apply")]
     clickAnalytics: Annotated[bool | None, About(False, "add a `queryID` for events to refer to")]
-    analytics: Annotated[bool | None, About(True, "count the search in analytics", effect=False)]
-    analyticsTags: Annotated[Words | None, About([], "labels in analytics", effect=False)]
-    enableABTest: Annotated[bool | None, About(True, "take part in A/B tests", effect=False)]
+    analytics: Annotated[
+        bool | None, About(True, "count the search in analytics", effect="accepted")
+    ]
+    analyticsTags: Annotated[Words | None, About([], "labels in analytics", effect="accepted")]
+    enableABTest: Annotated[bool | None, About(True, "take part in A/B tests", effect="accepted")]
     percentileComputation: Annotated[
-        bool | None, About(True, "count the search in latency statistics", effect=False)
+        bool | None, About(True, "count the search in latency statistics", effect="accepted")
     ]
 
 
@@ -297,7 +303,7 @@ class Settings(Shared, total=False):
         Words | None, About([], "numbers to filter by, all by default; `equalOnly(a)`")
     ]
     allowCompressionOfIntegerArray: Annotated[
-        bool | None, About(False, "store arrays of integers compressed", effect=False)
+        bool | None, About(False, "store arrays of integers compressed", effect="accepted")
     ]
     attributeForDistinct: Annotated[str | None, About(None, "what makes records one group")]
     userData: Annotated[Any, About({}, "anything up to 32 kB, handed out with each answer")]
@@ -315,7 +321,7 @@ class Parameter:
     type: Any
     default: Any
     meaning: str
-    effect: bool
+    effect: Effect
     choices: tuple[str, ...]
 
 

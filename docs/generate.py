@@ -1,0 +1,163 @@
+"""Write the pages of this folder that are read off the code; with `--check`, only compare."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from svc_notebook import errors
+from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.api.endpoint import Api, access_text
+from svc_notebook.api.parameters import PARAMETERS, Parameter
+
+HERE = Path(__file__).parent
+INTERFACES = {"search": "The search service", "crawler": "The crawler", "events": "The events"}
+SCOPES = {
+    "both": "Settings that one search may override",
+    "parameter": "Parameters of one search",
+    "setting": "Settings of an index",
+}
+
+
+def endpoints_page() -> str:
+    """Every endpoint, its right and what it takes."""
+    parts = ["# Endpoints", f"All {len(ENDPOINTS)} of them, as `svc_notebook.api` declares them."]
+    for interface, title in INTERFACES.items():
+        parts.append(f"## {title}")
+        rows = [_endpoint_row(row) for row in ENDPOINTS if row.interface == interface]
+        parts.append(table(["method", "verb", "path", "right", "hosts", "answers", "takes"], rows))
+    parts.append(
+        "*hosts*: a reading call goes to the read hosts first. *takes*: **path**, header, "
+        "`query string` and body; `…Params` stands for every parameter of "
+        "[that kind](parameters.md)."
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _endpoint_row(row: Endpoint) -> list[str]:
+    right = row.acl if row.acl not in ("any", "actions") else access_text(row.acl)
+    hosts = "read" if row.reads else "write"
+    answer = typing.get_type_hints(_method(row))["return"]
+    return [
+        f"`{row.name}`", row.verb, f"`{row.path}`", right, hosts,
+        f"{row.status} {type_name(answer)}", ", ".join(_arguments(row)),
+    ]  # fmt: skip
+
+
+def _method(row: Endpoint) -> Callable[..., Any]:
+    families = [family for family in _subclasses(Api) if row.name in vars(family)]
+    method: Callable[..., Any] = vars(families[0])[row.name]._method
+    return method
+
+
+def _subclasses(family: type[Api]) -> Iterable[type[Api]]:
+    for child in family.__subclasses__():
+        yield child
+        yield from _subclasses(child)
+
+
+def _arguments(row: Endpoint) -> Iterable[str]:
+    marks = {"path": "**{}**", "query": "`{}`", "header": "header {}"}
+    for name, place in row.places.items():
+        if place == "spread":
+            yield row.shape.__name__
+        else:
+            yield marks.get(place, "{}").format(name)
+
+
+def parameters_page() -> str:
+    """Every search parameter and setting."""
+    parts = [
+        "# Search parameters and settings",
+        f"All {len(PARAMETERS)}, as `svc_notebook.api.parameters` declares them. Those marked "
+        "*accepted* belong to the vendor's own products: they are taken and do nothing in the "
+        "local service. Those marked *later* are checked and kept there, but have no effect yet.",
+    ]
+    for scope, title in SCOPES.items():
+        rows = [_parameter_row(p) for p in PARAMETERS.values() if p.scope == scope]
+        parts += [f"## {title}", table(["name", "type", "default", "meaning", ""], rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _parameter_row(parameter: Parameter) -> list[str]:
+    default = msgspec.json.encode(parameter.default).decode()
+    return [
+        f"`{parameter.name}`", type_name(parameter.type), f"`{default}`", parameter.meaning,
+        parameter.effect,
+    ]  # fmt: skip
+
+
+def errors_page() -> str:
+    """The tree of errors."""
+    return f"# Errors\n\n{errors.__doc__}"
+
+
+def type_name(kind: Any) -> str:
+    """Write a type the way a reader of JSON says it."""
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        limits = [
+            f"{sign} {limit}"
+            for mark in args[1:]
+            for sign, limit in [("≥", getattr(mark, "ge", None)), ("≤", getattr(mark, "le", None))]
+            if limit is not None
+        ]
+        return " ".join([type_name(args[0]), *limits])
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(type_name(a) for a in args if a is not type(None))
+    if origin is typing.Literal:
+        return " ".join(f"`{word}`" for word in args)
+    if origin is list:
+        return f"list of {type_name(args[0])}"
+    if origin is dict:
+        return f"object of {type_name(args[1])}"
+    return NAMES.get(kind, getattr(kind, "__name__", str(kind)))
+
+
+NAMES: dict[Any, str] = {
+    str: "string", int: "integer", bool: "boolean", float: "number", Any: "any",
+    type(None): "nothing",
+}  # fmt: skip
+
+
+def table(head: list[str], rows: Iterable[list[str]]) -> str:
+    """Write a Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in lines]
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "endpoints.md": endpoints_page,
+    "parameters.md": parameters_page,
+    "errors.md": errors_page,
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the pages, or say which are out of date."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail on a difference")
+    check = parser.parse_args(arguments).check
+    stale = [name for name, page in PAGES.items() if _settle(HERE / name, page(), write=not check)]
+    if stale and check:
+        sys.stderr.write(f"out of date: {', '.join(stale)}; run `python docs/generate.py`\n")
+    return 1 if stale and check else 0
+
+
+def _settle(path: Path, text: str, *, write: bool) -> bool:
+    differs = not path.exists() or path.read_text(encoding="utf-8") != text
+    if differs and write:
+        path.write_text(text, encoding="utf-8")
+    return differs
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

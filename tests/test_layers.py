@@ -1,0 +1,141 @@
+"""Who may import whom: our layers, and what each may take from outside."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = "svc_notebook"
+ROOT = Path(__file__).parent.parent / PACKAGE
+MODULES = sorted(ROOT.rglob("*.py"))
+
+# Lower layers first; a room imports its own line and the lines above it in this table.
+LAYERS: list[dict[str, set[str]]] = [
+    {"errors": set()},
+    {"api": {"msgspec"}},
+    {
+        "client": {"httpx", "msgspec", "nest_asyncio2", "nest_asyncio", "tqdm", "numpy", "pandas"},
+        "service": {"msgspec", "numpy", "platformdirs", "starlette", "uvicorn"},
+    },
+    {
+        "frames": {"msgspec", "numpy", "pandas", "pyarrow"},
+        "bulk": {"duckdb", "httpx", "msgspec", "numpy", "pandas", "platformdirs", "pyarrow"},
+    },
+    {"tuning": {"matplotlib", "numpy", "pandas"}},
+    {"session": {"keyring", "platformdirs"}},
+    {"verbs": {"msgspec", "pandas"}},
+    {
+        "cli": {"pandas"},
+        "magics": {"IPython", "msgspec", "pandas"},
+        "editors": {"anywidget", "traitlets"},
+        "accessors": {"pandas"},
+        "__init__": {"pandas"},
+    },
+]
+# Siblings on one line that never meet.
+STRANGERS = [{"client", "service"}]
+# The command starts the service, and nothing else above it does.
+ALLOWED_BESIDES = {("cli", "service"), ("verbs", "service")}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def level_of(room: str) -> int:
+    return next(level for level, rooms in enumerate(LAYERS) if room in rooms)
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno} imports relatively"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def ours(path: Path) -> Iterator[str]:
+    for name in imports_of(path):
+        top, *rest = name.split(".")
+        if top == PACKAGE and rest and any(rest[0] in rooms for rooms in LAYERS):
+            yield rest[0]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_imports_only_downwards(path: Path) -> None:
+    room = room_of(path)
+
+    above = {
+        other
+        for other in ours(path)
+        if level_of(other) > level_of(room) or {room, other} in STRANGERS
+    }
+
+    assert not {other for other in above if (room, other) not in ALLOWED_BESIDES}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_takes_from_outside_only_what_its_layer_may(path: Path) -> None:
+    allowed = LAYERS[level_of(room_of(path))][room_of(path)]
+
+    outside = {name.split(".")[0] for name in imports_of(path)}
+
+    assert not outside - set(sys.stdlib_module_names) - {PACKAGE} - allowed
+
+
+def test_there_is_no_room_for_odds_and_ends() -> None:
+    assert not [path for path in MODULES if path.stem in ("utils", "helpers", "common", "misc")]
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {name_of(path): set(targets(path)) for path in MODULES}
+
+    assert find_circle(graph) is None
+
+
+def name_of(path: Path) -> str:
+    parts = (PACKAGE, *path.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(parts).removesuffix(".__init__")
+
+
+def targets(path: Path) -> Iterator[str]:
+    """The modules `path` runs at import: imports inside functions and for types do not count."""
+    names = {name_of(p) for p in MODULES}
+    for node in at_import(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module in names:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names} & names
+            yield from inner or {node.module}
+        elif isinstance(node, ast.Import):
+            yield from {alias.name for alias in node.names} & names
+
+
+def at_import(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        yield node
+        yield from at_import(node)
+
+
+def find_circle(graph: dict[str, set[str]]) -> list[str] | None:
+    done: set[str] = set()
+
+    def visit(name: str, trail: list[str]) -> list[str] | None:
+        if name in trail:
+            return [*trail[trail.index(name) :], name]
+        if name in done:
+            return None
+        for other in graph.get(name, ()):
+            if circle := visit(other, [*trail, name]):
+                return circle
+        done.add(name)
+        return None
+
+    return next((circle for name in graph if (circle := visit(name, []))), None)
