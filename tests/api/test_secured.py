@@ -6,7 +6,6 @@ import base64
 
 import pytest
 from algoliasearch.search.client import SearchClientSync
-from algoliasearch.search.config import SearchConfig
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,7 +27,7 @@ PARENTS = st.text("0123456789abcdef", min_size=1, max_size=40)
     ids=["empty", "filters", "indices", "text"],
 )
 def test_a_key_is_the_one_the_official_client_makes(restrictions: dict[str, object]) -> None:
-    peer = SearchClientSync("APP", "key", SearchConfig("APP", "key"))
+    peer = SearchClientSync("APP", "key")
 
     key = make_secured_key("2640659426d5107b6e47d75db9cbaef8", **restrictions)  # type: ignore[arg-type]
 
