@@ -1,0 +1,101 @@
+"""The terms of a filter, and the canonical text that says them.
+
+A filter is a conjunction of groups, a group is a disjunction of terms of one kind.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+KEYWORDS = frozenset({"AND", "OR", "NOT"})
+TAGS = "_tags"
+_PLAIN = re.compile(r"\w[\w.-]*")
+
+
+class Facet(NamedTuple):
+    """A record's attribute has this value; `true`, `false` and numbers match by their text."""
+
+    attribute: str
+    value: str
+    negated: bool = False
+    score: int = 1
+
+
+class Numeric(NamedTuple):
+    """A number of a record's attribute compares so: `operator` is < <= = != > or >=."""
+
+    attribute: str
+    operator: str
+    number: float
+    negated: bool = False
+
+
+class Between(NamedTuple):
+    """A number of a record's attribute lies in the range, both ends included."""
+
+    attribute: str
+    low: float
+    high: float
+    negated: bool = False
+
+
+class Tag(NamedTuple):
+    """A record's `_tags` hold this value."""
+
+    value: str
+    negated: bool = False
+    score: int = 1
+
+
+Term = Facet | Numeric | Between | Tag
+Group = tuple[Term, ...]
+Filter = tuple[Group, ...]
+
+KINDS: dict[type[Term], str] = {
+    Facet: "facet",
+    Numeric: "numeric",
+    Between: "numeric",
+    Tag: "tag",
+}
+
+
+def render(filter_: Filter) -> str:
+    """Write a filter as canonical text for the parameter `filters`."""
+    return " AND ".join(map(_render_group, filter_))
+
+
+def _render_group(group: Group) -> str:
+    joined = " OR ".join(map(_render_term, group))
+    return f"({joined})" if len(group) > 1 else joined
+
+
+def _render_term(term: Term) -> str:
+    return ("NOT " if term.negated else "") + _render_atom(term)
+
+
+def _render_atom(term: Term) -> str:
+    match term:
+        case Facet(attribute, value, _, score):
+            return f"{_word(attribute)}:{_word(value)}{_score(score)}"
+        case Tag(value, _, score):
+            return f"{TAGS}:{_word(value)}{_score(score)}"
+        case Numeric(attribute, operator, number):
+            return f"{_word(attribute)} {operator} {_number(number)}"
+        case Between(attribute, low, high):
+            return f"{_word(attribute)}:{_number(low)} TO {_number(high)}"
+
+
+def _word(text: str) -> str:
+    if _PLAIN.fullmatch(text) and text not in KEYWORDS:
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _score(score: int) -> str:
+    return "" if score == 1 else f"<score={score}>"
+
+
+def _number(number: float) -> str:
+    return repr(number).removesuffix(".0")
