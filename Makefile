@@ -1,0 +1,53 @@
+# Each target sets up what it needs; `make PYTHON=python3.13 VENV=.venv-3.13 test` picks another Python.
+FIND_PYTHON = for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { command -v $$p; break; }; done
+PYTHON ?= $(shell $(FIND_PYTHON))
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo lab test check bench docs format coverage clean
+
+help:  ## Show what there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.demo  ## From a CSV to ranked hits, with a picture and a page, in demo-out/
+	$(BIN)/python notebooks/demo.py --out demo-out
+
+lab: $(VENV)/.demo  ## Open JupyterLab on the tutorials
+	$(BIN)/jupyter lab notebooks/01-from-csv-to-search.ipynb
+
+test: $(VENV)/.test  ## Run the whole suite
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev  ## Lint, types, spelling, generated pages
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/codespell
+	$(BIN)/python docs/generate.py --check
+
+bench: $(VENV)/.test  ## Measure against peers, in one run
+	$(BIN)/python benchmarks/table.py
+
+docs: $(VENV)/.dev  ## Write the pages that are read off the code
+	$(BIN)/python docs/generate.py
+
+format: $(VENV)/.dev  ## Put the code into its form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+coverage: $(VENV)/.test  ## Run the suite and say which branches it misses
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage combine
+	$(BIN)/coverage report
+
+clean:  ## Remove what the other targets made
+	rm -rf .venv* demo-out build dist .coverage* .*_cache
+
+$(VENV)/.%: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed; make PYTHON=/path/to/python3.11 $*"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
+		rm -rf $(VENV); echo "$(PYTHON) cannot make environments; on Debian: apt-get install python3-venv"; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+	@touch $@
