@@ -1,0 +1,209 @@
+"""Highlights and snippets: the texts of a hit again, with what the query matched marked.
+
+Both mirror the record: objects stay objects, arrays stay arrays, and each plain value becomes a
+leaf that says how much of the query it holds. Numbers and booleans are written as texts, null is
+left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from svc_notebook.service.engine.highlight_style import Selection, Style
+from svc_notebook.service.engine.leaves import DEEPEST, number_text
+from svc_notebook.service.engine.words import Token, reach, tokens
+
+__all__ = ["Matcher", "Style", "highlight_hit", "mark_text", "snippet_hit"]
+
+LONGEST = 50_000
+"""What follows after so many characters of a text is neither marked nor cut from."""
+
+Matcher = Callable[[str, str], tuple[int, int] | None]
+"""Tells of a token under a path: the number of the query word it matches, and how many of its
+letters to mark."""
+
+_Leaf = dict[str, Any]
+_Node = dict[str, Any] | list[Any]
+_WriteLeaf = Callable[[str, str, int], _Leaf]
+
+
+def highlight_hit(record: Mapping[str, Any], matcher: Matcher, style: Style) -> dict[str, Any]:
+    """Return a hit's `_highlightResult`."""
+
+    def write_leaf(path: str, text: str, _: int) -> _Leaf:
+        reading = _read(text, path, matcher, style)
+        value = _write(reading, 0, len(text), style)
+        leaf: _Leaf = {"value": value, "matchLevel": reading.level(style)}
+        if reading.marks:
+            leaf["fullyHighlighted"] = reading.is_full()
+        return {**leaf, "matchedWords": reading.matched(style)}
+
+    return _Mirror(style.highlighted, style.only_matching_items, write_leaf).of_record(record)
+
+
+def snippet_hit(record: Mapping[str, Any], matcher: Matcher, style: Style) -> dict[str, Any]:
+    """Return a hit's `_snippetResult`."""
+
+    def write_leaf(path: str, text: str, size: int) -> _Leaf:
+        reading = _read(text, path, matcher, style)
+        start, end = _choose_window(reading, size)
+        before = style.ellipsis if start > 0 else ""
+        after = style.ellipsis if end < len(text) else ""
+        value = f"{before}{_write(reading, start, end, style)}{after}"
+        return {"value": value, "matchLevel": reading.level(style)}
+
+    return _Mirror(style.snippeted, style.only_matching_items, write_leaf).of_record(record)
+
+
+def mark_text(text: str, path: str, matcher: Matcher, style: Style) -> str:
+    """Return one text with its matches marked."""
+    return _write(_read(text, path, matcher, style), 0, len(text), style)
+
+
+@dataclass(frozen=True)
+class _Mirror:
+    """The shape of a record's selected attributes, with a leaf for each plain value."""
+
+    selection: Selection
+    only_matching_items: bool
+    write_leaf: _WriteLeaf
+
+    def of_record(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        top = self.selection.top
+        return _without_none(
+            {name: self.of_member(name, value, top(name), 1) for name, value in record.items()}
+        )
+
+    def of_member(self, path: str, value: Any, around: int | None, depth: int) -> _Node | None:
+        number = self.selection.number(path, around)
+        if number is None and path not in self.selection.ways:
+            return None
+        node = self.of_value(value, path, number, depth)
+        return node if node or number is not None else None
+
+    def of_value(self, value: Any, path: str, number: int | None, depth: int) -> _Node | None:
+        if depth > DEEPEST:
+            return None
+        if isinstance(value, dict):
+            return _without_none(
+                {
+                    name: self.of_member(f"{path}.{name}", inner, number, depth + 1)
+                    for name, inner in value.items()
+                }
+            )
+        if isinstance(value, list):
+            items = [self.of_value(item, path, number, depth + 1) for item in value]
+            return [item for item in items if self.is_kept(item)]
+        if value is None or number is None:
+            return None
+        return self.write_leaf(path, _to_text(value), number)
+
+    def is_kept(self, item: _Node | None) -> bool:
+        return item is not None and (not self.only_matching_items or _has_match(item))
+
+
+def _without_none(nodes: Mapping[str, _Node | None]) -> dict[str, Any]:
+    return {name: node for name, node in nodes.items() if node is not None}
+
+
+def _has_match(node: _Node) -> bool:
+    if isinstance(node, list):
+        return any(map(_has_match, node))
+    level = node.get("matchLevel")
+    return level != "none" if isinstance(level, str) else any(map(_has_match, node.values()))
+
+
+def _to_text(value: str | bool | float) -> str:
+    if isinstance(value, str):
+        return value
+    return str(value).lower() if isinstance(value, bool) else number_text(value)
+
+
+class _Mark(NamedTuple):
+    """A marked token: its number, the query word it matches, and where its mark ends."""
+
+    place: int
+    word: str
+    end: int
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """A text with its tokens and the marks on them."""
+
+    text: str
+    tokens: Sequence[Token]
+    marks: Sequence[_Mark]
+
+    def matched(self, style: Style) -> list[str]:
+        found = {mark.word for mark in self.marks}
+        return [word for word in dict.fromkeys(style.words) if word in found]
+
+    def level(self, style: Style) -> str:
+        missing = set(style.words).difference(mark.word for mark in self.marks)
+        return ("partial" if missing else "full") if self.marks else "none"
+
+    def is_full(self) -> bool:
+        whole = sum(mark.end == self.tokens[mark.place].end for mark in self.marks)
+        return whole == len(self.tokens) and len(self.text) <= LONGEST
+
+
+def _read(text: str, path: str, matcher: Matcher, style: Style) -> _Reading:
+    found = tokens(text[:LONGEST], style.rules, camel=path in style.rules.camel)
+    if len(text) > LONGEST and found and found[-1].end == LONGEST:
+        found.pop()
+    if not style.words:
+        return _Reading(text, found, ())
+    marks = []
+    for place, token in enumerate(found):
+        if match := matcher(path, token.text):
+            word, letters = match
+            end = reach(text, token, letters, style.rules)
+            marks.append(_Mark(place, style.words[word], end))
+    return _Reading(text, found, marks)
+
+
+def _write(reading: _Reading, start: int, end: int, style: Style) -> str:
+    """Write the part of a text from `start` to `end` with its marks."""
+    pieces = []
+    for mark in reading.marks:
+        opening = reading.tokens[mark.place].start
+        if start <= opening < end:
+            pieces += [reading.text[start:opening], style.before]
+            pieces += [reading.text[opening : mark.end], style.after]
+            start = mark.end
+    return "".join([*pieces, reading.text[start:end]])
+
+
+def _choose_window(reading: _Reading, size: int) -> tuple[int, int]:
+    """Return the bounds of the words to keep: most of the query, then earliest, with equal room
+    on both sides of the matches.
+    """
+    text, found = reading.text, reading.tokens
+    if len(found) <= size:
+        return 0, min(len(text), LONGEST)
+    low, high = _densest_span(reading.marks, size)
+    first = low - (size - (high - low + 1)) // 2
+    first = max(0, min(first, len(found) - size))
+    last = first + size - 1
+    ends_text = last == len(found) - 1
+    start = found[first].start if first else 0
+    return start, min(len(text), LONGEST) if ends_text else found[last].end
+
+
+def _densest_span(marks: Sequence[_Mark], size: int) -> tuple[int, int]:
+    best, span = 0, (0, 0)
+    inside: Counter[str] = Counter()
+    oldest = 0
+    for mark in marks:
+        inside[mark.word] += 1
+        while mark.place - marks[oldest].place >= size:
+            inside[marks[oldest].word] -= 1
+            oldest += 1
+        different = sum(count > 0 for count in inside.values())
+        if different > best:
+            best, span = different, (marks[oldest].place, mark.place)
+    return span

@@ -1,0 +1,116 @@
+"""What a search wants marked and cut, and how the marks look."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from svc_notebook.api.parameters import default_of
+from svc_notebook.errors import BadInput
+from svc_notebook.service.engine.shape import INTERNAL, covers, read_searched
+from svc_notebook.service.engine.words import Rules
+
+SNIPPET_WORDS = 10
+_SNIPPET = re.compile(r"([^:]+)(?::0*([1-9][0-9]{0,8}))?")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Some attributes, each with a number: how many words a snippet of it keeps.
+
+    `ways` are the objects around a selected attribute that are not selected themselves.
+    """
+
+    numbers: Mapping[str, int]
+    rest: int | None
+    hidden: frozenset[str]
+    ways: frozenset[str]
+
+    @classmethod
+    def of(cls, numbers: Mapping[str, int], hidden: Sequence[str]) -> Selection:
+        """Select attributes by name, `*` for all; what is hidden stays out, however named."""
+        named = {
+            path: number
+            for path, number in numbers.items()
+            if path != "*" and not any(covers(entry, path) for entry in hidden)
+        }
+        ways = frozenset(way for path in named for way in _ways_to(path))
+        return cls(named, numbers.get("*"), frozenset(hidden), ways)
+
+    def number(self, path: str, around: int | None) -> int | None:
+        """Return the attribute's number, by default that of the object around it, or None."""
+        return None if path in self.hidden else self.numbers.get(path, around)
+
+    def top(self, name: str) -> int | None:
+        """Return the number `*` gives an attribute of the record itself."""
+        return None if name in INTERNAL else self.rest
+
+
+@dataclass(frozen=True)
+class Style:
+    """How one search marks its hits; `words` are the query's, as a matcher numbers them."""
+
+    words: tuple[str, ...]
+    rules: Rules
+    highlighted: Selection
+    snippeted: Selection
+    before: str
+    after: str
+    ellipsis: str
+    only_matching_items: bool
+
+    @classmethod
+    def of(
+        cls, settings: Mapping[str, Any], params: Mapping[str, Any], words: Sequence[str]
+    ) -> Style:
+        """Read the style of a search off its parameters and the index's settings."""
+        chosen = {name: _choose(name, params, settings) for name in _NAMES}
+        hidden = () if params.get("_seeUnretrievable") else settings.get("unretrievableAttributes")
+        highlighted = chosen["attributesToHighlight"]
+        if highlighted is None:
+            highlighted = [entry.path for entry in read_searched(settings)] or ["*"]
+        return cls(
+            words=tuple(words),
+            rules=Rules.of(settings),
+            highlighted=Selection.of({name.strip(): 0 for name in highlighted}, hidden or ()),
+            snippeted=Selection.of(_read_snippets(chosen["attributesToSnippet"]), hidden or ()),
+            before=chosen["highlightPreTag"],
+            after=chosen["highlightPostTag"],
+            ellipsis=chosen["snippetEllipsisText"],
+            only_matching_items=chosen["restrictHighlightAndSnippetArrays"],
+        )
+
+
+_NAMES = (
+    "attributesToHighlight",
+    "attributesToSnippet",
+    "highlightPreTag",
+    "highlightPostTag",
+    "snippetEllipsisText",
+    "restrictHighlightAndSnippetArrays",
+)
+
+
+def _choose(name: str, *sources: Mapping[str, Any]) -> Any:
+    given = (source[name] for source in sources if source.get(name) is not None)
+    return next(given, default_of(name))
+
+
+def _read_snippets(entries: Iterable[str]) -> dict[str, int]:
+    return dict(_read_snippet(entry, place) for place, entry in enumerate(entries))
+
+
+def _read_snippet(entry: str, place: int) -> tuple[str, int]:
+    read = _SNIPPET.fullmatch(entry.strip())
+    if not read:
+        raise BadInput(
+            f'attributesToSnippet[{place}]: expected name or name:words, found "{entry}"'
+        )
+    return read[1].strip(), int(read[2] or SNIPPET_WORDS)
+
+
+def _ways_to(path: str) -> Iterable[str]:
+    parts = path.split(".")
+    return (".".join(parts[:length]) for length in range(1, len(parts)))
