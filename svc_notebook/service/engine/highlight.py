@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from svc_notebook.service.engine.highlight_style import Selection, Style
 from svc_notebook.service.engine.leaves import DEEPEST, number_text
-from svc_notebook.service.engine.words import Token, reach, tokens
+from svc_notebook.service.engine.words import Token, reach, split, split_camel, tokens
 
 __all__ = ["Matcher", "Style", "highlight_hit", "mark_text", "snippet_hit"]
 
@@ -35,11 +36,11 @@ def highlight_hit(record: Mapping[str, Any], matcher: Matcher, style: Style) -> 
 
     def write_leaf(path: str, text: str, _: int) -> _Leaf:
         reading = _read(text, path, matcher, style)
-        value = _write(reading, 0, len(text), style)
-        leaf: _Leaf = {"value": value, "matchLevel": reading.level(style)}
+        value = _write(reading, 0, len(text))
+        leaf: _Leaf = {"value": value, "matchLevel": reading.level}
         if reading.marks:
-            leaf["fullyHighlighted"] = reading.is_full()
-        return {**leaf, "matchedWords": reading.matched(style)}
+            leaf["fullyHighlighted"] = reading.is_full
+        return {**leaf, "matchedWords": reading.matched}
 
     return _Mirror(style.highlighted, style.only_matching_items, write_leaf).of_record(record)
 
@@ -52,15 +53,15 @@ def snippet_hit(record: Mapping[str, Any], matcher: Matcher, style: Style) -> di
         start, end = _choose_window(reading, size)
         before = style.ellipsis if start > 0 else ""
         after = style.ellipsis if end < len(text) else ""
-        value = f"{before}{_write(reading, start, end, style)}{after}"
-        return {"value": value, "matchLevel": reading.level(style)}
+        value = f"{before}{_write(reading, start, end)}{after}"
+        return {"value": value, "matchLevel": reading.level}
 
     return _Mirror(style.snippeted, style.only_matching_items, write_leaf).of_record(record)
 
 
 def mark_text(text: str, path: str, matcher: Matcher, style: Style) -> str:
     """Return one text with its matches marked."""
-    return _write(_read(text, path, matcher, style), 0, len(text), style)
+    return _write(_read(text, path, matcher, style), 0, len(text))
 
 
 @dataclass(frozen=True)
@@ -132,48 +133,69 @@ class _Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class _Reading:
-    """A text with its tokens and the marks on them."""
+    """A text, and which of its words match; where they stand is worked out when asked for."""
 
     text: str
-    tokens: Sequence[Token]
-    marks: Sequence[_Mark]
+    style: Style
+    camel: bool
+    matches: Mapping[str, tuple[int, int]]
 
-    def matched(self, style: Style) -> list[str]:
+    @cached_property
+    def tokens(self) -> list[Token]:
+        return tokens(self.text[:LONGEST], self.style.rules, camel=self.camel)
+
+    @cached_property
+    def marks(self) -> list[_Mark]:
+        if not self.matches:
+            return []
+        known = [
+            (place, token, self.matches[token.text])
+            for place, token in enumerate(self.tokens)
+            if token.text in self.matches
+        ]
+        rules = self.style.rules
+        marks = [
+            _Mark(place, self.style.words[word], reach(self.text, token, letters, rules))
+            for place, token, (word, letters) in known
+        ]
+        cut_through = marks and len(self.text) > LONGEST and known[-1][1].end == LONGEST
+        return marks[:-1] if cut_through else marks
+
+    @property
+    def matched(self) -> list[str]:
         found = {mark.word for mark in self.marks}
-        return [word for word in dict.fromkeys(style.words) if word in found]
+        return [word for word in dict.fromkeys(self.style.words) if word in found]
 
-    def level(self, style: Style) -> str:
-        missing = set(style.words).difference(mark.word for mark in self.marks)
+    @property
+    def level(self) -> str:
+        missing = set(self.style.words).difference(mark.word for mark in self.marks)
         return ("partial" if missing else "full") if self.marks else "none"
 
+    @property
     def is_full(self) -> bool:
         whole = sum(mark.end == self.tokens[mark.place].end for mark in self.marks)
         return whole == len(self.tokens) and len(self.text) <= LONGEST
 
 
 def _read(text: str, path: str, matcher: Matcher, style: Style) -> _Reading:
-    found = tokens(text[:LONGEST], style.rules, camel=path in style.rules.camel)
-    if len(text) > LONGEST and found and found[-1].end == LONGEST:
-        found.pop()
+    camel = path in style.rules.camel
     if not style.words:
-        return _Reading(text, found, ())
-    marks = []
-    for place, token in enumerate(found):
-        if match := matcher(path, token.text):
-            word, letters = match
-            end = reach(text, token, letters, style.rules)
-            marks.append(_Mark(place, style.words[word], end))
-    return _Reading(text, found, marks)
+        return _Reading(text, style, camel, {})
+    # Splitting is twenty times faster than finding where words stand, and most texts match nothing.
+    body = text[:LONGEST]
+    words = set(split(split_camel(body) if camel else body, style.rules))
+    matches = {word: match for word in words if (match := matcher(path, word))}
+    return _Reading(text, style, camel, matches)
 
 
-def _write(reading: _Reading, start: int, end: int, style: Style) -> str:
+def _write(reading: _Reading, start: int, end: int) -> str:
     """Write the part of a text from `start` to `end` with its marks."""
     pieces = []
     for mark in reading.marks:
         opening = reading.tokens[mark.place].start
         if start <= opening < end:
-            pieces += [reading.text[start:opening], style.before]
-            pieces += [reading.text[opening : mark.end], style.after]
+            pieces += [reading.text[start:opening], reading.style.before]
+            pieces += [reading.text[opening : mark.end], reading.style.after]
             start = mark.end
     return "".join([*pieces, reading.text[start:end]])
 
