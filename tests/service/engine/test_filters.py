@@ -23,15 +23,16 @@ from svc_notebook.service.engine.filters import (
 
 A, B, C = Facet("a", "x"), Facet("b", "y"), Facet("c", "z")
 
-names = st.text(min_size=1).filter(lambda name: name != "_tags")
+words = st.text() | st.sampled_from(["AND", "OR", "NOT", "TO", "and", "-1", "1 TO 2", "a<score=2>"])
+names = words.filter(lambda name: name not in ("", "_tags"))
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 scores = st.integers(0, 65535)
-facets = st.builds(Facet, names, st.text(), st.booleans(), scores)
+facets = st.builds(Facet, names, words, st.booleans(), scores)
 operators = st.sampled_from(["<", "<=", "=", "!=", ">", ">="])
 numerics = st.builds(Numeric, names, operators, numbers, st.booleans()) | st.builds(
     Between, names, numbers, numbers, st.booleans()
 )
-tags = st.builds(Tag, st.text(), st.booleans(), scores)
+tags = st.builds(Tag, words, st.booleans(), scores)
 PIECES = r"""a b: b:x a.b:1 TO 5 p > < >= -3.5 ( ) AND OR NOT and ! " ' \ <score= <score=2> 1e999"""
 pieces = st.sampled_from(PIECES.split(" "))
 scribbles = st.lists(pieces | st.just(" ") | st.text(max_size=2), max_size=14).map("".join)
@@ -175,6 +176,7 @@ def test_terms_are_joined(text: str, filter_: Filter) -> None:
         ("a:x AND", "expected a filter", 8),
         ("a:x AND OR b:y", "expected a filter before OR", 9),
         ("a:x b:y", "expected AND or OR", 5),
+        ("a:x NOT b:y", "expected AND or OR", 5),
         ("a:Louis Vuitton", "quotes around spaces", 9),
         ("a:f(x)", "quotes around parentheses", 4),
         ("(a:x", "this parenthesis is never closed", 1),
@@ -311,6 +313,10 @@ def test_tag_filters_are_read(value: object, filter_: Filter) -> None:
         ({"facetFilters": "[" * 9999}, "facetFilters: expected a JSON list or text"),
         ({"facetFilters": ["a:x<score=70000>"]}, "facetFilters[0]: expected a score from 0 to"),
         ({"facetFilters": ["a:x<score=y>"]}, "facetFilters[0]: expected <score=N>"),
+        (
+            {"facetFilters": ["a:x<score=" + "9" * 5000 + ">"]},
+            "facetFilters[0]: expected <score=N>",
+        ),
         ({"numericFilters": ["p >"]}, "numericFilters[0]: expected a number after '>'"),
         ({"numericFilters": ["p"]}, "numericFilters[0]: expected one of < <= = != > >= :"),
         ({"numericFilters": ["p:1"]}, "expected a range, low TO high, after ':' at character 3"),
@@ -318,7 +324,7 @@ def test_tag_filters_are_read(value: object, filter_: Filter) -> None:
         ({"numericFilters": ["p>1 AND q>1"]}, "expected one comparison (a list holds several)"),
         ({"tagFilters": ["red", ["-"]]}, "tagFilters[1][0]: expected a value at character 2"),
     ],
-    ids=str,
+    ids=lambda value: str(value)[:60],
 )
 def test_a_mistake_in_a_parameter_is_refused_by_its_place(
     params: dict[str, Any], message: str

@@ -26,7 +26,8 @@ letters = st.sampled_from(
     "abcdeABZ09 \t\n.,-'&</éÉçßẞİıŁæﬁǅ½²ﷺΣς東京カ한ก็हिक्😀👩🏽\u200d💻\u2019\u0301\u0308\u200b\ufe0f"
     "\x00\ud800"
 )
-texts = st.text(letters, max_size=60)
+sentences = st.lists(st.sampled_from(["ab", "Ba", "ç.", "d'e", "x"]), max_size=12).map(" ".join)
+texts = st.text(letters, max_size=60) | sentences
 all_rules = st.builds(
     Rules,
     st.sampled_from(["", "&-", "é"]),
@@ -298,7 +299,6 @@ RECORD = {
         ({}, {"attributesToHighlight": ["b"]}, {"b.c", "b.d.e", "b.f"}),
         ({}, {"attributesToHighlight": ["b.d"]}, {"b.d.e"}),
         ({}, {"attributesToHighlight": [" b.d.e", "g.h"]}, {"b.d.e", "g.h"}),
-        ({}, {"attributesToHighlight": ["b.d.zzz", "bb", "a.x"]}, set()),
         ({"searchableAttributes": ["unordered(a)", "b.c , g.i"]}, {}, {"a", "b.c", "g.i"}),
         ({"searchableAttributes": ["a", "objectID"]}, {}, {"a", "objectID"}),
         ({"attributesToHighlight": ["a"]}, {}, {"a"}),
@@ -332,6 +332,10 @@ def paths_of(node: Any, path: str = "") -> set[str]:
     return set().union(
         *(paths_of(inner, f"{path}.{name}".strip(".")) for name, inner in node.items())
     )
+
+
+def test_an_attribute_that_is_not_there_leaves_nothing() -> None:
+    assert highlight(RECORD, "x", attributesToHighlight=["b.d.zzz", "bb", "a.x"]) == {}
 
 
 def test_items_of_an_array_keep_their_places() -> None:
@@ -385,6 +389,7 @@ def test_only_the_first_characters_are_marked() -> None:
         (3, "one", "<em>one</em> two three…"),
         (3, "twelve", "…ten, eleven; <em>twelve</em>!"),
         (3, "one ten eleven", "…<em>ten</em>, <em>eleven</em>; twelve!"),
+        (2, "one three four", "…<em>three</em> <em>four</em>…"),
         (3, "t", "one <em>t</em>wo <em>t</em>hree…"),
         (1, "seven", "…<em>seven</em>…"),
         (12, "seven", "one two three four five six <em>seven</em> eight nine ten, eleven; twelve!"),
