@@ -8,7 +8,7 @@ left out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from svc_notebook.service.engine.highlight_style import Selection, Style
 from svc_notebook.service.engine.leaves import DEEPEST, number_text
 from svc_notebook.service.engine.words import Token, reach, split, split_camel, tokens
 
-__all__ = ["Matcher", "Style", "highlight_hit", "mark_text", "snippet_hit"]
+__all__ = ["Matcher", "Run", "Runs", "Style", "highlight_hit", "mark_text", "snippet_hit"]
 
 LONGEST = 50_000
 """What follows after so many characters of a text is neither marked nor cut from."""
@@ -26,16 +26,29 @@ Matcher = Callable[[str, str], tuple[int, int] | None]
 """Tells of a token under a path: the number of the query word it matches, and how many of its
 letters to mark."""
 
+Run = tuple[int, tuple[str, ...]]
+"""A query word's number, and tokens that match it where they stand side by side."""
+
+Runs = Callable[[str], Sequence[Run]]
+"""Tells the runs to mark under a path."""
+
 _Leaf = dict[str, Any]
 _Node = dict[str, Any] | list[Any]
 _WriteLeaf = Callable[[str, str, int], _Leaf]
 
 
-def highlight_hit(record: Mapping[str, Any], matcher: Matcher, style: Style) -> dict[str, Any]:
+def no_runs(path: str) -> Sequence[Run]:
+    """Mark single tokens only."""
+    return ()
+
+
+def highlight_hit(
+    record: Mapping[str, Any], matcher: Matcher, style: Style, runs: Runs = no_runs
+) -> dict[str, Any]:
     """Return a hit's `_highlightResult`."""
 
     def write_leaf(path: str, text: str, _: int) -> _Leaf:
-        reading = _read(text, path, matcher, style)
+        reading = _read(text, path, matcher, style, runs)
         value = _write(reading, 0, len(text))
         leaf: _Leaf = {"value": value, "matchLevel": reading.level}
         if reading.marks:
@@ -45,11 +58,13 @@ def highlight_hit(record: Mapping[str, Any], matcher: Matcher, style: Style) -> 
     return _Mirror(style.highlighted, style.only_matching_items, write_leaf).of_record(record)
 
 
-def snippet_hit(record: Mapping[str, Any], matcher: Matcher, style: Style) -> dict[str, Any]:
+def snippet_hit(
+    record: Mapping[str, Any], matcher: Matcher, style: Style, runs: Runs = no_runs
+) -> dict[str, Any]:
     """Return a hit's `_snippetResult`."""
 
     def write_leaf(path: str, text: str, size: int) -> _Leaf:
-        reading = _read(text, path, matcher, style)
+        reading = _read(text, path, matcher, style, runs)
         start, end = _choose_window(reading, size)
         before = style.ellipsis if start > 0 else ""
         after = style.ellipsis if end < len(text) else ""
@@ -59,9 +74,9 @@ def snippet_hit(record: Mapping[str, Any], matcher: Matcher, style: Style) -> di
     return _Mirror(style.snippeted, style.only_matching_items, write_leaf).of_record(record)
 
 
-def mark_text(text: str, path: str, matcher: Matcher, style: Style) -> str:
+def mark_text(text: str, path: str, matcher: Matcher, style: Style, runs: Runs = no_runs) -> str:
     """Return one text with its matches marked."""
-    return _write(_read(text, path, matcher, style), 0, len(text))
+    return _write(_read(text, path, matcher, style, runs), 0, len(text))
 
 
 @dataclass(frozen=True)
@@ -124,52 +139,67 @@ def _to_text(value: str | bool | float) -> str:
 
 
 class _Mark(NamedTuple):
-    """A marked token: its number, the query word it matches, and where its mark ends."""
+    """A marked token: its number, where its mark ends, and the query words it matches."""
 
     place: int
-    word: str
     end: int
+    words: frozenset[str]
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """A text, and which of its words match; where they stand is worked out when asked for."""
+    """A text, and what matches in it; where that stands is worked out when asked for."""
 
     text: str
     style: Style
     camel: bool
     matches: Mapping[str, tuple[int, int]]
+    runs: Sequence[Run]
 
     @cached_property
     def tokens(self) -> list[Token]:
-        return tokens(self.text[:LONGEST], self.style.rules, camel=self.camel)
+        found = tokens(self.text[:LONGEST], self.style.rules, camel=self.camel)
+        cut_through = len(self.text) > LONGEST and found and found[-1].end == LONGEST
+        return found[:-1] if cut_through else found
 
     @cached_property
     def marks(self) -> list[_Mark]:
-        if not self.matches:
+        if not self.matches and not self.runs:
             return []
-        known = [
-            (place, token, self.matches[token.text])
-            for place, token in enumerate(self.tokens)
-            if token.text in self.matches
-        ]
-        rules = self.style.rules
-        marks = [
-            _Mark(place, self.style.words[word], reach(self.text, token, letters, rules))
-            for place, token, (word, letters) in known
-        ]
-        cut_through = marks and len(self.text) > LONGEST and known[-1][1].end == LONGEST
-        return marks[:-1] if cut_through else marks
+        ends: dict[int, int] = {}
+        words: dict[int, set[str]] = {}
+        for place, end, word in (*self.single_marks(), *self.run_marks()):
+            ends[place] = max(end, ends.get(place, 0))
+            words.setdefault(place, set()).add(self.style.words[word])
+        return [_Mark(place, ends[place], frozenset(words[place])) for place in sorted(ends)]
+
+    def single_marks(self) -> Iterator[tuple[int, int, int]]:
+        for place, token in enumerate(self.tokens):
+            if match := self.matches.get(token.text):
+                word, letters = match
+                yield place, reach(self.text, token, letters, self.style.rules), word
+
+    def run_marks(self) -> Iterator[tuple[int, int, int]]:
+        texts = tuple(token.text for token in self.tokens) if self.runs else ()
+        for word, wanted in self.runs:
+            for start in range(len(texts) - len(wanted) + 1):
+                if texts[start : start + len(wanted)] == wanted:
+                    places = range(start, start + len(wanted))
+                    yield from ((place, self.tokens[place].end, word) for place in places)
+
+    @cached_property
+    def found(self) -> frozenset[str]:
+        return frozenset().union(*(mark.words for mark in self.marks))
 
     @property
     def matched(self) -> list[str]:
-        found = {mark.word for mark in self.marks}
-        return [word for word in dict.fromkeys(self.style.words) if word in found]
+        return [word for word in dict.fromkeys(self.style.words) if word in self.found]
 
     @property
     def level(self) -> str:
-        missing = set(self.style.words).difference(mark.word for mark in self.marks)
-        return ("partial" if missing else "full") if self.marks else "none"
+        if not self.marks:
+            return "none"
+        return "full" if self.found.issuperset(self.style.words) else "partial"
 
     @property
     def is_full(self) -> bool:
@@ -177,15 +207,17 @@ class _Reading:
         return whole == len(self.tokens) and len(self.text) <= LONGEST
 
 
-def _read(text: str, path: str, matcher: Matcher, style: Style) -> _Reading:
+def _read(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _Reading:
     camel = path in style.rules.camel
     if not style.words:
-        return _Reading(text, style, camel, {})
+        return _Reading(text, style, camel, {}, ())
     # Splitting is twenty times faster than finding where words stand, and most texts match nothing.
     body = text[:LONGEST]
     words = set(split(split_camel(body) if camel else body, style.rules))
     matches = {word: match for word in words if (match := matcher(path, word))}
-    return _Reading(text, style, camel, matches)
+    return _Reading(
+        text, style, camel, matches, [run for run in runs(path) if words.issuperset(run[1])]
+    )
 
 
 def _write(reading: _Reading, start: int, end: int) -> str:
@@ -221,9 +253,9 @@ def _densest_span(marks: Sequence[_Mark], size: int) -> tuple[int, int]:
     inside: Counter[str] = Counter()
     oldest = 0
     for mark in marks:
-        inside[mark.word] += 1
+        inside.update(mark.words)
         while mark.place - marks[oldest].place >= size:
-            inside[marks[oldest].word] -= 1
+            inside.subtract(marks[oldest].words)
             oldest += 1
         different = sum(count > 0 for count in inside.values())
         if different > best:

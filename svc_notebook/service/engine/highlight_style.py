@@ -39,6 +39,9 @@ class Selection:
         ways = frozenset(way for path in named for way in _ways_to(path))
         return cls(named, numbers.get("*"), frozenset(hidden), ways)
 
+    def __bool__(self) -> bool:
+        return bool(self.numbers) or self.rest is not None
+
     def number(self, path: str, around: int | None) -> int | None:
         """Return the attribute's number, by default that of the object around it, or None."""
         return None if path in self.hidden else self.numbers.get(path, around)

@@ -268,6 +268,70 @@ def test_a_leaf_tells_how_much_of_the_query_it_holds(text: str, leaf: dict[str, 
     assert highlight({"t": text}, "red fox") == {"t": leaf}
 
 
+RUNS = {"t": [(0, ("note", "book")), (0, ("redfox",)), (1, ("redfox",)), (1, ("no", "te", "no"))]}
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "level", "matched"),
+    [
+        ("A note, book!", "A [note], [book]!", "partial", ["notebook"]),
+        ("note a book", "note a book", "none", []),
+        ("book note note", "book note note", "none", []),
+        ("Redfox", "[Redfox]", "full", ["notebook", "foxes"]),
+        ("no te no te no", "[no] [te] [no] [te] [no]", "partial", ["foxes"]),
+        ("notebook note book", "[noteb]ook [note] [book]", "partial", ["notebook"]),
+    ],
+)
+def test_words_that_match_side_by_side_are_marked_only_there(
+    text: str, value: str, level: str, matched: list[str]
+) -> None:
+    style = Style.of({}, {"highlightPreTag": "[", "highlightPostTag": "]"}, ["notebook", "foxes"])
+    matcher = beginnings(["noteb"])
+
+    tree = highlight_hit(
+        {"t": text, "u": "note book"}, matcher, style, lambda path: RUNS.get(path, ())
+    )
+
+    leaf = tree["t"]
+    assert (leaf["value"], leaf["matchLevel"], leaf["matchedWords"]) == (value, level, matched)
+    assert tree["u"]["matchLevel"] == "none"
+
+
+def test_a_word_that_is_marked_in_part_and_in_a_run_is_marked_whole() -> None:
+    style = Style.of({}, {}, ["red"])
+
+    value = mark_text(
+        "redfox den", "t", beginnings(["red"]), style, lambda _: [(0, ("redfox", "den"))]
+    )
+
+    assert value == "<em>redfox</em> <em>den</em>"
+
+
+def test_a_snippet_counts_every_word_a_mark_stands_for() -> None:
+    style = Style.of({}, {"attributesToSnippet": ["t:1"]}, ["red", "fox", "den"])
+    runs = [(0, ("redfox",)), (1, ("redfox",)), (2, ("den",))]
+
+    leaf = snippet_hit({"t": "a den, a redfox"}, lambda _, __: None, style, lambda _: runs)["t"]
+
+    assert leaf == {"value": "…<em>redfox</em>", "matchLevel": "full"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "highlights", "snippets"),
+    [
+        ({}, True, False),
+        ({"attributesToHighlight": [], "attributesToSnippet": ["*"]}, False, True),
+        ({"attributesToHighlight": ["a"], "unretrievableAttributes": ["a"]}, False, False),
+    ],
+)
+def test_a_style_tells_whether_there_is_anything_to_do(
+    settings: dict[str, Any], highlights: bool, snippets: bool
+) -> None:
+    style = Style.of(settings, {}, [])
+
+    assert (bool(style.highlighted), bool(style.snippeted)) == (highlights, snippets)
+
+
 def test_a_query_word_said_twice_counts_once() -> None:
     leaf = highlight({"t": "fox"}, "fox fox")["t"]
 
