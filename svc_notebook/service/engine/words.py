@@ -27,7 +27,7 @@ PLAIN = {
     "ð": "d",
     "þ": "th",
     "ħ": "h",
-    "ı": "i",
+    "\u0131": "i",
 }
 # Scripts written without spaces: every character is a word.
 UNSPACED = (

@@ -1,0 +1,33 @@
+"""What the engine calls an array, and the few shapes of arithmetic it needs everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Arrays = Mapping[str, Array]
+
+
+def part(name: str, arrays: Arrays) -> dict[str, Array]:
+    """Prefix the names of arrays, so that several groups of them fit in one file."""
+    return {f"{name}/{key}": array for key, array in arrays.items()}
+
+
+def parts_of(arrays: Arrays) -> dict[str, dict[str, Array]]:
+    """Undo `part`: group arrays by the name before the last slash."""
+    groups: dict[str, dict[str, Array]] = {}
+    for key, array in arrays.items():
+        name, _, rest = key.rpartition("/")
+        groups.setdefault(name, {})[rest] = array
+    return groups
+
+
+def spread(starts: Array, lengths: Array) -> Array:
+    """Return start, start + 1, ... for each stretch, one after the other."""
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.repeat(starts - (ends - lengths), lengths) + np.arange(total)

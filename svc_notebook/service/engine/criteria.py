@@ -1,0 +1,210 @@
+"""The criteria of the ranking, each a column of numbers over candidate records, lower first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.fields import allowed_in, is_alone
+from svc_notebook.service.engine.match import Match, WordMatch
+from svc_notebook.service.engine.occurrences import Chunk
+from svc_notebook.service.engine.options import Options
+from svc_notebook.service.engine.proximity import CAP, Standing, find_nearest
+
+NOWHERE = np.iinfo(np.int64).max >> 26
+SHORTEST_EXACT = 3
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a search computes its criteria."""
+
+    least_distance: int = 1
+    attribute_by_distance: bool = True
+    attribute_counts: bool = True
+    single_word: str = "attribute"
+
+    @classmethod
+    def of(cls, options: Options) -> Manner:
+        """Read it off the options."""
+        ranking = options["ranking"]
+        by_distance = options["attributeCriteriaComputedByMinProximity"] or (
+            {"proximity", "attribute"} <= set(ranking)
+            and ranking.index("proximity") < ranking.index("attribute")
+        )
+        return cls(
+            options["minProximity"],
+            bool(by_distance),
+            bool(options.searched),
+            options["exactOnSingleWordQuery"],
+        )
+
+
+Scores = Callable[[Array], Array | None]
+
+
+class Candidates:
+    """Rows of one segment, and of each row the value of every criterion asked for so far."""
+
+    def __init__(self, match: Match, manner: Manner, scores: Scores, rows: Array) -> None:
+        self.match = match
+        self.rows = rows
+        self._manner = manner
+        self._scores = scores
+        self._columns: dict[str, Array | None] = {}
+        self._found: list[list[Chunk]] | None = None
+        self._owners: list[list[Array]] = []
+
+    def column(self, criterion: str) -> Array | None:
+        """Return a criterion's value for each row, lower first; None where all are equal."""
+        if criterion not in self._columns:
+            self._columns[criterion] = COMPUTE[criterion](self)
+        return self._columns[criterion]
+
+    def keep(self, kept: Array) -> None:
+        """Go on with the rows that a mask keeps."""
+        to = np.where(kept, np.cumsum(kept) - 1, -1)
+        self.rows = self.rows[kept]
+        self._columns = {
+            name: None if column is None else column[kept] for name, column in self._columns.items()
+        }
+        if self._found is not None:
+            self._keep_occurrences(self._found, to)
+
+    def typo(self) -> Array | None:
+        """Fewer typos first."""
+        if not self.match.words:
+            return None
+        return self.match.typos[self.rows]
+
+    def words(self) -> Array | None:
+        """More words of the query first."""
+        if not any(match.word.optional for match in self.match.words):
+            return None
+        return -self.match.word_count[self.rows]
+
+    def filters(self) -> Array | None:
+        """Higher scores of filters first."""
+        scores = self._scores(self.rows)
+        return None if scores is None else -scores
+
+    def proximity(self) -> Array | None:
+        """Words closer together first."""
+        if len(self.match.words) < 2 or self._manner.least_distance >= CAP:
+            return None
+        distance, rank = self._nearest()
+        if self._manner.attribute_by_distance:
+            self._columns.setdefault("attribute", rank if self._manner.attribute_counts else None)
+        return distance
+
+    def attribute(self) -> Array | None:
+        """More important attributes first, then earlier words."""
+        if not self.match.words or not self._manner.attribute_counts:
+            return None
+        several = len(self.match.words) > 1 and self._manner.least_distance < CAP
+        if self._manner.attribute_by_distance and several:
+            return self._nearest()[1]
+        return self._best_rank()
+
+    def exact(self) -> Array | None:
+        """More words exactly as in the query first."""
+        words = self.match.words
+        if not words:
+            return None
+        alone = False
+        if len(words) == 1 and words[0].word.weight == 1:
+            alone = self._manner.single_word == "attribute"
+            short = len(words[0].word.text) < SHORTEST_EXACT
+            if self._manner.single_word == "none" or (not alone and short):
+                return None
+        total = np.zeros(len(self.rows), np.int64)
+        for number, match in enumerate(words):
+            total += match.word.weight * self._has_exact(number, alone)
+        return -total
+
+    def geo(self) -> Array | None:
+        """Nearer places first."""
+        return None
+
+    def _has_exact(self, number: int, alone: bool) -> Array:
+        has = np.zeros(len(self.rows), bool)
+        for chunk, owners in self._occurrences(number):
+            if chunk.exact:
+                kept = allowed_in(chunk.spots(), self.match.fields.with_exact)
+                if alone:
+                    kept = is_alone(chunk.spots()) & (True if kept is None else kept)
+                has[owners if kept is None else owners[kept]] = True
+        return has
+
+    def _nearest(self) -> tuple[Array, Array]:
+        words = [self._standing(number) for number in range(len(self.match.words))]
+        return find_nearest(words, len(self.rows), self._manner.least_distance)
+
+    def _standing(self, number: int) -> Standing:
+        found = self._occurrences(number)
+        if not found:
+            nothing = np.zeros(0, np.int64)
+            return Standing(nothing, nothing, nothing, nothing)
+        lengths = [np.full(len(chunk), chunk.length) for chunk, _ in found]
+        ranks = [self.match.fields.rank(chunk.spots()) for chunk, _ in found]
+        return Standing.of(
+            np.concatenate([owners for _, owners in found]),
+            np.concatenate([chunk.places() for chunk, _ in found]),
+            np.concatenate(lengths),
+            np.concatenate(ranks),
+        )
+
+    def _best_rank(self) -> Array:
+        best = np.full(len(self.rows), NOWHERE, np.int64)
+        for number in range(len(self.match.words)):
+            for chunk, owners in self._occurrences(number):
+                np.minimum.at(best, owners, self.match.fields.rank(chunk.spots()))
+        return best
+
+    def _occurrences(self, number: int) -> Sequence[tuple[Chunk, Array]]:
+        """Return a word's occurrences in the rows, and the place of each one's row among them."""
+        if self._found is None:
+            self._read_occurrences()
+        assert self._found is not None
+        return list(zip(self._found[number], self._owners[number], strict=True))
+
+    def _read_occurrences(self) -> None:
+        place = np.full(len(self.match.segment), -1, np.int32)
+        place[self.rows] = np.arange(len(self.rows), dtype=np.int32)
+        self._found, self._owners = [], []
+        for match in self.match.words:
+            pairs = [_at_fewest_typos(match, chunk, place) for chunk in match.chunks]
+            self._found.append([chunk for chunk, _ in pairs])
+            self._owners.append([owners for _, owners in pairs])
+
+    def _keep_occurrences(self, found: list[list[Chunk]], to: Array) -> None:
+        for chunks, many in zip(found, self._owners, strict=True):
+            for number, (chunk, owners) in enumerate(zip(chunks, many, strict=True)):
+                owner = to[owners]
+                kept = owner >= 0
+                chunks[number], many[number] = chunk.within(kept), owner[kept]
+
+
+COMPUTE: Mapping[str, Callable[[Candidates], Array | None]] = {
+    "typo": Candidates.typo,
+    "geo": Candidates.geo,
+    "words": Candidates.words,
+    "filters": Candidates.filters,
+    "proximity": Candidates.proximity,
+    "attribute": Candidates.attribute,
+    "exact": Candidates.exact,
+}
+
+
+def _at_fewest_typos(match: WordMatch, chunk: Chunk, place: Array) -> tuple[Chunk, Array]:
+    """Only the best spelling of a word that a record has counts in it."""
+    owners = place[chunk.rows]
+    kept = owners >= 0
+    if match.mixed:
+        kept &= match.typos[chunk.rows] == chunk.typos
+    if kept.all():
+        return chunk, owners
+    return chunk.within(kept), owners[kept]

@@ -1,0 +1,155 @@
+"""Facets of the records found: counts, statistics, and a search inside one facet's values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.columns import Labels
+from svc_notebook.service.engine.fields import Fields
+from svc_notebook.service.engine.match import match_words
+from svc_notebook.service.engine.options import Options
+from svc_notebook.service.engine.query import Query, words_without_typos
+from svc_notebook.service.engine.segment import Segment
+
+Chosen = Sequence[tuple[Segment, Array]]
+"""Segments, each with the mask of its rows that count."""
+
+MANY = 2000
+"""Above so many values, segments are joined by the values' hashes, not by their names."""
+
+
+@dataclass(frozen=True)
+class FacetHit:
+    """One value of a facet, and how many records have it."""
+
+    value: str
+    count: int
+
+
+def read_facets(options: Options) -> list[str]:
+    """Return the facets to count; `*` stands for all that may be counted."""
+    given = options["facets"]
+    wanted = [given] if isinstance(given, str) else given
+    countable = [path for path, entry in options.faceted.items() if entry.counted]
+    chosen = countable if "*" in wanted else [path for path in wanted if path in countable]
+    return [path for path in dict.fromkeys(chosen) if options.sees(path)]
+
+
+def count_facet(chosen: Chosen, path: str, options: Options) -> dict[str, int]:
+    """Count the values of a facet, the most frequent or the first ones."""
+    parts = [
+        (labels, labels.count(mask))
+        for segment, mask in chosen
+        if (labels := segment.labels.get(path)) is not None
+    ]
+    most = options["maxValuesPerFacet"]
+    first = _first_values if options["sortFacetValuesBy"] == "alpha" else _most_frequent
+    return dict(first(parts, most))
+
+
+def measure_facet(chosen: Chosen, path: str) -> dict[str, float] | None:
+    """Return the least, greatest, mean and sum of a facet's numbers; None without any."""
+    parts = [
+        numbers.values[mask[numbers.rows]]
+        for segment, mask in chosen
+        if (numbers := segment.numbers.get(path)) is not None
+    ]
+    values = np.concatenate(parts) if parts else np.zeros(0)
+    if not len(values):
+        return None
+    found = {"min": values.min(), "max": values.max(), "avg": values.mean(), "sum": values.sum()}
+    return {name: _plain(float(value)) for name, value in found.items()}
+
+
+def search_facet(
+    chosen: Chosen, path: str, query: Query, options: Options, most: int
+) -> list[FacetHit]:
+    """Return the values of a facet that a query matches, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for segment, mask in chosen:
+        if (labels := segment.labels.get(path)) is not None:
+            counts.update(_matching(labels, labels.count(mask), query, options))
+    alphabetical = options["sortFacetValuesBy"] == "alpha"
+    order: Callable[[tuple[str, int]], Any] = (
+        (lambda item: item[0]) if alphabetical else (lambda item: (-item[1], item[0]))
+    )
+    return [FacetHit(*item) for item in sorted(counts.items(), key=order)[:most]]
+
+
+def check_searchable(path: str, options: Options) -> None:
+    """Refuse a facet that may not be searched in."""
+    entry = options.faceted.get(path)
+    if entry is None or not entry.searchable or not options.sees(path):
+        known = [path for path, entry in options.faceted.items() if entry.searchable]
+        advice = did_you_mean(path, known) if entry is None else ""
+        raise BadInput(
+            f'facetName: cannot search in "{path}"; add searchable({path}) to '
+            f"attributesForFaceting{advice}"
+        )
+
+
+def _matching(labels: Labels, counts: Array, query: Query, options: Options) -> dict[str, int]:
+    """Match the query against each value as if it were a record."""
+    rows = counts > 0
+    if query.words:
+        postings = labels.words(options.rules)
+        unforgiven = words_without_typos(options)
+        _, rows = match_words(postings, rows, query, Fields.plain(), unforgiven)
+    codes = np.flatnonzero(rows)
+    return dict(zip(labels.names.take(codes), counts[codes].tolist(), strict=True))
+
+
+def _most_frequent(parts: Sequence[tuple[Labels, Array]], most: int) -> list[tuple[str, int]]:
+    if sum(len(labels.names) for labels, _ in parts) > MANY and len(parts) > 1:
+        parts = _only_frequent(parts, most)
+    if len(parts) == 1:
+        labels, counts = parts[0]
+        codes = np.argsort(-counts, kind="stable")[:most]
+        codes = codes[counts[codes] > 0]
+        return list(zip(labels.names.take(codes), counts[codes].tolist(), strict=True))
+    total = _add_up(parts)
+    return sorted(total.items(), key=lambda item: (-item[1], item[0]))[:most]
+
+
+def _first_values(parts: Sequence[tuple[Labels, Array]], most: int) -> list[tuple[str, int]]:
+    first = [(labels, _keep_first(counts, most)) for labels, counts in parts]
+    return sorted(_add_up(first).items())[:most]
+
+
+def _keep_first(counts: Array, most: int) -> Array:
+    used = np.flatnonzero(counts)[:most]
+    kept = np.zeros_like(counts)
+    kept[used] = counts[used]
+    return kept
+
+
+def _only_frequent(parts: Sequence[tuple[Labels, Array]], most: int) -> list[tuple[Labels, Array]]:
+    """Drop the values that cannot be among the most frequent over all segments."""
+    hashes = np.concatenate([labels.hashes for labels, _ in parts])
+    counts = np.concatenate([counts for _, counts in parts])
+    _, number = np.unique(hashes, return_inverse=True)
+    totals = np.bincount(number, weights=counts)
+    edge = np.partition(totals, -most)[-most] if 0 < most < len(totals) else 1
+    kept = np.where(totals[number] >= max(edge, 1), counts, 0)
+    bounds = np.cumsum([len(counts) for _, counts in parts])[:-1]
+    return [(labels, some) for (labels, _), some in zip(parts, np.split(kept, bounds), strict=True)]
+
+
+def _add_up(parts: Sequence[tuple[Labels, Array]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for labels, counts in parts:
+        used = np.flatnonzero(counts)
+        names = labels.names.take(used)
+        total.update(dict(zip(names, counts[used].tolist(), strict=True)))
+    return total
+
+
+def _plain(value: float) -> float:
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value

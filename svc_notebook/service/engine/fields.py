@@ -1,0 +1,111 @@
+"""What a search makes of each searched attribute: its rank, and what may match in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.options import Options
+from svc_notebook.service.engine.postings import ALONE, LAST_POSITION, POSITION, SLOT
+from svc_notebook.service.engine.shape import covers
+
+FIELD = LAST_POSITION + 1
+"""An occurrence's rank is the attribute's times this, plus its position where order counts."""
+
+Allowed = Array | None
+"""A mask over attributes, or None where all are allowed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fields:
+    """Per attribute number of one segment."""
+
+    ranks: Array
+    ordered: Array
+    searched: Allowed
+    with_typos: Allowed
+    with_prefixes: Allowed
+    with_exact: Allowed
+
+    @classmethod
+    def of(cls, slots: Sequence[str], options: Options) -> Fields:
+        """Work out what the options mean for these attributes."""
+        known = {entry.path: entry for entry in options.searched}
+        found = [known.get(path) for path in slots]
+        return cls(
+            np.array([entry.rank if entry else 0 for entry in found], np.int64) * FIELD,
+            np.array([bool(entry and entry.ordered) for entry in found], bool),
+            _only(slots, _restricted(options)),
+            _all_but(slots, options["disableTypoToleranceOnAttributes"]),
+            _all_but(slots, options["disablePrefixOnAttributes"]),
+            _all_but(slots, options["disableExactOnAttributes"]),
+        )
+
+    @classmethod
+    def plain(cls) -> Fields:
+        """Return one attribute in which anything may match."""
+        return cls(np.zeros(1, np.int64), np.zeros(1, bool), None, None, None, None)
+
+    def rank(self, spots: Array) -> Array:
+        """Return each occurrence's rank: attribute first, then position."""
+        slots = spots >> SLOT
+        return self.ranks[slots] + np.where(self.ordered[slots], spots & POSITION, 0)
+
+
+def allowed_in(spots: Array, *masks: Allowed) -> Array | None:
+    """Return which occurrences stand where all the masks allow, None for all."""
+    given = [mask for mask in masks if mask is not None]
+    if not given:
+        return None
+    return np.logical_and.reduce(given)[spots >> SLOT]
+
+
+def both(one: Allowed, other: Allowed) -> Allowed:
+    """Return the mask of what both allow."""
+    if one is None or other is None:
+        return other if one is None else one
+    allowed: Array = one & other
+    return allowed
+
+
+def is_alone(spots: Array) -> Array:
+    """Tell which occurrences are all there is of a text."""
+    return (spots & ALONE) != 0
+
+
+def path_test(paths: Iterable[str]) -> Callable[[str], bool]:
+    """Return a test whether an attribute is one of these, or inside one."""
+    entries = list(paths)
+    return lambda path: any(covers(entry, path) for entry in entries)
+
+
+def _restricted(options: Options) -> Sequence[str] | None:
+    wanted = options["restrictSearchableAttributes"]
+    if not wanted:
+        return None
+    known = [entry.path for entry in options.searched]
+    for path in wanted if known else ():
+        if not any(covers(path, entry) or covers(entry, path) for entry in known):
+            raise BadInput(
+                f'restrictSearchableAttributes: "{path}" is not in searchableAttributes'
+                f"{did_you_mean(path, known)}"
+            )
+    return list(wanted)
+
+
+def _only(slots: Sequence[str], wanted: Sequence[str] | None) -> Allowed:
+    if wanted is None:
+        return None
+    chosen = path_test(wanted)
+    return np.array([chosen(path) for path in slots], bool)
+
+
+def _all_but(slots: Sequence[str], unwanted: Sequence[str]) -> Allowed:
+    if not unwanted:
+        return None
+    chosen = path_test(unwanted)
+    return np.array([not chosen(path) for path in slots], bool)

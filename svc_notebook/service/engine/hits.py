@@ -1,0 +1,106 @@
+"""Hits: the records found, with what was asked for of them, marked and explained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from svc_notebook.service.engine.highlight import Style, highlight_hit, snippet_hit
+from svc_notebook.service.engine.leaves import Record
+from svc_notebook.service.engine.matching import make_matcher
+from svc_notebook.service.engine.options import Options
+from svc_notebook.service.engine.query import Query
+from svc_notebook.service.engine.shape import OBJECT_ID
+
+Fetch = Callable[[Sequence[str]], Sequence[Mapping[str, Any] | None]]
+Hit = dict[str, Any]
+
+
+def make_hits(
+    ids: Sequence[str],
+    infos: Sequence[dict[str, Any]] | None,
+    fetch: Fetch,
+    query: Query,
+    options: Options,
+) -> list[Hit]:
+    """Fetch the records and make hits of those that are still there."""
+    retrieve = make_retriever(options)
+    matcher = make_matcher(query, options)
+    style = Style.of(options.settings, options.params, [word.text for word in query.words])
+    highlights, snippets = bool(style.highlighted), bool(style.snippeted)
+    hits = []
+    for number, record in enumerate(fetch(ids)):
+        if record is None:
+            continue
+        hit = retrieve(record)
+        if snippets and (found := snippet_hit(record, matcher, style)):
+            hit["_snippetResult"] = found
+        if highlights and (found := highlight_hit(record, matcher, style)):
+            hit["_highlightResult"] = found
+        if infos is not None:
+            hit["_rankingInfo"] = infos[number]
+        hits.append(hit)
+    return hits
+
+
+def make_retriever(options: Options) -> Callable[[Record], Hit]:
+    """Return a function that leaves of a record what was asked for and may be seen."""
+    entries = [entry.strip() for entry in options["attributesToRetrieve"]]
+    wanted = [entry for entry in entries if not entry.startswith("-")]
+    unwanted = [entry[1:] for entry in entries if entry.startswith("-")]
+    if not options.params.get("_seeUnretrievable"):
+        unwanted += options.settings.get("unretrievableAttributes") or ()
+    everything = "*" in wanted or (not wanted and bool(entries))
+    paths = None if everything else [tuple(path.split(".")) for path in wanted]
+    withheld = [tuple(path.split(".")) for path in unwanted if path != OBJECT_ID]
+
+    def retrieve(record: Record) -> Hit:
+        hit = dict(record) if paths is None else _pick(record, paths)
+        if withheld:
+            hit = _without(hit, withheld)
+        hit[OBJECT_ID] = record[OBJECT_ID]
+        return hit
+
+    return retrieve
+
+
+Path = tuple[str, ...]
+
+
+def _pick(value: Record, paths: Sequence[Path]) -> Hit:
+    """Keep what lies under the paths, in the record's own shape."""
+    picked = {}
+    for name, inner in value.items():
+        rest = [path[1:] for path in paths if path[0] == name]
+        whole = (name,) in paths or () in rest or _dotted(name, paths)
+        if whole:
+            picked[name] = inner
+        elif rest and (found := _map_objects(inner, partial(_pick, paths=rest))) is not None:
+            picked[name] = found
+    return picked
+
+
+def _without(value: Record, paths: Sequence[Path]) -> Hit:
+    kept = {}
+    for name, inner in value.items():
+        if (name,) in paths or _dotted(name, paths):
+            continue
+        rest = [path[1:] for path in paths if path[0] == name]
+        found = _map_objects(inner, partial(_without, paths=rest)) if rest else None
+        kept[name] = inner if found is None else found
+    return kept
+
+
+def _dotted(name: str, paths: Sequence[Path]) -> bool:
+    """An attribute's own name may have dots."""
+    return "." in name and tuple(name.split(".")) in paths
+
+
+def _map_objects(value: Any, change: Callable[[Record], Hit]) -> Any:
+    """Apply a change to an object, or to the objects of an array; None where there are none."""
+    if isinstance(value, Mapping):
+        return change(value)
+    if isinstance(value, list):
+        return [change(one) if isinstance(one, Mapping) else one for one in value]
+    return None

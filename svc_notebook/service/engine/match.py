@@ -1,0 +1,107 @@
+"""Which records of one segment a query matches, and with how many typos."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.fields import Fields
+from svc_notebook.service.engine.occurrences import Chunk, find_chunks, find_rows
+from svc_notebook.service.engine.postings import Postings
+from svc_notebook.service.engine.query import Query, QueryWord
+from svc_notebook.service.engine.segment import Segment
+
+NOT_FOUND = 99
+
+
+@dataclass(frozen=True, eq=False)
+class WordMatch:
+    """One query word in one segment: its occurrences, and per row the fewest typos."""
+
+    word: QueryWord
+    chunks: Sequence[Chunk]
+    typos: Array
+
+    @cached_property
+    def mixed(self) -> bool:
+        """Whether occurrences differ in what they cost."""
+        return len({chunk.typos for chunk in self.chunks}) > 1
+
+    @cached_property
+    def found(self) -> Array:
+        """A mask of the rows that have the word."""
+        found: Array = self.typos < NOT_FOUND
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """The rows of a segment that match: the query's words, the filters, and alive."""
+
+    segment: Segment
+    fields: Fields
+    words: Sequence[WordMatch]
+    rows: Array
+
+    @property
+    def count(self) -> int:
+        """How many rows match."""
+        return int(np.count_nonzero(self.rows))
+
+    @cached_property
+    def typos(self) -> Array:
+        """Per row, the typos of the words it has."""
+        total = np.zeros(len(self.segment), np.int16)
+        for match in self.words:
+            total += np.where(match.found, match.typos, 0)
+        return total
+
+    @cached_property
+    def word_count(self) -> Array:
+        """Per row, how many words of the query it has."""
+        total = np.zeros(len(self.segment), np.int16)
+        for match in self.words:
+            total += np.where(match.found, match.word.weight, 0).astype(np.int16)
+        return total
+
+    def with_typos_up_to(self, most: int) -> Match:
+        """Return the match without rows that have more typos."""
+        return replace(self, rows=self.rows & (self.typos <= most))
+
+
+def match_query(
+    segment: Segment, alive: Array, query: Query, fields: Fields, unforgiven: frozenset[str]
+) -> Match:
+    """Find the rows that have every word of the query that is not optional."""
+    words, rows = match_words(segment.postings, alive, query, fields, unforgiven)
+    return Match(segment, fields, words, rows)
+
+
+def match_words(
+    postings: Postings, rows: Array, query: Query, fields: Fields, unforgiven: frozenset[str]
+) -> tuple[Sequence[WordMatch], Array]:
+    """Find each word of a query, and which of the rows match it as a whole."""
+    words = [_match_word(postings, len(rows), word, fields, unforgiven) for word in query.words]
+    for match in words:
+        if not match.word.optional:
+            rows = rows & match.found
+    if words and all(match.word.optional for match in words):
+        rows = rows & np.logical_or.reduce([match.found for match in words])
+    for way in query.excluded:
+        rows = rows.copy()
+        rows[find_rows(postings, way)] = False
+    return words, rows
+
+
+def _match_word(
+    postings: Postings, records: int, word: QueryWord, fields: Fields, unforgiven: frozenset[str]
+) -> WordMatch:
+    chunks = find_chunks(postings, word.alternatives, fields, unforgiven)
+    typos = np.full(records, NOT_FOUND, np.int8)
+    for chunk in sorted(chunks, key=lambda chunk: -chunk.typos):
+        typos[chunk.rows] = chunk.typos
+    return WordMatch(word, chunks, typos)

@@ -1,0 +1,61 @@
+"""What one search asks for: its parameters over the index's settings over the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from svc_notebook.api.parameters import default_of
+from svc_notebook.service.engine.shape import Faceted, Searched, covers, read_faceted, read_searched
+from svc_notebook.service.engine.words import Rules
+
+YES_AND_NO = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """Parameters and settings by name; `None` counts as not given."""
+
+    settings: Mapping[str, Any]
+    params: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        value = self.params.get(name)
+        if value is None:
+            value = self.settings.get(name)
+        return default_of(name) if value is None else value
+
+    @property
+    def typo_tolerance(self) -> bool | str:
+        """Return true, false, `min` or `strict`."""
+        given = self["typoTolerance"]
+        return YES_AND_NO.get(given, given) if isinstance(given, str) else bool(given)
+
+    @property
+    def distinct(self) -> int:
+        """Return how many hits of each group are wanted; 0 for all."""
+        return int(self["distinct"]) if self["attributeForDistinct"] else 0
+
+    @cached_property
+    def rules(self) -> Rules:
+        """Return the rules of words."""
+        return Rules.of(self.settings)
+
+    @cached_property
+    def searched(self) -> list[Searched]:
+        """Return the entries of searchableAttributes."""
+        return read_searched(self.settings)
+
+    @cached_property
+    def faceted(self) -> dict[str, Faceted]:
+        """Return the entries of attributesForFaceting."""
+        return read_faceted(self.settings)
+
+    def sees(self, path: str) -> bool:
+        """Whether whoever asks may see an attribute."""
+        hidden = self.settings.get("unretrievableAttributes")
+        if not hidden or self.params.get("_seeUnretrievable"):
+            return True
+        return not any(covers(entry, path) for entry in hidden)

@@ -1,0 +1,161 @@
+"""The steps of one search over all segments: match, drop, rank, explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.criteria import NOWHERE, Candidates, Manner
+from svc_notebook.service.engine.fields import Fields
+from svc_notebook.service.engine.match import Match, match_query
+from svc_notebook.service.engine.options import Options
+from svc_notebook.service.engine.query import Query, words_without_typos
+from svc_notebook.service.engine.ranking import Order, Step, order_all, rank_segment, read_steps
+from svc_notebook.service.engine.segment import TEXT
+from svc_notebook.service.engine.selection import Selection
+from svc_notebook.service.engine.shape import read_sort
+from svc_notebook.service.engine.view import View
+
+MOST_REMOVED = 5
+KEPT_TYPO_COUNTS = {"min": 1, "strict": 2}
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a search does in every segment alike."""
+
+    views: Sequence[View]
+    options: Options
+
+    @cached_property
+    def selection(self) -> Selection:
+        """The filters."""
+        return Selection.of(self.options)
+
+    @cached_property
+    def manner(self) -> Manner:
+        """How criteria are computed."""
+        return Manner.of(self.options)
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The ranking."""
+        return read_steps(self.options)
+
+    def match(self, query: Query) -> list[Match]:
+        """Find what matches in each segment."""
+        matches = [self._match_view(view, query) for view in self.views]
+        kept = KEPT_TYPO_COUNTS.get(str(self.options.typo_tolerance))
+        return _keep_fewest_typos(matches, kept) if kept and query.words else matches
+
+    def match_some(self, query: Query) -> tuple[Query, list[Match]]:
+        """Find what matches; while nothing does, make words optional as the options say."""
+        matches = self.match(query)
+        for fewer in _looser(query, self.options["removeWordsIfNoResults"]):
+            if any(match.count for match in matches):
+                break
+            query, matches = fewer, self.match(fewer)
+        return query, matches
+
+    def rank(self, matches: Sequence[Match], wanted: int, steps: Sequence[Step]) -> Order:
+        """Return the best records, in order."""
+        ranked = [
+            rank_segment(self._candidates(match, np.flatnonzero(match.rows)), steps, wanted)
+            for match in matches
+        ]
+        order = order_all([one for one in ranked if len(one.rows)])
+        return order.take(np.arange(min(wanted, len(order))))
+
+    def explain(self, matches: Sequence[Match], order: Order) -> list[dict[str, Any]]:
+        """Return the value of every criterion for each record."""
+        infos: list[dict[str, Any]] = [{} for _ in range(len(order))]
+        by_segment = {match.segment: match for match in matches}
+        for number, segment in enumerate(order.segments):
+            places = np.flatnonzero(order.numbers == number)
+            rows, back = np.unique(order.rows[places], return_inverse=True)
+            found = self._explain_rows(by_segment[segment], rows)
+            for place, at in zip(places.tolist(), back.tolist(), strict=True):
+                infos[place] = found[at]
+        return infos
+
+    def _explain_rows(self, match: Match, rows: Array) -> list[dict[str, Any]]:
+        candidates = self._candidates(match, rows)
+        columns = {
+            name: _values(candidates.column(criterion), len(rows), sign)
+            for name, criterion, sign in INFO
+        }
+        columns["words"] = match.word_count[rows].tolist()
+        columns["filters"] = self.selection.all_scores(match.segment, rows).tolist()
+        columns["userScore"] = self._user_scores(match, rows)
+        return [
+            dict(zip(columns, values, strict=True)) | {"geoDistance": 0, "geoPrecision": 1}
+            for values in zip(*columns.values(), strict=True)
+        ]
+
+    def _user_scores(self, match: Match, rows: Array) -> list[int]:
+        """Return the value of the first custom ranking attribute, 0 where it is no number."""
+        custom = self.options["customRanking"]
+        if not custom:
+            return [0] * len(rows)
+        values = match.segment.sort_key(read_sort(custom[0], "customRanking").path).numbers[rows]
+        return [int(value) if abs(value) < TEXT else 0 for value in values.tolist()]
+
+    def _match_view(self, view: View, query: Query) -> Match:
+        chosen = self.selection.rows(view.segment)
+        alive = view.alive if chosen is None else view.alive & chosen
+        fields = self._fields(view.segment.slots)
+        return match_query(view.segment, alive, query, fields, self._unforgiven)
+
+    @cached_property
+    def _unforgiven(self) -> frozenset[str]:
+        return words_without_typos(self.options)
+
+    def _fields(self, slots: tuple[str, ...]) -> Fields:
+        if slots not in self._known_fields:
+            self._known_fields[slots] = Fields.of(slots, self.options)
+        return self._known_fields[slots]
+
+    @cached_property
+    def _known_fields(self) -> dict[tuple[str, ...], Fields]:
+        return {}
+
+    def _candidates(self, match: Match, rows: Array) -> Candidates:
+        return Candidates(match, self.manner, partial(self.selection.scores, match.segment), rows)
+
+
+INFO: Sequence[tuple[str, str, int]] = (
+    ("nbTypos", "typo", 1),
+    ("firstMatchedWord", "attribute", 1),
+    ("proximityDistance", "proximity", 1),
+    ("nbExactWords", "exact", -1),
+)
+
+
+def _values(column: Array | None, count: int, sign: int) -> list[int]:
+    if column is None:
+        return [0] * count
+    values: list[int] = np.where(column == NOWHERE, 0, sign * column).tolist()
+    return values
+
+
+def _keep_fewest_typos(matches: Sequence[Match], kept: int) -> list[Match]:
+    """Keep the records with the fewest typos there are, or with the fewest few counts."""
+    counts = sorted({int(n) for match in matches for n in np.unique(match.typos[match.rows])})
+    most = counts[:kept][-1] if counts else 0
+    return [match.with_typos_up_to(most) for match in matches]
+
+
+def _looser(query: Query, how: str) -> Iterator[Query]:
+    count = len(query.words)
+    fewer = range(1, min(count, MOST_REMOVED + 1))
+    if how == "lastWords":
+        yield from (query.optional_at(range(count - some, count)) for some in fewer)
+    elif how == "firstWords":
+        yield from (query.optional_at(range(some)) for some in fewer)
+    elif how == "allOptional" and count > 1:
+        yield query.optional_at(range(count))

@@ -1,0 +1,166 @@
+"""Where each word stands: one sorted table of occurrences for the words of many records.
+
+A place is a number that rises through the whole table: neighbours in one text differ by one, and
+`GAP` places lie between any two texts, so that distances need no look at records or attributes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array, Arrays, part, parts_of, spread
+from svc_notebook.service.engine.names import starts_of, union
+from svc_notebook.service.engine.spelling import Vocabulary
+from svc_notebook.service.engine.words import BREAK, Rules, split_all
+
+GAP = 8
+LAST_POSITION = 999
+"""Words further on in an attribute are found, and rank as if they stood here."""
+POSITION = 0x3FF
+ALONE = 0x400
+SLOT = 11
+"""An occurrence's `spot`: the attribute's number, whether its text is this word alone, position."""
+PLACES = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Postings:
+    """Occurrences in the order of words, and for one word in the order of places."""
+
+    vocabulary: Vocabulary
+    starts: Array
+    rows: Array
+    spots: Array
+    places: Array
+    first_places: Array
+
+    @classmethod
+    def of(
+        cls, texts: Sequence[str], rows: Array, slots: Array, records: int, rules: Rules
+    ) -> Postings:
+        """Index texts that come in the order of their rows, and within a row of their slots."""
+        numbers, words = _number_words(split_all(texts, rules))
+        lengths, numbers = _cut_at_breaks(numbers)
+        ascending = sorted(words)
+        ranks = {word: number for number, word in enumerate(ascending)}
+        rank = np.fromiter(map(ranks.__getitem__, words), np.int64, len(words))
+        text = np.repeat(np.arange(len(texts)), lengths)
+        within = np.arange(len(text)) - np.repeat(starts_of(lengths)[:-1], lengths)
+        position = np.minimum(within + _earlier_words(rows, slots, lengths)[text], LAST_POSITION)
+        spot = (slots[text] << SLOT) | np.where(lengths[text] == 1, ALONE, 0) | position
+        place = (GAP + starts_of(lengths + GAP)[:-1])[text] + within
+        terms = rank[numbers]
+        sequence = _sorted(terms, np.arange(len(terms)))
+        spans = np.bincount(rows, weights=lengths + GAP, minlength=records).astype(np.int64)
+        return cls(
+            Vocabulary.of(ascending),
+            starts_of(np.bincount(terms, minlength=len(words))),
+            rows[text][sequence].astype(np.int32),
+            spot[sequence].astype(np.int32),
+            place[sequence].astype(np.int32),
+            starts_of(spans),
+        )
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Postings:
+        """Take up what `arrays` gave."""
+        vocabulary = Vocabulary.from_arrays(parts_of(arrays)["vocabulary"])
+        return cls(vocabulary, **{name: arrays[name] for name in COLUMNS})
+
+    def arrays(self) -> Arrays:
+        """Return what must be kept of them."""
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        return {**columns, **part("vocabulary", self.vocabulary.arrays())}
+
+    def of_words(self, words: Array) -> Array:
+        """Return the numbers of all occurrences of these words."""
+        starts = self.starts[words]
+        return spread(starts, self.starts[words + 1] - starts)
+
+    def with_slots(self, moved: Array) -> Postings:
+        """Return them with other attribute numbers."""
+        spots = (moved[self.spots >> SLOT] << SLOT) | (self.spots & ((1 << SLOT) - 1))
+        return replace(self, spots=spots)
+
+
+COLUMNS = ("starts", "rows", "spots", "places", "first_places")
+
+
+def merge(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Postings:
+    """Join postings; `moved[n]` tells where each row of the nth goes, -1 where it is gone."""
+    first_places = starts_of(_spans(many, moved, records))
+    names, renamed = union(one.vocabulary.names for one in many)
+    terms, places, spots = [], [], []
+    for one, rows, ranks in zip(many, moved, renamed, strict=True):
+        row = rows[one.rows]
+        kept = np.flatnonzero(row >= 0)
+        row = row[kept]
+        terms.append(np.repeat(ranks, np.diff(one.starts))[kept])
+        shift = first_places[:-1][rows] - one.first_places[:-1]
+        places.append(one.places[kept] + shift[one.rows[kept]])
+        spots.append(one.spots[kept])
+    return _assemble(
+        names.all(), *(np.concatenate(column) for column in (terms, places, spots)), first_places
+    )
+
+
+def _spans(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Array:
+    spans = np.zeros(records, np.int64)
+    for one, rows in zip(many, moved, strict=True):
+        kept = rows >= 0
+        spans[rows[kept]] = np.diff(one.first_places)[kept]
+    return spans
+
+
+def _assemble(
+    words: list[str], terms: Array, places: Array, spots: Array, first_places: Array
+) -> Postings:
+    counts = np.bincount(terms, minlength=len(words))
+    used = np.flatnonzero(counts)
+    spot_at = np.zeros(int(first_places[-1]) + 2 * GAP, np.int32)
+    spot_at[places] = spots
+    row_at = np.repeat(np.arange(len(first_places) - 1, dtype=np.int32), np.diff(first_places))
+    place = _sorted(terms.astype(np.int64), places)
+    return Postings(
+        Vocabulary.of([words[number] for number in used.tolist()]),
+        starts_of(counts[used]),
+        row_at[place - GAP],
+        spot_at[place],
+        place.astype(np.int32),
+        first_places,
+    )
+
+
+def _number_words(words: list[str]) -> tuple[Array, list[str]]:
+    """Number words as they come; the break is number 0 and not listed."""
+    known: defaultdict[str, int] = defaultdict(count().__next__)
+    known[BREAK]
+    numbers = np.fromiter(map(known.__getitem__, words), np.int64, len(words))
+    return numbers, [*known][1:]
+
+
+def _cut_at_breaks(numbers: Array) -> tuple[Array, Array]:
+    breaks = np.flatnonzero(numbers == 0)
+    lengths = np.diff(breaks, prepend=-1) - 1
+    return lengths, numbers[numbers != 0] - 1
+
+
+def _earlier_words(rows: Array, slots: Array, lengths: Array) -> Array:
+    """Count, for each text, the words before it in the same attribute of the same record."""
+    before = starts_of(lengths)[:-1]
+    opens = np.ones(len(rows), bool)
+    opens[1:] = (rows[1:] != rows[:-1]) | (slots[1:] != slots[:-1])
+    numbers = np.cumsum(opens) - 1
+    return before - before[opens][numbers] if len(rows) else before
+
+
+def _sorted(terms: Array, payload: Array) -> Array:
+    """Sort by term, then payload; one packed sort is several times faster than an argsort."""
+    packed = (terms << PLACES) | payload
+    packed.sort()
+    return packed & ((1 << PLACES) - 1)

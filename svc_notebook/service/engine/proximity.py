@@ -1,0 +1,128 @@
+"""How close the words of a query stand: the best choice of one occurrence for each word.
+
+Neighbouring words of the query are compared in turn, for all records at once. In order and
+adjacent is 1, with one word between 2, and so on; the other way round is one more; `CAP` is "not
+near". Along with its distance each choice carries the best rank of the attributes it touches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+
+CAP = 8
+COST = 40
+"""A choice's value is its distance shifted by this, plus its rank: one comparison for both."""
+RANK = (1 << COST) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Occurrences of one query word, in the order of places.
+
+    `owners` number the records and rise with the places, `ends` are the places of last words.
+    """
+
+    owners: Array
+    places: Array
+    ends: Array
+    values: Array
+
+    @classmethod
+    def of(cls, owners: Array, places: Array, lengths: Array, ranks: Array) -> Standing:
+        """Put occurrences in order."""
+        order = places.astype(np.int64) << 32 | np.arange(len(places))
+        order.sort()
+        order &= 0xFFFFFFFF
+        start = places[order].astype(np.int64)
+        return cls(owners[order], start, start + lengths[order] - 1, ranks[order])
+
+    def take(self, kept: Array) -> Standing:
+        """Return those that a mask keeps."""
+        return Standing(self.owners[kept], self.places[kept], self.ends[kept], self.values[kept])
+
+
+def find_nearest(words: Sequence[Standing], records: int, least: int) -> tuple[Array, Array]:
+    """Return per record the smallest sum of distances, and the best rank that goes with it.
+
+    A word that a record lacks is passed over; distances below `least` count as `least`.
+    """
+    state = words[0]
+    for word in words[1:]:
+        state = _go_on(state, word, records, least)
+    value = _least(state, records)
+    return value >> COST, value & RANK
+
+
+def _go_on(before: Standing, word: Standing, records: int, least: int) -> Standing:
+    has_before = _owning(before, records)
+    has_word = _owning(word, records)
+    reached = _reach(before, word, _least(before, records), least)
+    fresh = ~has_before[word.owners]
+    values = np.where(fresh, word.values, reached)
+    state = Standing(word.owners, word.places, word.ends, values)
+    waiting = ~has_word[before.owners]
+    return _join(state, before.take(waiting)) if waiting.any() else state
+
+
+def _reach(before: Standing, word: Standing, nearest: Array, least: int) -> Array:
+    """Return the best value at each occurrence of the next word."""
+    best = nearest[word.owners] + (CAP << COST)
+    start = np.searchsorted(before.places, word.places)
+    longest = int((before.ends - before.places).max(initial=0))
+    reach = CAP + max(longest, int((word.ends - word.places).max(initial=0)))
+    for step, first in ((-1, start - 1), (1, start)):
+        active, at = np.arange(len(first)), first
+        while True:
+            inside = (at >= 0) & (at < len(before.places))
+            active, at = active[inside], at[inside]
+            near = np.abs(word.places[active] - before.places[at]) < reach
+            active, at = active[near], at[near]
+            if not len(active):
+                break
+            distance = _distance(before, word, at, active)
+            distance = np.where(distance < CAP, np.maximum(distance, least), CAP)
+            best[active] = np.minimum(best[active], before.values[at] + (distance << COST))
+            at = at + step
+    rank = np.minimum(best & RANK, word.values & RANK)
+    return (best & ~np.int64(RANK)) | rank
+
+
+def _distance(before: Standing, word: Standing, at: Array, active: Array) -> Array:
+    """Return the distances of pairs; occurrences that overlap are not near each other."""
+    forth = word.places[active] - before.ends[at]
+    back = before.places[at] - word.ends[active]
+    return np.where(forth > 0, forth, np.where(back > 0, back + 1, CAP))
+
+
+def _least(state: Standing, records: int) -> Array:
+    """Return each record's least value; of a record without any, the worst."""
+    least = np.full(records, np.iinfo(np.int64).max >> 2, np.int64)
+    if len(state.owners):
+        first = np.flatnonzero(np.diff(state.owners, prepend=-1))
+        least[state.owners[first]] = np.minimum.reduceat(state.values, first)
+    return least
+
+
+def _owning(state: Standing, records: int) -> Array:
+    owning = np.zeros(records, bool)
+    owning[state.owners] = True
+    return owning
+
+
+def _join(one: Standing, other: Standing) -> Standing:
+    order = np.argsort(np.concatenate([one.places, other.places]), kind="stable")
+    return Standing(
+        *(
+            np.concatenate(pair)[order]
+            for pair in zip(
+                (one.owners, one.places, one.ends, one.values),
+                (other.owners, other.places, other.ends, other.values),
+                strict=True,
+            )
+        )
+    )

@@ -1,0 +1,230 @@
+"""A segment: some records as arrays that never change; records are in the order of their ids."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.columns import (
+    Labels,
+    Numbers,
+    join_labels,
+    join_numbers,
+    label_hash,
+)
+from svc_notebook.service.engine.leaves import Leaf, Record, number_text, read_leaves
+from svc_notebook.service.engine.names import Names
+from svc_notebook.service.engine.postings import Postings, merge
+from svc_notebook.service.engine.shape import INTERNAL, OBJECT_ID, TAGS, Shape, covering
+from svc_notebook.service.engine.words import split_camel
+
+Column = TypeVar("Column", Labels, Numbers)
+
+TEXT = np.finfo(np.float64).max
+"""Stands for any text where records are sorted by a number: texts come after numbers."""
+HIGHEST = np.nextafter(TEXT, 0)
+
+
+class SortKey(NamedTuple):
+    """What an attribute sorts by: a number per row, NaN for none, and a code where it is `TEXT`."""
+
+    numbers: Array
+    codes: Array | None
+    names: Names | None
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """Everything that is searched, filtered, counted and sorted by, for some records."""
+
+    ids: Names
+    slots: tuple[str, ...]
+    postings: Postings
+    labels: Mapping[str, Labels]
+    texts: Mapping[str, Labels]
+    numbers: Mapping[str, Numbers]
+    groups: Array
+    name: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @classmethod
+    def of(cls, records: Sequence[Record], shape: Shape) -> Segment:
+        """Index records that have distinct ids and come in their order."""
+        leaves = read_leaves(records)
+        slots, texts, rows, numbers = _read_texts(leaves, shape)
+        return cls(
+            Names.of([record[OBJECT_ID] for record in records]),
+            slots,
+            Postings.of(texts, rows, numbers, len(records), shape.rules),
+            {path: Labels.of(leaves[path]) for path in _faceted(leaves, shape)},
+            _read_sort_texts(leaves, shape),
+            {path: found for path, leaf in leaves.items() if (found := Numbers.of(leaf))},
+            _read_groups(leaves.get(shape.distinct), len(records), shape),
+        )
+
+    def sort_key(self, path: str) -> SortKey:
+        """Return what records sort by under this attribute; the first of several values counts."""
+        key = self._sort_keys.get(path)
+        if key is None:
+            key = self._sort_keys[path] = self._read_sort_key(path)
+        return key
+
+    @cached_property
+    def _sort_keys(self) -> dict[str, SortKey]:
+        return {}
+
+    def _read_sort_key(self, path: str) -> SortKey:
+        numbers, texts = self.numbers.get(path), self.texts.get(path)
+        keys = numbers.first(len(self)) if numbers else np.full(len(self), np.nan)
+        np.clip(keys, -HIGHEST, HIGHEST, out=keys)
+        if texts is None:
+            return SortKey(keys, None, None)
+        codes = np.zeros(len(self), np.int32)
+        codes[texts.rows[::-1]] = texts.codes[::-1]
+        mask = np.zeros(len(self), bool)
+        mask[texts.rows] = True
+        keys[mask & np.isnan(keys)] = TEXT
+        return SortKey(keys, np.where(keys == TEXT, codes, 0), texts.names)
+
+
+def merge_segments(many: Sequence[Segment], alive: Sequence[Array]) -> Segment:
+    """Join segments, leaving out what is no longer alive."""
+    ids, moved = _merge_ids(many, alive)
+    slots = many[0].slots
+    if any(one.slots != slots for one in many):
+        many, slots = _with_same_slots(many)
+    return Segment(
+        ids,
+        slots,
+        merge([one.postings for one in many], moved, len(ids)),
+        _merge_columns([one.labels for one in many], moved, join_labels),
+        _merge_columns([one.texts for one in many], moved, join_labels),
+        _merge_columns([one.numbers for one in many], moved, join_numbers),
+        _merge_groups(many, moved, len(ids)),
+    )
+
+
+def _merge_ids(many: Sequence[Segment], alive: Sequence[Array]) -> tuple[Names, list[Array]]:
+    """Return the ids that stay, and for each segment where its rows go, or -1."""
+    parts = [one.ids.take(np.flatnonzero(mask)) for one, mask in zip(many, alive, strict=True)]
+    together = [name for part in parts for name in part]
+    order = sorted(range(len(together)), key=together.__getitem__)
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    moved, start = [], 0
+    for part, mask in zip(parts, alive, strict=True):
+        rows = np.full(len(mask), -1, np.int32)
+        rows[mask] = place[start : start + len(part)]
+        start += len(part)
+        moved.append(rows)
+    return Names.of([together[n] for n in order]), moved
+
+
+def _with_same_slots(many: Sequence[Segment]) -> tuple[list[Segment], tuple[str, ...]]:
+    """Number the attributes of segments that found different ones in one way."""
+    slots = tuple(sorted(set().union(*(one.slots for one in many))))
+    number = {path: place for place, path in enumerate(slots)}
+    return [_renumbered(one, slots, number) for one in many], slots
+
+
+def _renumbered(one: Segment, slots: tuple[str, ...], number: Mapping[str, int]) -> Segment:
+    to = np.array([number[path] for path in one.slots], np.int32)
+    return Segment(
+        one.ids, slots, one.postings.with_slots(to), one.labels, one.texts, one.numbers, one.groups
+    )
+
+
+def _merge_columns(
+    many: Sequence[Mapping[str, Column]],
+    moved: Sequence[Array],
+    join: Callable[[Sequence[Column]], Column],
+) -> dict[str, Column]:
+    """Merge what stands under the same path; a path of which nothing is left is dropped."""
+    columns: dict[str, list[Column]] = {}
+    for paths, rows in zip(many, moved, strict=True):
+        for path, column in paths.items():
+            columns.setdefault(path, []).append(column.moved(rows))
+    joined = {path: join(some) for path, some in columns.items()}
+    return {path: column for path, column in joined.items() if len(column.rows)}
+
+
+def _merge_groups(many: Sequence[Segment], moved: Sequence[Array], records: int) -> Array:
+    if not any(len(one.groups) for one in many):
+        return np.zeros(0, np.uint64)
+    groups = np.zeros(records, np.uint64)
+    for one, rows in zip(many, moved, strict=True):
+        groups[rows[rows >= 0]] = one.groups[rows >= 0]
+    return groups
+
+
+def _read_texts(
+    leaves: Mapping[str, Leaf], shape: Shape
+) -> tuple[tuple[str, ...], list[str], Array, Array]:
+    """Return the slots, and the texts to index in the order of rows and slots."""
+    slots = shape.searched or tuple(sorted(leaves.keys() - INTERNAL))
+    slot_of = covering(slots) if shape.searched else {p: n for n, p in enumerate(slots)}.get
+    texts: list[str] = []
+    rows: list[int] = []
+    numbers: list[int] = []
+    for path in sorted(leaves):
+        slot = slot_of(path)
+        if slot is None or slot < 0:
+            continue
+        some, found = _texts_of(leaves[path], everything=not shape.searched)
+        rows += some
+        texts += map(split_camel, found) if path in shape.rules.camel else found
+        numbers += [slot] * len(some)
+    order = np.lexsort((numbers, rows)) if rows else np.zeros(0, np.int64)
+    ordered = [texts[n] for n in order.tolist()]
+    return slots, ordered, np.array(rows, np.int64)[order], np.array(numbers, np.int64)[order]
+
+
+def _texts_of(leaf: Leaf, *, everything: bool) -> tuple[list[int], list[str]]:
+    """Return what is searched: texts, and numbers where the attribute is named."""
+    kinds = set(map(type, leaf.values))
+    if kinds == {str}:
+        return leaf.rows, leaf.values
+    searched = (str,) if everything else (str, int, float)
+    pairs = zip(leaf.rows, leaf.values, strict=True)
+    kept = [(row, value) for row, value in pairs if type(value) in searched]
+    return [row for row, _ in kept], [
+        value if type(value) is str else number_text(value) for _, value in kept
+    ]
+
+
+def _faceted(leaves: Mapping[str, Leaf], shape: Shape) -> Iterable[str]:
+    return (path for path in (*shape.facets, TAGS) if path in leaves)
+
+
+def _read_sort_texts(leaves: Mapping[str, Leaf], shape: Shape) -> dict[str, Labels]:
+    found = {}
+    for path in shape.sorts & leaves.keys():
+        pairs = zip(leaves[path].rows, leaves[path].values, strict=True)
+        texts = [(row, value) for row, value in pairs if type(value) in (str, bool)]
+        if texts:
+            found[path] = Labels.of(Leaf([row for row, _ in texts], [value for _, value in texts]))
+    return found
+
+
+def _read_groups(leaf: Leaf | None, records: int, shape: Shape) -> Array:
+    """Return a number for the group of each record, 0 for none."""
+    groups = np.zeros(records if shape.distinct else 0, np.uint64)
+    if leaf is not None:
+        for row, value in zip(reversed(leaf.rows), reversed(leaf.values), strict=True):
+            if (text := _group(value)) is not None:
+                groups[row] = label_hash(text)
+    return groups
+
+
+def _group(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return None
+    return str(round(value)) if isinstance(value, int | float) else str(value)

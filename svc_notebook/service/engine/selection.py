@@ -1,0 +1,136 @@
+"""Filters evaluated on one segment: which rows pass, and what they score."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.columns import marked
+from svc_notebook.service.engine.filters import (
+    Between,
+    Facet,
+    Filter,
+    Group,
+    Numeric,
+    Tag,
+    Term,
+    parse_filters,
+    parse_optional,
+)
+from svc_notebook.service.engine.options import Options
+from svc_notebook.service.engine.segment import Segment
+from svc_notebook.service.engine.shape import OBJECT_ID, TAGS
+
+COMPARE: Mapping[str, Callable[[Array, float], Array]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The filters of a search; `optional` ones only score."""
+
+    required: Filter
+    optional: Filter
+    add_scores: bool
+
+    @classmethod
+    def of(cls, options: Options) -> Selection:
+        """Read the filters of a search."""
+        params = options.params
+        return cls(
+            parse_filters(params), parse_optional(params), bool(options["sumOrFiltersScores"])
+        )
+
+    def rows(self, segment: Segment) -> Array | None:
+        """Return the mask of rows that pass, None for all."""
+        if not self.required:
+            return None
+        groups = [
+            np.logical_or.reduce([find_term(segment, term) for term in group])
+            for group in self.required
+        ]
+        return np.asarray(np.logical_and.reduce(groups))
+
+    def scores(self, segment: Segment, rows: Array) -> Array | None:
+        """Return what rows that pass score; None where all score the same."""
+        if not self.optional and not any(map(self._scores_differ, self.required)):
+            return None
+        return self.all_scores(segment, rows)
+
+    def all_scores(self, segment: Segment, rows: Array) -> Array:
+        """Return what rows that pass score."""
+        total = np.zeros(len(rows), np.int64)
+        for group in (*self.required, *self.optional):
+            total += self._group_score(segment, group, rows)
+        return total
+
+    def _scores_differ(self, group: Group) -> bool:
+        return len(group) > 1 and (self.add_scores or len(set(map(_score, group))) > 1)
+
+    def _group_score(self, segment: Segment, group: Group, rows: Array) -> Array:
+        scores = [np.where(find_term(segment, term)[rows], _score(term), 0) for term in group]
+        combine = np.add if self.add_scores else np.maximum
+        return np.asarray(combine.reduce(scores))
+
+
+def find_term(segment: Segment, term: Term) -> Array:
+    """Return the mask of rows for which one term holds."""
+    found = _FIND[type(term)](segment, term)
+    return ~found if term.negated else found
+
+
+def _find_facet(segment: Segment, term: Facet) -> Array:
+    count = len(segment)
+    if term.attribute == OBJECT_ID:
+        row = segment.ids.find(term.value)
+        return marked(np.array([row] if row >= 0 else [], np.int64), count)
+    labels = segment.labels.get(term.attribute)
+    if labels is None:
+        return np.zeros(count, bool)
+    return labels.rows_labelled(term.value, count, exact=term.attribute == TAGS)
+
+
+def _find_tag(segment: Segment, term: Tag) -> Array:
+    return _find_facet(segment, Facet(TAGS, term.value))
+
+
+def _find_numeric(segment: Segment, term: Numeric) -> Array:
+    if term.operator == "!=":
+        return ~_find_numeric(segment, term._replace(operator="="))
+    compare = COMPARE[term.operator]
+    return _find_numbers(segment, term.attribute, lambda values: compare(values, term.number))
+
+
+def _find_between(segment: Segment, term: Between) -> Array:
+    return _find_numbers(
+        segment, term.attribute, lambda values: (values >= term.low) & (values <= term.high)
+    )
+
+
+def _find_numbers(segment: Segment, path: str, test: Callable[[Array], Array]) -> Array:
+    numbers = segment.numbers.get(path)
+    if numbers is None:
+        return np.zeros(len(segment), bool)
+    return numbers.rows_where(test, len(segment))
+
+
+_FIND: Mapping[type, Callable[..., Array]] = {
+    Facet: _find_facet,
+    Tag: _find_tag,
+    Numeric: _find_numeric,
+    Between: _find_between,
+}
+
+
+def _score(term: Term) -> int:
+    """Numbers filter and never score."""
+    return term.score if isinstance(term, Facet | Tag) else 0

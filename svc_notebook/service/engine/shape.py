@@ -1,0 +1,152 @@
+"""The shape of an index: what its settings say must be stored of each record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.engine.words import Rules
+
+TAGS = "_tags"
+OBJECT_ID = "objectID"
+INTERNAL = frozenset({OBJECT_ID, TAGS, "_geoloc"})
+"""Attributes that are searched only when searchableAttributes names them."""
+
+_MODIFIER = re.compile(r"\s*(\w+)\((.*)\)\s*\Z", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """One entry of searchableAttributes: where it stands, and whether word order counts."""
+
+    path: str
+    rank: int
+    ordered: bool
+
+
+@dataclass(frozen=True)
+class Faceted:
+    """One entry of attributesForFaceting with its modifiers."""
+
+    path: str
+    counted: bool = True
+    searchable: bool = False
+    after_distinct: bool = False
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """One `asc(x)` or `desc(x)`."""
+
+    path: str
+    descending: bool
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is stored of each record; two settings of one shape need no rebuilding."""
+
+    searched: tuple[str, ...] = ()
+    facets: tuple[str, ...] = ()
+    sorts: frozenset[str] = frozenset()
+    distinct: str = ""
+    rules: Rules = field(default_factory=Rules)
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Shape:
+        """Read the shape off an index's settings."""
+        return cls(
+            tuple(entry.path for entry in read_searched(settings)),
+            tuple(sorted(read_faceted(settings).keys() - {TAGS})),
+            frozenset(entry.path for entry in read_sorts(settings)),
+            settings.get("attributeForDistinct") or "",
+            Rules.of(settings),
+        )
+
+    def serves(self, wanted: Shape) -> bool:
+        """Whether what is stored under this shape is enough for another one."""
+        return wanted.sorts <= self.sorts and wanted == Shape(
+            self.searched, self.facets, wanted.sorts, self.distinct, self.rules
+        )
+
+
+def covers(entry: str, path: str) -> bool:
+    """Whether an attribute is the other one, or an object around it."""
+    return path == entry or path.startswith(f"{entry}.")
+
+
+def covering(entries: Sequence[str]) -> Callable[[str], int]:
+    """Return a function that tells the first entry that covers a path, or -1."""
+
+    @lru_cache(maxsize=4096)
+    def find(path: str) -> int:
+        return next((n for n, entry in enumerate(entries) if covers(entry, path)), -1)
+
+    return find
+
+
+def read_searched(settings: Mapping[str, Any]) -> list[Searched]:
+    """Read searchableAttributes; the entries of one `a,b` are equal and unordered."""
+    found: dict[str, Searched] = {}
+    for rank, entry in enumerate(settings.get("searchableAttributes") or ()):
+        paths = _split_outside(entry)
+        for text in paths:
+            modifier, path = _modified(text, "searchableAttributes", {"unordered", "ordered"})
+            ordered = modifier != "unordered" and len(paths) == 1
+            found.setdefault(path, Searched(path, rank, ordered))
+    return list(found.values())
+
+
+def read_faceted(settings: Mapping[str, Any]) -> dict[str, Faceted]:
+    """Read attributesForFaceting."""
+    found = {}
+    for text in settings.get("attributesForFaceting") or ():
+        modifiers, path = set(), text.strip()
+        while _MODIFIER.match(path):
+            modifier, path = _modified(path, "attributesForFaceting", FACET_MODIFIERS)
+            modifiers.add(modifier)
+        found[path] = Faceted(
+            path,
+            counted="filterOnly" not in modifiers,
+            searchable="searchable" in modifiers,
+            after_distinct="afterDistinct" in modifiers,
+        )
+    return found
+
+
+def read_sorts(settings: Mapping[str, Any]) -> list[Sorted]:
+    """Read the entries of customRanking, and those of ranking that are no criteria."""
+    custom = [read_sort(entry, "customRanking") for entry in settings.get("customRanking") or ()]
+    ranking = [entry for entry in settings.get("ranking") or () if entry not in CRITERIA]
+    return custom + [read_sort(entry, "ranking") for entry in ranking]
+
+
+def read_sort(entry: str, setting: str) -> Sorted:
+    """Read one `asc(x)` or `desc(x)`."""
+    match = _MODIFIER.match(entry)
+    if match is None or match[1] not in ("asc", "desc") or not match[2].strip():
+        known = f", or one of {', '.join(CRITERIA)}" if setting == "ranking" else ""
+        raise BadInput(f'{setting}: expected asc(attribute) or desc(attribute){known}: "{entry}"')
+    return Sorted(match[2].strip(), match[1] == "desc")
+
+
+CRITERIA = ("typo", "geo", "words", "filters", "proximity", "attribute", "exact", "custom")
+FACET_MODIFIERS = ("filterOnly", "searchable", "afterDistinct")
+
+
+def _modified(text: str, setting: str, known: Iterable[str]) -> tuple[str, str]:
+    match = _MODIFIER.match(text)
+    if match is None:
+        return "", text.strip()
+    if match[1] not in known:
+        names = ", ".join(sorted(known))
+        raise BadInput(f'{setting}: "{match[1]}" is no modifier, in "{text}"; known: {names}')
+    return match[1], match[2].strip()
+
+
+def _split_outside(entry: str) -> list[str]:
+    return [part for text in entry.split(",") if (part := text.strip())]

@@ -1,0 +1,229 @@
+"""Segments as files: written once, mapped into memory when read, named in one manifest.
+
+A segment's file is its arrays one after the other, each aligned, behind a header that says where
+they are. The manifest names the segments, what is alive in them, and the stamp; it is replaced
+as a whole, so a reader finds the old state or the new one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array, Arrays, part
+from svc_notebook.service.engine.columns import Labels, Numbers
+from svc_notebook.service.engine.names import Names
+from svc_notebook.service.engine.postings import Postings
+from svc_notebook.service.engine.segment import Segment
+from svc_notebook.service.engine.shape import Shape
+from svc_notebook.service.engine.view import View
+from svc_notebook.service.engine.words import Rules
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+SUFFIX = ".segment"
+ALIGNED = 64
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, IndexError, msgspec.MsgspecError)
+
+
+class Place(msgspec.Struct):
+    """Where an array lies in a file, counted from the end of the header."""
+
+    kind: str
+    shape: list[int]
+    start: int
+
+
+class Header(msgspec.Struct):
+    """What a segment's file begins with."""
+
+    slots: list[str]
+    paths: dict[str, list[str]]
+    arrays: dict[str, Place]
+    size: int
+
+
+class Kept(msgspec.Struct):
+    """One segment of a manifest."""
+
+    name: str
+    records: int
+    alive: bytes
+
+
+class Form(msgspec.Struct):
+    """A shape, as a manifest tells it."""
+
+    searched: list[str]
+    facets: list[str]
+    sorts: list[str]
+    distinct: str
+    separators: str
+    diacritics: str
+    camel: list[str]
+    replacing: list[tuple[str, str]]
+
+
+class Manifest(msgspec.Struct):
+    """What a folder holds."""
+
+    format: int
+    stamp: int
+    form: Form
+    segments: list[Kept]
+
+
+def save_views(folder: Path, stamp: int, shape: Shape, views: Sequence[View]) -> None:
+    """Write what is not written yet, then the manifest, then drop what it does not name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for view in views:
+        path = folder / f"{view.segment.name}{SUFFIX}"
+        if not path.exists():
+            _write_file(path, _encode_segment(view.segment))
+    kept = [
+        Kept(view.segment.name, len(view.segment), np.packbits(view.alive).tobytes())
+        for view in views
+    ]
+    manifest = Manifest(FORMAT, stamp, _form_of(shape), kept)
+    _write_file(folder / MANIFEST, [msgspec.json.encode(manifest)])
+    _drop_others(folder, {view.segment.name for view in views})
+
+
+def load_views(folder: Path) -> tuple[Shape, int, tuple[View, ...]] | None:
+    """Read a folder; None if there is nothing, or nothing that can be read."""
+    try:
+        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+        if manifest.format != FORMAT:
+            return None
+        views = tuple(_load_view(folder, kept) for kept in manifest.segments)
+    except UNREADABLE:
+        return None
+    return _shape_of(manifest.form), manifest.stamp, views
+
+
+def _load_view(folder: Path, kept: Kept) -> View:
+    segment = _read_segment(folder / f"{kept.name}{SUFFIX}", kept.name)
+    if len(segment) != kept.records:
+        raise ValueError(f"{kept.name} is not the segment of the manifest")
+    bits = np.unpackbits(np.frombuffer(kept.alive, np.uint8), count=kept.records)
+    return View(segment, bits.astype(bool))
+
+
+def _encode_segment(segment: Segment) -> list[bytes]:
+    columns: dict[str, Mapping[str, Labels | Numbers]] = {
+        "labels": segment.labels,
+        "texts": segment.texts,
+        "numbers": segment.numbers,
+    }
+    arrays = {
+        **part("ids", segment.ids.arrays()),
+        **part("postings", segment.postings.arrays()),
+        "groups": segment.groups,
+    }
+    for group, some in columns.items():
+        for number, column in enumerate(some.values()):
+            arrays |= part(f"{group}/{number}", column.arrays())
+    paths = {group: list(some) for group, some in columns.items()}
+    return _encode_arrays(list(segment.slots), paths, arrays)
+
+
+def _encode_arrays(slots: list[str], paths: dict[str, list[str]], arrays: Arrays) -> list[bytes]:
+    places, pieces, start = {}, [], 0
+    for name, array in arrays.items():
+        places[name] = Place(array.dtype.str, list(array.shape), start)
+        pieces.append(_padded(np.ascontiguousarray(array).tobytes()))
+        start += len(pieces[-1])
+    header = msgspec.json.encode(Header(slots, paths, places, start))
+    return [_padded(b"%d\n%s" % (len(header), header)), *pieces]
+
+
+def _read_segment(path: Path, name: str) -> Segment:
+    with path.open("rb") as file:
+        size = int(file.readline(20))
+        start = file.tell() + size
+        header = msgspec.json.decode(file.read(size), type=Header)
+    start += -start % ALIGNED
+    if path.stat().st_size != start + header.size:
+        raise ValueError(f"{path} is cut short")
+    whole = np.memmap(path, np.uint8, "r", start, (header.size,)) if header.size else None
+    arrays = {key: _view_of(whole, place) for key, place in header.arrays.items()}
+    return _build_segment(header, arrays, name)
+
+
+def _build_segment(header: Header, arrays: Arrays, name: str) -> Segment:
+    def columns(group: str) -> list[tuple[str, dict[str, Array]]]:
+        return [
+            (path, _below(f"{group}/{number}", arrays))
+            for number, path in enumerate(header.paths[group])
+        ]
+
+    return Segment(
+        Names.from_arrays(_below("ids", arrays)),
+        tuple(header.slots),
+        Postings.from_arrays(_below("postings", arrays)),
+        {path: Labels.from_arrays(some) for path, some in columns("labels")},
+        {path: Labels.from_arrays(some) for path, some in columns("texts")},
+        {path: Numbers(**some) for path, some in columns("numbers")},
+        arrays["groups"],
+        name,
+    )
+
+
+def _below(name: str, arrays: Arrays) -> dict[str, Array]:
+    start = f"{name}/"
+    return {key[len(start) :]: array for key, array in arrays.items() if key.startswith(start)}
+
+
+def _view_of(whole: Array | None, place: Place) -> Array:
+    kind = np.dtype(place.kind)
+    size = int(np.prod(place.shape, dtype=np.int64)) * kind.itemsize
+    if whole is None or not size:
+        return np.zeros(place.shape, kind)
+    return np.asarray(whole[place.start : place.start + size]).view(kind).reshape(place.shape)
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % ALIGNED)
+
+
+def _write_file(path: Path, pieces: Sequence[bytes]) -> None:
+    aside = path.with_name(f"{path.name}.new")
+    with aside.open("wb") as file:
+        file.writelines(pieces)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
+
+
+def _drop_others(folder: Path, names: set[str]) -> None:
+    for path in folder.glob(f"*{SUFFIX}*"):
+        if path.name.partition(".")[0] not in names:
+            path.unlink(missing_ok=True)
+
+
+def _form_of(shape: Shape) -> Form:
+    rules = shape.rules
+    return Form(
+        list(shape.searched),
+        list(shape.facets),
+        sorted(shape.sorts),
+        shape.distinct,
+        rules.separators,
+        rules.diacritics,
+        sorted(rules.camel),
+        list(rules.replacing),
+    )
+
+
+def _shape_of(form: Form) -> Shape:
+    return Shape(
+        tuple(form.searched),
+        tuple(form.facets),
+        frozenset(form.sorts),
+        form.distinct,
+        Rules(form.separators, form.diacritics, frozenset(form.camel), tuple(form.replacing)),
+    )
