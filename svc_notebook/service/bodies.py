@@ -1,0 +1,89 @@
+"""Read a request's JSON, and say where it is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from svc_notebook.api.checking import place
+from svc_notebook.errors import BadInput
+from svc_notebook.service import limits
+
+_CONTAINERS = (dict, list)
+# Digits all alike, so that one substring search finds a number too long for 64 bits.
+_DIGITS = bytes(ord("1") if 48 <= byte < 58 else byte for byte in range(256))
+_LONG = b"1" * 19
+
+
+def read_json(raw: bytes) -> Any:
+    """Decode a body, None where there is none; raises `BadInput` naming the place."""
+    if not raw.strip():
+        return None
+    try:
+        body = msgspec.json.decode(raw)
+    except RecursionError:
+        raise too_deep() from None
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise _explain(raw, error) from None
+    if raw.count(b"[") + raw.count(b"{") > limits.DEPTH:
+        _refuse_depth(body)
+    if _LONG in raw.translate(_DIGITS):
+        _refuse_long_numbers(body)
+    return body
+
+
+def too_deep() -> BadInput:
+    """The refusal of a body that is nested too deeply."""
+    return BadInput(f"the body is nested too deeply; {limits.DEPTH} levels are the most")
+
+
+def _explain(raw: bytes, error: Exception) -> BadInput:
+    """Let the slower, more talkative parser find the place."""
+    text = str(error)
+    try:
+        json.loads(raw.decode("utf-8"), parse_int=len)
+    except UnicodeDecodeError as wrong:
+        text = f"byte {wrong.start} is not UTF-8"
+    except json.JSONDecodeError as wrong:
+        text = f"{wrong.msg} at line {wrong.lineno} column {wrong.colno}"
+    except (ValueError, RecursionError):
+        pass
+    else:
+        if "truncated" in text:
+            text = "a \\u escape stands for half a character"
+    return BadInput(f"the body is not valid JSON: {text}")
+
+
+def _refuse_depth(body: Any) -> None:
+    level = [body]
+    for _ in range(limits.DEPTH):
+        level = [
+            inner
+            for outer in level
+            if type(outer) in _CONTAINERS
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in _CONTAINERS
+        ]
+        if not level:
+            return
+    raise too_deep()
+
+
+def _refuse_long_numbers(body: Any) -> None:
+    for at, number in _numbers(body, ""):
+        if number not in limits.INTEGERS:
+            raise BadInput(f"`{at}`: the number {str(number)[:40]} does not fit in 64 bits")
+
+
+def _numbers(value: Any, at: str) -> Iterator[tuple[str, int]]:
+    if type(value) is int:
+        yield at, value
+    elif type(value) is dict:
+        for name, inner in value.items():
+            yield from _numbers(inner, place(at, name))
+    elif type(value) is list:
+        for position, inner in enumerate(value):
+            yield from _numbers(inner, f"{at}[{position}]")

@@ -1,0 +1,231 @@
+"""What each kind of task does: to the store, in a transaction, and then to what readers see."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from svc_notebook.service import records
+from svc_notebook.service.catalog import Catalog, Lazy, Shelf
+from svc_notebook.service.engine import Index
+from svc_notebook.service.steps import Change, resolve_steps, unpack_steps
+from svc_notebook.service.tasks import Task
+
+# Run after the commit: lets readers see what was committed.
+Publish = Callable[[], None]
+Effect = Callable[[sqlite3.Connection, Catalog, Sequence[Task]], Publish]
+
+
+def apply_run(connection: sqlite3.Connection, catalog: Catalog, run: Sequence[Task]) -> Publish:
+    """Apply neighbouring tasks of one kind; they are struck off in the same transaction."""
+    publish = EFFECTS[run[0].kind](connection, catalog, run)
+    connection.execute("DELETE FROM tasks WHERE id BETWEEN ? AND ?", (run[0].id, run[-1].id))
+    return publish
+
+
+def stamp_now() -> str:
+    """The present moment as the API writes it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _apply_steps(connection: sqlite3.Connection, catalog: Catalog, run: Sequence[Task]) -> Publish:
+    name = run[0].index_name
+    shelf = catalog.get(name)
+    steps = [step for task in run for step in unpack_steps(task.body)]
+    changes = resolve_steps(
+        steps, lambda ids: records.select_bodies(connection, shelf.id, ids) if shelf else {}
+    )
+    todo: list[tuple[Lazy, Change]] = []
+    for change in changes:
+        shelf = _apply_change(connection, name, shelf, change)
+        if shelf:
+            todo.append((shelf.engine, change))
+    if shelf:
+        shelf = _stamp(connection, shelf, run[-1].id)
+    return lambda: _publish_steps(catalog, name, shelf, todo)
+
+
+def _apply_change(
+    connection: sqlite3.Connection, name: str, shelf: Shelf | None, change: Change
+) -> Shelf | None:
+    if shelf and change.emptied == "delete":
+        _remove(connection, shelf)
+        shelf = None
+    elif shelf and change.emptied == "clear":
+        records.clear_table(connection, shelf.id)
+    if change.put:
+        shelf = shelf or _create(connection, name)
+        records.put_bodies(connection, shelf.id, change.put)
+    if shelf and change.deleted:
+        records.delete_bodies(connection, shelf.id, change.deleted)
+    return shelf
+
+
+def _publish_steps(
+    catalog: Catalog, name: str, shelf: Shelf | None, todo: Iterable[tuple[Lazy, Change]]
+) -> None:
+    for engine, change in todo:
+        _publish_change(engine.get(), change)
+    if shelf:
+        catalog.publish(shelf)
+    else:
+        catalog.withdraw(name)
+
+
+def _publish_change(index: Index, change: Change) -> None:
+    if change.emptied:
+        index.clear()
+    if change.deleted:
+        index.delete(change.deleted)
+    if change.put:
+        index.put([msgspec.json.decode(body) for _, body in change.put])
+
+
+def _apply_delete_by(
+    connection: sqlite3.Connection, catalog: Catalog, run: Sequence[Task]
+) -> Publish:
+    [task] = run
+    shelf = catalog.get(task.index_name)
+    if shelf is None:
+        return _nothing
+    ids = shelf.engine.get().matching(msgspec.json.decode(task.body))
+    change = Change(records=dict.fromkeys(ids))
+    records.delete_bodies(connection, shelf.id, ids)
+    shelf = _stamp(connection, shelf, task.id)
+    return lambda: _publish_steps(catalog, task.index_name, shelf, [(shelf.engine, change)])
+
+
+def _apply_settings(
+    connection: sqlite3.Connection, catalog: Catalog, run: Sequence[Task]
+) -> Publish:
+    [task] = run
+    shelf = catalog.get(task.index_name) or _create(connection, task.index_name)
+    merged = merge_settings(shelf.settings, msgspec.json.decode(task.body))
+    return _configure(connection, catalog, shelf, merged, task.id)
+
+
+def merge_settings(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Change the settings named; null resets one."""
+    merged = {**before, **changes}
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+def _configure(
+    connection: sqlite3.Connection,
+    catalog: Catalog,
+    shelf: Shelf,
+    settings: dict[str, Any],
+    task: int,
+) -> Publish:
+    connection.execute(
+        "UPDATE indices SET settings = ? WHERE id = ?", (msgspec.json.encode(settings), shelf.id)
+    )
+    configured = replace(_stamp(connection, shelf, task), settings=settings)
+
+    def publish() -> None:
+        shelf.engine.get().configure(settings, lambda: catalog.chunks(shelf.id))
+        catalog.publish(configured)
+
+    return publish
+
+
+def _apply_copy(connection: sqlite3.Connection, catalog: Catalog, run: Sequence[Task]) -> Publish:
+    [task] = run
+    order = msgspec.json.decode(task.body)
+    source, target = catalog.get(task.index_name), catalog.get(order["destination"])
+    if order["scope"] is not None:
+        return _copy_scope(connection, catalog, run, source, target)
+    if target:
+        _remove(connection, target)
+    settings = source.settings if source else {}
+    # A replica follows one primary only, so a copy has none.
+    own = {name: value for name, value in settings.items() if name != "replicas"}
+    made = _create(connection, order["destination"], own)
+    if source:
+        records.copy_table(connection, source.id, made.id)
+    made = _stamp(connection, made, task.id)
+
+    def publish() -> None:
+        if source:
+            made.engine.settle(source.engine.get().copy())
+        catalog.publish(made)
+
+    return publish
+
+
+def _copy_scope(
+    connection: sqlite3.Connection,
+    catalog: Catalog,
+    run: Sequence[Task],
+    source: Shelf | None,
+    target: Shelf | None,
+) -> Publish:
+    [task] = run
+    order = msgspec.json.decode(task.body)
+    target = target or _create(connection, order["destination"])
+    chosen = source if "settings" in order["scope"] else target
+    settings = dict(chosen.settings if chosen else {})
+    return _configure(connection, catalog, target, settings, task.id)
+
+
+def _apply_move(connection: sqlite3.Connection, catalog: Catalog, run: Sequence[Task]) -> Publish:
+    [task] = run
+    source = catalog.get(task.index_name)
+    if source is None:
+        return _nothing
+    name = msgspec.json.decode(task.body)["destination"]
+    if target := catalog.get(name):
+        _remove(connection, target)
+    connection.execute("UPDATE indices SET name = ? WHERE id = ?", (name, source.id))
+    moved = replace(_stamp(connection, source, task.id), name=name)
+
+    def publish() -> None:
+        catalog.publish(moved)
+        catalog.withdraw(task.index_name)
+
+    return publish
+
+
+def _create(
+    connection: sqlite3.Connection, name: str, settings: Mapping[str, Any] | None = None
+) -> Shelf:
+    own = dict(settings or {})
+    now = stamp_now()
+    row = connection.execute(
+        "INSERT INTO indices (name, settings, created, updated, stamp) VALUES (?, ?, ?, ?, 0) "
+        "RETURNING id",
+        (name, msgspec.json.encode(own), now, now),
+    ).fetchone()
+    records.create_table(connection, row[0])
+    return Shelf(row[0], name, own, now, now, 0, Lazy(lambda: Index(own)))
+
+
+def _remove(connection: sqlite3.Connection, shelf: Shelf) -> None:
+    connection.execute("DELETE FROM indices WHERE id = ?", [shelf.id])
+    records.drop_table(connection, shelf.id)
+
+
+def _stamp(connection: sqlite3.Connection, shelf: Shelf, task: int) -> Shelf:
+    now = stamp_now()
+    connection.execute(
+        "UPDATE indices SET updated = ?, stamp = ? WHERE id = ?", (now, task, shelf.id)
+    )
+    return replace(shelf, updated=now, stamp=task)
+
+
+def _nothing() -> None:
+    """Publish nothing: the task had nothing to act on."""
+
+
+EFFECTS: dict[str, Effect] = {
+    "steps": _apply_steps,
+    "deleteBy": _apply_delete_by,
+    "settings": _apply_settings,
+    "copy": _apply_copy,
+    "move": _apply_move,
+}

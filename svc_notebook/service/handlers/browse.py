@@ -1,0 +1,142 @@
+"""Hand out a whole index, page by page, at the same cost for each page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack, cast
+
+import msgspec
+
+from svc_notebook.api import SearchApi
+from svc_notebook.api.parameters import SearchParams
+from svc_notebook.api.shapes import Record, SearchAnswer
+from svc_notebook.errors import BadInput
+from svc_notebook.service import limits
+from svc_notebook.service.answers import echo, effective, option, present
+from svc_notebook.service.attributes import select_attributes, withheld
+from svc_notebook.service.catalog import Shelf
+from svc_notebook.service.cursors import Cursor, read_cursor, write_cursor
+from svc_notebook.service.engine import Order
+from svc_notebook.service.handlers.registry import Call, serves
+from svc_notebook.service.records import read_bodies, read_page, read_window
+
+# What a later call may change; everything else is as in the first call.
+PER_PAGE = ("hitsPerPage", "attributesToRetrieve")
+# Parameters that say nothing about which records come and in which order.
+WITHOUT_EFFECT = {*PER_PAGE, "page", "query", "_seeUnretrievable"}
+
+
+@serves(SearchApi.browse)
+def browse(
+    call: Call, index: str, cursor: str | None = None, **params: Unpack[SearchParams]
+) -> SearchAnswer:
+    """Take the next records; a cursor carries the parameters of the first call."""
+    shelf = call.service.catalog.find(index)
+    given = present(params)
+    state = read_cursor(cursor) if cursor else Cursor(shelf.id, given, _skipped(given))
+    if state.shelf != shelf.id:
+        raise BadInput("`cursor` belongs to another index, or to one that was replaced since")
+    again = {name: given[name] for name in PER_PAGE if name in given}
+    state = state._replace(params={**state.params, **again})
+    return _answer(call, shelf, state)
+
+
+@serves(SearchApi.get_browse)
+def get_browse(
+    call: Call, index: str, cursor: str | None = None, **params: Unpack[SearchParams]
+) -> SearchAnswer:
+    """Take the next records, everything in the URL."""
+    return browse(call, index, cursor, **params)
+
+
+def _skipped(params: Mapping[str, Any]) -> int:
+    return int(params.get("page", 0)) * _size(params)
+
+
+def _size(params: Mapping[str, Any]) -> int:
+    return int(params.get("hitsPerPage", limits.BROWSED))
+
+
+def _answer(call: Call, shelf: Shelf, state: Cursor) -> SearchAnswer:
+    params = effective(call, state.params)
+    size = _size(params)
+    if _is_plain(shelf, params):
+        total = len(shelf.engine.get())
+        bodies, after = _next_stored(call, shelf, state, size)
+    else:
+        order, state = _order(call, shelf, state, params)
+        total = len(order)
+        bodies, after = _next_ordered(call, shelf, state, order, size)
+    answer: SearchAnswer = {
+        "hits": _dressed(call, shelf, params, bodies),
+        "nbHits": total,
+        "page": state.done // size,
+        "nbPages": -(-total // size),
+        "hitsPerPage": size,
+        "processingTimeMS": call.elapsed,
+        "query": str(params.get("query", "")),
+        "params": echo(state.params),
+        "exhaustiveNbHits": True,
+    }
+    return answer if after is None else {**answer, "cursor": write_cursor(after)}
+
+
+def _is_plain(shelf: Shelf, params: Mapping[str, Any]) -> bool:
+    """Whether every record comes, in no order that anybody asked for."""
+    sorts = shelf.settings.get("customRanking") or "(" in "".join(shelf.settings.get("ranking", ()))
+    return not (sorts or params.get("query") or params.keys() - WITHOUT_EFFECT)
+
+
+def _next_stored(
+    call: Call, shelf: Shelf, state: Cursor, size: int
+) -> tuple[Sequence[bytes], Cursor | None]:
+    store = call.service.store
+    if state.place or not state.done:
+        rows = read_page(store, shelf.id, state.place, size + 1)
+    else:
+        rows = read_window(store, shelf.id, state.done, size + 1)
+    bodies = [body for _, body in rows[:size]]
+    if len(rows) <= size:
+        return bodies, None
+    return bodies, state._replace(done=state.done + size, place=rows[size - 1][0])
+
+
+def _next_ordered(
+    call: Call, shelf: Shelf, state: Cursor, order: Order, size: int
+) -> tuple[Sequence[bytes], Cursor | None]:
+    ids = order[state.done : state.done + size]
+    stored = read_bodies(call.service.store, shelf.id, ids)
+    bodies = [stored[one] for one in ids if one in stored]
+    done = state.done + len(ids)
+    return bodies, state._replace(done=done, last=ids[-1]) if done < len(order) else None
+
+
+def _order(
+    call: Call, shelf: Shelf, state: Cursor, params: Mapping[str, Any]
+) -> tuple[Order, Cursor]:
+    """The order a browse goes by: the one it began with, for as long as that is remembered."""
+    cursors = call.service.cursors
+    if state.order and (known := cursors.recall(state.order)):
+        return known, state
+    order = shelf.engine.get().order(params)
+    name = cursors.keep(order, shelf.id, params, shelf.stamp)
+    return order, state._replace(order=name, done=_resume(order, state))
+
+
+def _resume(order: Order, state: Cursor) -> int:
+    """Find the place after the last record handed out; by number if that record is gone."""
+    if not state.last:
+        return state.done
+    ids = order[0 : len(order)]
+    return ids.index(state.last) + 1 if state.last in ids else state.done
+
+
+def _dressed(
+    call: Call, shelf: Shelf, params: Mapping[str, Any], bodies: Sequence[bytes]
+) -> list[Record]:
+    wanted = option(shelf, params, "attributesToRetrieve")
+    hidden = withheld(call.caller, shelf.settings)
+    if list(wanted) == ["*"] and not hidden:
+        # Spliced as they are stored: decoding a thousand records costs more than all the rest.
+        return cast("list[Record]", [msgspec.Raw(body) for body in bodies])
+    return [select_attributes(msgspec.json.decode(body), wanted, hidden) for body in bodies]

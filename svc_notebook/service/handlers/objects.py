@@ -1,0 +1,171 @@
+"""Write and read records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Unpack, cast
+
+import msgspec
+
+from svc_notebook.api import SearchApi
+from svc_notebook.api.parameters import SearchParams
+from svc_notebook.api.shapes import (
+    Added,
+    Batched,
+    BatchedMany,
+    BatchManyRequest,
+    BatchRequest,
+    Deleted,
+    DeletedBy,
+    ManyObjects,
+    ObjectRequest,
+    Record,
+    Saved,
+    Updated,
+)
+from svc_notebook.errors import BadInput, NotFound
+from svc_notebook.service.attributes import select_attributes, withheld
+from svc_notebook.service.catalog import Shelf
+from svc_notebook.service.effects import stamp_now
+from svc_notebook.service.handlers.registry import Call, serves
+from svc_notebook.service.records import read_bodies
+from svc_notebook.service.service import check_index_name
+from svc_notebook.service.steps import Step, make_step, pack_steps, read_object_id
+from svc_notebook.service.tasks import Draft
+
+# What may decide which records are deleted by query (api.md, Objects).
+DELETES_BY = {
+    "filters", "facetFilters", "numericFilters", "tagFilters", "aroundLatLng", "aroundRadius",
+    "insideBoundingBox", "insidePolygon",
+}  # fmt: skip
+
+
+@serves(SearchApi.add_object)
+def add_object(call: Call, index: str, record: Record) -> Added:
+    """Queue a record under its own objectID or a new one."""
+    step = make_step("addObject", record, "")
+    task, now = _accept(call, index, [step]), stamp_now()
+    return {"taskID": task, "objectID": step.id, "createdAt": now, "updatedAt": now}
+
+
+@serves(SearchApi.put_object)
+def put_object(call: Call, index: str, object_id: str, record: Record) -> Saved:
+    """Queue a record under the objectID of the path."""
+    step = make_step("updateObject", {**record, "objectID": object_id}, "")
+    return _saved(call, index, step)
+
+
+@serves(SearchApi.delete_object)
+def delete_object(call: Call, index: str, object_id: str) -> Deleted:
+    """Queue the end of a record."""
+    step = Step("deleteObject", read_object_id(object_id, "objectID"))
+    return {"taskID": _accept(call, index, [step]), "deletedAt": stamp_now()}
+
+
+@serves(SearchApi.delete_by)
+def delete_by(call: Call, index: str, **params: Unpack[SearchParams]) -> DeletedBy:
+    """Queue a deletion; which records it meets is decided when its turn comes."""
+    given = {name: value for name, value in params.items() if value not in (None, "", [])}
+    if not given.keys() & DELETES_BY:
+        raise BadInput("deleteByQuery needs a filter that is not empty; use clear to delete all")
+    for name in sorted(given.keys() - DELETES_BY):
+        raise BadInput(f"`{name}` does not take part in deleteByQuery; filters and places do")
+    if shelf := call.service.catalog.get(index):
+        # A filter that is wrong is refused now, while somebody listens.
+        shelf.engine.get().matching(given)
+    task, now = call.service.accept(index, "deleteBy", given), stamp_now()
+    return {"taskID": task, "deletedAt": now, "updatedAt": now}
+
+
+@serves(SearchApi.clear_objects)
+def clear_objects(call: Call, index: str) -> Updated:
+    """Queue the end of all records of an index."""
+    return {"taskID": _accept(call, index, [Step("clear")]), "updatedAt": stamp_now()}
+
+
+@serves(SearchApi.partial_update_object)
+def partial_update_object(
+    call: Call, index: str, object_id: str, attributes: Record, *, createIfNotExists: bool = True
+) -> Saved:
+    """Queue a change of some attributes."""
+    action = "partialUpdateObject" if createIfNotExists else "partialUpdateObjectNoCreate"
+    return _saved(call, index, make_step(action, {**attributes, "objectID": object_id}, ""))
+
+
+@serves(SearchApi.batch)
+def batch(call: Call, index: str, requests: list[BatchRequest]) -> Batched:
+    """Queue many steps as one task."""
+    steps = _steps(requests)
+    return {"taskID": _accept(call, index, steps), "objectIDs": [step.id for step in steps]}
+
+
+@serves(SearchApi.batch_many)
+def batch_many(call: Call, requests: list[BatchManyRequest]) -> BatchedMany:
+    """Queue many steps as one task an index, all of them or none."""
+    steps = _steps(requests)
+    by_index: dict[str, list[Step]] = {}
+    for request, step in zip(requests, steps, strict=True):
+        by_index.setdefault(check_index_name(request["indexName"]), []).append(step)
+    drafts = [Draft(index, "steps", pack_steps(own)) for index, own in by_index.items()]
+    numbers = call.service.tasks.submit(*drafts) if drafts else []
+    return {
+        "taskID": dict(zip(by_index, numbers, strict=True)),
+        "objectIDs": [step.id for step in steps],
+    }
+
+
+@serves(SearchApi.get_objects)
+def get_objects(call: Call, requests: list[ObjectRequest]) -> ManyObjects:
+    """Read records of several indices, in the order asked for."""
+    return {"results": [_requested(call, n, request) for n, request in enumerate(requests)]}
+
+
+@serves(SearchApi.get_object)
+def get_object(
+    call: Call,
+    index: str,
+    object_id: str,
+    *,
+    attributesToRetrieve: list[str] | None = None,
+    attributes: list[str] | None = None,
+) -> Record:
+    """Read one record."""
+    wanted = attributesToRetrieve if attributesToRetrieve is not None else attributes
+    record = _read(call, call.service.catalog.find(index), object_id, wanted)
+    if record is None:
+        raise NotFound(f"ObjectID {object_id} does not exist", status=404)
+    return record
+
+
+def _accept(call: Call, index: str, steps: Iterable[Step]) -> int:
+    return call.service.accept(index, "steps", pack_steps(steps))
+
+
+def _saved(call: Call, index: str, step: Step) -> Saved:
+    task = _accept(call, index, [step])
+    return {"taskID": task, "objectID": step.id, "updatedAt": stamp_now()}
+
+
+def _steps(requests: Iterable[BatchRequest]) -> list[Step]:
+    return [
+        make_step(request["action"], request.get("body"), f"requests[{number}].body")
+        for number, request in enumerate(requests)
+    ]
+
+
+def _requested(call: Call, number: int, request: ObjectRequest) -> Record | None:
+    index = request.get("indexName") or request.get("index_name")
+    if not index:
+        raise BadInput(f"`requests[{number}].indexName` is missing")
+    shelf = call.service.catalog.find(index)
+    return _read(call, shelf, request["objectID"], request.get("attributesToRetrieve"))
+
+
+def _read(call: Call, shelf: Shelf, object_id: str, wanted: list[str] | None) -> Record | None:
+    body = read_bodies(call.service.store, shelf.id, [object_id]).get(object_id)
+    if body is None:
+        return None
+    hidden = withheld(call.caller, shelf.settings)
+    if wanted is None and not hidden:
+        return cast("Record", msgspec.Raw(body))
+    return select_attributes(msgspec.json.decode(body), wanted, hidden)

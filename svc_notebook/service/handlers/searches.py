@@ -1,0 +1,86 @@
+"""Search: one index, several, and inside facets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Unpack
+
+from svc_notebook.api import SearchApi
+from svc_notebook.api.parameters import SearchOptions, SearchParams
+from svc_notebook.api.shapes import (
+    FacetAnswer,
+    ManyAnswers,
+    SearchAnswer,
+    SearchRequest,
+)
+from svc_notebook.errors import BadInput
+from svc_notebook.service.answers import answer_facet, answer_search, option, present, skipped
+from svc_notebook.service.handlers.registry import Call, serves
+
+# Members of an entry that are not search parameters.
+ENTRY = {"indexName", "type", "facet", "facetQuery", "extensions", "params"}
+
+
+@serves(SearchApi.search)
+def search(
+    call: Call, index: str, query: str = "", **params: Unpack[SearchOptions]
+) -> SearchAnswer:
+    """Search one index."""
+    return answer_search(call, index, {"query": query, **params} if query else params)
+
+
+@serves(SearchApi.get_search)
+def get_search(
+    call: Call, index: str, query: str = "", **params: Unpack[SearchOptions]
+) -> SearchAnswer:
+    """Search one index, everything in the URL."""
+    return search(call, index, query, **params)
+
+
+@serves(SearchApi.search_many)
+def search_many(call: Call, requests: list[SearchRequest], strategy: str = "none") -> ManyAnswers:
+    """Search one index after another."""
+    return {"results": list(_answers(call, requests, strategy == "stopIfEnoughMatches"))}
+
+
+@serves(SearchApi.search_facet)
+def search_facet(
+    call: Call, index: str, facet: str, facetQuery: str = "", **params: Unpack[SearchParams]
+) -> FacetAnswer:
+    """Search inside one facet."""
+    return answer_facet(call, index, facet, facetQuery, params)
+
+
+def _answers(
+    call: Call, requests: list[SearchRequest], stop: bool
+) -> Iterator[SearchAnswer | FacetAnswer]:
+    enough = False
+    for number, request in enumerate(requests):
+        name = request["indexName"]
+        params = {key: value for key, value in request.items() if key not in ENTRY}
+        if request.get("type") == "facet":
+            yield answer_facet(call, name, _facet(request, number), *_facet_query(request, params))
+        elif enough:
+            yield skipped(name, call.service.catalog.find(name), params)
+        else:
+            answer = answer_search(call, name, params)
+            answer["index"] = name
+            enough = stop and is_enough(call, name, params, answer)
+            yield answer
+
+
+def is_enough(call: Call, name: str, params: dict[str, Any], answer: SearchAnswer) -> bool:
+    """Whether a search found a page full, so that those after it need not run."""
+    shelf = call.service.catalog.find(name)
+    wanted = option(shelf, present(params), "hitsPerPage")
+    return len(answer["hits"]) >= int(wanted)
+
+
+def _facet(request: SearchRequest, number: int) -> str:
+    if not request.get("facet"):
+        raise BadInput(f"`requests[{number}].facet` is missing")
+    return request["facet"]
+
+
+def _facet_query(request: SearchRequest, params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    return request.get("facetQuery", ""), params

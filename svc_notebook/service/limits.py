@@ -1,0 +1,36 @@
+"""How large, deep and long things may be."""
+
+from __future__ import annotations
+
+BODY = 10 * 2**20
+"""Bytes of one request's body, unpacked."""
+
+DRAINED = 100 * 2**20
+"""Bytes of a refused body that are still read, so that its sender gets to see the refusal."""
+
+RECORD = 100_000
+"""Bytes of one record as compact JSON."""
+
+DEPTH = 100
+"""Levels of arrays and objects in a body."""
+
+INTEGERS = range(-(2**63), 2**64)
+"""Integers that fit in 64 bits."""
+
+INDEX_NAME = 255
+"""Characters of an index name."""
+
+OBJECT_ID = 512
+"""Bytes of an objectID."""
+
+QUERY = 512
+"""Bytes of a query, and of one URL parameter's name."""
+
+BROWSED = 1000
+"""Records of one browse answer."""
+
+FACET_HITS = 100
+"""Values of one search inside a facet."""
+
+GZIPPED = 64 * 2**10
+"""Bytes from which an answer is worth packing."""

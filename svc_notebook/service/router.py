@@ -1,0 +1,83 @@
+"""Find the endpoint a raw path stands for.
+
+Paths are split before they are decoded, so that `%2F` never splits a name; literal parts win over
+open ones, and an open one still serves a verb the literal does not: `GET /1/indexes/a/batch`
+reads the record `batch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from urllib.parse import unquote_to_bytes
+
+from svc_notebook.api import Endpoint
+from svc_notebook.errors import BadInput, NotFound, Refused
+
+
+class WrongVerb(Refused):
+    """The path exists, but not for this verb; `allowed` lists those it has."""
+
+    def __init__(self, verb: str, path: str, allowed: list[str]) -> None:
+        super().__init__(f"{verb} {path}: use {' or '.join(allowed)}", status=405)
+        self.allowed = allowed
+
+
+@dataclass
+class _Node:
+    parts: dict[str, _Node] = field(default_factory=dict)
+    rows: dict[str, Endpoint] = field(default_factory=dict)
+
+
+class Router:
+    """A tree of path parts, made of the declared endpoints."""
+
+    def __init__(self, rows: Iterable[Endpoint]) -> None:
+        self._root = _Node()
+        for row in rows:
+            node = self._root
+            for part in row.path.split("/"):
+                key = "{}" if part.startswith("{") else part
+                node = node.parts.setdefault(key, _Node())
+            node.rows[row.verb] = row
+
+    def find(self, verb: str, raw_path: str) -> tuple[Endpoint, dict[str, str]]:
+        """Return the endpoint and its decoded path parts; raises `NotFound` or `WrongVerb`."""
+        parts = raw_path.split("/")
+        found = list(_matches(self._root, parts))
+        for node in found:
+            if verb in node.rows:
+                return node.rows[verb], _names(node.rows[verb], parts)
+        if not found:
+            raise NotFound(f"there is no endpoint at {raw_path[:200]}", status=404)
+        raise WrongVerb(verb, raw_path[:200], sorted({v for node in found for v in node.rows}))
+
+    def verbs(self, raw_path: str) -> list[str]:
+        """The verbs a path has, for a browser that asks first."""
+        return sorted({v for node in _matches(self._root, raw_path.split("/")) for v in node.rows})
+
+
+def _matches(node: _Node, parts: list[str]) -> Iterator[_Node]:
+    if not parts:
+        if node.rows:
+            yield node
+        return
+    for key in (parts[0], "{}"):
+        if key in node.parts:
+            yield from _matches(node.parts[key], parts[1:])
+
+
+def _names(row: Endpoint, parts: list[str]) -> dict[str, str]:
+    own = row.path.split("/")
+    return {
+        name[1:-1]: _decode(part)
+        for name, part in zip(own, parts, strict=True)
+        if name.startswith("{")
+    }
+
+
+def _decode(part: str) -> str:
+    try:
+        return unquote_to_bytes(part).decode("utf-8")
+    except UnicodeDecodeError:
+        raise BadInput(f"the path part {part[:80]} is not percent-encoded UTF-8") from None

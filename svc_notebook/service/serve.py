@@ -1,0 +1,161 @@
+"""Run the service in the foreground until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import json as json_text
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from platformdirs import user_data_dir
+
+from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.service.app import App
+from svc_notebook.service.folder import Folder
+from svc_notebook.service.service import Service
+
+
+def default_folder() -> Path:
+    """Where the data of a local service is kept unless told otherwise."""
+    return Path(user_data_dir("svc-notebook", appauthor=False)) / "local"
+
+
+def serve(
+    host: str = "127.0.0.1",
+    port: int = 0,
+    data: Path | None = None,
+    json: bool = False,
+    clusters: int = 1,
+    allow_private_crawl: bool = False,
+    app_id: str | None = None,
+    admin_key: str | None = None,
+    parent: int | None = None,
+    reset_allowlist: bool = False,
+) -> int:
+    """Serve one data folder; returns an exit status.
+
+    `parent` is the process whose end ends the service too.
+    """
+    folder = Folder(data or default_folder())
+    try:
+        folder.hold()
+        listener = listen(host, port)
+        service = Service(folder.path, {"appId": app_id, "adminKey": admin_key})
+    except LocalServiceFailed as error:
+        sys.stderr.write(f"svc serve: {error}\n")
+        return 1
+    note = {"url": address(listener), **service.keyring.facts, "pid": os.getpid()}
+    try:
+        run(service, listener, lambda: introduce(folder, note, json), parent)
+    finally:
+        folder.release()
+    return 0
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the port, a free one for 0; raises `LocalServiceFailed`."""
+    try:
+        kind = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(kind[0], kind[1])
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(kind[4])
+        listener.listen(512)
+    except (OSError, OverflowError) as error:
+        raise LocalServiceFailed(f"cannot listen on {host}:{port}: {error}") from error
+    return listener
+
+
+def address(listener: socket.socket) -> str:
+    """The URL a listening socket is reached at."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def introduce(folder: Folder, note: dict[str, Any], json: bool) -> None:
+    """Say where the service is: in the folder, and on the standard output."""
+    folder.announce(note)
+    text = json_text.dumps(note) if json else tell(note)
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def tell(note: dict[str, Any]) -> str:
+    """The note in words."""
+    return (
+        f"local service at {note['url']} (Ctrl-C stops it)\n"
+        f"  application id  {note['appId']}\n"
+        f"  admin key       {note['adminKey']}\n"
+        f"  search key      {note['searchKey']}"
+    )
+
+
+class Server(uvicorn.Server):
+    """A server that ends by its own flag; signals are ours, so that the clean-up always runs."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals alone."""
+        yield
+
+
+def run(
+    service: Service, listener: socket.socket, ready: Callable[[], None], parent: int | None
+) -> None:
+    """Answer requests until a signal comes or the parent process is gone."""
+    app = App(service)
+    config = uvicorn.Config(
+        app,
+        loop="asyncio",
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=120,
+        timeout_graceful_shutdown=0,
+    )
+    server = Server(config)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+    service.start()
+    try:
+        asyncio.run(_watch(server, listener, ready, parent))
+    finally:
+        app.close()
+        service.stop()
+
+
+async def _watch(
+    server: uvicorn.Server,
+    listener: socket.socket,
+    ready: Callable[[], None],
+    parent: int | None,
+) -> None:
+    async with asyncio.TaskGroup() as group:
+        serving = group.create_task(server.serve([listener]))
+        # The socket listens already: a call that comes before the server is up waits its turn.
+        ready()
+        while not serving.done():
+            if parent and not is_alive(parent):
+                server.should_exit = True
+            await asyncio.wait([serving], timeout=0.5)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there still."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,57 @@
+"""The service as a whole: what is stored, what is queued and what readers see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service import limits
+from svc_notebook.service.catalog import Catalog
+from svc_notebook.service.cursors import Cursors
+from svc_notebook.service.keyring import Keyring
+from svc_notebook.service.store import Store
+from svc_notebook.service.tasks import Draft, Tasks
+from svc_notebook.service.writer import Writer
+
+
+class Service:
+    """Lives in one folder, from `start` to `stop`."""
+
+    def __init__(self, folder: Path, facts: Mapping[str, str | None] | None = None) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.store = Store(folder / "service.sqlite")
+        self.keyring = Keyring(self.store, facts)
+        self.tasks = Tasks(self.store)
+        self.catalog = Catalog(self.store, folder / "engine")
+        self.cursors = Cursors()
+        self._writer = Writer(self.store, self.tasks, self.catalog)
+
+    def start(self) -> None:
+        """Begin to apply tasks, those left from last time first."""
+        self._writer.start()
+
+    def stop(self) -> None:
+        """Stop applying tasks and close the store; what is pending is applied next time."""
+        self.catalog.closing = True
+        self._writer.stop()
+        self.store.close()
+
+    def accept(self, index: str, kind: str, body: object) -> int:
+        """Queue a write on an index; returns its taskID once it cannot be lost."""
+        check_index_name(index)
+        packed = body if isinstance(body, bytes) else msgspec.json.encode(body)
+        return self.tasks.submit(Draft(index, kind, packed))[0]
+
+
+def check_index_name(name: str) -> str:
+    """Return a usable index name; raises `BadInput`."""
+    if not name or name == "*":
+        raise BadInput(f"{name!r} is not a name for an index")
+    if len(name) > limits.INDEX_NAME:
+        raise BadInput(f"the index name is longer than {limits.INDEX_NAME} characters")
+    if "\x00" in name:
+        raise BadInput("the index name holds a zero character")
+    return name

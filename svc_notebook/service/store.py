@@ -1,0 +1,111 @@
+"""One SQLite file: the only truth about everything the service holds."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from svc_notebook.errors import LocalServiceFailed
+
+# One step a version; a step is never changed once it has been released.
+MIGRATIONS = (
+    """
+    CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE indices (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL UNIQUE,
+        settings BLOB NOT NULL,
+        created TEXT NOT NULL,
+        updated TEXT NOT NULL,
+        stamp INTEGER NOT NULL
+    );
+    CREATE TABLE tasks (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        index_name TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        body BLOB NOT NULL
+    );
+    CREATE TABLE keys (
+        value TEXT NOT NULL,
+        index_name TEXT NOT NULL DEFAULT '',
+        fields BLOB NOT NULL,
+        created INTEGER NOT NULL,
+        deleted INTEGER,
+        PRIMARY KEY (value, index_name)
+    ) WITHOUT ROWID;
+    """,
+)
+_PRAGMAS = (
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "busy_timeout = 10000",
+    "cache_size = -65536",
+    "mmap_size = 1073741824",
+    "journal_size_limit = 67108864",
+    "temp_store = MEMORY",
+)
+
+
+class Store:
+    """A connection that writes, under a lock, and one that reads for each thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._local = threading.local()
+        self._opened: list[sqlite3.Connection] = []
+        self._lock = threading.RLock()
+        try:
+            self._writer = self._connect()
+            self._migrate()
+        except sqlite3.Error as error:
+            raise LocalServiceFailed(f"{path} cannot be used: {error}") from error
+
+    def _connect(self) -> sqlite3.Connection:
+        # Threads take turns by the lock, and `close` comes from another thread than the readers'.
+        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        for pragma in _PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+        self._opened.append(connection)
+        return connection
+
+    def _migrate(self) -> None:
+        [version] = self._writer.execute("PRAGMA user_version").fetchone()
+        if version > len(MIGRATIONS):
+            raise LocalServiceFailed(
+                f"{self._path} was written by a newer version of svc-notebook; update this one"
+            )
+        for number, script in enumerate(MIGRATIONS[version:], version + 1):
+            self._writer.executescript(f"BEGIN; {script} PRAGMA user_version = {number}; COMMIT;")
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Hold the writing connection for one transaction: all of it is kept, or nothing."""
+        with self._lock:
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+            except BaseException:
+                self._writer.execute("ROLLBACK")
+                raise
+            self._writer.execute("COMMIT")
+
+    def read(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Run one query on this thread's own connection."""
+        return list(self.stream(sql, *values))
+
+    def stream(self, sql: str, *values: Any) -> sqlite3.Cursor:
+        """Run one query whose rows are taken one by one."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._connect()
+        return connection.execute(sql, values)
+
+    def close(self) -> None:
+        """Close every connection; what is committed is safe."""
+        with self._lock:
+            for connection in self._opened:
+                connection.close()

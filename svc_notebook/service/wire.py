@@ -1,0 +1,127 @@
+"""What goes over the wire: request bodies read within limits, answers as bytes."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from svc_notebook.errors import BadInput, Refused
+from svc_notebook.service import limits
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+# Any page may call; what a call may do is a matter of its key.
+_OPEN = {"access-control-allow-origin": "*"}
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def json_reply(status: int, value: Any, headers: Mapping[str, str] | None = None) -> Reply:
+    """Answer with a value as JSON."""
+    own = {"content-type": "application/json; charset=UTF-8", **(headers or {})}
+    return Reply(status, msgspec.json.encode(value), own)
+
+
+def refusal(status: int, message: str, headers: Mapping[str, str] | None = None) -> Reply:
+    """Every failure has this one shape."""
+    return json_reply(status, {"message": message, "status": status}, headers)
+
+
+def preflight(verbs: list[str]) -> Reply:
+    """Tell a browser which verbs and headers it may use."""
+    return Reply(
+        200,
+        headers={
+            "access-control-allow-methods": ", ".join(verbs),
+            "access-control-allow-headers": "*, authorization",
+            "access-control-max-age": "86400",
+        },
+    )
+
+
+class LostCaller(Exception):
+    """The caller went away before its request was whole."""
+
+
+async def read_body(receive: Receive, headers: Mapping[str, str]) -> bytes:
+    """Read a request's whole body, unpacked; raises `Refused` when it is too large.
+
+    A body beyond the limit is still read, up to a point, or its sender would see a broken
+    connection instead of the refusal.
+    """
+    parts: list[bytes] = []
+    size, more = 0, True
+    while more and size <= limits.DRAINED:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise LostCaller
+        part, more = message.get("body", b""), message.get("more_body", False)
+        size += len(part)
+        if size <= limits.BODY:
+            parts.append(part)
+    if size > limits.BODY:
+        raise too_large()
+    return unpack(b"".join(parts), headers.get("content-encoding", ""))
+
+
+def unpack(body: bytes, encoding: str) -> bytes:
+    """Undo the compression of a body, no further than to the limit."""
+    encoding = encoding.strip().lower()
+    if not body or encoding in ("", "identity"):
+        return body
+    if encoding not in ("gzip", "x-gzip"):
+        raise Refused(f"content-encoding {encoding[:40]} is not known; use gzip", status=415)
+    reader = zlib.decompressobj(wbits=31)
+    try:
+        plain = reader.decompress(body, limits.BODY + 1)
+    except zlib.error as error:
+        raise BadInput(f"the body is not valid gzip: {error}") from None
+    if len(plain) > limits.BODY:
+        raise too_large()
+    if not reader.eof:
+        raise BadInput("the body is not valid gzip: it ends too early")
+    return plain
+
+
+def too_large() -> Refused:
+    """The refusal of a body beyond the limit."""
+    return Refused(
+        f"the body is larger than {limits.BODY // 2**20} MB; send it in parts", status=413
+    )
+
+
+def pack(reply: Reply, headers: Mapping[str, str]) -> Reply:
+    """Compress a large answer for a caller that can read it."""
+    if len(reply.body) < limits.GZIPPED or "gzip" not in headers.get("accept-encoding", ""):
+        return reply
+    own = {**reply.headers, "content-encoding": "gzip", "vary": "accept-encoding"}
+    return Reply(reply.status, gzip.compress(reply.body, compresslevel=1), own)
+
+
+async def send_reply(send: Send, reply: Reply, *, bare: bool = False) -> None:
+    """Send an answer; a bare one is its head alone."""
+    headers = {**_OPEN, **reply.headers}
+    if reply.status != 204:
+        headers["content-length"] = str(len(reply.body))
+    await send(
+        {
+            "type": "http.response.start",
+            "status": reply.status,
+            "headers": [(n.encode("latin-1"), v.encode("latin-1")) for n, v in headers.items()],
+        }
+    )
+    await send({"type": "http.response.body", "body": b"" if bare else reply.body})

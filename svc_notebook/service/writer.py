@@ -1,0 +1,81 @@
+"""The one thread that applies tasks, in order, and lets readers see what came of them."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+
+from svc_notebook.service.catalog import Catalog
+from svc_notebook.service.effects import Publish, apply_run
+from svc_notebook.service.store import Store
+from svc_notebook.service.tasks import Task, Tasks
+
+# Seconds without work after which the engines' files are brought up to date.
+REST = 0.5
+# Seconds a stop waits for the run at hand; what is not applied by then is applied next time.
+GRACE = 0.4
+
+
+class Writer:
+    """Applies tasks in the background, from `start` to `stop`."""
+
+    def __init__(self, store: Store, tasks: Tasks, catalog: Catalog) -> None:
+        self._store = store
+        self._tasks = tasks
+        self._catalog = catalog
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="svc-writer", daemon=True)
+
+    def start(self) -> None:
+        """Begin with what is left from last time."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the run at hand."""
+        self._stopping.set()
+        self._tasks.arrived.set()
+        self._thread.join(GRACE)
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            if run := self._tasks.next_run():
+                self._apply(run)
+            elif not self._tasks.arrived.wait(REST) and (shelf := self._catalog.unsaved()):
+                self._catalog.save(shelf)
+
+    def _apply(self, run: Sequence[Task]) -> None:
+        try:
+            self._publish(self._commit(run))
+        except Exception:
+            if self._stopping.is_set():
+                return
+            for task in run:
+                self._apply_alone(task)
+        self._tasks.published = run[-1].id
+
+    def _commit(self, run: Sequence[Task]) -> Publish:
+        # Opening an engine reads records, so it must come before this run changes them.
+        if shelf := self._catalog.get(run[0].index_name):
+            shelf.engine.get()
+        with self._store.writing() as connection:
+            return apply_run(connection, self._catalog, run)
+
+    def _publish(self, publish: Publish) -> None:
+        """Let readers see it; what cannot be taken over is built anew from the store."""
+        try:
+            publish()
+        except Exception:
+            if not self._stopping.is_set():
+                traceback.print_exc(file=sys.stderr)
+                self._catalog.refresh()
+
+    def _apply_alone(self, task: Task) -> None:
+        """Apply one task of a run that failed; one that cannot be applied must not block all."""
+        try:
+            self._publish(self._commit([task]))
+        except Exception:
+            traceback.print_exc(file=sys.stderr)
+            with self._store.writing() as connection:
+                connection.execute("DELETE FROM tasks WHERE id = ?", [task.id])
