@@ -1,0 +1,1 @@
+"""`%svc` and `%%svc`: the verbs in a notebook."""

@@ -1,0 +1,93 @@
+"""Help texts, read off the table of verbs."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from svc_notebook.verbs.binding import find_verb, usage, written
+from svc_notebook.verbs.table import VERBS
+from svc_notebook.verbs.verb import Face, Verb, spread_options
+
+_WIDTH = 96
+
+
+class Help(str):
+    """A help text; a notebook shows it as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def help(verb: str | None = None, *, face: Face = "magic") -> Help:  # noqa: A001
+    """Say what verbs there are, or what one of them takes."""
+    if verb is None:
+        return Help("\n".join(_overview(face)))
+    return Help("\n".join(_chapter(find_verb(verb, VERBS, face), face)))
+
+
+def _overview(face: Face) -> Iterator[str]:
+    prefix = _prefix(face)
+    rows = [(verb.name, verb.summary) for verb in VERBS if face in verb.faces]
+    yield f"{prefix} VERB ...    (`{prefix} help VERB` says more)"
+    yield ""
+    yield from _columns(rows)
+
+
+def _chapter(verb: Verb, face: Face) -> Iterator[str]:
+    yield f"{usage(verb, face)}"
+    yield ""
+    yield f"{verb.summary}."
+    if verb.placed(face):
+        yield ""
+        yield from _columns((operand.name.upper(), operand.help) for operand in verb.placed(face))
+    yield from _own_options(verb, face)
+    yield from _spread(verb, face)
+    if face == "magic":
+        yield ""
+        yield "-o NAME keeps the result in a variable in place of showing it."
+    yield ""
+    yield "Examples:"
+    yield from (f"  {_prefix(face)} {example}" for example in verb.examples)
+
+
+def _own_options(verb: Verb, face: Face) -> Iterator[str]:
+    named = verb.named(face).values()
+    own = [option for option in named if option.name not in spread_options(verb.spread)]
+    if own:
+        yield ""
+        yield "Options:"
+        yield from _columns((written(option), option.help) for option in own)
+
+
+def _spread(verb: Verb, face: Face) -> Iterator[str]:
+    if not verb.spread:
+        return
+    kind = verb.body or "search parameters"
+    yield ""
+    yield f"Every one of the {kind} is an option as well:"
+    names = ", ".join(f"--{name}" for name in spread_options(verb.spread))
+    yield from textwrap.wrap(names, _WIDTH, initial_indent="  ", subsequent_indent="  ")
+    if face == "magic" and verb.body:
+        yield ""
+        yield f"`%%svc {verb.name} ...` reads them from the cell's body too: JSON, or `name: value`"
+        yield "lines. What the line says wins over the body, and the body over --params."
+
+
+def _columns(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    rows = list(rows)
+    width = min(max(len(name) for name, _ in rows), 30) + 2
+    for name, text in rows:
+        head = f"  {name:{width}}"
+        lines = textwrap.wrap(text, _WIDTH - width - 2)
+        if len(name) > 30:
+            yield head.rstrip()
+            head = " " * (width + 2)
+        yield head + lines[0]
+        yield from (" " * (width + 2) + line for line in lines[1:])
+
+
+def _prefix(face: Face) -> str:
+    return "%svc" if face == "magic" else "svc"

@@ -1,0 +1,118 @@
+"""The names a completion offers, asked for live: never slow, never loud."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.errors import SvcError
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+Question = Callable[["AsyncClient"], Coroutine[Any, Any, list[str]]]
+PATIENCE = 0.3
+SHORT_PATIENCE = 0.05
+FRESH = 10.0
+_MODIFIER = re.compile(r"\w+\((.*)\)$")
+_SAMPLE = 20
+
+
+class LiveNames:
+    """Names as the current client, its folder and a kernel's variables give them.
+
+    An answer is kept for some seconds. A service that takes longer than `PATIENCE` answers the
+    next time: the question goes on being asked meanwhile.
+    """
+
+    def __init__(self, variables: Mapping[str, object]) -> None:
+        self._variables = variables
+        self._known: dict[tuple[object, ...], tuple[float, list[str]]] = {}
+        self._asked: dict[tuple[object, ...], asyncio.Task[list[str]]] = {}
+
+    def indices(self) -> list[str]:
+        """Name the indices."""
+        return self._names(("indices",), _ask_indices)
+
+    def attributes(self, index: str) -> list[str]:
+        """Name the attributes of some records of an index."""
+        return self._names(("attributes", index), lambda client: _ask_attributes(client, index))
+
+    def facets(self, index: str) -> list[str]:
+        """Name the attributes for faceting of an index."""
+        return self._names(("facets", index), lambda client: _ask_facets(client, index))
+
+    def profiles(self) -> list[str]:
+        """Name the profiles, the local service among them."""
+        from svc_notebook import session
+
+        try:
+            return ["local", *(name for name in session.profiles() if name != "local")]
+        except SvcError:
+            return ["local"]
+
+    def variables(self) -> list[str]:
+        """Name the user's own variables."""
+        return sorted(name for name in self._variables if not name.startswith("_"))
+
+    def paths(self, beginning: str) -> list[str]:
+        """Name the files and folders that begin so, folders with a slash."""
+        folder, slash, name = beginning.rpartition("/")
+        inside = Path(folder + slash).expanduser() if slash else Path()
+        try:
+            found = sorted(path for path in inside.iterdir() if path.name.startswith(name))
+        except OSError:
+            return []
+        hidden = name.startswith(".")
+        return [
+            f"{folder}{slash}{path.name}{'/' if path.is_dir() else ''}"
+            for path in found
+            if hidden or not path.name.startswith(".")
+        ]
+
+    def _names(self, key: tuple[str, ...], question: Question) -> list[str]:
+        from svc_notebook import session
+        from svc_notebook.client import portal
+
+        try:
+            client = session.current()
+            known_at, names = self._known.get((client, *key), (-FRESH, []))
+            if time.monotonic() - known_at < FRESH:
+                return names
+            return portal.run(self._ask((client, *key), client.aio, question))
+        except SvcError:
+            return []
+
+    async def _ask(
+        self, key: tuple[object, ...], client: AsyncClient, question: Question
+    ) -> list[str]:
+        patience = SHORT_PATIENCE if key in self._asked else PATIENCE
+        task = self._asked.get(key) or asyncio.ensure_future(question(client))
+        self._asked[key] = task
+        await asyncio.wait([task], timeout=patience)
+        if not task.done():
+            return []
+        del self._asked[key]
+        names = [] if task.cancelled() or task.exception() else task.result()
+        self._known[key] = (time.monotonic(), names)
+        return names
+
+
+async def _ask_indices(client: AsyncClient) -> list[str]:
+    answer = await client.list_indices()
+    return [entry["name"] for entry in answer["items"]]
+
+
+async def _ask_attributes(client: AsyncClient, index: str) -> list[str]:
+    answer = await client.search(index, hitsPerPage=_SAMPLE, attributesToHighlight=[])
+    return sorted({name for hit in answer["hits"] for name in hit if not name.startswith("_")})
+
+
+async def _ask_facets(client: AsyncClient, index: str) -> list[str]:
+    settings = await client.get_settings(index)
+    entries: Iterable[str] = settings.get("attributesForFaceting") or ()
+    return sorted(_MODIFIER.sub(r"\1", entry) for entry in entries)

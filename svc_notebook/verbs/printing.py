@@ -1,0 +1,74 @@
+"""Values as text, for a terminal and what reads from it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_WIDEST = 60
+
+
+def as_text(value: Any, format: str = "table") -> str:  # noqa: A002
+    """Write a value as a `table`, as `csv` or as `json`."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    if hasattr(value, "to_csv"):
+        return FRAMES[format](value)
+    if isinstance(value, Mapping):
+        return MAPPINGS[format](value)
+    return _json(value) if format == "json" and isinstance(value, list) else str(value)
+
+
+def _frame_table(frame: DataFrame) -> str:
+    if frame.empty:
+        return f"(no rows; columns: {', '.join(map(str, frame.columns))})"
+    return frame.to_string(index=False, max_colwidth=_WIDEST)
+
+
+def _frame_csv(frame: DataFrame) -> str:
+    return frame.to_csv(index=False).rstrip("\n")
+
+
+def _frame_json(frame: DataFrame) -> str:
+    text: str = frame.to_json(orient="records", date_format="iso", force_ascii=False)
+    return text
+
+
+def _mapping_table(mapping: Mapping[str, Any]) -> str:
+    width = max(map(len, mapping), default=0)
+    return "\n".join(f"{name:{width}}  {_cell(value)}" for name, value in mapping.items())
+
+
+def _mapping_csv(mapping: Mapping[str, Any]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows([mapping, map(_cell, mapping.values())])
+    return text.getvalue().rstrip("\r\n")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else _json(value)
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value, enc_hook=str).decode()
+
+
+FRAMES: dict[str, Callable[[DataFrame], str]] = {
+    "table": _frame_table,
+    "csv": _frame_csv,
+    "json": _frame_json,
+}
+MAPPINGS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "table": _mapping_table,
+    "csv": _mapping_csv,
+    "json": _json,
+}

@@ -1,0 +1,107 @@
+"""What could come next."""
+
+from __future__ import annotations
+
+import pytest
+
+from svc_notebook.verbs.completion import complete_body, complete_line
+
+
+class Known:
+    """Names as a service, a folder and a kernel would give them."""
+
+    def indices(self) -> list[str]:
+        return ["films", "products", "two words"]
+
+    def attributes(self, index: str) -> list[str]:
+        return {"films": ["title", "year"], "products": ["brand", "name"]}.get(index, [])
+
+    def facets(self, index: str) -> list[str]:
+        return {"films": ["genre"], "products": ["brand", "colour"]}.get(index, [])
+
+    def profiles(self) -> list[str]:
+        return ["local", "staging"]
+
+    def variables(self) -> list[str]:
+        return ["df", "other"]
+
+    def paths(self, beginning: str) -> list[str]:
+        return [path for path in ("data/", "my films.csv") if path.startswith(beginning)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "fragment", "texts"),
+    [
+        ("sea", "sea", ["search"]),
+        ("s", "s", ["serve", "stop", "search", "settings"]),
+        ("search f", "f", ["films"]),
+        ("search ", "", ["films", "products", "'two words'"]),
+        ("search 'two", "two", ["two words"]),
+        ("search films lam", "lam", []),
+        ("search films --hitsP", "--hitsP", ["--hitsPerPage"]),
+        ("search films --HITSP", "--HITSP", ["--hitsPerPage"]),
+        ("search films --rank", "--rank", ["--ranking"]),
+        ("search films --typoTolerance ", "", ["true", "false", "min", "strict"]),
+        ("search films --typoTolerance=s", "s", ["strict"]),
+        ("search films --getRankingInfo f", "f", ["false"]),
+        ("search films --facets ", "", ["genre"]),
+        ("search products --facets brand,co", "co", ["colour"]),
+        ("search products lamp --filters 'brand:x AND col", "col", ["colour"]),
+        ("search films --columns ti", "ti", ["title"]),
+        ('search films --attributesToRetrieve ["title", "y', "y", ["year"]),
+        ("settings products --customRanking desc(na", "na", ["name"]),
+        ("connect st", "st", ["staging"]),
+        ("search films --profile l", "l", ["local"]),
+        ("push films --from ", "", ["df", "other"]),
+        ("search films -o d", "d", ["df"]),
+        ("load ", "", ["data/", "'my films.csv'"]),
+        ("load 'my", "my", ["my films.csv"]),
+        ("load my.csv pro", "pro", ["products"]),
+        ("load my.csv films --if-exists re", "re", ["replace"]),
+        ("load my.csv films --dry-run --res", "--res", ["--resume"]),
+        ("help sea", "sea", ["search"]),
+        ("wait 7 --index f", "f", ["films"]),
+        ("nothing ", "", []),
+        ("search films --nothing ", "", []),
+    ],
+)
+def test_a_line_goes_on(typed: str, fragment: str, texts: list[str]) -> None:
+    found = complete_line(typed, "magic", Known())
+
+    assert found.texts == texts
+    assert typed.endswith(found.fragment)
+    assert found.fragment == fragment
+
+
+@pytest.mark.parametrize(
+    ("line", "typed", "fragment", "texts"),
+    [
+        ("search films", "hitsP", "hitsP", ["hitsPerPage:"]),
+        (
+            "search films",
+            "query: x\nfac",
+            "fac",
+            ["facetFilters:", "facets:", "facetingAfterDistinct:"],
+        ),
+        ("search films", "typoTolerance: m", "m", ["min"]),
+        ("search films", "filters: ge", "ge", ["genre"]),
+        ("search films", "filters: (genre:x OR g", "g", ["genre"]),
+        ("search films", 'attributesToRetrieve: ["title", "', "", ["title", "year"]),
+        ("search films", 'attributesToRetrieve: ["title",\n  "ye', "ye", ["year"]),
+        ("search films lamp --page 2", "facets: ", "", ["genre"]),
+        ("search films", '{"hitsP', "hitsP", ["hitsPerPage"]),
+        ("search films", '{"page": 1,\n "hitsP', "hitsP", ["hitsPerPage"]),
+        ("search films", '{"facets": ["ge', "ge", ["genre"]),
+        ("search films", '{"attributesToRetrieve": ["title", "ye', "ye", ["year"]),
+        ("settings products", "searchableAttr", "searchableAttr", ["searchableAttributes:"]),
+        ("settings products", "customRanking: desc(", "", ["brand", "name"]),
+        ("settings products", "filt", "filt", []),
+        ("indices", "pa", "", []),
+        ("search films", "unknown: x", "x", []),
+    ],
+)
+def test_a_body_goes_on(line: str, typed: str, fragment: str, texts: list[str]) -> None:
+    found = complete_body(line, typed, Known())
+
+    assert sorted(found.texts) == sorted(texts)
+    assert found.fragment == fragment
