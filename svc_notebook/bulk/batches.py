@@ -1,0 +1,136 @@
+"""Cut the written rows into request bodies, bounded in records and bytes."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from svc_notebook.bulk.faults import Positions
+from svc_notebook.bulk.plan import Prepared
+from svc_notebook.bulk.record import opening
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+HEAD = b'{"requests":['
+TAIL = b"]}"
+HASH = 32
+
+Offsets = npt.NDArray[np.int64]
+
+
+class Span(NamedTuple):
+    """Positions from `first` up to, not including, `last`."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One request body; `span` are the positions it settles, dropped rows among them."""
+
+    span: Span
+    rows: int
+    body: bytes
+
+
+def pack_batches(prepared: Prepared, settled: Sequence[Span] = ()) -> Iterator[Batch]:
+    """Write every row that is neither dropped nor settled already, in the order of the source."""
+    options = prepared.options
+    cutter = Cutter(
+        prepared.dropped, settled, prepared.repeats, options.batch_bytes, len(opening(options))
+    )
+    query = f"SELECT {prepared.step} FROM {prepared.table.sql}"
+    for chunk in prepared.table.db.chunks(query, options.batch):
+        yield from cutter.cut(chunk.column(0))
+
+
+class Cutter:
+    """Cuts chunk after chunk; the texts stay where Arrow put them until a body is joined."""
+
+    def __init__(
+        self,
+        dropped: Positions,
+        settled: Sequence[Span],
+        repeats: Mapping[int, int],
+        largest: int,
+        prefix: int,
+    ) -> None:
+        self._dropped = dropped
+        self._settled = sorted(settled)
+        self._repeats = repeats
+        self._repeated = sorted(repeats)
+        self._room = largest - len(HEAD) - len(TAIL)
+        self._suffix_at = prefix + HASH
+        self._position = 0
+
+    def cut(self, texts: pa.StringArray) -> Iterator[Batch]:
+        """Cut one chunk of rows, each `,{…}`."""
+        first = self._position
+        self._position += len(texts)
+        keep = self._kept(Span(first, self._position))
+        if not keep.any():
+            return
+        offsets, data = _buffers(texts)
+        for start, stop in self._portions(offsets, keep):
+            runs = _runs(keep[start:stop], start)
+            pieces = [piece for run in runs for piece in self._pieces(data, offsets, run, first)]
+            # Every step begins with a comma; the first one's is not wanted.
+            body = b"".join([HEAD, pieces[0][1:], *pieces[1:], TAIL])
+            yield Batch(Span(first + start, first + stop), int(keep[start:stop].sum()), body)
+
+    def _kept(self, span: Span) -> npt.NDArray[np.bool_]:
+        keep = np.ones(span.last - span.first, dtype=np.bool_)
+        low, high = np.searchsorted(self._dropped, span)
+        keep[self._dropped[low:high] - span.first] = False
+        for first, last in self._settled:
+            keep[max(first - span.first, 0) : max(last - span.first, 0)] = False
+        return keep
+
+    def _portions(
+        self, offsets: Offsets, keep: npt.NDArray[np.bool_]
+    ) -> Iterator[tuple[int, int]]:
+        """Cut where the next record would be too much; one record always fits."""
+        sizes = np.where(keep, np.diff(offsets) + len("-1000000000"), 0)
+        ends = np.cumsum(sizes)
+        start = 0
+        while start < len(keep):
+            before = ends[start - 1] if start else 0
+            stop = int(np.searchsorted(ends, before + self._room, side="right"))
+            stop = max(stop, start + 1)
+            if keep[start:stop].any():
+                yield start, stop
+            start = stop
+
+    def _pieces(
+        self, data: memoryview, offsets: Offsets, run: Span, first: int
+    ) -> Iterator[memoryview | bytes]:
+        """Slice a run of rows; a number goes in after the hash of a row that occurred before."""
+        at = int(offsets[run.first])
+        low = bisect_left(self._repeated, first + run.first)
+        high = bisect_left(self._repeated, first + run.last)
+        for position in self._repeated[low:high]:
+            cut = int(offsets[position - first]) + self._suffix_at
+            yield data[at:cut]
+            yield b"-%d" % self._repeats[position]
+            at = cut
+        yield data[at : int(offsets[run.last])]
+
+
+def _buffers(texts: pa.StringArray) -> tuple[Offsets, memoryview]:
+    _, offsets, data = texts.buffers()
+    kind = np.int64 if str(texts.type).startswith("large") else np.int32
+    held = np.frombuffer(offsets, dtype=kind)[texts.offset : texts.offset + len(texts) + 1]
+    return held.astype(np.int64), memoryview(data)
+
+
+def _runs(keep: npt.NDArray[np.bool_], start: int) -> list[Span]:
+    """Find the stretches of rows to be sent."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], keep, [False]))))
+    return [Span(start + int(a), start + int(b)) for a, b in edges.reshape(-1, 2)]

@@ -1,0 +1,97 @@
+"""DuckDB as a load uses it: one private database, results as Arrow, errors as ours."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.errors import BadInput, Stopped
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SETTINGS = {"threads": min(4, os.cpu_count() or 1), "memory_limit": "192MB"}
+
+
+class Database:
+    """One in-memory database, and a folder that is gone when it closes."""
+
+    def __init__(self) -> None:
+        duckdb = import_duckdb()
+        self.folder = Path(tempfile.mkdtemp(prefix="svc-load-"))
+        config = SETTINGS | {"temp_directory": str(self.folder / "spill")}
+        self.connection = duckdb.connect(config=config)
+        self.connection.execute("SET TimeZone = 'UTC'")
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a query and fetch everything."""
+        with translated():
+            fetched: list[tuple[Any, ...]] = self.connection.execute(sql).fetchall()
+        return fetched
+
+    def chunks(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
+        """Run a query and stream its rows as Arrow, in the order of the source."""
+        with translated():
+            relation = self.connection.sql(sql)
+            if relation is None:
+                raise BadInput("the SQL gives no rows; it should be a SELECT")
+            read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+            yield from read(rows)
+
+    def types(self, sql: str) -> dict[str, str]:
+        """Tell the names and types of a query's columns."""
+        return {row[0]: row[1] for row in self.rows(f"DESCRIBE {sql}")}
+
+    def register(self, name: str, table: Any) -> None:
+        """Make an Arrow table known by a name."""
+        self.connection.register(name, table)
+
+    def interrupt(self) -> None:
+        """Stop the running query, from any thread."""
+        self.connection.interrupt()
+
+    def close(self) -> None:
+        """Forget everything, temporary files too."""
+        self.connection.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def import_duckdb() -> Any:
+    """Import DuckDB, or say how to get it."""
+    try:
+        import duckdb
+        import pyarrow  # noqa: F401 - DuckDB hands its rows over through it
+    except ImportError as error:
+        raise BadInput(
+            'bulk work needs DuckDB and pyarrow: pip install "svc-notebook[bulk]"'
+        ) from error
+    return duckdb
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn what DuckDB raises into an error of ours."""
+    duckdb = import_duckdb()
+    try:
+        yield
+    except duckdb.InterruptException as error:
+        raise Stopped("the load was stopped while its rows were read") from error
+    except duckdb.Error as error:
+        raise BadInput(first_sentence(str(error))) from error
+
+
+def first_sentence(message: str) -> str:
+    """Keep the line of a DuckDB message that says what is wrong."""
+    return message.strip().splitlines()[0] if message.strip() else "DuckDB cannot read it"
+

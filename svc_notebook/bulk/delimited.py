@@ -1,0 +1,119 @@
+"""Delimited files: CSV, TSV and their kin, as tables of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from svc_notebook.bulk import sql
+from svc_notebook.bulk.database import Database
+from svc_notebook.bulk.dialect import Dialect, sniff_dialect
+from svc_notebook.bulk.encoding import SAMPLE, holds_utf8, rewrite, sniff_encoding
+from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.table import Fault, Field, Table
+from svc_notebook.errors import BadInput
+
+REASONS = {
+    "MISSING COLUMNS": "has fewer columns than the header",
+    "TOO MANY COLUMNS": "has more columns than the header",
+    "UNQUOTED VALUE": "has a quote that is never closed, or text after a closing quote",
+    "INVALID ENCODING": "holds bytes that are not UTF-8",
+    "LINE SIZE OVER MAXIMUM": "is longer than 2 MB",
+}
+
+
+def open_delimited(
+    paths: Sequence[Path], name: str, options: Options, db: Database, *, plain: bool = False
+) -> Table:
+    """Open files of one header as one table; `plain` says that they are rewritten already."""
+    if not plain:
+        paths, notes = _as_utf8(paths, options, db)
+    else:
+        notes = []
+    dialect = _common_dialect(paths, options)
+    fields = tuple(Field(n, f"c{i}", "VARCHAR") for i, n in enumerate(dialect.names))
+    if not fields:
+        raise BadInput(f"{name} is empty: there is no header and no row")
+    return Table(
+        db=db,
+        sql=_scan(paths, dialect, "ignore_errors=true"),
+        watched_sql=_scan(paths, dialect, "store_rejects=true"),
+        fields=fields,
+        name=name,
+        kind="delimited text",
+        untyped=True,
+        notes=(*notes, *dialect.notes),
+        skipped=lambda: _skipped(db, dialect),
+        otherwise=lambda faults: None if plain else _rewritten(paths, name, options, db, faults),
+    )
+
+
+def _as_utf8(paths: Sequence[Path], options: Options, db: Database) -> tuple[list[Path], list[str]]:
+    readable, notes = [], []
+    for path in paths:
+        with path.open("rb") as file:
+            encoding = options.encoding or sniff_encoding(file.read(SAMPLE))
+        if encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig"):
+            readable.append(path)
+        else:
+            readable.append(rewrite(path, db.folder, encoding))
+            notes.append(f"{path.name} is read as {encoding}")
+    return readable, notes
+
+
+def _common_dialect(paths: Sequence[Path], options: Options) -> Dialect:
+    first, *others = [sniff_dialect(_sample(path), options) for path in paths]
+    for path, dialect in zip(paths[1:], others, strict=True):
+        if dialect.names != first.names or dialect.separator != first.separator:
+            raise BadInput(f"{path.name} has not the header of {paths[0].name}; load it by itself")
+    return first
+
+
+def _sample(path: Path) -> str:
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        return file.read(SAMPLE // 4)
+
+
+def _scan(paths: Sequence[Path], dialect: Dialect, mode: str) -> str:
+    columns = sql.struct({f"c{i}": "VARCHAR" for i, _ in enumerate(dialect.names)})
+    call = (
+        f"read_csv({sql.listing(map(str, paths))}, auto_detect=false, strict_mode=true, "
+        f"delim={sql.text(dialect.separator)}, quote={sql.text(dialect.quote)}, "
+        f"escape={sql.text(dialect.escape)}, header={str(dialect.header).lower()}, "
+        f"skip={dialect.blank}, columns={columns}, buffer_size=8000000, {mode})"
+    )
+    # A blank line is no row; only in a file of one column is it taken for one.
+    return f"(SELECT * FROM {call} WHERE c0 IS NOT NULL)" if len(dialect.names) == 1 else call
+
+
+def _skipped(db: Database, dialect: Dialect) -> list[Fault]:
+    """Tell which rows the last watched scan could not read."""
+    rows = db.rows(
+        "SELECT DISTINCT ON (file_id, line) line, csv_line, error_type::VARCHAR, error_message "
+        "FROM reject_errors WHERE scan_id = (SELECT max(scan_id) FROM reject_scans) ORDER BY line"
+    )
+    return [
+        Fault(int(line) - dialect.header, None, _shown(found), REASONS.get(kind, message))
+        for line, found, kind, message in rows
+    ]
+
+
+def _shown(line: str | None) -> str:
+    line = (line or "").strip("\r\n")
+    return line if len(line) <= 200 else f"{line[:200]}…"
+
+
+def _rewritten(
+    paths: Sequence[Path], name: str, options: Options, db: Database, faults: list[Fault] | None
+) -> Table | None:
+    """Read again what a scan stumbled over: mixed line ends, or another encoding after all."""
+    if faults is not None and not any(f.reason == REASONS["INVALID ENCODING"] for f in faults):
+        return None
+    if faults and (options.encoding or any(map(holds_utf8, paths))):
+        return None
+    encoding = "cp1252" if faults else "utf-8-sig"
+    note = "read as cp1252: it is not UTF-8" if faults else "line ends are mixed: made alike"
+    again = [rewrite(path, db.folder, encoding) for path in paths]
+    table = open_delimited(again, name, options, db, plain=True)
+    return replace(table, notes=(*table.notes, note))

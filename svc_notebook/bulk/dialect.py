@@ -1,0 +1,103 @@
+"""How a delimited file is written: separator, quote, header."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+
+from svc_notebook.bulk.options import Options
+
+SEPARATORS = (",", ";", "\t", "|")
+ROWS = 200
+VALUE = re.compile(r"[-+]?[\d.,:/ -]*\d[\d.,:/ -]*%?|true|false|yes|no|null|nan|n/?a", re.I)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What DuckDB is told about a file."""
+
+    separator: str
+    quote: str
+    escape: str
+    header: bool
+    names: tuple[str, ...]
+    blank: int
+    notes: tuple[str, ...] = ()
+
+
+def sniff_dialect(sample: str, options: Options) -> Dialect:
+    """Read the dialect off a file's beginning; what the options say goes before what is seen."""
+    text = sample.lstrip("\r\n")
+    quote = options.quote or _quote_of(text)
+    separator = options.separator or max(SEPARATORS, key=lambda s: _fit(text, s, quote))
+    rows = _rows(text, separator, quote)
+    first = rows[0] if rows else []
+    header = _is_header(rows) if options.header is None else options.header
+    names, notes = _named(first) if header else ([f"column{n}" for n, _ in enumerate(first)], [])
+    if not header and options.header is None and first:
+        notes.append("no header was found: columns are named column0, column1, …")
+    escape = "\\" if f"\\{quote}" in text and quote * 2 not in text else quote
+    blank = _count_lines(sample[: len(sample) - len(text)])
+    return Dialect(separator, quote, escape, header, tuple(names), blank, tuple(notes))
+
+
+def _quote_of(text: str) -> str:
+    single = len(re.findall(r"(?:^|[,;\t|])'[^'\n]*'(?=[,;\t|\r\n])", text, re.M))
+    return "'" if single > 1 and '"' not in text else '"'
+
+
+def _fit(text: str, separator: str, quote: str) -> tuple[float, int]:
+    """Rate a separator: the share of rows of one width, then that width."""
+    widths = Counter(len(row) for row in _rows(text, separator, quote))
+    width, count = max(widths.items(), key=lambda item: (item[1], item[0]), default=(1, 0))
+    return (count / widths.total(), width) if width > 1 else (0, 0)
+
+
+def _rows(text: str, separator: str, quote: str) -> list[list[str]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote)
+    rows: list[list[str]] = []
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+            if len(rows) > ROWS:
+                return rows
+    except csv.Error:
+        return rows
+    # The sample may end inside its last row.
+    return rows[:-1] if len(rows) > 2 and not text.endswith("\n") else rows
+
+
+def _is_header(rows: list[list[str]]) -> bool:
+    first = [cell.strip() for cell in rows[0]] if rows else []
+    if not first or any(VALUE.fullmatch(cell) for cell in first):
+        return False
+    return len(rows) == 1 or any(first) and first != [cell.strip() for cell in rows[1]]
+
+
+def _named(header: list[str]) -> tuple[list[str], list[str]]:
+    """Give every column a name of its own, and say where that took an invention."""
+    names: list[str] = []
+    notes: list[str] = []
+    for number, cell in enumerate(header):
+        found = cell.strip()
+        wanted = found or f"column{number}"
+        free = next(n for n in _spellings(wanted) if n not in names)
+        if free != found:
+            notes.append(f"column {number + 1} is headed `{found}`: sent as `{free}`")
+        names.append(free)
+    return names, notes
+
+
+def _spellings(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}_{number}" for number in count(2))
+
+
+def _count_lines(blank: str) -> int:
+    return len(blank.replace("\r\n", "\n"))

@@ -1,0 +1,59 @@
+"""Files of JSON documents, one a line or in one array, as tables of their members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from svc_notebook.bulk import sql
+from svc_notebook.bulk.database import Database
+from svc_notebook.bulk.table import Fault, Field, Table
+from svc_notebook.errors import BadInput
+
+Layout = Literal["newline_delimited", "array"]
+
+
+def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Database) -> Table:
+    """Make a table of documents: a column for each member that occurs, each value as it stands."""
+    lenient = ", ignore_errors=true" if layout == "newline_delimited" else ""
+    files = sql.listing(map(str, paths))
+    # A document is parsed once, as text: its members' types are its own.
+    read = f"read_json_objects({files}, format='{layout}'{lenient})"
+    whole = "CASE WHEN json_type(json) = 'OBJECT' THEN json END"
+    keys = _keys(f"(SELECT {whole} AS d FROM {read})", db)
+    if not keys:
+        raise BadInput(f"{name} holds no JSON object")
+    fields = tuple(Field(key, f"c{i}", "JSON") for i, key in enumerate(keys))
+    paths_of = sql.listing(f"/{key.replace('~', '~0').replace('/', '~1')}" for key in keys)
+    picked = ", ".join(f"nullif(m[{i + 1}]::VARCHAR, 'null')::JSON AS c{i}" for i, _ in enumerate(keys))
+    members = f"(SELECT json, json_extract(json, {paths_of}) AS m FROM {read})"
+    everything = f"SELECT {picked}, json_type(json) = 'OBJECT' AS fine FROM {members}"
+    return Table(
+        db=db,
+        sql=f"(SELECT * FROM ({everything}) WHERE fine)",
+        fields=fields,
+        name=name,
+        kind="JSON",
+        skipped=lambda: _skipped(read, db),
+    )
+
+
+def _keys(documents: str, db: Database) -> list[str]:
+    found = db.rows(
+        "SELECT k FROM (SELECT unnest(json_keys(d)) AS k, unnest(range(len(json_keys(d)))) AS i "
+        f"FROM {documents}) GROUP BY k ORDER BY min(i), count(*) DESC, k"
+    )
+    return [row[0] for row in found]
+
+
+def _skipped(read: str, db: Database) -> list[Fault]:
+    rows = db.rows(
+        f"SELECT n, json_type(json), left(json::VARCHAR, 200) FROM "
+        f"(SELECT row_number() OVER () AS n, json FROM {read}) "
+        "WHERE json IS NULL OR json_type(json) <> 'OBJECT' ORDER BY n"
+    )
+    return [
+        Fault(n, None, shown, "is not JSON" if kind is None else f"is a JSON {kind.lower()}, not an object")
+        for n, kind, shown in rows
+    ]

@@ -1,0 +1,140 @@
+"""DataFrames and Arrow tables as tables: by Arrow where nothing is lost, value by value else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from svc_notebook.bulk.database import Database
+from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.table import Fault, Field, Table
+from svc_notebook.bulk.values import Unsendable, write_json
+from svc_notebook.errors import BadInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# What pandas finds in a column of objects, where Arrow renders every value alike.
+UNIFORM = {"string", "boolean", "floating", "decimal", "empty"}
+
+
+def open_frame(frame: pd.DataFrame, options: Options, db: Database) -> Table:
+    """Make a table of a DataFrame's columns; its index stays behind unless it is the id."""
+    frame = _with_named_index(frame, options)
+    names = _names(frame)
+    made = [_column(frame.iloc[:, n], name, options) for n, name in enumerate(names)]
+    faults = tuple(fault for column in made for fault in column.faults)
+    return _registered(
+        [column.values for column in made], names, len(frame), "the DataFrame", db, faults,
+        {name for name, column in zip(names, made, strict=True) if column.json},
+    )  # fmt: skip
+
+
+def open_arrow(source: Any, db: Database) -> Table:
+    """Make a table of an Arrow table, or of whatever can be seen as one."""
+    import pyarrow as pa
+
+    try:
+        table = source if isinstance(source, pa.Table) else pa.table(source)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        raise BadInput(
+            f"a {type(source).__name__} cannot be loaded; give a path, a URL, SQL, a DataFrame "
+            "or an Arrow table"
+        ) from error
+    _refuse_twins(table.column_names)
+    return _registered(table.columns, table.column_names, table.num_rows, "the Arrow table", db)
+
+
+def _with_named_index(frame: pd.DataFrame, options: Options) -> pd.DataFrame:
+    wanted = options.id is not None and options.id not in frame.columns
+    return frame.reset_index() if wanted and options.id in frame.index.names else frame
+
+
+def _names(frame: pd.DataFrame) -> list[str]:
+    if isinstance(frame.columns, pd.MultiIndex):
+        raise BadInput(
+            "the columns have several levels; join them first: "
+            "df.columns = ['.'.join(c) for c in df.columns]"
+        )
+    for label in frame.columns:
+        if not isinstance(label, (str, int, float, np.integer)):
+            raise BadInput(f"column {label!r} is named by a {type(label).__name__}; name it by text")
+    names = [str(label) for label in frame.columns]
+    _refuse_twins(names)
+    return names
+
+
+def _refuse_twins(names: list[str]) -> None:
+    twins = sorted({name for name in names if names.count(name) > 1})
+    if twins:
+        raise BadInput(f"several columns are named `{twins[0]}`; rename all but one")
+
+
+@dataclass
+class _Column:
+    values: Any
+    json: bool = False
+    faults: list[Fault] = field(default_factory=list)
+
+
+def _column(series: pd.Series[Any], name: str, options: Options) -> _Column:
+    import pyarrow as pa
+
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return _column(series.astype(series.cat.categories.dtype), name, options)
+    if isinstance(series.dtype, pd.SparseDtype):
+        return _column(series.sparse.to_dense(), name, options)
+    if series.dtype == object and pd.api.types.infer_dtype(series, skipna=True) not in UNIFORM:
+        return _written(series, name, options)
+    try:
+        # Zero rows, or only missing values, are no reason to lose the column.
+        array = pa.array(series, from_pandas=True)
+    except (pa.ArrowException, UnicodeEncodeError, TypeError, OverflowError):
+        return _written(series, name, options)
+    known = array.type if not pa.types.is_null(array.type) else pa.string()
+    known = pa.string() if pa.types.is_large_string(known) and array.nbytes < 2**31 else known
+    return _Column(array.cast(known))
+
+
+def _written(series: pd.Series[Any], name: str, options: Options) -> _Column:
+    """Write every value as JSON; a value that has none is a fault of its row."""
+    import pyarrow as pa
+
+    column = _Column([], json=True)
+    for row, value in enumerate(series.tolist(), 1):
+        try:
+            column.values.append(write_json(value, options.timezone))
+        except Unsendable as error:
+            column.values.append(None)
+            column.faults.append(Fault(row, name, value, str(error)))
+    column.values = pa.array(column.values, pa.string())
+    return column
+
+
+def _registered(
+    columns: list[Any],
+    names: list[str],
+    rows: int,
+    title: str,
+    db: Database,
+    faults: tuple[Fault, ...] = (),
+    json: set[str] = frozenset(),  # type: ignore[assignment]
+) -> Table:
+    import pyarrow as pa
+
+    if not names:
+        raise BadInput(f"{title} has no columns")
+    table = pa.table(columns, names=[f"c{i}" for i, _ in enumerate(names)])
+    db.register("given", table)
+    types = db.types("SELECT * FROM given")
+    fields = tuple(
+        Field(name, f"c{i}", "JSON" if name in json else types[f"c{i}"])
+        for i, name in enumerate(names)
+    )
+    return Table(
+        db=db, sql="given", fields=fields, name=f"{title} of {rows:,} rows", kind="memory",
+        faults=faults,
+    )  # fmt: skip

@@ -1,0 +1,163 @@
+"""What a load would do: columns, ids, a sample and the rows that cannot be sent."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from svc_notebook.bulk.database import Database
+from svc_notebook.bulk.faults import Faults, Positions, find_faults, frame_of
+from svc_notebook.bulk.ids import Ids, find_ids
+from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.profile import Column, Profile, study
+from svc_notebook.bulk.record import step_sql
+from svc_notebook.bulk.source import Source, open_source
+from svc_notebook.bulk.table import Table
+from svc_notebook.errors import BadInput
+
+SHOWN = 3
+LOOKED_AT = 100
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """A load, before anything is sent."""
+
+    source: str
+    index: str
+    rows: int
+    ids: str
+    columns: pd.DataFrame
+    sample: tuple[Mapping[str, Any], ...]
+    rejected: pd.DataFrame
+    rejected_rows: int
+    notes: tuple[str, ...]
+
+    @property
+    def sendable(self) -> int:
+        """How many rows will be sent."""
+        return self.rows - self.rejected_rows
+
+    def __repr__(self) -> str:
+        parts = [
+            self._headline(),
+            self.columns.to_string(index=False),
+            *(f"note: {note}" for note in self.notes),
+            *(msgspec.json.encode(record).decode() for record in self.sample[:1]),
+        ]
+        if len(self.rejected):
+            parts.append(self.rejected.head(10).to_string(index=False))
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        rejected = self.rejected.head(10).to_html(index=False) if len(self.rejected) else ""
+        sample = "\n".join(msgspec.json.encode(record).decode() for record in self.sample)
+        return (
+            f"<p>{html.escape(self._headline())}</p>{self.columns.to_html(index=False)}"
+            f"<ul>{notes}</ul><pre>{html.escape(sample)}</pre>{rejected}"
+        )
+
+    def _headline(self) -> str:
+        refused = f", {self.rejected_rows:,} cannot be sent" if self.rejected_rows else ""
+        return f"{self.source} -> {self.index}: {self.rows:,} rows{refused}; ids from {self.ids}"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A plan, and all that carrying it out needs."""
+
+    plan: Plan
+    table: Table
+    step: str
+    dropped: Positions
+    repeats: Mapping[int, int]
+    options: Options
+
+
+def prepare(source: Source, index: str, options: Options, db: Database) -> Prepared:
+    """Study a source to its end; nothing is sent."""
+    table = open_source(source, options, db)
+    if options.timezone:
+        db.rows(f"SET TimeZone = '{options.timezone}'")
+    if options.limit is not None:
+        table = _limited(table, options.limit)
+    table, profile = _studied(table, options)
+    ids = find_ids(table, profile, options)
+    step = step_sql(ids.sql, profile.columns, options)
+    faults = find_faults(table, profile, ids, step, options)
+    dropped = np.unique(np.concatenate(faults.positions)) if faults.positions else _NONE
+    plan = _plan(table, index, profile, ids, faults, len(dropped), _sample(table, step, dropped))
+    return Prepared(plan, table, step, dropped, faults.repeats, options)
+
+
+_NONE: Positions = np.empty(0, dtype=np.int64)
+
+
+def _limited(table: Table, limit: int) -> Table:
+    return replace(
+        table,
+        sql=f"(SELECT * FROM {table.sql} LIMIT {limit})",
+        watched_sql=f"(SELECT * FROM {table.scan} LIMIT {limit})",
+        faults=tuple(fault for fault in table.faults if fault.row <= limit),
+    )
+
+
+def _studied(table: Table, options: Options) -> tuple[Table, Profile]:
+    """Study a table; where that fails, or rows are skipped, try its other way to be read."""
+    try:
+        profile = study(table, options)
+    except BadInput:
+        other = table.otherwise(None)
+        if other is None:
+            raise
+        return other, study(other, options)
+    other = table.otherwise(list(profile.skipped)) if profile.skipped else None
+    return (other, study(other, options)) if other else (table, profile)
+
+
+def _sample(table: Table, step: str, dropped: Positions) -> tuple[Mapping[str, Any], ...]:
+    rows = table.db.rows(f"SELECT {step} FROM (SELECT * FROM {table.sql} LIMIT {LOOKED_AT})")
+    kept = [row[0] for position, row in enumerate(rows) if position not in dropped]
+    return tuple(msgspec.json.decode(step[1:])["body"] for step in kept[:SHOWN])
+
+
+def _plan(
+    table: Table,
+    index: str,
+    profile: Profile,
+    ids: Ids,
+    faults: Faults,
+    dropped: int,
+    sample: tuple[Mapping[str, Any], ...],
+) -> Plan:
+    return Plan(
+        source=table.name,
+        index=index,
+        rows=profile.rows + len(profile.skipped),
+        ids=ids.origin,
+        columns=_columns_frame(profile.columns),
+        sample=sample,
+        rejected=frame_of(faults.told),
+        rejected_rows=dropped + len(profile.skipped),
+        notes=(*table.notes, *ids.notes, *_repeat_notes(faults)),
+    )
+
+
+def _columns_frame(columns: Sequence[Column]) -> pd.DataFrame:
+    rows = [
+        (c.name, c.field.type, c.rendering.sends, c.missing, sum(n for _, n in c.failing), c.note)
+        for c in columns
+    ]
+    return pd.DataFrame(rows, columns=["column", "type", "sent as", "missing", "refused", "note"])
+
+
+def _repeat_notes(faults: Faults) -> list[str]:
+    many = len(faults.repeats)
+    return [f"{many:,} rows are equal to an earlier one: told apart by a number"] if many else []

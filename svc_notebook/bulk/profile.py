@@ -1,0 +1,214 @@
+"""One pass over a table: how many rows, what each column holds, what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from svc_notebook.bulk import sql
+from svc_notebook.bulk.database import Database
+from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.rendering import (
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    Check,
+    Rendering,
+    render,
+    render_as,
+    render_text,
+)
+from svc_notebook.bulk.table import Fault, Field, Table
+from svc_notebook.errors import BadInput, did_you_mean
+
+# Words that stand for a missing value where all other values are numbers or truth values.
+MISSING = "('NA', 'N/A', 'n/a', 'NaN', 'nan', 'null', 'NULL', 'None', '-')"
+KINDS = {"boolean": BOOLEAN, "integer": INTEGER, "number": NUMBER}
+HINTS = {
+    "leading zeros: kept as text": r"0\d+",
+    "more than 18 digits: kept as text": r"-?[1-9]\d{18,}",
+    "decimal commas: kept as text": r"-?\d{1,3}([. ]?\d{3})*,\d+",
+}
+IDS = ("objectID", "objectId", "object_id", "id", "ID", "Id", "_id", "uuid", "sku", "SKU", "key")
+SAMPLE = 10_000
+
+
+@dataclass(frozen=True)
+class Column:
+    """What is known of a column, and how it is written."""
+
+    field: Field
+    rendering: Rendering
+    missing: int = 0
+    failing: tuple[tuple[Check, int], ...] = ()
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name on the wire."""
+        return self.field.name
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What one pass over a table found."""
+
+    rows: int
+    columns: tuple[Column, ...]
+    # For each column that may be the id: how many values, how many different ones.
+    ids: Mapping[str, tuple[int, int]]
+    longest: int
+    skipped: tuple[Fault, ...]
+
+
+def study(table: Table, options: Options) -> Profile:
+    """Look at every row once, after a look at the first ones to know what to look for."""
+    chosen = choose(table, options)
+    open_fields = [field for field in chosen if _is_open(table, field, options)]
+    first = _ask(table.db, _content_questions(open_fields), f"(SELECT * FROM {table.sql} LIMIT {SAMPLE})")
+    possible = {field.name: _possible(field, first) for field in open_fields}
+    answers = _ask(table.db, _questions(table, chosen, possible, options), table.scan)
+    columns = (
+        _open_column(field, possible[field.name], answers, first)
+        if field.name in possible
+        else _typed_column(table, field, answers, options)
+        for field in chosen
+    )
+    return Profile(
+        rows=answers[ROWS],
+        columns=tuple(columns),
+        ids={f.name: (answers[_held(f)], answers[_different(f)]) for f in id_fields(table, options)},
+        longest=answers[_longest(table)] or 0,
+        skipped=tuple(table.skipped()),
+    )
+
+
+def choose(table: Table, options: Options) -> list[Field]:
+    """Take the columns asked for; raises `BadInput` for a name the table does not have."""
+    known = [field.name for field in table.fields]
+    named = options.named_columns() | ({options.id} if options.id else set())
+    for name in named - set(known):
+        raise BadInput(f"{table.name} has no column `{name}`{did_you_mean(name, known)}")
+    wanted = options.columns or known
+    by_name = {field.name: field for field in table.fields}
+    return [by_name[name] for name in wanted if name != "objectID"]
+
+
+def id_fields(table: Table, options: Options) -> list[Field]:
+    """Name the columns that may be the id, the likeliest first."""
+    wanted = (options.id,) if options.id else IDS
+    by_name = {field.name: field for field in table.fields}
+    return [by_name[name] for name in wanted if name in by_name]
+
+
+ROWS = "count(*)"
+Answers = Mapping[str, Any]
+
+
+def _ask(db: Database, questions: Iterable[str], source: str) -> Answers:
+    """Compute aggregates in one pass; each is its own key to its answer."""
+    asked = list(dict.fromkeys([ROWS, *questions]))
+    (found,) = db.rows(f"SELECT {', '.join(asked)} FROM {source}")
+    return dict(zip(asked, found, strict=True))
+
+
+def _content_questions(fields: Sequence[Field]) -> Iterator[str]:
+    for field in fields:
+        yield _null(field)
+        yield _words(field)
+        yield from (_matches(field, pattern) for pattern in (*KINDS.values(), *HINTS.values()))
+
+
+def _possible(field: Field, first: Answers) -> tuple[str, ...]:
+    held = first[ROWS] - first[_null(field)] - first[_words(field)]
+    return tuple(kind for kind, pattern in KINDS.items() if first[_matches(field, pattern)] == held)
+
+
+def _questions(
+    table: Table, chosen: Sequence[Field], possible: Mapping[str, tuple[str, ...]], options: Options
+) -> Iterator[str]:
+    yield _longest(table)
+    # Every column is read, so that a scan that reports broken rows sees all of them.
+    yield from map(_null, table.fields)
+    for field in id_fields(table, options):
+        yield from (_held(field), _different(field))
+    for field in chosen:
+        if field.name not in possible:
+            yield from (_count(c.bad) for c in _rendering(table, field, options).checks)
+        elif kinds := possible[field.name]:
+            yield _words(field)
+            yield from (_matches(field, KINDS[kind]) for kind in kinds)
+
+
+def _open_column(
+    field: Field, possible: Sequence[str], answers: Answers, first: Answers
+) -> Column:
+    """Settle the kind of a column of text by its content."""
+    missing = answers[_null(field)]
+    words = answers.get(_words(field), 0)
+    held = answers[ROWS] - missing - words
+    fits = (kind for kind in possible if held and answers[_matches(field, KINDS[kind])] == held)
+    kind = next(fits, "string")
+    if kind == "string":
+        return Column(field, render_text(field, kind, ""), missing, note=_hint(field, first))
+    rendering = render_text(field, kind, f"{field.column} IN {MISSING}" if words else "")
+    note = f"{words:,} words such as NA taken as missing" if words else ""
+    return Column(field, rendering, missing + words, note=note)
+
+
+def _typed_column(table: Table, field: Field, answers: Answers, options: Options) -> Column:
+    rendering = _rendering(table, field, options)
+    counted = ((check, answers[_count(check.bad)]) for check in rendering.checks)
+    return Column(field, rendering, answers[_null(field)], tuple((c, n) for c, n in counted if n))
+
+
+def _is_open(table: Table, field: Field, options: Options) -> bool:
+    return table.untyped and field.name not in options.dtype
+
+
+def _rendering(table: Table, field: Field, options: Options) -> Rendering:
+    kind = options.dtype.get(field.name)
+    if table.untyped and kind not in (None, "string", "json"):
+        held = f"(CASE WHEN {field.column} IN {MISSING} THEN NULL ELSE {field.column} END)"
+        return render_as(kind, field._replace(column=held), options)
+    return render(field, options)
+
+
+def _hint(field: Field, first: Answers) -> str:
+    held = first[ROWS] - first[_null(field)]
+    counts = {hint: first[_matches(field, pattern)] for hint, pattern in HINTS.items()}
+    return next((hint for hint, count in counts.items() if count > held / 2), "")
+
+
+def _null(field: Field) -> str:
+    return f"count(*) - count({field.column})"
+
+
+def _held(field: Field) -> str:
+    return f"count(nullif({field.column}::VARCHAR, ''))"
+
+
+def _different(field: Field) -> str:
+    return f"count(DISTINCT hash(nullif({field.column}::VARCHAR, '')))"
+
+
+def _count(condition: str) -> str:
+    return f"count(*) FILTER ({condition})"
+
+
+def _matches(field: Field, pattern: str) -> str:
+    return _count(f"regexp_full_match({field.column}, {sql.text(pattern)})")
+
+
+def _words(field: Field) -> str:
+    return _count(f"{field.column} IN {MISSING}")
+
+
+def _longest(table: Table) -> str:
+    sizes = [f"coalesce(strlen({f.column}::VARCHAR), 0)" for f in table.fields if _is_long(f)]
+    return f"max({' + '.join(sizes) or '0'})"
+
+
+def _is_long(field: Field) -> bool:
+    return field.type in ("VARCHAR", "JSON") or any(mark in field.type for mark in "[(")

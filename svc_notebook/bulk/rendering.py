@@ -1,0 +1,264 @@
+"""From a column's type to the SQL that writes its values as JSON, and finds those it cannot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from svc_notebook.bulk import sql
+from svc_notebook.bulk.options import Kind, Options
+from svc_notebook.bulk.table import Field
+from svc_notebook.errors import BadRecord
+
+# Text that is a JSON number as it stands: no leading zero, no plus, no more than 18 digits.
+INTEGER = r"-?(0|[1-9]\d{0,17})"
+NUMBER = r"-?(0|[1-9]\d{0,17})(\.\d{1,300})?([eE][+-]?\d{1,2})?"
+BOOLEAN = r"(?i)true|false"
+SPELLED_TRUE = "('true', 't', 'yes', 'y', '1')"
+SPELLED_FALSE = "('false', 'f', 'no', 'n', '0')"
+ODD_NUMBER = r"(?i)(^|[:\[,])-?(nan|inf(inity)?|\d[\d.]*e\+?\d{3,})([,\]}]|$)"
+TOO_LARGE = "is beyond 64 bits; send it as text: dtype={'%s': 'string'}"
+
+
+class Check(NamedTuple):
+    """A condition under which a value cannot be sent."""
+
+    bad: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """How a column is written: the SQL of its JSON, null where there is none."""
+
+    json: str
+    sends: str
+    checks: tuple[Check, ...] = ()
+
+    def but(self, *checks: Check) -> Rendering:
+        """Add checks."""
+        return replace(self, checks=self.checks + checks)
+
+
+def render(field: Field, options: Options) -> Rendering:
+    """Say how a typed column is written; raises `BadRecord` where its type has no place in JSON."""
+    wanted = options.dtype.get(field.name)
+    if wanted:
+        return render_as(wanted, field, options)
+    for pattern, rule in RULES:
+        if re.fullmatch(pattern, field.type):
+            return rule(field, options)
+    return _nested(field, options)
+
+
+def render_text(field: Field, kind: str, missing: str) -> Rendering:
+    """Say how a column of a delimited file is written, once its content has told its kind."""
+    held = f"CASE WHEN {missing} THEN NULL ELSE {field.column} END" if missing else field.column
+    if kind == "string":
+        return Rendering(f"to_json({held})::VARCHAR", "text")
+    return Rendering(f"lower({held})" if kind == "boolean" else held, kind)
+
+
+def render_as(kind: Kind, field: Field, options: Options) -> Rendering:
+    """Say how a column is written as the kind that was asked for."""
+    return CASTS[kind](field, as_text(field), options)
+
+
+def as_text(field: Field) -> str:
+    """Say how a value is written as plain text; a whole float as the whole number it is."""
+    column = field.column
+    if field.type in ("DOUBLE", "FLOAT"):
+        whole = f"{column} = trunc({column}) AND abs({column}) < 9e18"
+        return (
+            f"CASE WHEN isnan({column}) THEN NULL WHEN {whole} THEN {column}::BIGINT::VARCHAR "
+            f"ELSE {column}::VARCHAR END"
+        )
+    if field.type == "JSON":
+        # A JSON text sheds its quotes; anything else is its own text.
+        return f"json_extract_string({column}, '$')"
+    return f"{column}::VARCHAR"
+
+
+def _string(field: Field, text: str, options: Options) -> Rendering:
+    return Rendering(f"to_json({text})::VARCHAR", "text")
+
+
+def _matching(pattern: str, sends: str, what: str) -> Callable[[Field, str, Options], Rendering]:
+    def cast(field: Field, text: str, options: Options) -> Rendering:
+        fits = f"regexp_full_match(trim({text}), {sql.text(pattern)})"
+        bad = f"{text} IS NOT NULL AND NOT {fits}"
+        return Rendering(f"trim({text})", sends, (Check(bad, f"is not {what}"),))
+
+    return cast
+
+
+def _spelled_boolean(field: Field, text: str, options: Options) -> Rendering:
+    word = f"lower(trim({text}))"
+    json = f"CASE WHEN {word} IN {SPELLED_TRUE} THEN 'true' WHEN {word} IN {SPELLED_FALSE} THEN 'false' END"
+    bad = f"{text} IS NOT NULL AND {word} NOT IN {SPELLED_TRUE} AND {word} NOT IN {SPELLED_FALSE}"
+    return Rendering(json, "boolean", (Check(bad, "is neither true nor false"),))
+
+
+def _day(field: Field, text: str, options: Options) -> Rendering:
+    day = f"try_cast({text} AS DATE)"
+    bad = f"{text} IS NOT NULL AND {day} IS NULL"
+    return Rendering(_quoted(f"{day}::VARCHAR"), "date", (Check(bad, "is no date"),))
+
+
+def _instant(write: Callable[[str], str], sends: str) -> Callable[[Field, str, Options], Rendering]:
+    def cast(field: Field, text: str, options: Options) -> Rendering:
+        if options.timezone is None and not _has_zone(field):
+            raise _zone_missing(field)
+        # Text and naive times are read in the session's zone, which is the one asked for.
+        instant = f"try_cast({text} AS TIMESTAMPTZ)"
+        bad = f"{text} IS NOT NULL AND {instant} IS NULL"
+        return Rendering(write(instant), sends, (Check(bad, "is no time"),))
+
+    return cast
+
+
+def _json(field: Field, text: str, options: Options) -> Rendering:
+    bad = f"{text} IS NOT NULL AND NOT json_valid({text})"
+    return Rendering(f"nullif(({text})::JSON::VARCHAR, 'null')", "JSON", (Check(bad, "is not JSON"),))
+
+
+def _iso(instant: str) -> str:
+    return f"replace(({instant} AT TIME ZONE 'UTC')::VARCHAR, ' ', 'T') || 'Z'"
+
+
+def _quoted(text: str) -> str:
+    return f"'\"' || {text} || '\"'"
+
+
+CASTS: dict[Kind, Callable[[Field, str, Options], Rendering]] = {
+    "string": _string,
+    "integer": _matching(INTEGER, "integer", "a whole number"),
+    "number": _matching(NUMBER, "number", "a number"),
+    "boolean": _spelled_boolean,
+    "date": _day,
+    "timestamp": _instant(lambda instant: _quoted(_iso(instant)), "time"),
+    "epoch": _instant(lambda t: f"floor(epoch_us({t}) / 1000000)::BIGINT::VARCHAR", "epoch seconds"),
+    "epoch_ms": _instant(lambda t: f"floor(epoch_us({t}) / 1000)::BIGINT::VARCHAR", "epoch milliseconds"),
+    "json": _json,
+}
+
+
+def _verbatim(sends: str) -> Callable[[Field, Options], Rendering]:
+    return lambda field, _: Rendering(f"{field.column}::VARCHAR", sends)
+
+
+def _wide_integer(field: Field, options: Options) -> Rendering:
+    bad = f"{field.column} NOT BETWEEN -9223372036854775808 AND 9223372036854775807"
+    check = Check(bad, TOO_LARGE % field.name)
+    return Rendering(f"{field.column}::VARCHAR", "integer", (check,))
+
+
+def _float(field: Field, options: Options) -> Rendering:
+    check = Check(f"isinf({field.column})", "is infinite; JSON has no infinity")
+    return Rendering(f"nullif({field.column}::VARCHAR, 'nan')", "number", (check,))
+
+
+def _text(field: Field, options: Options) -> Rendering:
+    return Rendering(f"to_json({field.column}::VARCHAR)::VARCHAR", "text")
+
+
+def _decimal(field: Field, options: Options) -> Rendering:
+    back = f"try_cast({field.column}::DOUBLE AS {field.type})"
+    bad = f"{field.column} IS NOT NULL AND {back} IS DISTINCT FROM {field.column}"
+    reason = f"is a decimal no JSON number holds exactly; dtype={{'{field.name}': 'string'}} does"
+    return Rendering(f"{field.column}::VARCHAR", "number", (Check(bad, reason),))
+
+
+def _date(field: Field, options: Options) -> Rendering:
+    written = _quoted(f"{field.column}::VARCHAR")
+    return Rendering(written, "date").but(_out_of_calendar(field))
+
+
+def _time(field: Field, options: Options) -> Rendering:
+    if not _has_zone(field) and options.timezone is None:
+        raise _zone_missing(field)
+    column = field.column
+    if field.type == "TIMESTAMP_NS" and options.timezone == "UTC":
+        iso = f"replace({column}::VARCHAR, ' ', 'T') || 'Z'"
+    else:
+        iso = _iso(column if _has_zone(field) else f"{column}::TIMESTAMP::TIMESTAMPTZ")
+    return Rendering(_quoted(iso), "time").but(_out_of_calendar(field))
+
+
+def _out_of_calendar(field: Field) -> Check:
+    day = f"{field.column}::DATE" if "ZONE" not in field.type else field.column
+    bad = f"(isinf({day}) OR year({day}) NOT BETWEEN 1 AND 9999)"
+    return Check(f"{field.column} IS NOT NULL AND {bad}", "is outside the years 1 to 9999")
+
+
+def _has_zone(field: Field) -> bool:
+    return "TIME ZONE" in field.type or "TIMESTAMPTZ" in field.type
+
+
+def _zone_missing(field: Field) -> BadRecord:
+    return BadRecord(
+        f"column `{field.name}` holds times without a zone; say which: timezone='UTC', or send "
+        f"them as text: dtype={{'{field.name}': 'string'}}",
+        column=field.name,
+    )
+
+
+def _document(field: Field, options: Options) -> Rendering:
+    column = f"{field.column}::VARCHAR"
+    large = f"regexp_full_match({column}, '-?\\d{{19,}}') AND try_cast({column} AS BIGINT) IS NULL"
+    inside = f"regexp_matches({column}, '[:\\[,]-?\\d{{20,}}[,\\]}}]')"
+    # DuckDB reads these and writes them again, though they are no JSON.
+    odd = f"regexp_matches({column}, {sql.text(ODD_NUMBER)})"
+    return Rendering(
+        column,
+        "JSON",
+        (
+            Check(f"{large} OR {inside}", TOO_LARGE % field.name),
+            Check(odd, "holds NaN, an infinity or a number too large for JSON"),
+        ),
+    )
+
+
+def _refused(what: str, advice: str) -> Callable[[Field, Options], Rendering]:
+    def refuse(field: Field, options: Options) -> Rendering:
+        raise BadRecord(f"column `{field.name}` holds {what}; {advice}", column=field.name)
+
+    return refuse
+
+
+def _nested(field: Field, options: Options) -> Rendering:
+    found = re.search(r"TIMESTAMP|TIME\b|INTERVAL|BLOB|BIT\b|HUGEINT|UBIGINT|UNION", field.type)
+    if found:
+        _refused(
+            f"{found[0]} inside {field.type}",
+            f"write its parts as columns in SQL, or send all as text: dtype={{'{field.name}': 'string'}}",
+        )(field, options)
+    written = f"to_json({field.column})::VARCHAR"
+    if not re.search(r"DOUBLE|FLOAT|REAL|DECIMAL", field.type):
+        return Rendering(written, "JSON")
+    odd = f"regexp_matches({written}, {sql.text(ODD_NUMBER)})"
+    return Rendering(written, "JSON", (Check(odd, "holds NaN or an infinity inside"),))
+
+
+RULES: tuple[tuple[str, Callable[[Field, Options], Rendering]], ...] = (
+    ("BOOLEAN", _verbatim("boolean")),
+    ("U?(TINY|SMALL)INT|U?INTEGER|BIGINT", _verbatim("integer")),
+    ("UBIGINT|U?HUGEINT|BIGNUM|VARINT", _wide_integer),
+    ("FLOAT|DOUBLE|REAL", _float),
+    (r"DECIMAL\(\d+,\d+\)", _decimal),
+    (r"VARCHAR|UUID|TIME|TIME_NS|ENUM\(.*\)|\"NULL\"|NULL", _text),
+    ("JSON", _document),
+    ("DATE", _date),
+    (r"TIMESTAMP(_S|_MS|_NS|TZ_NS)?|TIMESTAMP WITH TIME ZONE|TIMESTAMPTZ.*", _time),
+    (
+        "INTERVAL",
+        _refused("time spans", "send a number of seconds, for example .dt.total_seconds()"),
+    ),
+    ("BLOB|BIT", _refused("bytes", "decode them, or encode them as base64 text")),
+    (
+        "TIME WITH TIME ZONE",
+        _refused("times of day with a zone", "send them as text with dtype 'string'"),
+    ),
+)

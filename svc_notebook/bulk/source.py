@@ -1,0 +1,140 @@
+"""Find what a caller wants to load: a path, a glob, a URL, SQL, a DataFrame, an Arrow table."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import httpx
+import pandas as pd
+
+from svc_notebook.bulk import sql
+from svc_notebook.bulk.database import Database, import_duckdb
+from svc_notebook.bulk.delimited import open_delimited
+from svc_notebook.bulk.documents import open_documents
+from svc_notebook.bulk.encoding import fresh, unpack
+from svc_notebook.bulk.memory import open_arrow, open_frame
+from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.table import Field, Table
+from svc_notebook.errors import BadInput
+
+Source = str | os.PathLike[str] | pd.DataFrame | Any
+QUERY = re.compile(r"\s*(?:select|with|from|pivot|unpivot|values|\()\s", re.I)
+URL = re.compile(r"https?://", re.I)
+
+
+def open_source(source: Source, options: Options, db: Database) -> Table:
+    """Make a table of a source; nothing but its beginning is read yet."""
+    import_duckdb()
+    if isinstance(source, pd.DataFrame):
+        return open_frame(source, options, db)
+    if isinstance(source, str) and QUERY.match(source):
+        return open_query(source, db)
+    if isinstance(source, str) and URL.match(source):
+        return open_files([download(source, db.folder)], _last_part(source), options, db)
+    if isinstance(source, (str, os.PathLike)):
+        paths = find_files(os.fspath(source))
+        return open_files(paths, Path(source).name, options, db)
+    return open_arrow(source, db)
+
+
+def open_query(query: str, db: Database) -> Table:
+    """Make a table of a query over whatever DuckDB can read."""
+    inner = f"({query.strip().rstrip(';')})"
+    types = db.types(f"SELECT * FROM {inner}")
+    return _typed(inner, types, "the SQL query", "SQL", db)
+
+
+def _typed(inner: str, types: dict[str, str], name: str, kind: str, db: Database) -> Table:
+    fields = tuple(Field(n, f"c{i}", kind) for i, (n, kind) in enumerate(types.items()))
+    if not fields:
+        raise BadInput(f"{name} has no columns")
+    picked = ", ".join(f"{sql.name(f.name)} AS {f.column}" for f in fields)
+    return Table(db=db, sql=f"(SELECT {picked} FROM {inner})", fields=fields, name=name, kind=kind)
+
+
+def find_files(pattern: str) -> list[Path]:
+    """Find the files of a path, folder-wide pattern or folder, in the order of their names."""
+    path = Path(pattern).expanduser()
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        raise BadInput(f"{path} is a folder; name its files, for example '{path}/*.csv'")
+    found = sorted(Path(p) for p in glob.glob(str(path), recursive=True) if Path(p).is_file())
+    if not found:
+        raise BadInput(f"there is no file {path.absolute()}")
+    return found
+
+
+def open_files(paths: Sequence[Path], name: str, options: Options, db: Database) -> Table:
+    """Make a table of files of one format, packed or not."""
+    plain = [unpack(path, db.folder) for path in paths]
+    formats = [format_of(path) for path in plain]
+    if len(set(formats)) > 1:
+        raise BadInput(f"{name} names files of several formats: {', '.join(sorted(set(formats)))}")
+    table = OPENERS[formats[0]](plain, name, options, db)
+    return replace(table, fingerprint=fingerprint(paths))
+
+
+def format_of(path: Path) -> str:
+    """Tell a file's format, by its beginning where its name does not say."""
+    with path.open("rb") as file:
+        start = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    suffix = path.suffix.lower()
+    if suffix in (".csv", ".tsv", ".txt", ".tab", ".psv"):
+        return "delimited"
+    if start.startswith(b"[") and (suffix == ".json" or start[1:].lstrip()[:1] in b"{]"):
+        return "array"
+    return "lines" if start.startswith(b"{") or suffix in (".ndjson", ".jsonl") else "delimited"
+
+
+def open_parquet(paths: Sequence[Path], name: str, options: Options, db: Database) -> Table:
+    """Make a table of Parquet files."""
+    inner = f"read_parquet({sql.listing(map(str, paths))})"
+    return _typed(inner, db.types(f"SELECT * FROM {inner}"), name, "Parquet", db)
+
+
+OPENERS: dict[str, Callable[[Sequence[Path], str, Options, Database], Table]] = {
+    "delimited": open_delimited,
+    "lines": lambda paths, name, _, db: open_documents(paths, name, "newline_delimited", db),
+    "array": lambda paths, name, _, db: open_documents(paths, name, "array", db),
+    "parquet": open_parquet,
+}
+
+
+def fingerprint(paths: Sequence[Path]) -> str:
+    """Tell one state of files from another without reading them through."""
+    digest = hashlib.sha256()
+    for path in paths:
+        facts = path.stat()
+        digest.update(f"{path.absolute()}|{facts.st_size}|{facts.st_mtime_ns}|".encode())
+        with path.open("rb") as file:
+            digest.update(file.read(65536))
+    return digest.hexdigest()
+
+
+def download(url: str, folder: Path) -> Path:
+    """Fetch a URL into a file, piece by piece."""
+    target = fresh(folder, _last_part(url))
+    try:
+        with httpx.stream("GET", url, follow_redirects=True, timeout=30) as answer:
+            answer.raise_for_status()
+            with target.open("wb") as sink:
+                for piece in answer.iter_bytes():
+                    sink.write(piece)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise BadInput(f"{url} cannot be fetched: {error}") from error
+    return target
+
+
+def _last_part(url: str) -> str:
+    return unquote(urlsplit(url).path).rsplit("/", 1)[-1] or "download"

@@ -1,0 +1,54 @@
+"""Rows that DuckDB can scan again and again in one order, whatever they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from svc_notebook.bulk.database import Database
+
+
+class Field(NamedTuple):
+    """A column: its name on the wire, its name in SQL, its type there."""
+
+    name: str
+    column: str
+    type: str
+
+
+class Fault(NamedTuple):
+    """Why one value, or a whole row, cannot be sent; rows count from 1."""
+
+    row: int
+    column: str | None
+    value: object
+    reason: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows to be sent: what stands after FROM, and what is known of it."""
+
+    db: Database
+    sql: str
+    fields: tuple[Field, ...]
+    name: str
+    kind: str
+    # A delimited file: every column is text, and its content decides its type.
+    untyped: bool = False
+    # What tells one state of the source from another; nothing for data in memory.
+    fingerprint: str | None = None
+    notes: tuple[str, ...] = ()
+    # Values found wanting while the table was made, by position; rows the last scan skipped.
+    faults: tuple[Fault, ...] = ()
+    skipped: Callable[[], list[Fault]] = field(default=lambda: [])
+    # Another way to read the same source, for when a scan of this one fails.
+    otherwise: Callable[[list[Fault] | None], Table | None] = field(default=lambda _: None)
+    # The scan that also remembers what it skips.
+    watched_sql: str = ""
+
+    @property
+    def scan(self) -> str:
+        """What stands after FROM in the one scan that reports broken rows."""
+        return self.watched_sql or self.sql
