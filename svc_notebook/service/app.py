@@ -56,7 +56,7 @@ class App:
     """Answers every declared endpoint; what has no handler yet says so."""
 
     def __init__(self, service: Service, vendor: str | None = None) -> None:
-        self._service = service
+        self.service = service
         self._router = Router(ENDPOINTS)
         self._access = Access(service.keyring, vendor or os.environ.get("SVC_VENDOR") or "Service")
         self._readers = ThreadPoolExecutor(READERS, "svc-read")
@@ -108,7 +108,7 @@ class App:
             return refusal(501, message)
         given = row.decode(parts, self._own(row, request.query), read_json(raw), request.headers)
         _check_reach(row, caller, given)
-        answer = HANDLERS[row](Call(self._service, caller), **given)
+        answer = HANDLERS[row](Call(self.service, caller), **given)
         return pack(json_reply(row.status, answer), request.headers)
 
     def _own(self, row: Endpoint, query: Mapping[str, str]) -> dict[str, str]:

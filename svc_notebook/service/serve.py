@@ -63,7 +63,8 @@ def listen(host: str, port: int) -> socket.socket:
     """Open the port, a free one for 0; raises `LocalServiceFailed`."""
     try:
         kind = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(kind[0], kind[1])
+        # With the protocol named, asyncio sets TCP_NODELAY; without, each answer waits 40 ms.
+        listener = socket.socket(kind[0], kind[1], socket.IPPROTO_TCP)
         if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(kind[4])

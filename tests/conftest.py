@@ -1,0 +1,141 @@
+"""Fixtures for every test: the real service as a process of its own, and the same one inside."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from svc_notebook.service.app import App
+from svc_notebook.service.service import Service
+
+ROOT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Running:
+    """A service in a process of its own, as its `--json` line tells."""
+
+    url: str
+    appId: str
+    adminKey: str
+    searchKey: str
+    crawlerUserId: str
+    crawlerApiKey: str
+    pid: int
+
+    def client(self, key: str | None = None) -> httpx.Client:
+        """Return a plain HTTP client that sends a key, the admin's by default."""
+        return httpx.Client(
+            base_url=self.url, headers=credentials(self.appId, key or self.adminKey), timeout=30
+        )
+
+
+def credentials(app_id: str, key: str) -> dict[str, str]:
+    """The two headers that every call carries."""
+    return {"X-Service-Application-Id": app_id, "X-Service-API-Key": key}
+
+
+def start_service(data: Path, *options: str) -> tuple[subprocess.Popen[str], Running]:
+    """Start a service on a folder and read its first line; the caller ends it."""
+    command = [sys.executable, "-m", "svc_notebook.service", "--json", "--data", str(data)]
+    process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout
+    return process, Running(**json.loads(process.stdout.readline()))
+
+
+def stop_service(process: subprocess.Popen[str]) -> int:
+    """End a service cleanly; returns its exit status."""
+    process.terminate()
+    assert process.stdout
+    process.stdout.close()
+    return process.wait(10)
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One service process for the whole run; take index names of your own."""
+    process, running = start_service(tmp_path_factory.mktemp("service"))
+    yield running
+    stop_service(process)
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    """A service of this test's own, in this process, without a socket."""
+    inner = Service(tmp_path / "data")
+    inner.start()
+    app = App(inner)
+    yield app
+    app.close()
+    inner.stop()
+
+
+@pytest.fixture
+def inside(app: App) -> Inside:
+    """Calls the `app` of this test."""
+    return Inside(app)
+
+
+class Inside:
+    """Calls an application in this process, with the admin key unless told otherwise."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self.facts = app.service.keyring.facts
+
+    def call(
+        self,
+        verb: str,
+        path: str,
+        body: Any = None,
+        *,
+        key: str | None = None,
+        headers: dict[str, str] | None = None,
+        content: bytes | None = None,
+    ) -> httpx.Response:
+        """Send one request; `content` is sent as it is, `body` as JSON."""
+        own = credentials(self.facts["appId"], key or self.facts["adminKey"])
+        return asyncio.run(self._send(verb, path, body, {**own, **(headers or {})}, content))
+
+    async def _send(
+        self, verb: str, path: str, body: Any, headers: dict[str, str], content: bytes | None
+    ) -> httpx.Response:
+        transport = httpx.ASGITransport(self.app)  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url="http://local") as client:
+            data = {"content": content} if content is not None else {"json": body}
+            if body is None and content is None:
+                data = {}
+            return await client.request(verb, path, headers=headers, **data)
+
+    def done(self, verb: str, path: str, body: Any = None, **more: Any) -> Any:
+        """Send a write and wait until it is published; returns its answer."""
+        answer = self.call(verb, path, body, **more)
+        assert answer.is_success, answer.text
+        task = answer.json()["taskID"]
+        numbers = task.values() if isinstance(task, dict) else [task]
+        while self.app.service.tasks.published < max(numbers):
+            time.sleep(0.001)
+        return answer.json()
+
+    def fill(self, index: str, *records: dict[str, Any], **settings: Any) -> None:
+        """Give an index settings and records."""
+        if settings:
+            self.done("PUT", f"/1/indexes/{index}/settings", settings)
+        requests = [{"action": "addObject", "body": record} for record in records]
+        self.done("POST", f"/1/indexes/{index}/batch", {"requests": requests})
+
+    def ids(self, index: str, query: str = "", **params: Any) -> list[str]:
+        """Search; returns the objectIDs of the hits."""
+        answer = self.call("POST", f"/1/indexes/{index}/query", {"query": query, **params})
+        assert answer.is_success, answer.text
+        return [hit["objectID"] for hit in answer.json()["hits"]]
