@@ -1,1 +1,131 @@
-"""The workbench for a hosted search service."""
+"""The workbench for a hosted search service: pandas, magics, bulk loads, a local service.
+
+Names load when first used, so that importing this package costs next to nothing; the accessors
+`df.svc` and `series.svc` come with pandas. Every function has its coroutine twin in `aio`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from svc_notebook import errors
+    from svc_notebook.client import AsyncClient, Client
+    from svc_notebook.verbs import aio
+    from svc_notebook.verbs.blocking import (
+        load,
+        plan,
+        push,
+        read_browse,
+        read_indices,
+        read_records,
+        read_settings,
+        search,
+        wait,
+        whoami,
+    )
+    from svc_notebook.verbs.connecting import connect, current, local, profiles, use
+
+_HOMES = {
+    "svc_notebook.client": ("AsyncClient", "Client"),
+    "svc_notebook.verbs.blocking": (
+        "load", "plan", "push", "read_browse", "read_indices", "read_records", "read_settings",
+        "search", "wait", "whoami",
+    ),
+    "svc_notebook.verbs.connecting": ("connect", "current", "local", "profiles", "use"),
+}  # fmt: skip
+_MODULES = {"aio": "svc_notebook.verbs.aio", "errors": "svc_notebook.errors"}
+
+__all__ = [
+    "AsyncClient",
+    "Client",
+    "aio",
+    "connect",
+    "current",
+    "errors",
+    "load",
+    "local",
+    "plan",
+    "profiles",
+    "push",
+    "read_browse",
+    "read_indices",
+    "read_records",
+    "read_settings",
+    "search",
+    "use",
+    "wait",
+    "whoami",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        found: Any = import_module(_MODULES[name])
+    else:
+        home = next((module for module, names in _HOMES.items() if name in names), None)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(import_module(home), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Put `%svc` and its completion into a notebook."""
+    from svc_notebook.magics.extension import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Take them out again."""
+    from svc_notebook.magics.extension import unload
+
+    unload(shell)
+
+
+class _WithPandas:
+    """An import hook that registers the accessors once anyone has imported pandas."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != "pandas":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            _follow(spec.loader)
+        return spec
+
+
+def _follow(loader: Any) -> None:
+    execute = loader.exec_module
+
+    def execute_and_register(module: ModuleType) -> None:
+        execute(module)
+        _register()
+
+    loader.exec_module = execute_and_register
+
+
+def _register() -> None:
+    if importlib.util.find_spec("svc_notebook.accessors"):
+        import_module("svc_notebook.accessors")
+
+
+if "pandas" in sys.modules:
+    _register()
+else:
+    sys.meta_path.insert(0, _WithPandas())

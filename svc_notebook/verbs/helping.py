@@ -28,6 +28,27 @@ def help(verb: str | None = None, *, face: Face = "magic") -> Help:  # noqa: A00
     return Help("\n".join(_chapter(find_verb(verb, VERBS, face), face)))
 
 
+def write_page() -> str:
+    """Write the documentation's page on verbs, in Markdown."""
+    chapters = [_section(verb) for verb in VERBS]
+    return "\n\n".join(["# Verbs", _PREFACE, *chapters]) + "\n"
+
+
+_PREFACE = """\
+`%load_ext svc_notebook` gives a notebook `%svc VERB ...`, and installing the package gives a
+terminal `svc VERB ...`; both are read off one table. A line's words are split at blanks; quotes
+group, JSON stays whole, and nothing in a line is taken for Python: variables are named, as in
+`--from df`. `found = %svc ...` and `-o found` keep a result; when a cell fails, the name keeps its
+old value. A `%%svc` cell takes its body as a JSON object or as lines of `name: value`, where `#`
+starts a comment line and an indented line goes on with the value above it."""
+
+
+def _section(verb: Verb) -> str:
+    title = f"## {verb.name}" + (" (command)" if verb.faces == ("command",) else "")
+    text = "\n".join(_chapter(verb, verb.faces[0]))
+    return f"{title}\n\n```text\n{text}\n```"
+
+
 def _overview(face: Face) -> Iterator[str]:
     prefix = _prefix(face)
     rows = [(verb.name, verb.summary) for verb in VERBS if face in verb.faces]

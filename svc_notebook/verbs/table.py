@@ -90,6 +90,7 @@ VERBS: tuple[Verb, ...] = (
             Option("app-id", "application id to answer to"),
             Option("admin-key", "admin key to make at the first start"),
             Option("parent", "end with the process of this id", int),
+            Option("reset-allowlist", "let every address in again", bool),
         ),
         common=(),
         faces=("command",),

@@ -1,0 +1,63 @@
+"""The table of verbs is true to the functions behind it."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from svc_notebook.verbs.binding import bind_words, find_verb
+from svc_notebook.verbs.line import split_line
+from svc_notebook.verbs.table import VERBS
+from svc_notebook.verbs.verb import Face, Verb, spread_options
+
+ROWS = [
+    pytest.param(verb, face, id=f"{face}-{verb.name}") for verb in VERBS for face in verb.faces
+]
+
+
+@pytest.mark.parametrize(("verb", "face"), ROWS)
+def test_everything_a_verb_takes_is_a_parameter_of_its_function(verb: Verb, face: Face) -> None:
+    parameters = inspect.signature(verb.function).parameters
+
+    options = [*verb.placed(face), *verb.named(face).values()]
+    own = [o for o in options if o.name not in spread_options(verb.spread)]
+
+    apart = {"profile", "format", "params"} - ({"profile"} if verb.name in ("connect", "use") else set())
+    assert {o.parameter for o in own} - apart <= set(parameters)
+    if verb.spread:
+        assert inspect.Parameter.VAR_KEYWORD in {p.kind for p in parameters.values()}
+
+
+@pytest.mark.parametrize(("verb", "face"), ROWS)
+def test_what_a_function_cannot_do_without_is_required(verb: Verb, face: Face) -> None:
+    needed = [
+        p.name
+        for p in inspect.signature(verb.function).parameters.values()
+        if p.default is p.empty and p.kind is not p.VAR_KEYWORD
+    ]
+
+    required = [
+        o.parameter for o in (*verb.placed(face), *verb.named(face).values()) if o.required
+    ]
+
+    assert set(needed) <= set(required)
+
+
+@pytest.mark.parametrize(("verb", "face"), ROWS)
+def test_the_examples_can_be_typed(verb: Verb, face: Face) -> None:
+    variables = {"df": 1, "prices": 2, "answer": 3}
+
+    for example in verb.examples:
+        name, *words = [word.text for word in split_line(example)]
+
+        call = bind_words(find_verb(name, VERBS, face), words, face, variables)
+
+        assert call.verb is verb
+
+
+@pytest.mark.parametrize("face", ["magic", "command"])
+def test_a_name_stands_for_one_verb(face: Face) -> None:
+    names = [verb.name for verb in VERBS if face in verb.faces]
+
+    assert len(names) == len(set(names))
