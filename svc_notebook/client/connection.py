@@ -1,0 +1,69 @@
+"""Where to connect and with which keys: all that a client is built from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from svc_notebook.client.hosts import HostChoice, Hosts, build_hosts
+from svc_notebook.client.retry import Patience
+from svc_notebook.client.secret import NO_SECRET, Secret
+from svc_notebook.errors import BadInput
+
+_TOKEN = re.compile(r"[A-Za-z0-9-]+")
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A service's address and the keys for it; what is wrong with them shows here, unsent.
+
+    `url` is one address for everything, `domain` the vendor's (with `app_id` it gives the hosts),
+    `hosts` a list of addresses, or lists by role: read, write, crawler, events. `vendor` is the
+    word inside the names of the headers.
+    """
+
+    app_id: str = ""
+    api_key: Secret = NO_SECRET
+    url: str | None = None
+    domain: str | None = None
+    fallback_domain: str | None = None
+    hosts: HostChoice | None = None
+    vendor: str = "Service"
+    crawler_user_id: str = ""
+    crawler_api_key: Secret = NO_SECRET
+    patience: Patience = field(default_factory=Patience, repr=False)
+    compress: bool = False
+
+    def __post_init__(self) -> None:
+        self._check_token("vendor", self.vendor)
+        if self.app_id:
+            self._check_token("app_id", self.app_id)
+        for name, key in (("api_key", self.api_key), ("crawler_api_key", self.crawler_api_key)):
+            if not _is_header(key.reveal()):
+                raise BadInput(f"{name} holds a blank or a character that no key has")
+        self.open_hosts()
+
+    def _check_token(self, name: str, text: str) -> None:
+        if not _TOKEN.fullmatch(text):
+            raise BadInput(f"{name} `{text}` should be letters, digits and hyphens")
+
+    def open_hosts(self) -> Hosts:
+        """Make this connection's host lists, its fallbacks shuffled anew."""
+        return build_hosts(
+            url=self.url,
+            app_id=self.app_id,
+            domain=self.domain,
+            fallback_domain=self.fallback_domain,
+            hosts=self.hosts,
+        )
+
+    @property
+    def address(self) -> str:
+        """The address as people know it."""
+        if self.url or self.domain:
+            return self.url or f"{self.app_id}.{self.domain}"
+        return ", ".join(self.open_hosts().order("write"))
+
+
+def _is_header(text: str) -> bool:
+    return text.isascii() and text.isprintable() and " " not in text

@@ -1,0 +1,143 @@
+"""Several calls that make one step: browse a whole index, replace one, ask whether it is there."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Unpack
+
+from svc_notebook.api.indices import Scope
+from svc_notebook.api.parameters import SearchParams
+from svc_notebook.api.shapes import BatchRequest, Record, SearchAnswer
+from svc_notebook.client.waiting import OnProgress
+from svc_notebook.errors import BadInput, NotFound, SvcError
+
+if TYPE_CHECKING:
+    from svc_notebook.client.client import AsyncClient
+
+PAGE = 1000  # api.md, Limits
+BATCH = 1000
+AROUND_RECORDS: list[Scope] = ["settings", "synonyms", "rules"]
+
+
+async def browse_pages(
+    client: AsyncClient,
+    index: str,
+    *,
+    cursor: str | None = None,
+    **params: Unpack[SearchParams],
+) -> AsyncIterator[SearchAnswer]:
+    """Yield a whole index page by page, from `cursor` on; no more than one page is held."""
+    options: SearchParams = {"hitsPerPage": PAGE, **params}
+    while True:
+        page = await client.browse(index, cursor, **options)
+        yield page
+        cursor = page.get("cursor")
+        if not cursor:
+            return
+
+
+async def index_exists(client: AsyncClient, index: str) -> bool:
+    """Say whether there is such an index; the key needs the right `settings`."""
+    try:
+        await client.get_settings(index)
+    except NotFound:
+        return False
+    return True
+
+
+async def count_records(client: AsyncClient, index: str) -> int:
+    """Count all records of an index, whatever its settings and rules say; 0 if there is none."""
+    try:
+        answer = await client.search(
+            index,
+            hitsPerPage=1,
+            attributesToRetrieve=["objectID"],
+            attributesToHighlight=[],
+            distinct=False,
+            enableRules=False,
+            analytics=False,
+        )
+    except NotFound:
+        return 0
+    return answer["nbHits"]
+
+
+async def replace_all(
+    client: AsyncClient,
+    index: str,
+    records: Iterable[Record],
+    *,
+    least: float = 0.5,
+    on_progress: OnProgress | None = None,
+) -> int:
+    """Put `records` in place of all there are, at one moment; return how many there are now.
+
+    Nothing changes if anything goes wrong, or if less than the share `least` of the number of
+    old records would be there.
+    """
+    async with replacing(client, index, least=least) as scratch:
+        answers = [
+            await client.batch(scratch, requests) async for requests in _batches(iter(records))
+        ]
+        ids = {object_id for answer in answers for object_id in answer["objectIDs"]}
+        await client.wait([dict(a) for a in answers], index=scratch, on_progress=on_progress)
+        await _check_count(client, scratch, len(ids))
+    return len(ids)
+
+
+async def _batches(records: Iterator[Record]) -> AsyncIterator[list[BatchRequest]]:
+    while chunk := list(islice(records, BATCH)):
+        yield [{"action": "addObject", "body": record} for record in chunk]
+
+
+async def _check_count(client: AsyncClient, scratch: str, sent: int) -> None:
+    if (found := await count_records(client, scratch)) != sent:
+        raise SvcError(f"{sent} records were sent but {found} arrived; nothing was replaced")
+
+
+@asynccontextmanager
+async def replacing(client: AsyncClient, index: str, *, least: float = 0.5) -> AsyncIterator[str]:
+    """Give a temporary index to fill, set up as `index` is; it takes its place at the end.
+
+    What the caller writes to it is to be waited for inside. An error, a stop, or too few
+    records leave `index` as it was and the temporary one deleted.
+    """
+    scratch = f"{index}_tmp_{secrets.token_hex(4)}"
+    try:
+        exists = await index_exists(client, index)
+        if exists:
+            await _copy_around(client, index, scratch)
+        yield scratch
+        if exists:
+            await _check_share(client, index, scratch, least)
+            await _copy_around(client, index, scratch)  # what was changed meanwhile
+        moved = await client.operate_index(scratch, "move", index)
+    except BaseException:
+        await asyncio.shield(_drop(client, scratch))
+        raise
+    await client.wait(dict(moved), index=scratch)
+
+
+async def _copy_around(client: AsyncClient, index: str, scratch: str) -> None:
+    copied = await client.operate_index(index, "copy", scratch, AROUND_RECORDS)
+    await client.wait(dict(copied), index=index)
+
+
+async def _check_share(client: AsyncClient, index: str, scratch: str, least: float) -> None:
+    old, new = await count_records(client, index), await count_records(client, scratch)
+    if new < old * least:
+        raise BadInput(
+            f"{index} has {old} records and would have {new}; nothing was replaced. "
+            "If that is right, allow it by least=0"
+        )
+
+
+async def _drop(client: AsyncClient, scratch: str) -> None:
+    try:
+        await client.delete_index(scratch)
+    except SvcError:
+        return  # the first error is the one to tell

@@ -1,0 +1,134 @@
+"""What an answer or a failure below means: a table from statuses and exceptions to our errors."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from http.client import responses
+from typing import Any
+
+import httpx
+import msgspec
+
+from svc_notebook.api import Endpoint
+from svc_notebook.api.endpoint import access_text
+from svc_notebook.client.retry import Answer, Failure, Outcome, SlowDown
+from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused, ServiceBroken, TooMany
+
+NOT_THE_API = "is this the address of a search service?"
+LONGEST_MESSAGE = 2000
+
+_BY_STATUS: dict[int, type[Refused]] = {401: KeyRefused, 403: KeyRefused, 404: NotFound}
+
+# For each kind of exception: may the request have been carried out, is the host likely to fail
+# the next call too, did it take too long?
+_FAILURES: dict[type[httpx.RequestError], tuple[bool, bool, bool]] = {
+    httpx.ConnectTimeout: (False, True, True),
+    httpx.PoolTimeout: (False, False, True),
+    httpx.TimeoutException: (True, False, True),
+    httpx.ConnectError: (False, True, False),
+    httpx.ProxyError: (False, True, False),
+    httpx.NetworkError: (True, True, False),
+    httpx.ProtocolError: (True, True, False),
+    httpx.DecodingError: (True, True, False),
+    httpx.TooManyRedirects: (True, True, False),
+    httpx.RequestError: (True, True, False),
+}
+
+
+def read_failure(error: httpx.RequestError) -> Failure:
+    """Say what an exception of the network means; raises `BadInput` if the call is to blame."""
+    if isinstance(error, (httpx.UnsupportedProtocol, httpx.LocalProtocolError)):
+        raise BadInput(f"this cannot be sent: {error}") from hide_frames(error)
+    kind = next(kind for kind in type(error).__mro__ if kind in _FAILURES)
+    arrived, lasting, timed_out = _FAILURES[kind]
+    reason = str(error) or _words(type(error).__name__)
+    return Failure(reason, arrived, lasting, timed_out, hide_frames(error))
+
+
+def _words(name: str) -> str:
+    """Turn `ReadTimeout` into `read timeout`."""
+    return re.sub(r"(?<!^)([A-Z])", r" \1", name).lower()
+
+
+def hide_frames(error: Exception) -> Exception:
+    """Take the frames off an exception and its causes: they hold the request with its key."""
+    below: BaseException | None = error
+    while below:
+        below.__traceback__ = None
+        if isinstance(below, httpx.RequestError):
+            below._request = None
+        below = below.__cause__ or below.__context__
+    return error
+
+
+def read_answer(
+    endpoint: Endpoint, status: int, headers: Mapping[str, str], content: bytes
+) -> Outcome:
+    """Say what an answer means."""
+    if 200 <= status < 300:
+        return _read_value(endpoint, status, content)
+    message = _read_message(status, content)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        wait = read_wait(headers.get("retry-after", ""))
+        return SlowDown(TooMany(message, endpoint=endpoint.name, wait=wait))
+    if status == HTTPStatus.NOT_IMPLEMENTED or status < 400:
+        return Answer(refusal=ServiceBroken(message, status=status, endpoint=endpoint.name))
+    if status >= 500:
+        broken = ServiceBroken(message, status=status, endpoint=endpoint.name)
+        return Failure(f"answered {status}: {message}", arrived=True, cause=broken)
+    return Answer(refusal=_refusal(endpoint, status, message))
+
+
+def _read_value(endpoint: Endpoint, status: int, content: bytes) -> Outcome:
+    if status == HTTPStatus.NO_CONTENT:
+        return Answer(None)
+    if not content and endpoint.interface == "crawler":
+        return Answer({})  # api.md shows no body for some
+    value = decode_json(content)
+    if isinstance(value, (dict, list)):
+        return Answer(value)
+    message = f"answered {status} with something that is not JSON; {NOT_THE_API}"
+    broken = ServiceBroken(f"the service {message}", status=status, endpoint=endpoint.name)
+    return Failure(message, arrived=True, cause=broken)
+
+
+def decode_json(content: bytes) -> Any:
+    """Decode JSON; `None` for what is none."""
+    try:
+        return msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _refusal(endpoint: Endpoint, status: int, message: str) -> Refused:
+    kind = _BY_STATUS.get(status, Refused)
+    if kind is KeyRefused:
+        message = f"{message}; {endpoint.name}: {access_text(endpoint.acl)}"
+    return kind(message, status=status, endpoint=endpoint.name)
+
+
+def _read_message(status: int, content: bytes) -> str:
+    body = decode_json(content)
+    nested = body.get("error") if isinstance(body, dict) else None
+    for holder in (body, nested):
+        message = holder.get("message") if isinstance(holder, dict) else None
+        if isinstance(message, str):
+            return message[:LONGEST_MESSAGE]
+    phrase = responses.get(status, "unknown status")
+    return f"{status} {phrase}, without a message; {NOT_THE_API}"
+
+
+def read_wait(text: str) -> float:
+    """Read `Retry-After`, seconds or a date; a second where there is none."""
+    try:
+        return max(float(text), 0) if text.strip().isdigit() else _seconds_until(text)
+    except (TypeError, ValueError):
+        return 1
+
+
+def _seconds_until(date: str) -> float:
+    return max(parsedate_to_datetime(date).timestamp() - time.time(), 0)

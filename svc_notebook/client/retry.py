@@ -1,0 +1,97 @@
+"""What to try next when a call fails: a plan without a network, told how each attempt went."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from itertools import cycle, islice
+from typing import Any, NamedTuple
+
+from svc_notebook.client.hosts import Hosts, Role
+from svc_notebook.errors import Refused, TooMany
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait for what, in seconds, and how often to try."""
+
+    connect: float = 2
+    read: float = 5
+    write: float = 30
+    attempts: int = 6
+    slow_downs: int = 3
+    longest_wait: float = 60
+
+    def answer(self, role: Role) -> float:
+        """How long the first attempt waits for an answer."""
+        return self.read if role == "read" else self.write
+
+
+class Attempt(NamedTuple):
+    """Try this host, after `wait`, with these time-outs."""
+
+    host: str
+    connect: float
+    answer: float
+    wait: float = 0
+
+
+class Answer(NamedTuple):
+    """The host answered; with a refusal, nothing else is worth trying."""
+
+    value: Any = None
+    refusal: Refused | None = None
+
+
+class Failure(NamedTuple):
+    """The host gave no good answer.
+
+    `arrived` says whether the request may have been carried out, `lasting` whether the host is
+    likely to fail the next call, too.
+    """
+
+    reason: str
+    arrived: bool
+    lasting: bool = True
+    timed_out: bool = False
+    cause: Exception | None = None
+
+
+class SlowDown(NamedTuple):
+    """The host asks to come back later; nothing was carried out."""
+
+    refusal: TooMany
+
+
+Outcome = Answer | Failure | SlowDown
+Plan = Generator[Attempt, Outcome, None]
+
+
+def plan_attempts(hosts: Hosts, role: Role, patience: Patience, *, repeatable: bool) -> Plan:
+    """Yield what to try and take how it went; ends when there is nothing left to try."""
+    order = hosts.order(role)
+    slow_downs = patience.slow_downs
+    for number, host in enumerate(islice(cycle(order), max(patience.attempts, len(order)))):
+        turn, place = divmod(number, len(order))
+        wait = _pause(turn) if place == 0 else 0
+        attempt = Attempt(
+            host, patience.connect * (turn + 1), patience.answer(role) * (turn + 1), wait
+        )
+        outcome = yield attempt
+        while isinstance(outcome, SlowDown):
+            if slow_downs == 0 or outcome.refusal.wait > patience.longest_wait:
+                return
+            slow_downs -= 1
+            outcome = yield attempt._replace(wait=outcome.refusal.wait)
+        if isinstance(outcome, Answer):
+            hosts.restore(host)
+            return
+        if outcome.lasting:
+            hosts.set_aside(host)
+        if outcome.arrived and not repeatable:
+            return
+
+
+def _pause(turn: int) -> float:
+    """How long to wait before going round the hosts again: nothing, then 0.05, 0.1, 0.2, ..."""
+    return 0.05 * 2 ** (turn - 1) if turn else 0

@@ -1,0 +1,194 @@
+"""Carries parcels to the service: the only module that touches a network."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import os
+import platform
+from base64 import b64encode
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+import httpx
+
+from svc_notebook.api import Endpoint, Parcel
+from svc_notebook.client.bodies import Packed, pack_body
+from svc_notebook.client.connection import Connection
+from svc_notebook.client.hosts import role_of
+from svc_notebook.client.refusals import read_answer, read_failure
+from svc_notebook.client.retry import Attempt, Failure, Outcome, Plan, plan_attempts
+from svc_notebook.client.verdict import Try, conclude
+from svc_notebook.errors import BadInput
+
+Sleep = Callable[[float], Awaitable[None]]
+# Shorter than the 5 s after which most servers drop an idle connection: a call that meets a
+# dropped one could not tell whether it arrived.
+KEPT_ALIVE = 4.0
+# An answer may trickle in, but not for ever: so many times the time-out is all it gets.
+TRICKLE = 12
+WORTH_COMPRESSING = 1024
+LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+
+
+class Message(NamedTuple):
+    """A call made ready to be sent to any host."""
+
+    endpoint: Endpoint
+    target: str
+    headers: dict[str, str]
+    content: bytes | None
+    auth: httpx.Auth
+
+
+class HttpSender:
+    """Sends calls over HTTP, host after host, until one answers."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        sleep: Sleep = asyncio.sleep,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.connection = connection
+        self.hosts = connection.open_hosts()
+        self._sleep = sleep
+        self._transport = transport
+        self._kept: dict[asyncio.AbstractEventLoop, _Kept] = {}
+
+    async def send(self, endpoint: Endpoint, parcel: Parcel) -> Any:
+        """Bring the decoded answer, or raise `CallFailed`."""
+        packed = pack_body(endpoint, parcel.body)
+        message = await self._make_message(endpoint, parcel, packed)
+        patience, role = self.connection.patience, role_of(endpoint)
+        plan = plan_attempts(self.hosts, role, patience, repeatable=packed.repeatable)
+        tries: list[Try] = []
+        attempt: Attempt | None = next(plan)
+        while attempt:
+            if attempt.wait:
+                await self._sleep(attempt.wait)
+            outcome = await self._try_host(message, attempt)
+            tries.append(Try(attempt.host, outcome))
+            attempt = _next_attempt(plan, outcome)
+        return conclude(endpoint, tries, repeatable=packed.repeatable)
+
+    async def _make_message(self, endpoint: Endpoint, parcel: Parcel, packed: Packed) -> Message:
+        vendor = self.connection.vendor
+        headers = {"user-agent": user_agent(), "accept": "application/json"}
+        headers |= {f"X-{vendor}-{name}": value for name, value in parcel.headers.items()}
+        content = packed.content
+        if content is not None:
+            headers["content-type"] = "application/json; charset=UTF-8"
+            if self.connection.compress and len(content) > WORTH_COMPRESSING:
+                content = await asyncio.to_thread(gzip.compress, content, 1)
+                headers["content-encoding"] = "gzip"
+        target = _target(parcel)
+        return Message(endpoint, target, headers, content, KeyAuth(self.connection, endpoint))
+
+    async def _try_host(self, message: Message, attempt: Attempt) -> Outcome:
+        http = await self._http()
+        timeout = httpx.Timeout(attempt.answer, connect=attempt.connect, pool=None)
+        try:
+            async with asyncio.timeout(attempt.answer * TRICKLE):
+                response = await http.request(
+                    message.endpoint.verb,
+                    attempt.host + message.target,
+                    content=message.content,
+                    headers=message.headers,
+                    auth=message.auth,
+                    timeout=timeout,
+                )
+        except httpx.RequestError as error:
+            return read_failure(error)
+        except httpx.InvalidURL as error:
+            raise BadInput(f"{message.endpoint.name}: {error}") from None
+        except TimeoutError:
+            return Failure("the answer never ended", arrived=True, lasting=False, timed_out=True)
+        return read_answer(
+            message.endpoint, response.status_code, response.headers, response.content
+        )
+
+    async def _http(self) -> httpx.AsyncClient:
+        """The running loop's own client: a connection belongs to the loop that opened it."""
+        loop = asyncio.get_running_loop()
+        kept = self._kept.get(loop)
+        if kept is None or kept.process != os.getpid():
+            self._kept = {loop: kept for loop, kept in self._kept.items() if not loop.is_closed()}
+            http = httpx.AsyncClient(
+                limits=httpx.Limits(max_connections=100, keepalive_expiry=KEPT_ALIVE),
+                mounts=dict.fromkeys(LOOPBACK),  # no proxy stands before this machine
+                transport=self._transport,
+            )
+            guard = _close_with_loop(http)
+            await anext(guard)
+            kept = self._kept[loop] = _Kept(http, guard, os.getpid())
+        return kept.http
+
+    async def close(self) -> None:
+        """Close the running loop's connections; a later call opens new ones."""
+        kept = self._kept.pop(asyncio.get_running_loop(), None)
+        if kept and kept.process == os.getpid():
+            await kept.guard.aclose()
+
+
+def _next_attempt(plan: Plan, outcome: Outcome) -> Attempt | None:
+    try:
+        return plan.send(outcome)
+    except StopIteration:
+        return None
+
+
+class _Kept(NamedTuple):
+    http: httpx.AsyncClient
+    guard: AsyncGenerator[None, None]
+    process: int
+
+
+async def _close_with_loop(http: httpx.AsyncClient) -> AsyncGenerator[None, None]:
+    """Close `http` when its loop ends: `asyncio.run` finishes every generator begun in it."""
+    try:
+        yield
+    finally:
+        await http.aclose()
+
+
+class KeyAuth(httpx.Auth):
+    """Puts the keys on a request as it leaves, so that no frame of ours ever holds them."""
+
+    def __init__(self, connection: Connection, endpoint: Endpoint) -> None:
+        self._connection = connection
+        self._crawler = endpoint.interface == "crawler"
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """Add the headers of the interface."""
+        own = self._connection
+        if self._crawler:
+            pair = f"{own.crawler_user_id}:{own.crawler_api_key.reveal()}".encode()
+            request.headers["authorization"] = f"Basic {b64encode(pair).decode()}"
+        else:
+            request.headers[f"X-{own.vendor}-Application-Id"] = own.app_id
+            request.headers[f"X-{own.vendor}-API-Key"] = own.api_key.reveal()
+        yield request
+
+
+@cache
+def user_agent() -> str:
+    """Say who calls."""
+    try:
+        own = version("svc-notebook")
+    except PackageNotFoundError:
+        own = "0"
+    return f"svc-notebook/{own} Python/{platform.python_version()}"
+
+
+def _target(parcel: Parcel) -> str:
+    """Write path and query; a part that is only dots would be taken for a way up."""
+    parts = (
+        part.replace(".", "%2E") if part in (".", "..") else part for part in parcel.path.split("/")
+    )
+    query = urlencode(parcel.query, quote_via=quote, safe="")
+    return "/".join(parts) + (f"?{query}" if query else "")

@@ -1,0 +1,153 @@
+"""Wait until tasks are published: one, or hundreds over many indices, in few calls."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from svc_notebook.api import shapes
+from svc_notebook.errors import BadInput, TaskFailed
+
+# A task's number, a write's answer, `(index, number)`, `{index: number}`, or several of these.
+Tasks = int | Mapping[str, Any] | Iterable[Any]
+OnProgress = Callable[[int, int], None]
+
+SHORTEST, LONGEST, GROWTH = 0.01, 2.0, 1.5  # seconds between two looks at one index
+AT_ONCE = 8  # indices looked at at the same time
+SHOWN = 10  # tasks named in a message
+
+
+class Looker(Protocol):
+    """Who can look at a task."""
+
+    def get_task(self, index: str, task_id: int, /) -> Coroutine[Any, Any, shapes.Task]:
+        """Look at a task of an index."""
+        ...
+
+    def get_app_task(self, task_id: int, /) -> Coroutine[Any, Any, shapes.Task]:
+        """Look at a task of the application."""
+        ...
+
+
+async def wait(
+    client: Looker,
+    tasks: Tasks,
+    *,
+    index: str | None = None,
+    timeout: float | None = 600,  # noqa: ASYNC109 - what is left is told when it passes
+    on_progress: OnProgress | None = None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> int:
+    """Return how many tasks were published; raises `TaskFailed` with those left at `timeout`.
+
+    `index` is where tasks belong that do not say so themselves; those that belong to no index
+    are the application's, as a dictionary's are. `on_progress` is told how many of how many.
+    """
+    queues = sort_tasks(tasks, index)
+    watch = _Watch(client, queues, on_progress, sleep, clock)
+    await watch.run(clock() + timeout if timeout is not None else None)
+    if left := watch.left():
+        few = ", ".join(map(str, left[:SHOWN])) + (", ..." if len(left) > SHOWN else "")
+        raise TaskFailed(
+            f"{len(left)} of {watch.total} tasks not published after {timeout:g} s: {few}; "
+            "they may still be, wait for them again",
+            tasks=left,
+        )
+    return watch.total
+
+
+def sort_tasks(tasks: Tasks, index: str | None = None) -> dict[str | None, list[int]]:
+    """Sort tasks by the index they belong to, the oldest first."""
+    queues: dict[str | None, set[int]] = defaultdict(set)
+    for name, number in _flatten(tasks, index):
+        queues[name].add(number)
+    return {name: sorted(numbers) for name, numbers in queues.items()}
+
+
+def _flatten(tasks: Any, index: str | None) -> Iterator[tuple[str | None, int]]:
+    match tasks:
+        case bool() | str() | bytes() | None:
+            raise BadInput(f"{tasks!r} is no task; give its number or the answer of a write")
+        case int():
+            yield index, tasks
+        case {"taskID": int(number)}:
+            yield tasks.get("indexName", tasks.get("index", index)), number
+        case {"taskID": Mapping() as numbers}:
+            yield from _by_index(numbers)
+        case Mapping():
+            yield from _by_index(tasks)
+        case (str(name), int(number)) if isinstance(tasks, tuple):
+            yield name, number
+        case Iterable():
+            for task in tasks:
+                yield from _flatten(task, index)
+        case _:
+            raise BadInput(f"{type(tasks).__name__} is no task; give the answer of a write")
+
+
+def _by_index(numbers: Mapping[Any, Any]) -> Iterator[tuple[str, int]]:
+    for name, number in numbers.items():
+        if type(number) is not int:
+            raise BadInput(f"no taskID in {', '.join(map(str, numbers))}: this was not a write")
+        yield str(name), number
+
+
+@dataclass
+class _Watch:
+    """The tasks that are left, by index."""
+
+    client: Looker
+    queues: dict[str | None, list[int]]
+    on_progress: OnProgress | None
+    sleep: Callable[[float], Awaitable[None]]
+    clock: Callable[[], float]
+
+    def __post_init__(self) -> None:
+        self.total = len(self.left())
+        self._turns = asyncio.Semaphore(AT_ONCE)
+
+    def left(self) -> list[int]:
+        return [number for queue in self.queues.values() for number in queue]
+
+    async def run(self, deadline: float | None) -> None:
+        self._tell()
+        try:
+            async with asyncio.TaskGroup() as group:
+                for name in self.queues:
+                    group.create_task(self._drain(name, deadline))
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from errors.exceptions[0].__cause__
+
+    async def _drain(self, name: str | None, deadline: float | None) -> None:
+        delay = SHORTEST
+        while True:
+            async with self._turns:
+                await self._look(name, self.queues[name])
+            if not self.queues[name] or (deadline is not None and self.clock() >= deadline):
+                return
+            await self.sleep(delay)
+            delay = min(delay * GROWTH, LONGEST)
+
+    async def _look(self, name: str | None, queue: list[int]) -> None:
+        """Look at the newest, then at the one half way: an index applies its tasks in order."""
+        for place in dict.fromkeys((len(queue) - 1, (len(queue) - 1) // 2)):
+            if await self._is_published(name, queue[place]):
+                del queue[: place + 1]
+                self._tell()
+                return
+
+    async def _is_published(self, name: str | None, number: int) -> bool:
+        if name is None:
+            task = await self.client.get_app_task(number)
+        else:
+            task = await self.client.get_task(name, number)
+        return task["status"] == "published"
+
+    def _tell(self) -> None:
+        if self.on_progress:
+            self.on_progress(self.total - len(self.left()), self.total)
