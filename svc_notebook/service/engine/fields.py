@@ -11,7 +11,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.postings import ALONE, LAST_POSITION, POSITION, SLOT
-from svc_notebook.service.engine.shape import covers
+from svc_notebook.service.engine.shape import Searched, covers
 
 FIELD = LAST_POSITION + 1
 """An occurrence's rank is the attribute's times this, plus its position where order counts."""
@@ -34,8 +34,7 @@ class Fields:
     @classmethod
     def of(cls, slots: Sequence[str], options: Options) -> Fields:
         """Work out what the options mean for these attributes."""
-        known = {entry.path: entry for entry in options.searched}
-        found = [known.get(path) for path in slots]
+        found = [_first_covering(path, options.searched) for path in slots]
         return cls(
             np.array([entry.rank if entry else 0 for entry in found], np.int64) * FIELD,
             np.array([bool(entry and entry.ordered) for entry in found], bool),
@@ -81,6 +80,10 @@ def path_test(paths: Iterable[str]) -> Callable[[str], bool]:
     """Return a test whether an attribute is one of these, or inside one."""
     entries = list(paths)
     return lambda path: any(covers(entry, path) for entry in entries)
+
+
+def _first_covering(path: str, entries: Sequence[Searched]) -> Searched | None:
+    return next((entry for entry in entries if covers(entry.path, path)), None)
 
 
 def _restricted(options: Options) -> Sequence[str] | None:

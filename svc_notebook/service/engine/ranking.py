@@ -158,14 +158,18 @@ def _join_keys(column: Sequence[Key]) -> Array:
     """Number texts anew, so that they compare across segments."""
     if len(column) == 1 or not any(key.names for key in column):
         return np.concatenate([key.digits() for key in column])
-    texts = [
-        text
-        for key in column
-        for text in (key.names.take(key.values) if key.names else [""] * len(key.values))
-    ]
+    texts = [text for key in column for text in _read_codes(key)]
     place = {text: number for number, text in enumerate(sorted(set(texts)))}
     digits = np.fromiter(map(place.__getitem__, texts), np.int64, len(texts))
     return -digits if column[0].descending else digits
+
+
+def _read_codes(key: Key) -> list[str]:
+    if key.names is None:
+        return [""] * len(key.values)
+    texts = np.full(len(key.values), "", object)
+    texts[key.values > 0] = key.names.take(key.values[key.values > 0] - 1)
+    return list(texts)
 
 
 def _id_ranks(order: Order) -> Array:

@@ -21,7 +21,7 @@ from svc_notebook.service.engine.columns import (
 from svc_notebook.service.engine.leaves import Leaf, Record, number_text, read_leaves
 from svc_notebook.service.engine.names import Names
 from svc_notebook.service.engine.postings import Postings, merge
-from svc_notebook.service.engine.shape import INTERNAL, OBJECT_ID, TAGS, Shape, covering
+from svc_notebook.service.engine.shape import INTERNAL, OBJECT_ID, TAGS, Shape, covers
 from svc_notebook.service.engine.words import split_camel
 
 Column = TypeVar("Column", Labels, Numbers)
@@ -32,7 +32,10 @@ HIGHEST = np.nextafter(TEXT, 0)
 
 
 class SortKey(NamedTuple):
-    """What an attribute sorts by: a number per row, NaN for none, and a code where it is `TEXT`."""
+    """What an attribute sorts by: a number per row, NaN for none, and where it is `TEXT` a code.
+
+    Codes count the names from 1; 0 is no text.
+    """
 
     numbers: Array
     codes: Array | None
@@ -92,7 +95,7 @@ class Segment:
         mask = np.zeros(len(self), bool)
         mask[texts.rows] = True
         keys[mask & np.isnan(keys)] = TEXT
-        return SortKey(keys, np.where(keys == TEXT, codes, 0), texts.names)
+        return SortKey(keys, np.where(keys == TEXT, codes + 1, 0), texts.names)
 
 
 def merge_segments(many: Sequence[Segment], alive: Sequence[Array]) -> Segment:
@@ -168,23 +171,30 @@ def _merge_groups(many: Sequence[Segment], moved: Sequence[Array], records: int)
 def _read_texts(
     leaves: Mapping[str, Leaf], shape: Shape
 ) -> tuple[tuple[str, ...], list[str], Array, Array]:
-    """Return the slots, and the texts to index in the order of rows and slots."""
-    slots = shape.searched or tuple(sorted(leaves.keys() - INTERNAL))
-    slot_of = covering(slots) if shape.searched else {p: n for n, p in enumerate(slots)}.get
+    """Return the searched paths, and their texts in the order of rows, then paths."""
+    found = {
+        path: texts
+        for path in sorted(leaves)
+        if _is_searched(path, shape)
+        and (texts := _texts_of(leaves[path], everything=not shape.searched))[0]
+    }
     texts: list[str] = []
     rows: list[int] = []
     numbers: list[int] = []
-    for path in sorted(leaves):
-        slot = slot_of(path)
-        if slot is None or slot < 0:
-            continue
-        some, found = _texts_of(leaves[path], everything=not shape.searched)
+    for number, (path, (some, written)) in enumerate(found.items()):
         rows += some
-        texts += map(split_camel, found) if path in shape.rules.camel else found
-        numbers += [slot] * len(some)
+        texts += map(split_camel, written) if path in shape.rules.camel else written
+        numbers += [number] * len(some)
     order = np.lexsort((numbers, rows)) if rows else np.zeros(0, np.int64)
     ordered = [texts[n] for n in order.tolist()]
+    slots = tuple(found)
     return slots, ordered, np.array(rows, np.int64)[order], np.array(numbers, np.int64)[order]
+
+
+def _is_searched(path: str, shape: Shape) -> bool:
+    if not shape.searched:
+        return path not in INTERNAL
+    return any(covers(entry, path) for entry in shape.searched)
 
 
 def _texts_of(leaf: Leaf, *, everything: bool) -> tuple[list[int], list[str]]:

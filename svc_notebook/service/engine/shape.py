@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 from svc_notebook.errors import BadInput
@@ -60,7 +59,7 @@ class Shape:
     def of(cls, settings: Mapping[str, Any]) -> Shape:
         """Read the shape off an index's settings."""
         return cls(
-            tuple(entry.path for entry in read_searched(settings)),
+            tuple(sorted(entry.path for entry in read_searched(settings))),
             tuple(sorted(read_faceted(settings).keys() - {TAGS})),
             frozenset(entry.path for entry in read_sorts(settings)),
             settings.get("attributeForDistinct") or "",
@@ -77,16 +76,6 @@ class Shape:
 def covers(entry: str, path: str) -> bool:
     """Whether an attribute is the other one, or an object around it."""
     return path == entry or path.startswith(f"{entry}.")
-
-
-def covering(entries: Sequence[str]) -> Callable[[str], int]:
-    """Return a function that tells the first entry that covers a path, or -1."""
-
-    @lru_cache(maxsize=4096)
-    def find(path: str) -> int:
-        return next((n for n, entry in enumerate(entries) if covers(entry, path)), -1)
-
-    return find
 
 
 def read_searched(settings: Mapping[str, Any]) -> list[Searched]:

@@ -1,0 +1,208 @@
+"""Generated records, settings and queries that bring every rule of the engine into play."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+WORDS = (
+    "red reed lamp lamps lampshade shade blue table tables lantern lanternes a b 42 4 cabinet"
+    " cabinets cabinetry desk desktop top stop x1 chair chairs hair armchair arm"
+).split()
+BRANDS = ["Acme", "acme", "Bolt", "Zed Lamps", "O'Neil", "7", "true"]
+COLOURS = ["red", "blue", "Green", "dark red"]
+ATTRIBUTES = ["title", "body", "tags", "maker", "maker.name", "parts", "parts.name", "size"]
+CRITERIA = ["typo", "geo", "words", "filters", "proximity", "attribute", "exact", "custom"]
+SORTED = ["price", "size", "kind", "mixed", "maker.age", "flag"]
+
+
+def make_text(random: Random, most: int) -> str:
+    return " ".join(random.choice(WORDS) for _ in range(random.randint(0, most)))
+
+
+def make_record(random: Random, number: int) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "objectID": random.choice(["", "é", "x/"]) + str(number),
+        "title": make_text(random, 4).title(),
+        "body": make_text(random, 9),
+        "tags": [make_text(random, 2) for _ in range(random.randint(0, 3))],
+        "maker": {"name": make_text(random, 2), "age": random.randint(1, 3)},
+        "parts": [
+            {"name": make_text(random, 2), "weight": random.choice([1, 2.5])}
+            for _ in range(random.randint(0, 2))
+        ],
+        "size": random.choice([1, 4, 42, 2.5, None]),
+        "price": random.choice([1, 2.5, 1e3, -3, [4, 1], None]),
+        "kind": random.choice(["lamp", "Chair", "", None]),
+        "mixed": random.choice([1, 2.0, "1", "x", True, None, [], {"odd": 1}]),
+        "flag": random.choice([True, False]),
+        "brand": random.choice(BRANDS),
+        "colours": random.sample(COLOURS, random.randint(0, 3)),
+        "_tags": random.sample(["new", "New", "sale"], random.randint(0, 2)),
+        "shelf": [[{"code": "a"}], {"code": ["b", 7]}, None],
+    }
+    for name in random.sample(sorted(record), random.randint(0, 4)):
+        if name != "objectID":
+            del record[name]
+    return record
+
+
+def make_settings(random: Random) -> dict[str, Any]:
+    settings: dict[str, Any] = {
+        "attributesForFaceting": [
+            "searchable(brand)",
+            "colours",
+            "filterOnly(kind)",
+            "size",
+            "flag",
+            "maker.name",
+            "shelf.code",
+        ],
+        "customRanking": make_sorts(random),
+    }
+    if random.random() < 0.8:
+        settings["searchableAttributes"] = make_searched(random)
+    if random.random() < 0.7:
+        settings["ranking"] = make_ranking(random)
+    if random.random() < 0.2:
+        settings["disableTypoToleranceOnWords"] = random.sample(WORDS, 3)
+    if random.random() < 0.2:
+        settings["disablePrefixOnAttributes"] = random.sample(ATTRIBUTES, 2)
+    return settings
+
+
+def make_sorts(random: Random) -> list[str]:
+    chosen = random.sample(SORTED, random.randint(0, 2))
+    return [f"{random.choice(['asc', 'desc'])}({path})" for path in chosen]
+
+
+def make_searched(random: Random) -> list[str]:
+    paths = random.sample(ATTRIBUTES, random.randint(1, 5))
+    entries = []
+    while paths:
+        kind = random.random()
+        if kind < 0.2 and len(paths) > 1:
+            entries.append(f"{paths.pop()},{paths.pop()}")
+        else:
+            entries.append(f"unordered({paths.pop()})" if kind < 0.4 else paths.pop())
+    return entries
+
+
+def make_ranking(random: Random) -> list[str]:
+    ranking = random.sample(CRITERIA, random.randint(3, len(CRITERIA)))
+    for entry in make_sorts(random):
+        ranking.insert(random.randint(0, len(ranking)), entry)
+    return ranking
+
+
+def make_params(random: Random, settings: Mapping[str, Any]) -> dict[str, Any]:
+    params: dict[str, Any] = {"query": make_query(random), "getRankingInfo": True}
+    for name, choices in CHOICES.items():
+        if random.random() < 0.15:
+            params[name] = random.choice(choices)
+    if params.get("advancedSyntax"):
+        params["query"] = make_advanced(random)
+    if random.random() < 0.3:
+        params["optionalWords"] = [make_text(random, 2) or "red" for _ in range(2)]
+    if random.random() < 0.15 and "searchableAttributes" in settings:
+        entry = random.choice(settings["searchableAttributes"]).split(",")[0]
+        path = entry.removeprefix("unordered(").removesuffix(")")
+        params["restrictSearchableAttributes"] = [path]
+    params["facets"] = random.choice([["*"], ["brand", "colours"], ["size"], []])
+    params["hitsPerPage"] = random.choice([1, 2, 5, 100])
+    params["page"] = random.choice([0, 0, 1, 2])
+    return params
+
+
+CHOICES: dict[str, list[Any]] = {
+    "typoTolerance": [False, "min", "strict", True],
+    "queryType": ["prefixAll", "prefixNone", "prefixLast"],
+    "minWordSizefor1Typo": [1, 3, 6],
+    "minWordSizefor2Typos": [2, 4, 5],
+    "allowTyposOnNumericTokens": [False],
+    "disableTypoToleranceOnAttributes": [["title"], ["maker", "body"]],
+    "disableExactOnAttributes": [["title"], ["parts"]],
+    "exactOnSingleWordQuery": ["none", "word", "attribute"],
+    "attributeCriteriaComputedByMinProximity": [True],
+    "minProximity": [2, 4, 7, 8],
+    "removeWordsIfNoResults": ["lastWords", "firstWords", "allOptional"],
+    "advancedSyntax": [True],
+    "sumOrFiltersScores": [True],
+    "sortFacetValuesBy": ["alpha"],
+    "maxValuesPerFacet": [1, 2],
+}
+
+
+def make_query(random: Random) -> str:
+    words = [make_word(random) for _ in range(random.choice([0, 1, 1, 2, 2, 2, 3, 4]))]
+    return random.choice([" ", "-", "  "]).join(words)
+
+
+def make_word(random: Random) -> str:
+    word = random.choice(WORDS)
+    kind = random.random()
+    if kind < 0.3:
+        word = word[: random.randint(1, len(word))]
+    if kind > 0.6:
+        place, letter = random.randrange(len(word)), random.choice("aelmx1")
+        tail = word[place + 1 :]
+        word = word[:place] + random.choice(["", letter, letter + word[place]]) + tail
+    if kind > 0.85 and len(word) > 2:
+        place = random.randrange(len(word) - 1)
+        word = word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+    return word
+
+
+def make_advanced(random: Random) -> str:
+    words = [
+        random.choice(['"{0} {1}"', "-{0}", "{0}", "{0}", '"{0}"']).format(
+            random.choice(WORDS), random.choice(WORDS)
+        )
+        for _ in range(random.randint(1, 3))
+    ]
+    return " ".join(words)
+
+
+def make_filter(random: Random) -> list[list[dict[str, Any]]]:
+    return [
+        [make_term(random, kind) for _ in range(random.choice([1, 1, 2]))]
+        for _ in range(random.choice([0, 0, 1, 2]))
+        for kind in [random.choice(["facet", "numeric", "tag"])]
+    ]
+
+
+def make_term(random: Random, kind: str) -> dict[str, Any]:
+    term: dict[str, Any] = {"kind": kind, "negated": random.random() < 0.3, "score": 1}
+    if kind == "facet":
+        path = random.choice(["brand", "colours", "size", "flag", "unknown", "shelf.code"])
+        values = {"colours": COLOURS, "size": ["4", "42", "2.5"], "flag": ["true", "FALSE"]}
+        value = random.choice(values.get(path, BRANDS + ["b", "7"]))
+        return {**term, "path": path, "value": value, "score": random.choice([1, 1, 0, 3])}
+    if kind == "tag":
+        return {**term, "path": "_tags", "value": random.choice(["new", "sale"])}
+    path = random.choice(["price", "size", "parts.weight", "title"])
+    if random.random() < 0.3:
+        return {**term, "kind": "between", "path": path, "low": 1, "high": 5, "score": 0}
+    operator = random.choice(["<", "<=", "=", "!=", ">=", ">"])
+    number = random.choice([1, 2.5, 4, -3])
+    return {**term, "path": path, "operator": operator, "number": number, "score": 0}
+
+
+def write_filter(groups: list[list[dict[str, Any]]]) -> str:
+    return " AND ".join(
+        f"({' OR '.join(map(write_term, group))})" if len(group) > 1 else write_term(group[0])
+        for group in groups
+    )
+
+
+def write_term(term: Mapping[str, Any]) -> str:
+    minus = "NOT " if term["negated"] else ""
+    score = f"<score={term['score']}>" if term["score"] > 1 or term["kind"] == "facet" else ""
+    match term["kind"]:
+        case "facet" | "tag":
+            return f'{minus}{term["path"]}:"{term["value"]}"{score}'
+        case "between":
+            return f"{minus}{term['path']}:{term['low']} TO {term['high']}"
+        case _:
+            return f"{minus}{term['path']} {term['operator']} {term['number']}"

@@ -1,0 +1,523 @@
+"""The ranking once more, record by record in plain Python, as slow as it is simple.
+
+Written from the rules, not from the engine; the engine must agree with it on every case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+CAP = 8
+DEFAULT_RANKING = ["typo", "geo", "words", "filters", "proximity", "attribute", "exact", "custom"]
+Record = Mapping[str, Any]
+
+
+class Word(NamedTuple):
+    """One word of a record: where it stands."""
+
+    text: str
+    rank: int
+    path: str
+    item: int
+    place: int
+    alone: bool
+
+
+class Way(NamedTuple):
+    """One way to write a query word."""
+
+    words: tuple[str, ...]
+    typos: int = 0
+    forgiven: int = 0
+    prefix: bool = False
+    exact: bool = True
+
+
+class Hit(NamedTuple):
+    """An occurrence of a query word in a record."""
+
+    typos: int
+    exact: bool
+    first: Word
+    length: int
+
+
+@dataclass
+class Wanted:
+    """One word of the query."""
+
+    text: str
+    ways: list[Way]
+    optional: bool = False
+    weight: int = 1
+
+
+@dataclass
+class Row:
+    """A record that matches, and the value of every criterion."""
+
+    record: Record
+    nbTypos: int = 0
+    words: int = 0
+    filters: int = 0
+    proximityDistance: int = 0
+    firstMatchedWord: int = 0
+    nbExactWords: int = 0
+
+
+# ------------------------------------------------------------------------------ reading records
+
+
+def leaves(value: object, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from leaves(inner, f"{path}.{name}")
+    elif isinstance(value, list):
+        for inner in value:
+            yield from leaves(inner, path)
+    elif value is not None:
+        yield path, value
+
+
+def values_at(record: Record, path: str) -> list[Any]:
+    return [value for name in record for at, value in leaves(record[name], name) if at == path]
+
+
+def written(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value == int(value):
+        return str(int(value))
+    return str(value)
+
+
+def split(text: str) -> list[str]:
+    return re.findall("[a-z0-9]+", text.lower())
+
+
+class Oracle:
+    """An index that keeps its records as they are."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self.settings = settings
+        self.records: dict[str, Record] = {}
+        self.entries = [
+            (rank, re.sub(r".*\((.*)\)", r"\1", part), "," in entry or "unordered" in part)
+            for rank, entry in enumerate(settings.get("searchableAttributes", []))
+            for part in entry.split(",")
+        ]
+
+    def words_of(self, record: Record) -> list[Word]:
+        texts: list[tuple[int, str, int, bool, str]] = []
+        for name in record:
+            for path, value in leaves(record[name], name):
+                slot = self.slot_of(path)
+                if slot is None or isinstance(value, bool):
+                    continue
+                if not self.entries and not isinstance(value, str):
+                    continue
+                rank, unordered = (0, True) if not self.entries else self.entries[slot][::2]
+                texts.append((slot, path, rank, bool(unordered), written(value)))
+        found = []
+        position: Counter[int] = Counter()
+        paths = sorted({path for _, path, *_ in texts})
+        texts.sort(key=lambda text: (text[0] if self.entries else paths.index(text[1]), text[1]))
+        for item, (slot, path, rank, unordered, text) in enumerate(texts):
+            for place, word in enumerate(split(text)):
+                spot = 0 if unordered else min(position[path], 999)
+                position[path] += 1
+                alone = len(split(text)) == 1
+                found.append(Word(word, rank * 1000 + spot, path, item, place, alone))
+        return found
+
+    def slot_of(self, path: str) -> int | None:
+        if not self.entries:
+            return None if path in ("objectID", "_tags") else 0
+        return next((n for n, entry in enumerate(self.entries) if inside(path, entry[1])), None)
+
+    def search(self, params: Mapping[str, Any]) -> list[Row]:
+        asked = Asked(self.settings, params)
+        rows = self.rows_for(asked)
+        for fewer in asked.looser():
+            if rows:
+                break
+            asked = fewer
+            rows = self.rows_for(asked)
+        return sorted(rows, key=lambda row: (*asked.sort_key(row), row.record["objectID"]))
+
+    def rows_for(self, asked: Asked) -> list[Row]:
+        rows = [
+            row
+            for record in self.records.values()
+            if asked.passes(record) and (row := asked.match(record, self.words_of(record)))
+        ]
+        kept = {"min": 1, "strict": 2}.get(asked["typoTolerance"])
+        if kept and rows and asked.wanted:
+            most = sorted({row.nbTypos for row in rows})[:kept][-1]
+            rows = [row for row in rows if row.nbTypos <= most]
+        return rows
+
+
+def inside(path: str, entry: str) -> bool:
+    return path == entry or path.startswith(entry + ".")
+
+
+DEFAULTS: dict[str, Any] = {
+    "query": "",
+    "ranking": DEFAULT_RANKING,
+    "customRanking": [],
+    "typoTolerance": True,
+    "minWordSizefor1Typo": 4,
+    "minWordSizefor2Typos": 8,
+    "allowTyposOnNumericTokens": True,
+    "queryType": "prefixLast",
+    "minProximity": 1,
+    "exactOnSingleWordQuery": "attribute",
+    "removeWordsIfNoResults": "none",
+    "sortFacetValuesBy": "count",
+    "maxValuesPerFacet": 100,
+}
+
+
+class Asked:
+    """A query with its parameters."""
+
+    def __init__(self, settings: Mapping[str, Any], params: Mapping[str, Any]) -> None:
+        self.given = {**settings, **params}
+        self.searched = bool(settings.get("searchableAttributes"))
+        self.wanted: list[Wanted] = []
+        self.excluded: list[tuple[str, ...]] = []
+        self.read_query()
+        self.read_optional()
+
+    def __getitem__(self, name: str) -> Any:
+        return self.given.get(name, DEFAULTS.get(name, []))
+
+    # -------------------------------------------------------------------------- reading queries
+
+    def read_query(self) -> None:
+        parts = re.findall(r'-?"[^"]*"|\S+', self["query"]) if self["advancedSyntax"] else []
+        run: list[str] = []
+        for part in parts:
+            if part.startswith('"'):
+                self.add_run(run, ends=False)
+                run = []
+                words = tuple(split(part))
+                self.wanted += [Wanted(" ".join(words), [Way(words)], weight=len(words))]
+            elif part.startswith("-"):
+                self.add_run(run, ends=False)
+                run = []
+                self.excluded.append(tuple(split(part)))
+            else:
+                run += split(part)
+        self.add_run(run if parts else split(self["query"]), ends=True)
+
+    def add_run(self, words: list[str], *, ends: bool) -> None:
+        kind = self["queryType"]
+        start = len(self.wanted)
+        for place, word in enumerate(words):
+            last = ends and place == len(words) - 1
+            prefix = kind == "prefixAll" or (kind == "prefixLast" and last)
+            forgiven = self.forgiven(word)
+            ways = [Way((word,), 0, forgiven, prefix)]
+            if forgiven:
+                cuts = range(2, len(word) - 1)
+                ways += [Way((word[:cut], word[cut:]), 1, exact=False) for cut in cuts]
+            self.wanted.append(Wanted(word, ways))
+        for place in range(len(words) - 1):
+            if self.joinable(words[place]) and self.joinable(words[place + 1]):
+                joined = (words[place] + words[place + 1],)
+                self.wanted[start + place].ways.append(Way(joined, 1, exact=False))
+                self.wanted[start + place + 1].ways.append(Way(joined, 0, exact=False))
+
+    def joinable(self, word: str) -> bool:
+        return self["typoTolerance"] is not False and word not in self.unforgiven
+
+    @property
+    def unforgiven(self) -> set[str]:
+        return {word for text in self["disableTypoToleranceOnWords"] for word in split(text)}
+
+    def forgiven(self, word: str) -> int:
+        if not self.joinable(word):
+            return 0
+        if not self["allowTyposOnNumericTokens"] and re.search("[0-9]", word):
+            return 0
+        if len(word) >= self["minWordSizefor2Typos"]:
+            return 2
+        return 1 if len(word) >= self["minWordSizefor1Typo"] else 0
+
+    def read_optional(self) -> None:
+        texts = [wanted.text for wanted in self.wanted]
+        for entry in self["optionalWords"]:
+            words = split(entry)
+            for start in range(len(texts)):
+                if words and texts[start : start + len(words)] == words:
+                    for wanted in self.wanted[start : start + len(words)]:
+                        wanted.optional = True
+
+    def looser(self) -> Iterator[Asked]:
+        how, count = self["removeWordsIfNoResults"], len(self.wanted)
+        if how == "allOptional" and count > 1:
+            yield self.with_optional(range(count))
+        for some in range(1, min(count, 6)) if how in ("lastWords", "firstWords") else ():
+            yield self.with_optional(
+                range(count - some, count) if how == "lastWords" else range(some)
+            )
+
+    def with_optional(self, places: Sequence[int]) -> Asked:
+        asked = object.__new__(Asked)
+        asked.given, asked.searched, asked.excluded = self.given, self.searched, self.excluded
+        asked.wanted = [
+            Wanted(one.text, one.ways, one.optional or place in places, one.weight)
+            for place, one in enumerate(self.wanted)
+        ]
+        return asked
+
+    # ------------------------------------------------------------------------------- one record
+
+    def match(self, record: Record, words: list[Word]) -> Row | None:
+        if restricted := self["restrictSearchableAttributes"]:
+            words_in = [word for word in words if any(inside(word.path, r) for r in restricted)]
+        else:
+            words_in = words
+        if any(occurrences_of_phrase(words, phrase) for phrase in self.excluded):
+            return None
+        found = [self.find(wanted, words_in) for wanted in self.wanted]
+        if any(not hits and not one.optional for hits, one in zip(found, self.wanted, strict=True)):
+            return None
+        if self.wanted and not any(found):
+            return None
+        row = Row(record)
+        row.filters = self.score(record)
+        for hits, one in zip(found, self.wanted, strict=True):
+            if hits:
+                row.nbTypos += hits[0].typos
+                row.words += one.weight
+                row.nbExactWords += one.weight * self.is_exact(one, hits)
+        self.place(row, found)
+        return row
+
+    def find(self, wanted: Wanted, words: list[Word]) -> list[Hit]:
+        hits = [hit for way in wanted.ways for hit in self.find_way(way, words)]
+        fewest = min((hit.typos for hit in hits), default=0)
+        return [hit for hit in hits if hit.typos == fewest]
+
+    def find_way(self, way: Way, words: list[Word]) -> Iterator[Hit]:
+        rigid, whole = self["disableTypoToleranceOnAttributes"], self["disablePrefixOnAttributes"]
+        if len(way.words) > 1:
+            for word in occurrences_of_phrase(words, way.words):
+                if not (way.typos and any(inside(word.path, entry) for entry in rigid)):
+                    yield Hit(way.typos, way.exact, word, len(way.words))
+            return
+        for word in words:
+            strict = any(inside(word.path, entry) for entry in rigid)
+            prefix = way.prefix and not any(inside(word.path, entry) for entry in whole)
+            typos = typos_between(way.words[0], word.text, prefix)
+            if typos and (strict or word.text in self.unforgiven or typos > way.forgiven):
+                continue
+            if not (way.typos and strict):
+                exact = way.exact and word.text == way.words[0]
+                yield Hit(way.typos + typos, exact, word, 1)
+
+    def is_exact(self, wanted: Wanted, hits: list[Hit]) -> bool:
+        mode = self["exactOnSingleWordQuery"]
+        single = len(self.wanted) == 1 and wanted.weight == 1
+        if single and (mode == "none" or (mode == "word" and len(wanted.text) < 3)):
+            return False
+        off = self["disableExactOnAttributes"]
+        return any(
+            hit.exact
+            and not any(inside(hit.first.path, entry) for entry in off)
+            and (hit.first.alone or not (single and mode == "attribute"))
+            for hit in hits
+        )
+
+    def place(self, row: Row, found: list[list[Hit]]) -> None:
+        """Find the nearest choice of occurrences, and the best rank among the nearest."""
+        present = [hits for hits in found if hits]
+        least, several = self["minProximity"], len(self.wanted) > 1
+        choices: dict[tuple[int, int], set[tuple[int, int]]] = {}
+        best: list[tuple[int, int]] = []
+        for number, hits in enumerate(present):
+            after = {}
+            for at, hit in enumerate(hits):
+                ways = (
+                    {(0, hit.first.rank)}
+                    if number == 0
+                    else {
+                        (cost + distance(before, hit, least), min(rank, hit.first.rank))
+                        for at2, before in enumerate(present[number - 1])
+                        for cost, rank in choices[number - 1, at2]
+                    }
+                )
+                after[number, at] = {min(ways)}
+            choices = after
+            best = [min(ways) for ways in after.values()]
+        ranking = self["ranking"]
+        by_distance = self["attributeCriteriaComputedByMinProximity"] or (
+            {"proximity", "attribute"} <= set(ranking)
+            and ranking.index("proximity") < ranking.index("attribute")
+        )
+        if not present:
+            return
+        if several and least < CAP:
+            row.proximityDistance = min(best)[0]
+        nearest = by_distance and several and least < CAP
+        ranks = [hit.first.rank for hits in present for hit in hits]
+        if self.searched:
+            row.firstMatchedWord = min(best)[1] if nearest else min(ranks)
+
+    # -------------------------------------------------------------------------------- filtering
+
+    def passes(self, record: Record) -> bool:
+        return all(
+            any(holds(term, record, self.facets) for term in group) for group in self["_filter"]
+        )
+
+    def score(self, record: Record) -> int:
+        combine = sum if self["sumOrFiltersScores"] else max
+        return sum(
+            combine(term["score"] if holds(term, record, self.facets) else 0 for term in group)
+            for group in [*self["_filter"], *self["_optional"]]
+        )
+
+    @property
+    def facets(self) -> set[str]:
+        texts = self["attributesForFaceting"]
+        return {re.sub(r".*\(([^()]*)\)+", r"\1", text) for text in texts}
+
+    # ---------------------------------------------------------------------------------- sorting
+
+    def sort_key(self, row: Row) -> list[Any]:
+        values: dict[str, int] = {
+            "typo": row.nbTypos,
+            "geo": 0,
+            "words": -row.words,
+            "filters": -row.filters,
+            "proximity": row.proximityDistance,
+            "attribute": row.firstMatchedWord,
+            "exact": -row.nbExactWords,
+        }
+        ranking = list(self["ranking"])
+        if self["typoTolerance"] in ("min", "strict"):
+            ranking.insert(0, "typo")
+        key: list[Any] = []
+        for entry in ranking:
+            if entry == "custom":
+                key += [sort_value(row.record, one) for one in self["customRanking"]]
+            else:
+                key.append(values[entry] if entry in values else sort_value(row.record, entry))
+        return key
+
+
+def occurrences_of_phrase(words: list[Word], phrase: tuple[str, ...]) -> list[Word]:
+    at = {(word.item, word.place): word.text for word in words}
+    return [
+        word
+        for word in words
+        if all(at.get((word.item, word.place + step)) == text for step, text in enumerate(phrase))
+    ]
+
+
+def distance(before: Hit, after: Hit, least: int) -> int:
+    found = CAP
+    if before.first.item == after.first.item:
+        forth = after.first.place - (before.first.place + before.length - 1)
+        back = before.first.place - (after.first.place + after.length - 1)
+        if forth > 0:
+            found = forth
+        elif back > 0:
+            found = back + 1
+    return max(found, least) if found < CAP else CAP
+
+
+def holds(term: Mapping[str, Any], record: Record, facets: set[str]) -> bool:
+    values = values_at(record, term["path"])
+    numbers = [
+        value for value in values if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+    match term["kind"]:
+        case "facet":
+            known = term["path"] in facets
+            found = known and term["value"].lower() in [written(v).lower() for v in values]
+        case "tag":
+            found = term["value"] in values
+        case "between":
+            found = any(term["low"] <= number <= term["high"] for number in numbers)
+        case _:
+            tests = {
+                "<": lambda n: n < term["number"],
+                "<=": lambda n: n <= term["number"],
+                "=": lambda n: n == term["number"],
+                "!=": lambda n: n == term["number"],
+                ">=": lambda n: n >= term["number"],
+                ">": lambda n: n > term["number"],
+            }
+            found = any(map(tests[term["operator"]], numbers))
+            found = not found if term["operator"] == "!=" else found
+    return bool(found) != term["negated"]
+
+
+class Reversed:
+    """A text that sorts the other way round."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __lt__(self, other: Reversed) -> bool:
+        return self.text > other.text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reversed) and self.text == other.text
+
+
+def sort_value(record: Record, entry: str) -> tuple[Any, ...]:
+    way, path = entry.rstrip(")").split("(")
+    values = [value for value in values_at(record, path)]
+    numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+    texts = sorted(written(value) for value in values if isinstance(value, str | bool))
+    if not values:
+        return (1, 0)
+    if numbers:
+        return (0, 0, numbers[0]) if way == "asc" else (0, 1, -numbers[0])
+    return (0, 1, texts[0]) if way == "asc" else (0, 0, Reversed(texts[0]))
+
+
+# ------------------------------------------------------------------------------- spelling
+
+
+def typos_between(word: str, other: str, prefix: bool) -> int:
+    """Return how far `other`, or its nearest beginning, is away."""
+    if other == word or (prefix and other.startswith(word)):
+        return 0
+    beginnings = [other[:end] for end in range(1, len(other) + 1)] if prefix else [other]
+    return min(cost(word, one) for one in beginnings)
+
+
+def cost(word: str, other: str) -> int:
+    if word[0] == other[0]:
+        return edits(word, other)
+    swapped = word[1:2] + word[:1] + word[2:]
+    once = [other[0] + word[1:], other[0] + word, word[1:], swapped]
+    return 2 if other in once and len(word) > 1 else 99
+
+
+def edits(word: str, other: str) -> int:
+    table = {(row, 0): row for row in range(len(word) + 1)}
+    table |= {(0, column): column for column in range(len(other) + 1)}
+    for row in range(1, len(word) + 1):
+        for column in range(1, len(other) + 1):
+            costs = [
+                table[row - 1, column] + 1,
+                table[row, column - 1] + 1,
+                table[row - 1, column - 1] + (word[row - 1] != other[column - 1]),
+            ]
+            swapped = word[row - 2 : row] == other[column - 2 : column][::-1]
+            if row > 1 and column > 1 and swapped:
+                costs.append(table[row - 2, column - 2] + 1)
+            table[row, column] = min(costs)
+    return table[len(word), len(other)]

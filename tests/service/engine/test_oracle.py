@@ -1,0 +1,129 @@
+"""The engine agrees with the oracle: ids, order, counts, facets and every criterion's value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any
+
+import pytest
+
+from svc_notebook.service.engine import Found, Index
+from tests.service.engine import cases
+from tests.service.engine.oracle import Oracle, Row, values_at, written
+
+INDICES = 130
+QUERIES = 20
+"""More than 2,500 cases in all."""
+CRITERIA = (
+    "nbTypos",
+    "words",
+    "filters",
+    "proximityDistance",
+    "firstMatchedWord",
+    "nbExactWords",
+)
+
+
+@pytest.mark.parametrize("seed", range(INDICES))
+def test_the_engine_agrees_with_the_oracle(seed: int) -> None:
+    random = Random(seed)
+    settings = cases.make_settings(random)
+    index, oracle = Index(settings), Oracle(settings)
+
+    for _ in range(QUERIES):
+        if random.random() < 0.5:
+            change(random, index, oracle)
+        params = cases.make_params(random, settings)
+        groups, optional = cases.make_filter(random), cases.make_filter(random)
+        optional = [[term for term in group if term["kind"] == "facet"] for group in optional]
+        asked = params | {"_filter": groups, "_optional": list(filter(None, optional))}
+        sent = params | {"filters": cases.write_filter(groups) or None}
+        sent["optionalFilters"] = list(write_optional(asked["_optional"]))
+
+        expected = oracle.search(asked)
+        found = index.search(sent, fetch_from(oracle))
+
+        told = f"seed {seed}: {settings} {sent}"
+        assert found.nbHits == len(expected), told
+        assert read_hits(found) == expect_hits(expected, params), told
+        assert (found.facets or {}) == expect_facets(expected, params, settings), told
+        assert (found.facets_stats or {}) == expect_stats(expected, found), told
+
+
+def change(random: Random, index: Index, oracle: Oracle) -> None:
+    """Put some records, of which some are there already, and delete some."""
+    records = [
+        cases.make_record(random, random.randint(0, 40)) for _ in range(random.randint(1, 12))
+    ]
+    latest = {record["objectID"]: record for record in records}
+    index.put(records)
+    oracle.records.update(latest)
+    if random.random() < 0.4:
+        gone = random.sample(sorted(oracle.records), min(3, len(oracle.records)))
+        index.delete([*gone, "never there"])
+        for name in gone:
+            del oracle.records[name]
+    if random.random() < 0.1:
+        index.compact()
+
+
+def fetch_from(oracle: Oracle) -> Any:
+    return lambda ids: [oracle.records[name] for name in ids]
+
+
+def write_optional(groups: Sequence[Sequence[Mapping[str, Any]]]) -> Iterator[list[str]]:
+    for group in groups:
+        yield [
+            f"{term['path']}:{'-' if term['negated'] else ''}"
+            f'"{term["value"]}"<score={term["score"]}>'
+            for term in group
+        ]
+
+
+def read_hits(found: Found) -> list[tuple[Any, ...]]:
+    infos = [(hit["objectID"], hit["_rankingInfo"]) for hit in found.hits]
+    return [(name, *(info[criterion] for criterion in CRITERIA)) for name, info in infos]
+
+
+def expect_hits(rows: list[Row], params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    size = params["hitsPerPage"]
+    page = rows[params["page"] * size :][:size]
+    return [
+        (row.record["objectID"], *(getattr(row, criterion) for criterion in CRITERIA))
+        for row in page
+    ]
+
+
+def expect_facets(
+    rows: list[Row], params: Mapping[str, Any], settings: Mapping[str, Any]
+) -> dict[str, dict[str, int]]:
+    countable = ["brand", "colours", "size", "flag", "maker.name", "shelf.code"]
+    paths = countable if "*" in params["facets"] else params["facets"]
+    most = params.get("maxValuesPerFacet", 100)
+    expected = {}
+    for path in paths:
+        counts = Counter(
+            value for row in rows for value in {written(v) for v in values_at(row.record, path)}
+        )
+        alpha = params.get("sortFacetValuesBy") == "alpha"
+        order = sorted(counts.items(), key=lambda item: (0 if alpha else -item[1], item[0]))
+        expected[path] = dict(order[:most])
+    return expected
+
+
+def expect_stats(rows: list[Row], found: Found) -> dict[str, dict[str, float]]:
+    expected = {}
+    for path in found.facets or {}:
+        values = [value for row in rows for value in values_at(row.record, path)]
+        numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+        if numbers:
+            total = sum(numbers)
+            expected[path] = {
+                "min": min(numbers),
+                "max": max(numbers),
+                "avg": pytest.approx(total / len(numbers)),
+                "sum": pytest.approx(total),
+            }
+    return expected
