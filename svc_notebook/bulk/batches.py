@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 HEAD = b'{"requests":['
 TAIL = b"]}"
 HASH = 32
+# A step that changes what is stored; whether it may be repeated is not looked into.
+OPERATION = b'"_operation"'
 
 Offsets = npt.NDArray[np.int64]
 
@@ -38,6 +40,8 @@ class Batch:
     span: Span
     rows: int
     body: bytes
+    # Whether sending it twice does no harm.
+    repeatable: bool = True
 
 
 def pack_batches(prepared: Prepared, settled: Sequence[Span] = ()) -> Iterator[Batch]:
@@ -63,7 +67,7 @@ class Cutter:
         prefix: int,
     ) -> None:
         self._dropped = dropped
-        self._settled = sorted(settled)
+        self._settled = merge_spans(settled)
         self._repeats = repeats
         self._repeated = sorted(repeats)
         self._room = largest - len(HEAD) - len(TAIL)
@@ -83,14 +87,18 @@ class Cutter:
             pieces = [piece for run in runs for piece in self._pieces(data, offsets, run, first)]
             # Every step begins with a comma; the first one's is not wanted.
             body = b"".join([HEAD, pieces[0][1:], *pieces[1:], TAIL])
-            yield Batch(Span(first + start, first + stop), int(keep[start:stop].sum()), body)
+            rows = int(keep[start:stop].sum())
+            yield Batch(Span(first + start, first + stop), rows, body, OPERATION not in body)
 
     def _kept(self, span: Span) -> npt.NDArray[np.bool_]:
         keep = np.ones(span.last - span.first, dtype=np.bool_)
         low, high = np.searchsorted(self._dropped, span)
         keep[self._dropped[low:high] - span.first] = False
-        for first, last in self._settled:
-            keep[max(first - span.first, 0) : max(last - span.first, 0)] = False
+        at = bisect_left(self._settled, span.first, key=lambda settled: settled.last)
+        for first, last in self._settled[at:]:
+            if first >= span.last:
+                break
+            keep[max(first - span.first, 0) : last - span.first] = False
         return keep
 
     def _portions(
@@ -134,3 +142,14 @@ def _runs(keep: npt.NDArray[np.bool_], start: int) -> list[Span]:
     """Find the stretches of rows to be sent."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], keep, [False]))))
     return [Span(start + int(a), start + int(b)) for a, b in edges.reshape(-1, 2)]
+
+
+def merge_spans(spans: Sequence[Span]) -> list[Span]:
+    """Join spans that touch."""
+    merged: list[Span] = []
+    for span in sorted(spans):
+        if merged and span.first <= merged[-1].last:
+            merged[-1] = Span(merged[-1].first, max(merged[-1].last, span.last))
+        else:
+            merged.append(span)
+    return merged

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from svc_notebook.errors import BadInput, Stopped
+from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+T = TypeVar("T")
+# How long a stopped query may take to end, in seconds.
+PATIENCE = 0.5
 SETTINGS = {"threads": min(4, os.cpu_count() or 1), "memory_limit": "192MB"}
+
+
+class ReadingStopped(Exception):
+    """A query was interrupted; whoever did so knows."""
 
 
 class Database:
@@ -51,6 +59,17 @@ class Database:
         """Make an Arrow table known by a name."""
         self.connection.register(name, table)
 
+    async def in_thread(self, work: Callable[..., T], *args: Any) -> T:
+        """Run blocking work in a thread; cancelled, it stops the query and sees the thread end."""
+        running = asyncio.ensure_future(asyncio.to_thread(work, *args))
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            self.interrupt()
+            await asyncio.wait([running], timeout=PATIENCE)
+            running.add_done_callback(_forget)
+            raise
+
     def interrupt(self) -> None:
         """Stop the running query, from any thread."""
         self.connection.interrupt()
@@ -79,6 +98,11 @@ def import_duckdb() -> Any:
     return duckdb
 
 
+def _forget(ended: asyncio.Future[Any]) -> None:
+    if not ended.cancelled():
+        ended.exception()
+
+
 @contextmanager
 def translated() -> Iterator[None]:
     """Turn what DuckDB raises into an error of ours."""
@@ -86,7 +110,7 @@ def translated() -> Iterator[None]:
     try:
         yield
     except duckdb.InterruptException as error:
-        raise Stopped("the load was stopped while its rows were read") from error
+        raise ReadingStopped from error
     except duckdb.Error as error:
         raise BadInput(first_sentence(str(error))) from error
 

@@ -1,0 +1,186 @@
+"""Carry out a load: from a source to records that are published."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Unpack
+
+import pandas as pd
+
+from svc_notebook.bulk.batches import Batch, Span, pack_batches
+from svc_notebook.bulk.checkpoint import Checkpoint, Entry, facts_of, open_checkpoint
+from svc_notebook.bulk.database import Database
+from svc_notebook.bulk.options import IfExists, Options, RowOptions
+from svc_notebook.bulk.plan import Plan, Prepared, prepare
+from svc_notebook.bulk.replacing import check_target, copy_settings, move_over, name_target
+from svc_notebook.bulk.result import Ledger, LoadResult
+from svc_notebook.bulk.sending import Lanes, send_batches
+from svc_notebook.bulk.source import Source
+from svc_notebook.client.waiting import wait
+from svc_notebook.errors import BadInput, CallFailed, Stopped, TaskFailed
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+OnProgress = Callable[[int, int], None]
+
+
+def plan(source: Source, index: str, **options: Unpack[RowOptions]) -> Plan:
+    """Tell what a load would do; nothing is sent."""
+    with Database() as db:
+        return prepare(source, index, Options.of(options), db).plan
+
+
+async def push(
+    client: AsyncClient,
+    df: pd.DataFrame,
+    index: str,
+    *,
+    in_flight: int = 4,
+    on_progress: OnProgress | None = None,
+    **options: Unpack[RowOptions],
+) -> LoadResult:
+    """Write a DataFrame's rows to an index, and wait until they are published."""
+    return await load(
+        client, df, index, in_flight=in_flight, on_progress=on_progress, **options
+    )
+
+
+async def load(
+    client: AsyncClient,
+    source: Source,
+    index: str,
+    *,
+    if_exists: IfExists = "append",
+    dry_run: bool = False,
+    resume: bool = False,
+    in_flight: int = 4,
+    on_progress: OnProgress | None = None,
+    **options: Unpack[RowOptions],
+) -> LoadResult:
+    """Send every row that can be sent, and wait until all are published.
+
+    Cancelled, it raises `Stopped`, whose `result` tells what had been done. A load of files that
+    broke off goes on where it was with `resume`. `on_progress` is told `(rows sent, rows)`.
+    """
+    if in_flight < 1:
+        raise BadInput("`in_flight` is 1 or more")
+    checked = Options.of(options)
+    db = Database()
+    run: _Run | None = None
+    try:
+        prepared = await db.in_thread(prepare, source, index, checked, db)
+        run = _Run(client, index, prepared, in_flight, on_progress)
+        if not dry_run:
+            await run.carry_out(if_exists, resume=resume)
+        return run.ledger.close()
+    except asyncio.CancelledError:
+        raise _stopped(index, run) from None
+    except (CallFailed, TaskFailed) as error:
+        if run:
+            error.add_note(run.story())
+        raise
+    finally:
+        db.close()
+
+
+def _stopped(index: str, run: _Run | None) -> Stopped:
+    if run is None:
+        return Stopped(f"stopped while the source was read; nothing was sent to {index}")
+    return Stopped(f"stopped. {run.story()}", result=run.ledger.close())
+
+
+class _Run:
+    """One load under way."""
+
+    def __init__(
+        self,
+        client: AsyncClient,
+        index: str,
+        prepared: Prepared,
+        in_flight: int,
+        on_progress: OnProgress | None,
+    ) -> None:
+        self._client = client
+        self._prepared = prepared
+        # Rows of one id keep their order only one behind the other.
+        in_order = prepared.options.duplicates == "keep"
+        self._lanes = Lanes(1 if in_order else in_flight)
+        self._on_progress = on_progress
+        self._checkpoint: Checkpoint | None = None
+        self.ledger = Ledger(prepared.plan, index)
+
+    async def carry_out(self, if_exists: IfExists, *, resume: bool) -> None:
+        """Send and publish, into the index itself or into the one that will replace it."""
+        index = self.ledger.index
+        await check_target(self._client, index, if_exists)
+        target = name_target(index) if if_exists == "replace" else index
+        self._checkpoint = self._open_checkpoint(target, if_exists, resume=resume)
+        if self._checkpoint:
+            target = self._checkpoint.target
+        if target != index:
+            await copy_settings(self._client, index, target)
+        await self._send(target)
+        await self._publish(target)
+        if target != index:
+            await move_over(self._client, target, index, self.ledger.sent)
+        if self._checkpoint:
+            self._checkpoint.close(done=True)
+
+    def _open_checkpoint(
+        self, target: str, if_exists: IfExists, *, resume: bool
+    ) -> Checkpoint | None:
+        fingerprint = self._prepared.table.fingerprint
+        if fingerprint is None:
+            if resume:
+                raise BadInput("only a load of files can be resumed; load this again")
+            return None
+        facts = facts_of(self.ledger.index, if_exists, self._prepared.options)
+        connection = self._client.connection
+        app = f"{connection.app_id}@{connection.address}"
+        checkpoint = open_checkpoint(fingerprint, app, target, facts)
+        if not resume:
+            return checkpoint.anew(target)
+        for entry in checkpoint.entries:
+            self.ledger.enter(entry.task, entry.rows)
+        self.ledger.resumed = self.ledger.sent
+        return checkpoint
+
+    async def _send(self, target: str) -> None:
+        batches = pack_batches(self._prepared, self._settled())
+        self._tell()
+        await send_batches(
+            self._client, target, lambda: self._next(batches), self._enter, lanes=self._lanes
+        )
+
+    def _settled(self) -> list[Span]:
+        return [entry.span for entry in self._checkpoint.entries] if self._checkpoint else []
+
+    async def _next(self, batches: Iterable[Batch]) -> Batch | None:
+        return await self._prepared.table.db.in_thread(next, batches, None)
+
+    def _enter(self, batch: Batch, task: int) -> None:
+        self.ledger.enter(task, batch.rows)
+        if self._checkpoint:
+            self._checkpoint.write(Entry(*batch.span, batch.rows, task))
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._on_progress:
+            self._on_progress(self.ledger.sent, self._prepared.plan.sendable)
+
+    async def _publish(self, target: str) -> None:
+        try:
+            await wait(self._client, list(self.ledger.rows_of), index=target)
+        except TaskFailed as error:
+            left = sum(self.ledger.rows_of.get(task, 0) for task in error.tasks)
+            self.ledger.published = self.ledger.sent - left
+            raise
+        self.ledger.published = self.ledger.sent
+
+    def story(self) -> str:
+        """Tell in words what has been done so far."""
+        sent = f"{self.ledger.sent:,} of {self._prepared.plan.sendable:,} rows were sent"
+        more = "; resume=True goes on from there" if self._checkpoint and self.ledger.sent else ""
+        return f"{sent} to {self.ledger.index}, {self.ledger.published:,} published{more}"

@@ -1,0 +1,94 @@
+"""What a load did."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+from time import monotonic
+
+import pandas as pd
+
+from svc_notebook.bulk.plan import Plan
+
+
+@dataclass(frozen=True, repr=False)
+class LoadResult:
+    """Rows sent, published and rejected; `sent` are those the service acknowledged."""
+
+    plan: Plan
+    index: str
+    sent: int
+    published: int
+    tasks: tuple[int, ...]
+    seconds: float
+    # Rows that an earlier, broken-off load had sent already.
+    resumed: int = 0
+    # Rows that a merge found stored as they are.
+    unchanged: int = 0
+
+    @property
+    def rejected(self) -> pd.DataFrame:
+        """The rows that cannot be sent: row, column, value, reason."""
+        return self.plan.rejected
+
+    @property
+    def rejected_rows(self) -> int:
+        """How many rows cannot be sent, told one by one or not."""
+        return self.plan.rejected_rows
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row of the source is published."""
+        return self.published + self.unchanged == self.plan.rows
+
+    @property
+    def rate(self) -> float:
+        """Rows a second."""
+        return (self.sent - self.resumed) / self.seconds if self.seconds else 0.0
+
+    def __repr__(self) -> str:
+        earlier = f" ({self.resumed:,} of them earlier)" if self.resumed else ""
+        unchanged = f", {self.unchanged:,} unchanged" if self.unchanged else ""
+        return (
+            f"{self.index}: {self.sent:,} sent{earlier}, {self.published:,} published{unchanged}, "
+            f"{self.rejected_rows:,} rejected in {self.seconds:.1f} s ({self.rate:,.0f} rows/s)"
+        )
+
+    def _repr_html_(self) -> str:
+        rejected = self.rejected.head(10).to_html(index=False) if len(self.rejected) else ""
+        return f"<p>{html.escape(repr(self))}</p>{rejected}"
+
+
+@dataclass
+class Ledger:
+    """A load's books while it runs."""
+
+    plan: Plan
+    index: str
+    started: float = field(default_factory=monotonic)
+    rows_of: dict[int, int] = field(default_factory=dict)
+    resumed: int = 0
+    unchanged: int = 0
+    published: int = 0
+
+    def enter(self, task: int, rows: int) -> None:
+        """Write down that a batch was acknowledged."""
+        self.rows_of[task] = self.rows_of.get(task, 0) + rows
+
+    @property
+    def sent(self) -> int:
+        """How many rows were acknowledged."""
+        return sum(self.rows_of.values())
+
+    def close(self) -> LoadResult:
+        """Draw up the result."""
+        return LoadResult(
+            plan=self.plan,
+            index=self.index,
+            sent=self.sent,
+            published=self.published,
+            tasks=tuple(self.rows_of),
+            seconds=monotonic() - self.started,
+            resumed=self.resumed,
+            unchanged=self.unchanged,
+        )

@@ -1,0 +1,132 @@
+"""Send batches, several at once: more carefully when told to slow down."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from svc_notebook.api import Parcel, SearchApi
+from svc_notebook.bulk.batches import Batch
+from svc_notebook.errors import CallFailed, ServiceBroken, TimedOut, TooMany, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from svc_notebook.client import AsyncClient
+
+Sleep = Callable[[float], Awaitable[None]]
+Acknowledged = Callable[[Batch, int], None]
+NextBatch = Callable[[], Awaitable[Batch | None]]
+
+# Tries of one batch, each of them with all that the client tries by itself.
+TRIES = 4
+LONGEST_WAIT = 30.0
+# So many batches have to go well before another lane opens again.
+CALM = 8
+
+
+class Lanes:
+    """How many batches are on their way at once: half as many after trouble, then slowly more."""
+
+    def __init__(self, most: int) -> None:
+        self.most = self.open = most
+        self._busy = 0
+        self._calm = 0
+        self._change = asyncio.Condition()
+
+    @asynccontextmanager
+    async def lane(self) -> AsyncIterator[None]:
+        """Wait for a lane and hold it."""
+        async with self._change:
+            await self._change.wait_for(lambda: self._busy < self.open)
+            self._busy += 1
+        try:
+            yield
+        finally:
+            self._busy -= 1
+            async with self._change:
+                self._change.notify_all()
+
+    def trouble(self) -> None:
+        """Close half of the lanes."""
+        self.open = max(1, self.open // 2)
+        self._calm = 0
+
+    def fine(self) -> None:
+        """Open one more once things have gone well for a while."""
+        self._calm += 1
+        if self._calm >= CALM and self.open < self.most:
+            self.open += 1
+            self._calm = 0
+
+
+async def send_batches(
+    client: AsyncClient,
+    index: str,
+    next_batch: NextBatch,
+    acknowledged: Acknowledged,
+    *,
+    lanes: Lanes,
+    sleep: Sleep = asyncio.sleep,
+) -> None:
+    """Send what `next_batch` brings until it brings nothing; raises the first failure."""
+    queue: asyncio.Queue[Batch | None] = asyncio.Queue(maxsize=1)
+
+    async def fetch() -> None:
+        while batch := await next_batch():
+            await queue.put(batch)
+        for _ in range(lanes.most):
+            await queue.put(None)
+
+    async def send() -> None:
+        while batch := await queue.get():
+            task = await _send_one(client, index, batch, lanes, sleep)
+            acknowledged(batch, task)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(fetch())
+            for _ in range(lanes.most):
+                group.create_task(send())
+    except* Exception as failures:
+        raise next(_leaves(failures)) from None
+
+
+def _leaves(failures: BaseExceptionGroup[Any]) -> Iterator[BaseException]:
+    for failure in failures.exceptions:
+        yield from _leaves(failure) if isinstance(failure, BaseExceptionGroup) else (failure,)
+
+
+async def _send_one(
+    client: AsyncClient, index: str, batch: Batch, lanes: Lanes, sleep: Sleep
+) -> int:
+    """Send one batch until it is acknowledged; returns its task."""
+    path = f"/1/indexes/{quote(index, safe='')}/batch"
+    parcel = Parcel("POST", path, {}, batch.body)
+    for number in range(TRIES):
+        try:
+            async with lanes.lane():
+                answer = await client.perform(SearchApi.batch.endpoint, parcel)
+        except CallFailed as error:
+            lanes.trouble()
+            wait = _wait(error, number, batch)
+            if wait is None:
+                raise
+            await sleep(wait)
+        else:
+            lanes.fine()
+            return int(answer["taskID"])
+    raise AssertionError("the last try returns or raises")
+
+
+def _wait(error: CallFailed, number: int, batch: Batch) -> float | None:
+    """How long to wait before another try; None where there is no sense in one."""
+    if number + 1 == TRIES:
+        return None
+    if isinstance(error, TooMany):
+        return min(max(error.wait, 2.0**number), LONGEST_WAIT)
+    passing = isinstance(error, (TimedOut, Unreachable, ServiceBroken))
+    return min(0.5 * 2.0**number, LONGEST_WAIT) if passing and batch.repeatable else None
