@@ -1,0 +1,210 @@
+"""Where the values of a connection come from: arguments, environment, files, keyring.
+
+```
+[profiles.shop]            in svc.toml, [tool.svc-notebook.profiles.shop] in pyproject.toml
+app_id = "MYAPP"
+domain = "search.example"
+```
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from svc_notebook.client import Connection, Secret
+from svc_notebook.errors import BadInput, BadOption, NotConnected, did_you_mean
+
+VARIABLES = {
+    "url": "SVC_URL",
+    "app_id": "SVC_APP_ID",
+    "api_key": "SVC_API_KEY",
+    "vendor": "SVC_VENDOR",
+    "domain": "SVC_DOMAIN",
+    "crawler_user_id": "SVC_CRAWLER_USER_ID",
+    "crawler_api_key": "SVC_CRAWLER_API_KEY",
+}
+FIELDS = (*VARIABLES, "fallback_domain", "hosts")
+KEYS = ("api_key", "crawler_api_key")
+# Where to connect is one choice: whoever says any of these says all of them.
+ADDRESS = ("url", "domain", "fallback_domain", "hosts")
+LOCAL = "local"
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file's profiles."""
+
+    path: Path
+    profiles: Mapping[str, Values] = field(default_factory=dict)
+    default: str | None = None
+
+
+def profiles() -> dict[str, Path]:
+    """Name the profiles there are and the file each comes from."""
+    return {name: source.path for source in reversed(read_sources()) for name in source.profiles}
+
+
+def name_profile(profile: str | None) -> str | None:
+    """Say which profile to use: the one asked for, or the environment's, or the files' default."""
+    if profile or (profile := os.environ.get("SVC_PROFILE")):
+        return profile
+    return next((source.default for source in read_sources() if source.default), None)
+
+
+def means_local(profile: str | None, given: Values) -> bool:
+    """Whether the local service is meant: by name, or by default where no address is given."""
+    if _address_of(_present(given)):
+        return False
+    return profile == LOCAL or (
+        name_profile(profile) == LOCAL and not _address_of(_from_environment())
+    )
+
+
+def resolve(profile: str | None, given: Values) -> Connection:
+    """Take each value from the first place that has it; raises `NotConnected` with advice."""
+    name = name_profile(profile)
+    sources = read_sources()
+    if name is not None:
+        _check_known(name, sources)
+    layers = [_present(given), _from_environment(), *_layers_of(name, sources)]
+    values = {key: value for layer in reversed(layers) for key, value in layer.items()}
+    values = {key: value for key, value in values.items() if key not in ADDRESS}
+    values |= next((found for layer in layers if (found := _address_of(layer))), {})
+    for key, login in zip(KEYS, (name, f"{name}/crawler"), strict=True):
+        if key not in values and name and (password := _from_keyring(login or "")):
+            values[key] = password
+    if not any(key in values for key in KEYS):
+        raise NotConnected(_advice(name))
+    return make_connection(values)
+
+
+def make_connection(values: Values) -> Connection:
+    """Build a connection; plain text among the keys becomes secret."""
+    return Connection(**{**values, **{key: _secret(values[key]) for key in KEYS if key in values}})
+
+
+def _secret(key: str | Secret) -> Secret:
+    return key if isinstance(key, Secret) else Secret(key)
+
+
+def _advice(name: str | None) -> str:
+    if name:
+        return (
+            f"the profile `{name}` has no API key; set SVC_API_KEY, put api_key into "
+            f"{user_file()}, or type: keyring set svc-notebook {name}"
+        )
+    known = ", ".join(f'connect("{other}")' for other in profiles())
+    return (
+        'no API key is known; connect("local") starts the local service, '
+        f"{f'{known} uses a profile, ' if known else ''}"
+        "connect(url=..., app_id=..., api_key=...) any other"
+    )
+
+
+def _present(values: Values) -> Values:
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _from_environment() -> Values:
+    return {key: found for key, name in VARIABLES.items() if (found := os.environ.get(name))}
+
+
+def _address_of(layer: Values) -> Values:
+    return {key: layer[key] for key in ADDRESS if key in layer}
+
+
+def _layers_of(name: str | None, sources: list[Source]) -> Iterator[Values]:
+    for source in sources:
+        values = source.profiles.get(name or "", {})
+        if source.path != user_file() and any(key in values for key in KEYS):
+            warnings.warn(
+                f"{source.path} holds the key of the profile `{name}` and may be shared; "
+                f"keep it in {user_file()} or in the keyring",
+                stacklevel=5,
+            )
+        yield values
+
+
+def _check_known(name: str, sources: list[Source]) -> None:
+    known = sorted({LOCAL, *(own for source in sources for own in source.profiles)})
+    if name not in known:
+        places = ", ".join(str(source.path) for source in sources) or str(user_file())
+        raise NotConnected(
+            f"there is no profile `{name}` in {places}{did_you_mean(name, known)}; "
+            f"there are {', '.join(known)}"
+        )
+
+
+def read_sources() -> list[Source]:
+    """Read the project's file and the user's, as far as they exist."""
+    found = [_read_project(), _read_file(user_file(), _parse(user_file()))]
+    return [source for source in found if source]
+
+
+def user_file() -> Path:
+    """Where the user's own profiles are: `SVC_CONFIG`, or in the folder of the system's choice."""
+    if named := os.environ.get("SVC_CONFIG"):
+        return Path(named).expanduser()
+    from platformdirs import user_config_path
+
+    return user_config_path("svc-notebook", appauthor=False) / "config.toml"
+
+
+def _read_project() -> Source | None:
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        own = folder / "svc.toml"
+        if source := _read_file(own, _parse(own)):
+            return source
+        shared = folder / "pyproject.toml"
+        tools = (_parse(shared) or {}).get("tool", {})
+        if source := _read_file(shared, tools.get("svc-notebook")):
+            return source
+    return None
+
+
+def _parse(path: Path) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError, PermissionError, IsADirectoryError):
+        return None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        if path.name == "pyproject.toml":
+            return None  # another tool's to complain about
+        raise BadInput(f"{path} is not TOML: {error}") from error
+
+
+def _read_file(path: Path, content: dict[str, Any] | None) -> Source | None:
+    if content is None:
+        return None
+    tables = content.get("profiles", {})
+    for name, values in tables.items():
+        _check_values(path, name, values)
+    return Source(path, tables, content.get("default_profile"))
+
+
+def _check_values(path: Path, name: str, values: Any) -> None:
+    if not isinstance(values, dict):
+        raise BadOption(f"{path}: write [profiles.{name}] and its values below")
+    for key, value in values.items():
+        if key not in FIELDS:
+            raise BadOption(f"{path}: profile {name}: no `{key}`{did_you_mean(key, FIELDS)}")
+        if not isinstance(value, (str, list, dict) if key == "hosts" else str):
+            raise BadOption(f"{path}: profile {name}: `{key}` should be text in quotes")
+
+
+def _from_keyring(login: str) -> str | None:
+    """Ask the system's keyring, if there is one; whatever is wrong with it, it is only a place."""
+    try:
+        import keyring
+
+        return keyring.get_password("svc-notebook", login)
+    except Exception:
+        return None

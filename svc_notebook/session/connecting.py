@@ -1,0 +1,76 @@
+"""The current client: made by `connect`, used by everything that is not given another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svc_notebook.client import Client
+from svc_notebook.client.hosts import HostChoice
+from svc_notebook.errors import NotConnected
+from svc_notebook.session.configuration import make_connection, means_local, resolve
+from svc_notebook.session.local_service import local
+
+# A plain variable, for a context variable set in one cell may be gone in the next.
+_current: Client | None = None
+
+
+def connect(
+    profile: str | None = None,
+    *,
+    url: str | None = None,
+    app_id: str | None = None,
+    api_key: str | None = None,
+    vendor: str | None = None,
+    domain: str | None = None,
+    fallback_domain: str | None = None,
+    hosts: HostChoice | None = None,
+    crawler_user_id: str | None = None,
+    crawler_api_key: str | None = None,
+) -> Client:
+    """Make the client that is used from now on; nothing is sent by it.
+
+    Each value comes from the argument, else the environment, the project's profiles, the
+    user's, the keyring. The profile `local` is the local service, which is started if need be.
+    """
+    global _current
+    _current = make_client(
+        profile,
+        url=url,
+        app_id=app_id,
+        api_key=api_key,
+        vendor=vendor,
+        domain=domain,
+        fallback_domain=fallback_domain,
+        hosts=hosts,
+        crawler_user_id=crawler_user_id,
+        crawler_api_key=crawler_api_key,
+    )
+    return _current
+
+
+def use(profile: str) -> Client:
+    """Connect to another profile."""
+    return connect(profile)
+
+
+def client_of(profile: str) -> Client:
+    """Make a client of a profile and leave the current one as it is."""
+    return make_client(profile)
+
+
+def make_client(profile: str | None, **given: Any) -> Client:
+    """Make a client without making it the current one."""
+    if not means_local(profile, given):
+        return Client(resolve(profile, given))
+    told = {name: value for name, value in given.items() if value is not None}
+    return Client(make_connection({**local().values(), **told}))
+
+
+def current() -> Client:
+    """Return the current client, or say how to get one."""
+    if _current is None:
+        raise NotConnected(
+            'not connected; connect("local") uses the local service, connect("PROFILE") a '
+            "profile, connect(url=..., app_id=..., api_key=...) any other"
+        )
+    return _current

@@ -1,0 +1,241 @@
+"""The local service of a data folder: attached to if it runs, started if not."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import svc_notebook
+from svc_notebook.client import Secret, portal
+from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.session.turn import take_turn
+
+COMMAND = (sys.executable, "-m", "svc_notebook.cli", "serve")
+NOTE = "service.json"  # the service's word on where it is, there as long as it runs
+PARENT = "parent"  # the ids of a service and of the process whose end ends it
+LOG = "service.log"
+START, STOP, ORPHAN, LOOK = 30.0, 5.0, 2.0, 0.02  # seconds
+TRIES = 2  # one that is just ending may still hold the folder
+TAIL = 2000  # characters of the log that a failure tells
+
+
+@dataclass(frozen=True)
+class LocalService:
+    """A running local service."""
+
+    url: str
+    app_id: str
+    pid: int
+    data: Path
+    admin_key: Secret = field(repr=False)
+    search_key: Secret = field(repr=False)
+    crawler_user_id: str = field(repr=False)
+    crawler_api_key: Secret = field(repr=False)
+
+    def values(self) -> dict[str, Any]:
+        """What to connect with: the address, the admin key and the crawler's."""
+        return {
+            "url": self.url,
+            "app_id": self.app_id,
+            "api_key": self.admin_key,
+            "crawler_user_id": self.crawler_user_id,
+            "crawler_api_key": self.crawler_api_key,
+        }
+
+    def stop(self) -> None:
+        """Stop it, whoever started it, and wait until it is gone."""
+        portal.run(self._stop())
+
+    async def _stop(self) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGTERM)
+        if not await _sees_end(self.data, self.pid, STOP):
+            raise LocalServiceFailed(f"process {self.pid} does not stop; see {self.data / LOG}")
+
+
+def local(
+    data: str | Path | None = None, *, stay: bool = False, command: Sequence[str] = COMMAND
+) -> LocalService:
+    """Return the local service of a data folder, started if none runs there yet.
+
+    It ends with the process that started it unless told to `stay`; others on the same folder
+    share it as long as it is there. `command` starts it.
+    """
+    folder = Path(data or default_folder()).expanduser().absolute()
+    if running := find_running(folder):
+        return running
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return portal.run(_start_in_turn(folder, stay, command))
+    except OSError as error:
+        raise LocalServiceFailed(f"the data folder {folder} cannot be used: {error}") from error
+
+
+def default_folder() -> Path:
+    """Where the data of the local service is unless told otherwise."""
+    from platformdirs import user_data_path
+
+    return user_data_path("svc-notebook", appauthor=False) / "local"
+
+
+async def _start_in_turn(data: Path, stay: bool, command: Sequence[str]) -> LocalService:
+    async with take_turn(data / "starting.lock"):
+        return find_running(data) or await _start(data, stay, command)
+
+
+def find_running(data: Path) -> LocalService | None:
+    """Return the service that runs on a data folder, if one does that is to last."""
+    found = _read_note(data)
+    if not found or not is_alive(found.pid) or _is_orphan(data, found.pid):
+        return None
+    return found if _listens(found.url) else None
+
+
+def _read_note(data: Path) -> LocalService | None:
+    try:
+        note = json.loads((data / NOTE).read_text(encoding="utf-8"))
+        return LocalService(
+            url=note["url"],
+            app_id=note["appId"],
+            pid=int(note["pid"]),
+            data=data,
+            admin_key=Secret(note["adminKey"]),
+            search_key=Secret(note["searchKey"]),
+            crawler_user_id=note["crawlerUserId"],
+            crawler_api_key=Secret(note["crawlerApiKey"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _is_orphan(data: Path, pid: int) -> bool:
+    """Whether a service is about to end because the process that started it has."""
+    try:
+        started, parent = map(int, (data / PARENT).read_text().split())
+    except (OSError, ValueError):
+        return False
+    return started == pid and not is_alive(parent)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there; one of ours that has ended is taken leave of."""
+    if os.getpid() == _PROCESS and (own := _OWN.get(pid)) and own.poll() is not None:
+        del _OWN[pid]
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _listens(url: str) -> bool:
+    """Whether someone listens: a process of that id alone might be another by now."""
+    parts = urlsplit(url)
+    try:
+        with socket.create_connection((parts.hostname, parts.port or 80), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+async def _sees_end(data: Path, pid: int, patience: float) -> bool:
+    """Wait until a service has let go of its folder."""
+    deadline = time.monotonic() + patience
+    while is_alive(pid) and (data / NOTE).exists():
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(LOOK)
+    return True
+
+
+async def _start(data: Path, stay: bool, command: Sequence[str]) -> LocalService:
+    if orphan := _read_note(data):
+        await _sees_end(data, orphan.pid, ORPHAN)
+    for _ in range(TRIES):
+        process = _spawn(data, stay, command)
+        try:
+            running = await _sees_start(data, process)
+        except BaseException:
+            process.terminate()
+            raise
+        if running:
+            if not stay and running.pid == process.pid:
+                (data / PARENT).write_text(f"{running.pid} {os.getpid()}")
+            return running
+        process.terminate()
+    raise LocalServiceFailed(f"the local service does not start: {_tail(data / LOG)}")
+
+
+async def _sees_start(data: Path, process: subprocess.Popen[bytes]) -> LocalService | None:
+    deadline = time.monotonic() + START
+    while process.poll() is None and time.monotonic() < deadline:
+        if running := find_running(data):
+            return running
+        await asyncio.sleep(LOOK)
+    return find_running(data)  # someone may have started one by hand, just before
+
+
+def _spawn(data: Path, stay: bool, command: Sequence[str]) -> subprocess.Popen[bytes]:
+    options = ["--json", "--data", str(data)]
+    if not stay:
+        options += ["--parent", str(os.getpid())]
+    with (data / LOG).open("wb") as log:
+        process = subprocess.Popen(
+            [*command, *options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            cwd=data,  # a module of the same name as ours, or Python's, may lie beside a notebook
+            env=_environment(),
+            start_new_session=True,  # an interrupt of the kernel is not meant for it
+        )
+    _OWN[process.pid] = process
+    if not stay:
+        _ENDING_WITH_US.add(process.pid)
+    return process
+
+
+def _environment() -> dict[str, str]:
+    """Let the service find this package even where it is not installed."""
+    root = Path(svc_notebook.__file__).parent.parent
+    if root.name in ("site-packages", "dist-packages"):
+        return dict(os.environ)
+    paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def _tail(log: Path) -> str:
+    try:
+        told = log.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        told = ""
+    return told[-TAIL:] or f"it says nothing, not even in {log}"
+
+
+_OWN: dict[int, subprocess.Popen[bytes]] = {}
+_ENDING_WITH_US: set[int] = set()
+_PROCESS = os.getpid()
+
+
+@atexit.register
+def _stop_own() -> None:
+    """End what was started here; the services watch us, too, but this is sooner."""
+    if os.getpid() == _PROCESS:
+        for pid in _ENDING_WITH_US & _OWN.keys():
+            _OWN[pid].terminate()
