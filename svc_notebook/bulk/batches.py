@@ -101,9 +101,7 @@ class Cutter:
             keep[max(first - span.first, 0) : last - span.first] = False
         return keep
 
-    def _portions(
-        self, offsets: Offsets, keep: npt.NDArray[np.bool_]
-    ) -> Iterator[tuple[int, int]]:
+    def _portions(self, offsets: Offsets, keep: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
         """Cut where the next record would be too much; one record always fits."""
         sizes = np.where(keep, np.diff(offsets) + len("-1000000000"), 0)
         ends = np.cumsum(sizes)

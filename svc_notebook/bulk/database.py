@@ -118,4 +118,3 @@ def translated() -> Iterator[None]:
 def first_sentence(message: str) -> str:
     """Keep the line of a DuckDB message that says what is wrong."""
     return message.strip().splitlines()[0] if message.strip() else "DuckDB cannot read it"
-

@@ -77,7 +77,7 @@ def _is_header(rows: list[list[str]]) -> bool:
     first = [cell.strip() for cell in rows[0]] if rows else []
     if not first or any(VALUE.fullmatch(cell) for cell in first):
         return False
-    return len(rows) == 1 or any(first) and first != [cell.strip() for cell in rows[1]]
+    return len(rows) == 1 or (any(first) and first != [cell.strip() for cell in rows[1]])
 
 
 def _named(header: list[str]) -> tuple[list[str], list[str]]:

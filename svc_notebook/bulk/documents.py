@@ -26,7 +26,9 @@ def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Databas
         raise BadInput(f"{name} holds no JSON object")
     fields = tuple(Field(key, f"c{i}", "JSON") for i, key in enumerate(keys))
     paths_of = sql.listing(f"/{key.replace('~', '~0').replace('/', '~1')}" for key in keys)
-    picked = ", ".join(f"nullif(m[{i + 1}]::VARCHAR, 'null')::JSON AS c{i}" for i, _ in enumerate(keys))
+    picked = ", ".join(
+        f"nullif(m[{i + 1}]::VARCHAR, 'null')::JSON AS c{i}" for i, _ in enumerate(keys)
+    )
     members = f"(SELECT json, json_extract(json, {paths_of}) AS m FROM {read})"
     everything = f"SELECT {picked}, json_type(json) = 'OBJECT' AS fine FROM {members}"
     return Table(
@@ -54,6 +56,11 @@ def _skipped(read: str, db: Database) -> list[Fault]:
         "WHERE json IS NULL OR json_type(json) <> 'OBJECT' ORDER BY n"
     )
     return [
-        Fault(n, None, shown, "is not JSON" if kind is None else f"is a JSON {kind.lower()}, not an object")
+        Fault(
+            n,
+            None,
+            shown,
+            "is not JSON" if kind is None else f"is a JSON {kind.lower()}, not an object",
+        )
         for n, kind, shown in rows
     ]

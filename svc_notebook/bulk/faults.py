@@ -36,14 +36,19 @@ class Faults:
     repeats: dict[int, int] = field(default_factory=dict)
 
 
-def find_faults(
-    table: Table, profile: Profile, ids: Ids, step: str, options: Options
-) -> Faults:
+def find_faults(table: Table, profile: Profile, ids: Ids, step: str, options: Options) -> Faults:
     """Look for every kind of fault the profile gives reason to look for."""
     faults = Faults()
     numbers = RowNumbers(profile.skipped)
     for column, bad, shown, reason in _conditions(table, profile, ids, step, options):
-        _add(faults, table.db, _numbered(table, f"{shown} AS v, {bad} AS bad"), column, reason, numbers)
+        _add(
+            faults,
+            table.db,
+            _numbered(table, f"{shown} AS v, {bad} AS bad"),
+            column,
+            reason,
+            numbers,
+        )
     if ids.faulty:
         _add_repeated(faults, table, ids, options, numbers)
     for fault in table.faults:

@@ -13,7 +13,13 @@ from svc_notebook.bulk.checkpoint import Checkpoint, Entry, facts_of, open_check
 from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.options import IfExists, Options, RowOptions
 from svc_notebook.bulk.plan import Plan, Prepared, prepare
-from svc_notebook.bulk.replacing import check_target, copy_settings, move_over, name_target
+from svc_notebook.bulk.replacing import (
+    check_target,
+    copy_settings,
+    drop_target,
+    move_over,
+    name_target,
+)
 from svc_notebook.bulk.result import Ledger, LoadResult
 from svc_notebook.bulk.sending import Lanes, send_batches
 from svc_notebook.bulk.source import Source
@@ -42,9 +48,7 @@ async def push(
     **options: Unpack[RowOptions],
 ) -> LoadResult:
     """Write a DataFrame's rows to an index, and wait until they are published."""
-    return await load(
-        client, df, index, in_flight=in_flight, on_progress=on_progress, **options
-    )
+    return await load(client, df, index, in_flight=in_flight, on_progress=on_progress, **options)
 
 
 async def load(
@@ -116,36 +120,49 @@ class _Run:
         index = self.ledger.index
         await check_target(self._client, index, if_exists)
         target = name_target(index) if if_exists == "replace" else index
-        self._checkpoint = self._open_checkpoint(target, if_exists, resume=resume)
+        self._checkpoint = self._open_checkpoint(target, if_exists)
         if self._checkpoint:
-            target = self._checkpoint.target
+            target = await self._take_up(self._checkpoint, target, resume=resume)
+        elif resume:
+            raise BadInput("only a load of files can be resumed; load this again")
+        try:
+            await self._fill(target)
+        except BaseException:
+            if target != index and not self._checkpoint:
+                await asyncio.shield(drop_target(self._client, target))
+            raise
+        if self._checkpoint:
+            self._checkpoint.close(done=True)
+
+    async def _fill(self, target: str) -> None:
+        index = self.ledger.index
         if target != index:
             await copy_settings(self._client, index, target)
         await self._send(target)
         await self._publish(target)
         if target != index:
             await move_over(self._client, target, index, self.ledger.sent)
-        if self._checkpoint:
-            self._checkpoint.close(done=True)
 
-    def _open_checkpoint(
-        self, target: str, if_exists: IfExists, *, resume: bool
-    ) -> Checkpoint | None:
+    def _open_checkpoint(self, target: str, if_exists: IfExists) -> Checkpoint | None:
         fingerprint = self._prepared.table.fingerprint
         if fingerprint is None:
-            if resume:
-                raise BadInput("only a load of files can be resumed; load this again")
             return None
-        facts = facts_of(self.ledger.index, if_exists, self._prepared.options)
         connection = self._client.connection
         app = f"{connection.app_id}@{connection.address}"
-        checkpoint = open_checkpoint(fingerprint, app, target, facts)
-        if not resume:
-            return checkpoint.anew(target)
-        for entry in checkpoint.entries:
-            self.ledger.enter(entry.task, entry.rows)
-        self.ledger.resumed = self.ledger.sent
-        return checkpoint
+        facts = facts_of(self.ledger.index, if_exists, self._prepared.options)
+        return open_checkpoint(fingerprint, app, target, facts)
+
+    async def _take_up(self, checkpoint: Checkpoint, target: str, *, resume: bool) -> str:
+        """Go on where an earlier load broke off, or clear away what it left; name the target."""
+        if resume:
+            for entry in checkpoint.entries:
+                self.ledger.enter(entry.task, entry.rows)
+            self.ledger.resumed = self.ledger.sent
+            return checkpoint.target
+        if checkpoint.target not in (target, self.ledger.index):
+            await drop_target(self._client, checkpoint.target)
+        self._checkpoint = checkpoint.anew(target)
+        return target
 
     async def _send(self, target: str) -> None:
         batches = pack_batches(self._prepared, self._settled())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,6 @@ from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.table import Fault, Field, Table
 from svc_notebook.bulk.values import Unsendable, write_json
 from svc_notebook.errors import BadInput
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # What pandas finds in a column of objects, where Arrow renders every value alike.
 UNIFORM = {"string", "boolean", "floating", "decimal", "empty"}
@@ -61,7 +58,9 @@ def _names(frame: pd.DataFrame) -> list[str]:
         )
     for label in frame.columns:
         if not isinstance(label, (str, int, float, np.integer)):
-            raise BadInput(f"column {label!r} is named by a {type(label).__name__}; name it by text")
+            raise BadInput(
+                f"column {label!r} is named by a {type(label).__name__}; name it by text"
+            )
     names = [str(label) for label in frame.columns]
     _refuse_twins(names)
     return names
@@ -86,7 +85,7 @@ def _column(series: pd.Series[Any], name: str, options: Options) -> _Column:
     if isinstance(series.dtype, pd.CategoricalDtype):
         return _column(series.astype(series.cat.categories.dtype), name, options)
     if isinstance(series.dtype, pd.SparseDtype):
-        return _column(series.sparse.to_dense(), name, options)
+        return _column(pd.Series(np.asarray(series)), name, options)
     if series.dtype == object and pd.api.types.infer_dtype(series, skipna=True) not in UNIFORM:
         return _written(series, name, options)
     try:

@@ -66,7 +66,9 @@ def study(table: Table, options: Options) -> Profile:
     """Look at every row once, after a look at the first ones to know what to look for."""
     chosen = choose(table, options)
     open_fields = [field for field in chosen if _is_open(table, field, options)]
-    first = _ask(table.db, _content_questions(open_fields), f"(SELECT * FROM {table.sql} LIMIT {SAMPLE})")
+    first = _ask(
+        table.db, _content_questions(open_fields), f"(SELECT * FROM {table.sql} LIMIT {SAMPLE})"
+    )
     possible = {field.name: _possible(field, first) for field in open_fields}
     answers = _ask(table.db, _questions(table, chosen, possible, options), table.scan)
     columns = (
@@ -78,7 +80,9 @@ def study(table: Table, options: Options) -> Profile:
     return Profile(
         rows=answers[ROWS],
         columns=tuple(columns),
-        ids={f.name: (answers[_held(f)], answers[_different(f)]) for f in id_fields(table, options)},
+        ids={
+            f.name: (answers[_held(f)], answers[_different(f)]) for f in id_fields(table, options)
+        },
         longest=answers[_longest(table)] or 0,
         skipped=tuple(table.skipped()),
     )
@@ -90,7 +94,7 @@ def choose(table: Table, options: Options) -> list[Field]:
     named = options.named_columns() | ({options.id} if options.id else set())
     for name in named - set(known):
         raise BadInput(f"{table.name} has no column `{name}`{did_you_mean(name, known)}")
-    wanted = options.columns or known
+    wanted = known if options.columns is None else options.columns
     by_name = {field.name: field for field in table.fields}
     return [by_name[name] for name in wanted if name != "objectID"]
 
@@ -141,9 +145,7 @@ def _questions(
             yield from (_matches(field, KINDS[kind]) for kind in kinds)
 
 
-def _open_column(
-    field: Field, possible: Sequence[str], answers: Answers, first: Answers
-) -> Column:
+def _open_column(field: Field, possible: Sequence[str], answers: Answers, first: Answers) -> Column:
     """Settle the kind of a column of text by its content."""
     missing = answers[_null(field)]
     words = answers.get(_words(field), 0)

@@ -68,5 +68,5 @@ def _branch(value: Any) -> str:
 def _value(column: Column, options: Options) -> str:
     json = f"({column.rendering.json})"
     if operation := options.operations.get(column.name):
-        return f"'{{\"_operation\":\"{operation}\",\"value\":' || {json} || '}}'"
+        return f'\'{{"_operation":"{operation}","value":\' || {json} || \'}}\''
     return f"coalesce({json}, 'null')" if options.nulls_of(column.name) == "null" else json

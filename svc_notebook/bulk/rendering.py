@@ -96,8 +96,9 @@ def _matching(pattern: str, sends: str, what: str) -> Callable[[Field, str, Opti
 
 def _spelled_boolean(field: Field, text: str, options: Options) -> Rendering:
     word = f"lower(trim({text}))"
-    json = f"CASE WHEN {word} IN {SPELLED_TRUE} THEN 'true' WHEN {word} IN {SPELLED_FALSE} THEN 'false' END"
-    bad = f"{text} IS NOT NULL AND {word} NOT IN {SPELLED_TRUE} AND {word} NOT IN {SPELLED_FALSE}"
+    true, false = f"{word} IN {SPELLED_TRUE}", f"{word} IN {SPELLED_FALSE}"
+    json = f"CASE WHEN {true} THEN 'true' WHEN {false} THEN 'false' END"
+    bad = f"{text} IS NOT NULL AND NOT ({true} OR {false})"
     return Rendering(json, "boolean", (Check(bad, "is neither true nor false"),))
 
 
@@ -121,7 +122,9 @@ def _instant(write: Callable[[str], str], sends: str) -> Callable[[Field, str, O
 
 def _json(field: Field, text: str, options: Options) -> Rendering:
     bad = f"{text} IS NOT NULL AND NOT json_valid({text})"
-    return Rendering(f"nullif(({text})::JSON::VARCHAR, 'null')", "JSON", (Check(bad, "is not JSON"),))
+    return Rendering(
+        f"nullif(({text})::JSON::VARCHAR, 'null')", "JSON", (Check(bad, "is not JSON"),)
+    )
 
 
 def _iso(instant: str) -> str:
@@ -139,8 +142,12 @@ CASTS: dict[Kind, Callable[[Field, str, Options], Rendering]] = {
     "boolean": _spelled_boolean,
     "date": _day,
     "timestamp": _instant(lambda instant: _quoted(_iso(instant)), "time"),
-    "epoch": _instant(lambda t: f"floor(epoch_us({t}) / 1000000)::BIGINT::VARCHAR", "epoch seconds"),
-    "epoch_ms": _instant(lambda t: f"floor(epoch_us({t}) / 1000)::BIGINT::VARCHAR", "epoch milliseconds"),
+    "epoch": _instant(
+        lambda t: f"floor(epoch_us({t}) / 1000000)::BIGINT::VARCHAR", "epoch seconds"
+    ),
+    "epoch_ms": _instant(
+        lambda t: f"floor(epoch_us({t}) / 1000)::BIGINT::VARCHAR", "epoch milliseconds"
+    ),
     "json": _json,
 }
 
@@ -233,7 +240,8 @@ def _nested(field: Field, options: Options) -> Rendering:
     if found:
         _refused(
             f"{found[0]} inside {field.type}",
-            f"write its parts as columns in SQL, or send all as text: dtype={{'{field.name}': 'string'}}",
+            "write its parts as columns in SQL, or send all as text: "
+            f"dtype={{'{field.name}': 'string'}}",
         )(field, options)
     written = f"to_json({field.column})::VARCHAR"
     if not re.search(r"DOUBLE|FLOAT|REAL|DECIMAL", field.type):

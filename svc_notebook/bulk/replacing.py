@@ -6,8 +6,9 @@ import secrets
 from typing import TYPE_CHECKING
 
 from svc_notebook.bulk.options import IfExists
+from svc_notebook.client.flows import AROUND_RECORDS, count_records, index_exists
 from svc_notebook.client.waiting import wait
-from svc_notebook.errors import BadInput, NotFound, did_you_mean
+from svc_notebook.errors import BadInput, SvcError, did_you_mean
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
@@ -22,18 +23,10 @@ async def check_target(client: AsyncClient, index: str, if_exists: IfExists) -> 
             f"`if_exists` is one of {', '.join(CHOICES)}, not {if_exists!r}"
             f"{did_you_mean(str(if_exists), CHOICES)}"
         )
-    if if_exists == "fail" and await _exists(client, index):
+    if if_exists == "fail" and await index_exists(client, index):
         raise BadInput(
             f"the index {index} exists; if_exists='append' adds to it, 'replace' replaces it"
         )
-
-
-async def _exists(client: AsyncClient, index: str) -> bool:
-    try:
-        await client.get_settings(index)
-    except NotFound:
-        return False
-    return True
 
 
 def name_target(index: str) -> str:
@@ -43,18 +36,14 @@ def name_target(index: str) -> str:
 
 async def copy_settings(client: AsyncClient, index: str, target: str) -> None:
     """Give the new index the settings, rules and synonyms of the old one, if there is one."""
-    if await _exists(client, index):
-        answer = await client.operate_index(
-            index, "copy", target, scope=["settings", "synonyms", "rules"]
-        )
+    if await index_exists(client, index):
+        answer = await client.operate_index(index, "copy", target, AROUND_RECORDS)
         await wait(client, answer["taskID"], index=target)
 
 
 async def move_over(client: AsyncClient, target: str, index: str, rows: int) -> None:
     """Put the new index in the old one's place, once it holds every row that was sent."""
-    held = (await client.search(target, "", hitsPerPage=1, attributesToRetrieve=["objectID"]))[
-        "nbHits"
-    ]
+    held = await count_records(client, target)
     if held != rows:
         raise BadInput(
             f"{target} holds {held:,} records and not the {rows:,} that were sent: {index} was "
@@ -62,3 +51,11 @@ async def move_over(client: AsyncClient, target: str, index: str, rows: int) -> 
         )
     answer = await client.operate_index(target, "move", index)
     await wait(client, answer["taskID"], index=index)
+
+
+async def drop_target(client: AsyncClient, target: str) -> None:
+    """Delete an index that will not be filled further."""
+    try:
+        await client.delete_index(target)
+    except SvcError:
+        return  # what went wrong before is what there is to tell

@@ -67,7 +67,9 @@ def find_files(pattern: str) -> list[Path]:
         return [path]
     if path.is_dir():
         raise BadInput(f"{path} is a folder; name its files, for example '{path}/*.csv'")
-    found = sorted(Path(p) for p in glob.glob(str(path), recursive=True) if Path(p).is_file())
+    # Path.glob takes no absolute pattern.
+    matches = glob.glob(str(path), recursive=True)  # noqa: PTH207
+    found = sorted(Path(match) for match in matches if Path(match).is_file())
     if not found:
         raise BadInput(f"there is no file {path.absolute()}")
     return found

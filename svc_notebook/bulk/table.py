@@ -42,7 +42,7 @@ class Table:
     notes: tuple[str, ...] = ()
     # Values found wanting while the table was made, by position; rows the last scan skipped.
     faults: tuple[Fault, ...] = ()
-    skipped: Callable[[], list[Fault]] = field(default=lambda: [])
+    skipped: Callable[[], list[Fault]] = field(default=list)
     # Another way to read the same source, for when a scan of this one fails.
     otherwise: Callable[[list[Fault] | None], Table | None] = field(default=lambda _: None)
     # The scan that also remembers what it skips.

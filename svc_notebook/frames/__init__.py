@@ -1,0 +1,26 @@
+"""Answers to DataFrames of a documented schema."""
+
+from __future__ import annotations
+
+from svc_notebook.frames.reading import (
+    browse_chunks,
+    read_browse,
+    read_indices,
+    read_logs,
+    read_records,
+    read_settings,
+)
+from svc_notebook.frames.searching import read_facet_values, read_facets, search, search_many
+
+__all__ = [
+    "browse_chunks",
+    "read_browse",
+    "read_facet_values",
+    "read_facets",
+    "read_indices",
+    "read_logs",
+    "read_records",
+    "read_settings",
+    "search",
+    "search_many",
+]

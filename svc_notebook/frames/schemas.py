@@ -1,0 +1,56 @@
+"""The columns of every frame of a fixed schema, with their dtypes; empty ones have them too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Schema = dict[str, str]
+
+TIME = "datetime64[us, UTC]"
+# What stands in a row that lacks a member.
+DEFAULTS: dict[str, Any] = {"int64": 0, "str": "", "bool": False, "float64": float("nan")}
+
+INDICES: Schema = {
+    "name": "str",
+    "entries": "int64",
+    "dataSize": "int64",
+    "fileSize": "int64",
+    "createdAt": TIME,
+    "updatedAt": TIME,
+    "lastBuildTimeS": "int64",
+    "numberOfPendingTasks": "int64",
+    "pendingTask": "bool",
+    "primary": "str",
+    "replicas": "object",
+}
+SETTINGS: Schema = {"setting": "str", "value": "object"}
+FACETS: Schema = {"facet": "str", "value": "str", "count": "int64"}
+FACET_VALUES: Schema = {"value": "str", "highlighted": "str", "count": "int64"}
+LOGS: Schema = {
+    "timestamp": TIME,
+    "method": "str",
+    "url": "str",
+    "answer_code": "int64",
+    "processing_time_ms": "int64",
+    "ip": "str",
+    "index": "str",
+    "query_params": "str",
+    "query_nb_hits": "int64",
+    "query_body": "str",
+    "answer": "str",
+    "query_headers": "str",
+    "nb_api_calls": "int64",
+    "sha1": "str",
+}
+# The criteria of `_rankingInfo`, in the order of the default ranking.
+RANKING: Schema = {
+    "nbTypos": "int64",
+    "geoDistance": "int64",
+    "words": "int64",
+    "filters": "int64",
+    "proximityDistance": "int64",
+    "firstMatchedWord": "int64",
+    "nbExactWords": "int64",
+    "userScore": "int64",
+    "promoted": "bool",
+}

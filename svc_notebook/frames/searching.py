@@ -1,0 +1,178 @@
+"""Searches as DataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+import pandas as pd
+
+from svc_notebook.api.parameters import SearchOptions, SearchParams
+from svc_notebook.api.shapes import SearchAnswer
+from svc_notebook.errors import BadInput
+from svc_notebook.frames.columns import Backend, Columns, finished, typed
+from svc_notebook.frames.schemas import DEFAULTS, FACET_VALUES, FACETS, RANKING
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+# Members of a hit that are no attributes of the record.
+AROUND = ("_highlightResult", "_snippetResult", "_rankingInfo", "_distinctSeqID")
+TOLD = (
+    "nbHits", "page", "nbPages", "hitsPerPage", "offset", "length", "facets", "facets_stats",
+    "processingTimeMS", "queryID", "parsedQuery", "appliedRules", "userData",
+)  # fmt: skip
+# A request of so many searches is answered in one go.
+AT_ONCE = 50
+
+
+async def search(
+    client: AsyncClient,
+    index: str,
+    query: str = "",
+    *,
+    ranking: bool = False,
+    highlight: bool = False,
+    columns: Sequence[str] | None = None,
+    dtype_backend: Backend | None = None,
+    **params: Unpack[SearchOptions],
+) -> pd.DataFrame:
+    """Search; a row for each hit: `rank` (from 1), `objectID`, then its attributes.
+
+    `ranking` adds the value of each criterion, `highlight` adds `highlighted.X` for attributes
+    X. `attrs["svc"]` holds index, query, params, and what the answer tells beside the hits.
+    """
+    asked = _asked(params, ranking, highlight, columns)
+    answer = await client.search(index, query, **asked)
+    frame = _hits_frame([answer], ranking, highlight, columns)
+    facts = {"index": index, "query": query, "params": dict(params)} | _told(answer)
+    return finished(frame, facts, dtype_backend)
+
+
+async def search_many(
+    client: AsyncClient,
+    index: str,
+    queries: Iterable[str],
+    *,
+    ranking: bool = False,
+    highlight: bool = False,
+    columns: Sequence[str] | None = None,
+    dtype_backend: Backend | None = None,
+    **params: Unpack[SearchOptions],
+) -> pd.DataFrame:
+    """Run many searches of one index; one long frame whose first column is `query`."""
+    asked = list(queries)
+    if any(not isinstance(query, str) for query in asked):
+        raise BadInput("queries should be text; leave missing ones out: queries.dropna()")
+    shared = _asked(params, ranking, highlight, columns)
+    answers: list[SearchAnswer] = []
+    for start in range(0, len(asked), AT_ONCE):
+        part = asked[start : start + AT_ONCE]
+        requests: Any = [{"indexName": index, "query": query, **shared} for query in part]
+        answers += (await client.search_many(requests))["results"]  # type: ignore[arg-type]
+    frame = _hits_frame(answers, ranking, highlight, columns)
+    spread = [q for q, answer in zip(asked, answers, strict=True) for _ in answer["hits"]]
+    frame.insert(0, "query", pd.Series(spread, dtype="str"))
+    counts = {"nbHits": [answer["nbHits"] for answer in answers]}
+    facts = {"index": index, "queries": asked, "params": dict(params)} | counts
+    return finished(frame, facts, dtype_backend)
+
+
+async def read_facets(
+    client: AsyncClient,
+    index: str,
+    query: str = "",
+    **params: Unpack[SearchOptions],
+) -> pd.DataFrame:
+    """Count the values of `facets`, all by default, among what a search finds.
+
+    Columns `facet`, `value`, `count`. Least, largest, mean and sum of numeric facets are in
+    `attrs["svc"]["facets_stats"]`.
+    """
+    options: SearchOptions = {"facets": ["*"], "hitsPerPage": 1, **params}
+    answer = await client.search(index, query, **options)
+    rows = [
+        {"facet": facet, "value": value, "count": count}
+        for facet, values in answer.get("facets", {}).items()
+        for value, count in values.items()
+    ]
+    facts = {"index": index, "query": query, "params": dict(params)} | _told(answer)
+    facts.pop("facets", None)
+    return finished(typed(rows, FACETS, DEFAULTS), facts, None)
+
+
+async def read_facet_values(
+    client: AsyncClient,
+    index: str,
+    facet: str,
+    text: str = "",
+    **params: Unpack[SearchParams],
+) -> pd.DataFrame:
+    """Search inside one facet: `value`, `highlighted`, `count`."""
+    answer = await client.search_facet(index, facet, text, **params)
+    facts = {"index": index, "facet": facet, "text": text, "params": dict(params)}
+    return finished(typed(answer["facetHits"], FACET_VALUES, DEFAULTS), facts, None)
+
+
+def _asked(
+    params: Mapping[str, Any], ranking: bool, highlight: bool, columns: Sequence[str] | None
+) -> Any:
+    asked = dict(params)
+    if ranking:
+        asked["getRankingInfo"] = True
+    if not highlight:
+        asked.setdefault("attributesToHighlight", [])
+    if columns is not None:
+        asked.setdefault("attributesToRetrieve", list(columns))
+    return asked
+
+
+def _told(answer: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: answer[name] for name in TOLD if name in answer}
+
+
+def _hits_frame(
+    answers: Sequence[SearchAnswer],
+    ranking: bool,
+    highlight: bool,
+    columns: Sequence[str] | None,
+) -> pd.DataFrame:
+    hits = [hit for answer in answers for hit in answer["hits"]]
+    ranks = [rank for answer in answers for rank in _ranks(answer)]
+    gathered = Columns(None if columns is None else [c for c in columns if c != "objectID"])
+    gathered.add(_attributes(hit) for hit in hits)
+    parts = [
+        pd.DataFrame({"rank": pd.Series(ranks, dtype="int64")}),
+        pd.DataFrame({"objectID": pd.Series([hit["objectID"] for hit in hits], dtype="str")}),
+        gathered.frame(),
+    ]
+    if highlight:
+        marked = Columns()
+        marked.add(_marked(hit.get("_highlightResult", {})) for hit in hits)
+        parts.append(marked.frame())
+    if ranking:
+        parts.append(typed([hit.get("_rankingInfo", {}) for hit in hits], RANKING, DEFAULTS))
+    return pd.concat(parts, axis=1)
+
+
+def _ranks(answer: SearchAnswer) -> Iterator[int]:
+    before = answer.get("offset", answer.get("page", 0) * answer.get("hitsPerPage", 0))
+    yield from range(before + 1, before + 1 + len(answer["hits"]))
+
+
+def _attributes(hit: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in hit.items() if key != "objectID" and key not in AROUND}
+
+
+def _marked(marks: Mapping[str, Any]) -> dict[str, Any]:
+    """Take the marked text of each attribute; lists and objects keep their shape."""
+    return {f"highlighted.{name}": _text_of(mark) for name, mark in marks.items()}
+
+
+def _text_of(mark: Any) -> Any:
+    if isinstance(mark, list):
+        return [_text_of(item) for item in mark]
+    if isinstance(mark, dict):
+        leaf = isinstance(mark.get("value"), str) and "matchLevel" in mark
+        return mark["value"] if leaf else {k: _text_of(v) for k, v in mark.items()}
+    return mark
