@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -59,6 +60,12 @@ def stop_service(process: subprocess.Popen[str]) -> int:
     assert process.stdout
     process.stdout.close()
     return process.wait(10)
+
+
+def wait_published(service: Service, *tasks: int) -> None:
+    """Wait until the writer has come to these tasks."""
+    while service.tasks.published < max(tasks):
+        time.sleep(0.001)
 
 
 @pytest.fixture(scope="session")
@@ -110,7 +117,7 @@ class Inside:
     async def _send(
         self, verb: str, path: str, body: Any, headers: dict[str, str], content: bytes | None
     ) -> httpx.Response:
-        transport = httpx.ASGITransport(self.app)  # type: ignore[arg-type]
+        transport = httpx.ASGITransport(self.app)
         async with httpx.AsyncClient(transport=transport, base_url="http://local") as client:
             data = {"content": content} if content is not None else {"json": body}
             if body is None and content is None:
@@ -122,20 +129,20 @@ class Inside:
         answer = self.call(verb, path, body, **more)
         assert answer.is_success, answer.text
         task = answer.json()["taskID"]
-        numbers = task.values() if isinstance(task, dict) else [task]
-        while self.app.service.tasks.published < max(numbers):
-            time.sleep(0.001)
+        wait_published(self.app.service, *(task.values() if isinstance(task, dict) else [task]))
         return answer.json()
 
     def fill(self, index: str, *records: dict[str, Any], **settings: Any) -> None:
         """Give an index settings and records."""
+        path = f"/1/indexes/{quote(index, safe='')}"
         if settings:
-            self.done("PUT", f"/1/indexes/{index}/settings", settings)
+            self.done("PUT", f"{path}/settings", settings)
         requests = [{"action": "addObject", "body": record} for record in records]
-        self.done("POST", f"/1/indexes/{index}/batch", {"requests": requests})
+        self.done("POST", f"{path}/batch", {"requests": requests})
 
     def ids(self, index: str, query: str = "", **params: Any) -> list[str]:
         """Search; returns the objectIDs of the hits."""
-        answer = self.call("POST", f"/1/indexes/{index}/query", {"query": query, **params})
+        path = f"/1/indexes/{quote(index, safe='')}/query"
+        answer = self.call("POST", path, {"query": query, **params})
         assert answer.is_success, answer.text
         return [hit["objectID"] for hit in answer.json()["hits"]]

@@ -52,8 +52,9 @@ class Access:
         """Return the caller; raises `KeyRefused` for a wrong key."""
         if row.interface == "crawler":
             return self._admit_crawler(headers, address)
+        in_url = {name.lower(): value for name, value in query.items()}
         app, key = (
-            headers.get(self.prefix + name) or query.get(self.prefix + name) or ""
+            headers.get(self.prefix + name) or in_url.get(self.prefix + name) or ""
             for name in ("application-id", "api-key")
         )
         facts = self._keyring.facts

@@ -87,7 +87,8 @@ class App:
 
     async def _serve(self, request: _Request, receive: Receive) -> Reply:
         if request.verb == "OPTIONS":
-            return preflight(self._router.verbs(request.path))
+            asked = request.headers.get("access-control-request-headers", "")
+            return preflight(self._router.verbs(request.path), asked)
         verb = "GET" if request.verb == "HEAD" else request.verb
         row, parts = self._router.find(verb, request.path)
         caller = self._access.admit(row, request.headers, request.query, request.address)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,7 +45,7 @@ def _explain(raw: bytes, error: Exception) -> BadInput:
     """Let the slower, more talkative parser find the place."""
     text = str(error)
     try:
-        json.loads(raw.decode("utf-8"), parse_int=len)
+        body = json.loads(raw.decode("utf-8"), parse_int=float, parse_constant=_refuse_constant)
     except UnicodeDecodeError as wrong:
         text = f"byte {wrong.start} is not UTF-8"
     except json.JSONDecodeError as wrong:
@@ -52,9 +53,15 @@ def _explain(raw: bytes, error: Exception) -> BadInput:
     except (ValueError, RecursionError):
         pass
     else:
-        if "truncated" in text:
-            text = "a \\u escape stands for half a character"
+        huge = [at for at, leaf in _leaves(body, "") if leaf in (math.inf, -math.inf)]
+        if huge:
+            return BadInput(f"`{huge[0]}`: the number does not fit in 64 bits")
+        text = "a \\u escape stands for half a character"
     return BadInput(f"the body is not valid JSON: {text}")
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(word)
 
 
 def _refuse_depth(body: Any) -> None:
@@ -73,17 +80,17 @@ def _refuse_depth(body: Any) -> None:
 
 
 def _refuse_long_numbers(body: Any) -> None:
-    for at, number in _numbers(body, ""):
-        if number not in limits.INTEGERS:
-            raise BadInput(f"`{at}`: the number {str(number)[:40]} does not fit in 64 bits")
+    for at, leaf in _leaves(body, ""):
+        if type(leaf) is int and leaf not in limits.INTEGERS:
+            raise BadInput(f"`{at}`: the number {str(leaf)[:40]} does not fit in 64 bits")
 
 
-def _numbers(value: Any, at: str) -> Iterator[tuple[str, int]]:
-    if type(value) is int:
-        yield at, value
-    elif type(value) is dict:
+def _leaves(value: Any, at: str) -> Iterator[tuple[str, Any]]:
+    if type(value) is dict:
         for name, inner in value.items():
-            yield from _numbers(inner, place(at, name))
+            yield from _leaves(inner, place(at, name))
     elif type(value) is list:
         for position, inner in enumerate(value):
-            yield from _numbers(inner, f"{at}[{position}]")
+            yield from _leaves(inner, f"{at}[{position}]")
+    else:
+        yield at, value

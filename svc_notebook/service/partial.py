@@ -49,7 +49,7 @@ def _is_operation(value: Any) -> bool:
 
 def _check_operation(operation: Record, at: str) -> None:
     word = operation[_MARK]
-    if word not in OPERATIONS:
+    if not isinstance(word, str) or word not in OPERATIONS:
         advice = did_you_mean(str(word), OPERATIONS)
         raise BadInput(f"`{at}._operation`: {str(word)[:40]!r} is not an operation{advice}")
     if extra := operation.keys() - {_MARK, "value"}:

@@ -15,11 +15,13 @@ from typing import Any
 
 import uvicorn
 from platformdirs import user_data_dir
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.app import App
 from svc_notebook.service.folder import Folder
 from svc_notebook.service.service import Service
+from svc_notebook.service.wire import refusal
 
 
 def default_folder() -> Path:
@@ -98,6 +100,18 @@ def tell(note: dict[str, Any]) -> str:
     )
 
 
+class Protocol(HttpToolsProtocol):
+    """HTTP as uvicorn speaks it, but what is not HTTP is refused in JSON like all else."""
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse bytes that are no request, and hang up."""
+        reply = refusal(400, msg)
+        headers = {**reply.headers, "content-length": str(len(reply.body)), "connection": "close"}
+        head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        self.transport.write(f"HTTP/1.1 400 Bad Request\r\n{head}\r\n".encode() + reply.body)
+        self.transport.close()
+
+
 class Server(uvicorn.Server):
     """A server that ends by its own flag; signals are ours, so that the clean-up always runs."""
 
@@ -115,7 +129,7 @@ def run(
     config = uvicorn.Config(
         app,
         loop="asyncio",
-        http="httptools",
+        http=Protocol,
         ws="none",
         lifespan="off",
         log_level="critical",

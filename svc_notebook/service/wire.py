@@ -41,13 +41,13 @@ def refusal(status: int, message: str, headers: Mapping[str, str] | None = None)
     return json_reply(status, {"message": message, "status": status}, headers)
 
 
-def preflight(verbs: list[str]) -> Reply:
-    """Tell a browser which verbs and headers it may use."""
+def preflight(verbs: list[str], asked: str) -> Reply:
+    """Tell a browser that it may use these verbs, and whichever headers it asked for."""
     return Reply(
         200,
         headers={
             "access-control-allow-methods": ", ".join(verbs),
-            "access-control-allow-headers": "*, authorization",
+            "access-control-allow-headers": asked or "*",
             "access-control-max-age": "86400",
         },
     )

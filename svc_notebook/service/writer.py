@@ -36,7 +36,8 @@ class Writer:
         """End after the run at hand."""
         self._stopping.set()
         self._tasks.arrived.set()
-        self._thread.join(GRACE)
+        if self._thread.is_alive():
+            self._thread.join(GRACE)
 
     def _work(self) -> None:
         while not self._stopping.is_set():

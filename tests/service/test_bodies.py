@@ -1,0 +1,77 @@
+"""A body is read, or refused with the place where it is wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service import limits
+from svc_notebook.service.bodies import read_json
+
+INTEGERS = st.integers(limits.INTEGERS.start, limits.INTEGERS.stop - 1)
+VALUES = st.recursive(
+    st.none() | st.booleans() | INTEGERS | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec="utf-8")),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner),
+)  # fmt: skip
+
+
+@given(VALUES)
+def test_whatever_json_can_say_within_limits_is_read(value: object) -> None:
+    assert read_json(json.dumps(value).encode()) == value
+
+
+@pytest.mark.parametrize("raw", [b"", b"  \n"])
+def test_an_empty_body_is_nothing(raw: bytes) -> None:
+    assert read_json(raw) is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        (b'{"a": 1,\n "b" 2}', "':' delimiter at line 2 column 6"),
+        (b"[1, 2", "line 1 column"),
+        (b'{"a": NaN}', "not valid JSON"),
+        (b'{"a": Infinity}', "not valid JSON"),
+        (b'{"a": 1e400}', "`a`: the number does not fit in 64 bits"),
+        (b'["\xff"]', "byte 2 is not UTF-8"),
+        (b'["\\ud83d"]', "half a character"),
+        (b"\xef\xbb\xbf{}", "not valid JSON"),
+        (b"{} {}", "not valid JSON"),
+        (b"1" * 10_000, "64 bits"),
+        (b"[" * 200_000, "nested too deeply"),
+        (b'{"a":' * 200_000, "nested too deeply"),
+    ],
+)
+def test_a_body_that_is_not_json_is_refused_with_the_place(raw: bytes, told: str) -> None:
+    with pytest.raises(BadInput, match=told):
+        read_json(raw)
+
+
+@pytest.mark.parametrize("number", [limits.INTEGERS.stop, limits.INTEGERS.start - 1, 10**30])
+def test_a_number_beyond_64_bits_is_refused_with_its_place(number: int) -> None:
+    raw = json.dumps({"requests": [{"body": {}}, {"body": {"price": [number]}}]}).encode()
+
+    with pytest.raises(BadInput, match=r"`requests\[1\].body.price\[0\]`.*64 bits"):
+        read_json(raw)
+
+
+def test_long_digits_inside_a_text_are_no_number() -> None:
+    assert read_json(b'{"isbn": "123456789012345678901234567890"}') is not None
+
+
+@pytest.mark.parametrize("pair", [("[", "]"), ('{"a":', "}")])
+def test_depth_is_counted_exactly(pair: tuple[str, str]) -> None:
+    opened, closed = pair
+    middle = "1"
+
+    def nested(depth: int) -> bytes:
+        return (opened * depth + middle + closed * depth).encode()
+
+    assert read_json(nested(limits.DEPTH))
+    with pytest.raises(BadInput, match="nested too deeply"):
+        read_json(nested(limits.DEPTH + 1))

@@ -1,0 +1,18 @@
+"""`kill -9` at any moment loses no acknowledged write and shows no half of one."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from benchmarks.kill import kill_rounds
+
+ROUNDS = 8
+
+
+def test_nothing_acknowledged_is_lost_at_a_kill(tmp_path: Path) -> None:
+    told = kill_rounds(tmp_path, ROUNDS, random.Random(7))
+
+    assert told.acknowledged > 0
+    assert told.lost == []
+    assert told.halves == []

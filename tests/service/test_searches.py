@@ -1,0 +1,192 @@
+"""Searches over HTTP carry the members the API names."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from tests.conftest import Inside
+
+FILMS: list[dict[str, Any]] = [
+    {"objectID": "1", "title": "Alien", "year": 1979, "genre": ["horror", "space"]},
+    {"objectID": "2", "title": "Aliens", "year": 1986, "genre": ["war", "space"]},
+    {"objectID": "3", "title": "Solaris", "year": 1972, "genre": ["space"]},
+    {"objectID": "4", "title": "Heat", "year": 1995, "genre": ["crime"]},
+]
+SETTINGS: dict[str, Any] = {
+    "searchableAttributes": ["title"],
+    "attributesForFaceting": ["searchable(genre)", "year"],
+    "customRanking": ["asc(year)"],
+}
+
+
+@pytest.fixture
+def films(inside: Inside) -> Inside:
+    inside.fill("films", *FILMS, **SETTINGS)
+    return inside
+
+
+def ask(inside: Inside, path: str, body: Any = None, verb: str = "POST") -> dict[str, Any]:
+    answer = inside.call(verb, f"/1/indexes/{path}", body)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def test_an_answer_has_all_members_clients_read(films: Inside) -> None:
+    answer = ask(films, "films/query", {"query": "alien", "hitsPerPage": 1})
+
+    assert answer["nbHits"] == 2
+    assert (answer["page"], answer["nbPages"], answer["hitsPerPage"]) == (0, 2, 1)
+    assert answer["query"] == "alien"
+    assert parse_qs(answer["params"]) == {"query": ["alien"], "hitsPerPage": ["1"]}
+    assert answer["exhaustiveNbHits"] is True
+    assert answer["exhaustive"] == {"nbHits": True, "typo": True}
+    assert answer["renderingContent"] == {}
+    assert isinstance(answer["processingTimeMS"], int)
+    assert answer["hits"][0]["_highlightResult"]["title"]["value"] == "<em>Alien</em>"
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "body"),
+    [
+        ("POST", "films/query", {"query": "alien", "facets": ["genre"], "page": 0}),
+        ("POST", "films/query", {"params": "query=alien&facets=genre&page=0"}),
+        ("POST", "films/query", {"params": "query=alien&facets=%5B%22genre%22%5D"}),
+        ("POST", "films/query", {"params": "query=heat", "query": "alien", "facets": ["genre"]}),
+        ("GET", "films?query=alien&facets=genre&page=0", None),
+        ("GET", "films?query=alien&facets=%5B%22genre%22%5D", None),
+    ],
+)
+def test_parameters_may_come_in_every_spelling(
+    films: Inside, verb: str, path: str, body: Any
+) -> None:
+    answer = ask(films, path, body, verb)
+
+    assert [hit["objectID"] for hit in answer["hits"]] == ["1", "2"]
+    assert answer["facets"] == {"genre": {"space": 2, "horror": 1, "war": 1}}
+    assert answer["exhaustiveFacetsCount"] is True
+
+
+def test_null_stands_for_the_default(films: Inside) -> None:
+    answer = ask(films, "films/query", {"query": None, "hitsPerPage": None, "filters": None})
+
+    assert (answer["nbHits"], answer["hitsPerPage"]) == (4, 20)
+
+
+def test_numbers_among_facets_have_statistics(films: Inside) -> None:
+    answer = ask(films, "films/query", {"facets": ["year"]})
+
+    assert answer["facets_stats"]["year"] == {"min": 1972, "max": 1995, "avg": 1983, "sum": 7932}
+
+
+def test_ranking_info_names_the_index_and_the_parsed_query(films: Inside) -> None:
+    answer = ask(films, "films/query", {"query": "Alien", "getRankingInfo": True})
+
+    assert answer["index"] == answer["indexUsed"] == "films"
+    assert answer["parsedQuery"] == "alien"
+    assert answer["hits"][0]["_rankingInfo"]["nbTypos"] == 0
+
+
+def test_click_analytics_bring_a_query_id_each_time(films: Inside) -> None:
+    first, second = (
+        ask(films, "films/query", {"clickAnalytics": True})["queryID"] for _ in range(2)
+    )
+
+    assert len(first) == 32
+    assert first != second
+    assert "queryID" not in ask(films, "films/query", {})
+
+
+def test_response_fields_keep_what_they_name(films: Inside) -> None:
+    answer = ask(films, "films/query", {"responseFields": ["hits", "nbHits"]})
+
+    assert answer.keys() == {"hits", "nbHits"}
+
+
+def test_several_searches_are_answered_in_order(films: Inside) -> None:
+    films.fill("books", {"objectID": "b"})
+    requests = [
+        {"indexName": "films", "params": "query=heat"},
+        {"indexName": "books"},
+        {"indexName": "films", "type": "facet", "facet": "genre", "facetQuery": "sp"},
+        {"indexName": "films", "query": "alien", "hitsPerPage": 1},
+    ]
+
+    results = ask(films, "*/queries", {"requests": requests})["results"]
+
+    assert [r.get("index") for r in results] == ["films", "books", None, "films"]
+    assert [h["objectID"] for r in results for h in r.get("hits", ())] == ["4", "b", "1"]
+    assert results[2]["facetHits"] == [
+        {"value": "space", "highlighted": "<em>sp</em>ace", "count": 3}
+    ]
+
+
+def test_enough_matches_end_a_row_of_searches(films: Inside) -> None:
+    requests = [
+        {"indexName": "films", "query": "heat", "hitsPerPage": 2},
+        {"indexName": "films", "query": "alien", "hitsPerPage": 2},
+        {"indexName": "films", "query": "solaris"},
+    ]
+
+    results = ask(films, "*/queries", {"requests": requests, "strategy": "stopIfEnoughMatches"})[
+        "results"
+    ]
+
+    assert [len(result["hits"]) for result in results] == [1, 2, 0]
+    assert [result.get("processed") for result in results] == [None, None, False]
+    assert [result["index"] for result in results] == ["films"] * 3
+
+
+@pytest.mark.parametrize(
+    ("body", "values"),
+    [
+        ({}, ["space", "crime", "horror", "war"]),
+        ({"facetQuery": "w"}, ["war"]),
+        ({"params": "query=alien", "facetQuery": ""}, ["space", "horror", "war"]),
+        ({"filters": "year > 1990"}, ["crime"]),
+        ({"maxFacetHits": 2, "hitsPerPage": 1, "page": 7}, ["space", "crime"]),
+    ],
+)
+def test_a_facet_is_searched(films: Inside, body: dict[str, Any], values: list[str]) -> None:
+    answer = ask(films, "films/facets/genre/query", body)
+
+    assert [hit["value"] for hit in answer["facetHits"]] == values
+    assert answer["exhaustiveFacetsCount"] is True
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "told"),
+    [
+        ("films/query", {"hitPerPage": 3}, 400, "did you mean `hitsPerPage`?"),
+        ("films/query", {"query": 3}, 400, "`query`: expected `str"),
+        ("films/query", {"hitsPerPage": "many"}, 400, "`hitsPerPage`"),
+        ("films/query", {"hitsPerPage": 1001}, 400, "`hitsPerPage`"),
+        ("films/query", {"page": -1}, 400, "`page`"),
+        ("films/query", {"filters": "genre:"}, 400, "filters"),
+        ("films/query", {"query": "x" * 513}, 400, "`query` is longer than 512 bytes"),
+        ("films/query", {"params": 3}, 400, "`params`"),
+        ("films/query", {"queryType": "prefixSome"}, 400, "prefixLast, prefixAll"),
+        ("films/query", [], 400, "the body should be a JSON object"),
+        ("films/query?query=x", {}, 400, "`query` is not known in this URL"),
+        ("nowhere/query", {}, 404, "Index nowhere does not exist"),
+        ("nowhere/browse", {}, 404, "Index nowhere does not exist"),
+        ("nowhere/facets/a/query", {}, 404, "Index nowhere does not exist"),
+        ("films/facets/year/query", {}, 400, "searchable(year)"),
+        ("films/facets/nothing/query", {}, 400, "searchable(nothing)"),
+        ("films/facets/genre/query", {"maxFacetHits": 101}, 400, "`maxFacetHits`"),
+        ("*/queries", {"requests": [{"indexName": "nowhere"}]}, 404, "Index nowhere"),
+        ("*/queries", {"requests": [{"query": "x"}]}, 400, "`requests[0].indexName`|indexName"),
+        ("*/queries", {"requests": [{"indexName": "films", "type": "facet"}]}, 400, "facet"),
+        ("*/queries", {"requests": [{"indexName": "films", "quer": ""}]}, 400, "query"),
+        ("*/queries", {"strategy": "none"}, 400, "`requests` is missing"),
+    ],
+)  # fmt: skip
+def test_a_search_that_is_wrong_is_refused_with_the_reason(
+    films: Inside, path: str, body: Any, status: int, told: str
+) -> None:
+    answer = films.call("POST", f"/1/indexes/{path}", body)
+
+    assert answer.status_code == status, answer.text
+    assert any(part in answer.json()["message"] for part in told.split("|"))

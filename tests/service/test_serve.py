@@ -1,0 +1,186 @@
+"""The service as a process: started, found, and stopped without a trace."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.conftest import ROOT, Running, start_service, stop_service
+
+COMMAND = [sys.executable, "-m", "svc_notebook.service"]
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Running]]:
+    process, running = start_service(tmp_path)
+    yield process, running
+    stop_service(process)
+
+
+def run(*options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *options], capture_output=True, text=True, cwd=ROOT, timeout=20, check=False
+    )
+
+
+def test_a_running_service_is_described_in_its_folder(
+    started: tuple[subprocess.Popen[str], Running], tmp_path: Path
+) -> None:
+    process, running = started
+    note = tmp_path / "service.json"
+
+    assert json.loads(note.read_text()) == vars(running)
+    assert running.pid == process.pid
+    assert stat.S_IMODE(note.stat().st_mode) == 0o600
+
+    assert stop_service(process) == 0
+    assert not note.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_it_soon_even_with_connections_and_work(
+    started: tuple[subprocess.Popen[str], Running], number: int
+) -> None:
+    process, running = started
+    records = [{"action": "addObject", "body": {"text": "word " * 40}} for _ in range(2000)]
+    with running.client() as client, socket.create_connection(("127.0.0.1", port(running))):
+        for _ in range(4):
+            client.post("/1/indexes/films/batch", json={"requests": records})
+
+        process.send_signal(number)
+        begun = time.monotonic()
+        assert process.wait(10) == 0
+
+    # Generous: the promise is one second, the machine may be busy.
+    assert time.monotonic() - begun < 5
+
+
+def port(running: Running) -> int:
+    return int(running.url.rsplit(":", 1)[1])
+
+
+def test_what_was_pending_at_the_stop_is_there_after_the_next_start(tmp_path: Path) -> None:
+    process, running = start_service(tmp_path)
+    records = [{"action": "addObject", "body": {"n": n}} for n in range(3000)]
+    with running.client() as client:
+        client.post("/1/indexes/films/batch", json={"requests": records})
+    stop_service(process)
+
+    process, running = start_service(tmp_path)
+    with running.client() as client:
+        while client.get("/1/task/1").json()["status"] != "published":
+            time.sleep(0.01)
+        found = client.post("/1/indexes/films/query", json={}).json()
+    stop_service(process)
+
+    assert found["nbHits"] == 3000
+
+
+def test_a_second_service_on_the_folder_names_the_first(
+    started: tuple[subprocess.Popen[str], Running], tmp_path: Path
+) -> None:
+    _, running = started
+
+    second = run("--data", str(tmp_path))
+
+    assert second.returncode == 1
+    assert running.url in second.stderr
+    assert str(running.pid) in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+def test_a_port_in_use_is_told(
+    started: tuple[subprocess.Popen[str], Running], tmp_path: Path
+) -> None:
+    _, running = started
+
+    second = run("--data", str(tmp_path / "other"), "--port", str(port(running)))
+
+    assert second.returncode == 1
+    assert f"cannot listen on 127.0.0.1:{port(running)}" in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+
+    refused = run("--data", str(tmp_path / "file"))
+
+    assert refused.returncode == 1
+    assert f"{tmp_path / 'file'} cannot be used" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [(b"not a database" * 100, "cannot be used"), (None, "newer version")]
+)
+def test_a_store_that_cannot_be_used_is_told(
+    tmp_path: Path, content: bytes | None, told: str
+) -> None:
+    file = tmp_path / "service.sqlite"
+    if content:
+        file.write_bytes(content)
+    else:
+        import sqlite3
+
+        with sqlite3.connect(file) as connection:
+            connection.execute("PRAGMA user_version = 999")
+        connection.close()
+
+    refused = run("--data", str(tmp_path))
+
+    assert refused.returncode == 1
+    assert told in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_identity_may_be_given_and_is_kept(tmp_path: Path) -> None:
+    process, running = start_service(tmp_path, "--app-id", "MYAPP", "--admin-key", "mykey")
+    stop_service(process)
+    again, later = start_service(tmp_path)
+    stop_service(again)
+
+    assert (running.appId, running.adminKey) == ("MYAPP", "mykey")
+    assert (later.appId, later.adminKey) == ("MYAPP", "mykey")
+
+
+def test_it_ends_with_the_process_it_was_started_for(tmp_path: Path) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    process, _ = start_service(tmp_path, "--parent", str(parent.pid))
+
+    parent.communicate(b"\n")
+
+    assert process.wait(10) == 0
+    assert process.stdout
+    process.stdout.close()
+
+
+def test_without_json_it_tells_in_words(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "--data", str(tmp_path)], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    assert process.stdout
+
+    first = process.stdout.readline()
+    stop_service(process)
+
+    assert first.startswith("local service at http://127.0.0.1:")
+
+
+def test_it_answers_as_soon_as_it_has_said_where_it_is(
+    started: tuple[subprocess.Popen[str], Running],
+) -> None:
+    _, running = started
+
+    answer = httpx.get(f"{running.url}/1/indexes")
+
+    assert answer.status_code == 403

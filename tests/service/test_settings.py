@@ -1,0 +1,99 @@
+"""Settings are changed one by one, and told with the defaults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from svc_notebook.api.parameters import default_of
+from tests.conftest import Inside
+
+
+def put(inside: Inside, **settings: Any) -> None:
+    inside.done("PUT", "/1/indexes/films/settings", settings)
+
+
+def read(inside: Inside) -> dict[str, Any]:
+    return dict(inside.call("GET", "/1/indexes/films/settings").json())
+
+
+def test_setting_one_leaves_the_others(inside: Inside) -> None:
+    put(inside, hitsPerPage=5, searchableAttributes=["title"])
+
+    put(inside, hitsPerPage=7)
+
+    assert read(inside)["hitsPerPage"] == 7
+    assert read(inside)["searchableAttributes"] == ["title"]
+
+
+def test_null_resets_a_setting_to_its_default(inside: Inside) -> None:
+    put(inside, hitsPerPage=5, searchableAttributes=["title"])
+
+    put(inside, hitsPerPage=None, searchableAttributes=None)
+
+    assert read(inside)["hitsPerPage"] == default_of("hitsPerPage")
+    assert "searchableAttributes" not in read(inside)
+
+
+def test_settings_alone_make_an_index(inside: Inside) -> None:
+    put(inside, hitsPerPage=5)
+
+    assert inside.ids("films") == []
+    assert read(inside)["ranking"] == default_of("ranking")
+
+
+def test_no_setting_is_told_as_null(inside: Inside) -> None:
+    put(inside, hitsPerPage=5)
+
+    assert None not in read(inside).values()
+
+
+def test_new_settings_hold_for_records_that_are_there_already(inside: Inside) -> None:
+    inside.fill("films", {"objectID": "1", "a": "x"}, {"objectID": "2", "b": "x"})
+    assert inside.ids("films", "x") == ["1", "2"]
+
+    put(inside, searchableAttributes=["b"])
+
+    assert inside.ids("films", "x") == ["2"]
+
+
+def test_former_names_still_set(inside: Inside) -> None:
+    put(inside, attributesToIndex=["title"])
+
+    assert read(inside)["searchableAttributes"] == ["title"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"searchableAttribute": ["a"]}, "did you mean `searchableAttributes`?"),
+        ({"hitsPerPage": "5"}, "`hitsPerPage`"),
+        ({"ranking": ["typos"]}, "ranking"),
+        ({"customRanking": ["sideways(n)"]}, "customRanking"),
+        ({"userData": "x" * 40_000}, "`userData` is larger"),
+        ({"query": "x"}, "`query` is not known"),
+        ([], "the body"),
+        (None, "the body"),
+    ],
+)
+def test_a_setting_that_is_wrong_is_refused_with_the_reason(
+    inside: Inside, settings: Any, told: str
+) -> None:
+    answer = inside.call("PUT", "/1/indexes/films/settings", settings)
+
+    assert answer.status_code == 400
+    assert told in answer.json()["message"]
+
+
+def test_an_index_that_is_not_there_has_no_settings(inside: Inside) -> None:
+    assert inside.call("GET", "/1/indexes/films/settings").status_code == 404
+
+
+def test_user_data_and_rendering_content_come_with_each_answer(inside: Inside) -> None:
+    put(inside, userData={"a": [1]}, renderingContent={"facetOrdering": {}})
+
+    answer = inside.call("POST", "/1/indexes/films/query", {}).json()
+
+    assert answer["userData"] == {"a": [1]}
+    assert answer["renderingContent"] == {"facetOrdering": {}}

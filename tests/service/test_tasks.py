@@ -1,0 +1,149 @@
+"""Tasks are numbered over all indices, share a flush, and are applied in order."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from svc_notebook.service.service import Service
+from svc_notebook.service.steps import Step, pack_steps
+from svc_notebook.service.store import Store
+from svc_notebook.service.tasks import RUN_TASKS, Draft, Tasks
+from tests.conftest import Inside, wait_published
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(tmp_path / "service.sqlite")
+    yield store
+    store.close()
+
+
+def test_a_write_is_on_the_disk_before_it_is_acknowledged(store: Store, tmp_path: Path) -> None:
+    [number] = Tasks(store).submit(Draft("films", "steps", b"body"))
+
+    with sqlite3.connect(tmp_path / "service.sqlite") as other:
+        rows = other.execute("SELECT id, index_name, kind, body FROM tasks").fetchall()
+    other.close()
+    assert rows == [(number, "films", "steps", b"body")]
+
+
+def test_many_writers_at_once_get_a_number_each_in_one_row(store: Store) -> None:
+    tasks = Tasks(store)
+
+    def write(one: int) -> list[int]:
+        return tasks.submit(Draft(f"i{one}", "steps", b""), Draft("b", "steps", b""))
+
+    with ThreadPoolExecutor(16) as pool:
+        numbers = [number for ids in pool.map(write, range(200)) for number in ids]
+
+    assert sorted(numbers) == list(range(1, 401))
+    assert tasks.last == 400
+
+
+def test_a_write_that_cannot_be_stored_fails_for_everyone_who_waited(store: Store) -> None:
+    tasks = Tasks(store)
+
+    with store.writing() as connection:
+        connection.execute("DROP TABLE tasks")
+    with pytest.raises(sqlite3.OperationalError):
+        tasks.submit(Draft("films", "steps", b""))
+
+
+def test_neighbours_of_one_index_are_taken_together(store: Store) -> None:
+    tasks = Tasks(store)
+    drafts = [
+        *[Draft("a", "steps", b"x")] * 3,
+        Draft("a", "settings", b"x"),
+        Draft("a", "settings", b"x"),
+        Draft("b", "steps", b"x"),
+        *[Draft("c", "steps", b"x")] * (RUN_TASKS + 1),
+    ]
+    tasks.submit(*drafts)
+
+    runs = []
+    while run := tasks.next_run():
+        runs.append(len(run))
+        tasks.published = run[-1].id
+
+    assert runs == [3, 1, 1, 1, RUN_TASKS, 1]
+
+
+def test_numbers_go_on_after_a_restart(tmp_path: Path) -> None:
+    numbers = []
+    for _ in range(3):
+        service = Service(tmp_path)
+        numbers.append(service.accept("films", "steps", pack_steps([Step("clear")])))
+        service.start()
+        wait_published(service, numbers[-1])
+        service.stop()
+
+    assert numbers == [1, 2, 3]
+
+
+def test_what_was_accepted_but_not_applied_is_applied_at_the_next_start(tmp_path: Path) -> None:
+    service = Service(tmp_path)
+    body = pack_steps([Step("addObject", "1", b'{"objectID":"1"}')])
+    number = service.accept("films", "steps", body)
+    service.stop()
+
+    again = Service(tmp_path)
+    before = again.tasks.published
+    again.start()
+    wait_published(again, number)
+
+    assert before == number - 1
+    assert len(again.catalog.find("films").engine.get()) == 1
+    again.stop()
+
+
+def test_a_task_body_is_dropped_once_it_is_applied(inside: Inside) -> None:
+    inside.fill("films", {"objectID": "1"})
+
+    assert inside.app.service.store.read("SELECT count(*) FROM tasks") == [(0,)]
+
+
+def test_a_task_that_cannot_be_applied_does_not_hold_up_the_others(
+    inside: Inside, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service = inside.app.service
+    service.tasks.submit(
+        Draft("films", "steps", pack_steps([Step("addObject", "1", b'{"objectID":"1"}')])),
+        Draft("films", "steps", b"garbage"),
+    )
+
+    inside.fill("films", {"objectID": "2"})
+
+    assert inside.ids("films") == ["1", "2"]
+    assert "ValidationError" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", ["/1/indexes/films/task/1", "/1/indexes/gone/task/1", "/1/task/1"])
+def test_a_known_task_is_told_of_on_any_index(inside: Inside, path: str) -> None:
+    inside.fill("films", {"objectID": "1"})
+
+    assert inside.call("GET", path).json() == {"status": "published", "pendingTask": False}
+
+
+@pytest.mark.parametrize(("number", "status"), [("2", 404), ("0", 404), ("x", 400), ("-1", 400),
+                                                (str(2**64), 400)])  # fmt: skip
+def test_a_task_nobody_made_is_not_found(inside: Inside, number: str, status: int) -> None:
+    inside.fill("films", {"objectID": "1"})
+
+    assert inside.call("GET", f"/1/task/{number}").status_code == status
+
+
+def test_a_task_is_not_published_before_it_is_visible(inside: Inside) -> None:
+    service = inside.app.service
+    seen = []
+    for number in range(50):
+        body = pack_steps([Step("addObject", str(number), b'{"objectID":"%d"}' % number)])
+        task = service.accept("films", "steps", body)
+        wait_published(service, task)
+        seen.append(len(service.catalog.find("films").engine.get()))
+
+    assert seen == list(range(1, 51))
