@@ -23,24 +23,18 @@ if TYPE_CHECKING:
         plan,
         push,
         read_browse,
-        read_indices,
         read_records,
-        read_settings,
         search,
+        settings,
         wait,
         whoami,
     )
-    from svc_notebook.verbs.connecting import connect, current, local, profiles, use
-
-_HOMES = {
-    "svc_notebook.client": ("AsyncClient", "Client"),
-    "svc_notebook.verbs.blocking": (
-        "load", "plan", "push", "read_browse", "read_indices", "read_records", "read_settings",
-        "search", "wait", "whoami",
-    ),
-    "svc_notebook.verbs.connecting": ("connect", "current", "local", "profiles", "use"),
-}  # fmt: skip
-_MODULES = {"aio": "svc_notebook.verbs.aio", "errors": "svc_notebook.errors"}
+    from svc_notebook.verbs.blocking import read_indices as read_indices
+    from svc_notebook.verbs.blocking import read_logs as read_logs
+    from svc_notebook.verbs.blocking import read_settings as read_settings
+    from svc_notebook.verbs.connecting import connect, current, local, use
+    from svc_notebook.verbs.connecting import profiles as profiles
+    from svc_notebook.verbs.connecting import stop as stop
 
 __all__ = [
     "AsyncClient",
@@ -52,17 +46,25 @@ __all__ = [
     "load",
     "local",
     "plan",
-    "profiles",
     "push",
     "read_browse",
-    "read_indices",
     "read_records",
-    "read_settings",
     "search",
+    "settings",
     "use",
     "wait",
     "whoami",
 ]
+
+_HOMES = {
+    "svc_notebook.client": ("AsyncClient", "Client"),
+    "svc_notebook.verbs.blocking": (
+        "load", "plan", "push", "read_browse", "read_indices", "read_logs", "read_records",
+        "read_settings", "search", "settings", "wait", "whoami",
+    ),
+    "svc_notebook.verbs.connecting": ("connect", "current", "local", "profiles", "stop", "use"),
+}  # fmt: skip
+_MODULES = {"aio": "svc_notebook.verbs.aio", "errors": "svc_notebook.errors"}
 
 
 def __getattr__(name: str) -> Any:
@@ -78,7 +80,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return sorted({*_MODULES, *(name for names in _HOMES.values() for name in names)})
 
 
 def load_ipython_extension(shell: Any) -> None:

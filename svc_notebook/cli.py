@@ -40,11 +40,11 @@ def _run(words: list[str]) -> int:
     verb = find_verb(words[0], VERBS, "command")
     call = bind_words(verb, words[1:], "command")
     value = perform(call, "command")
-    if verb.name == "serve":
+    if isinstance(value, int) and verb.name == "serve":
         return value
     if text := as_text(value, call.format):
         print(text)
-    return DONE
+    return DONE if getattr(value, "complete", True) else FAILED
 
 
 def _complain(error: BaseException, status: int) -> int:

@@ -39,12 +39,11 @@ LOADING = (
     Option("dry-run", "show the plan and send nothing", bool),
     Option("resume", "go on where a load of the same source was cut off", bool),
 )  # fmt: skip
-NO_WAIT = Option("no-wait", "return without waiting for the task", bool)
 
 VERBS: tuple[Verb, ...] = (
     Verb(
         "connect", "Set the client that everything else uses; nothing is sent by it",
-        "svc_notebook.verbs.connecting.connect",
+        "svc_notebook.verbs.connecting.connect_asking",
         operands=(
             operand("profile", "a profile's name, or `local`", completes="profile", required=False),
         ),
@@ -55,7 +54,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "use", "Change to another profile",
-        "svc_notebook.verbs.connecting.use",
+        "svc_notebook.verbs.connecting.connect_asking",
         operands=(
             operand("profile", "a profile's name", completes="profile"),
         ),
@@ -171,7 +170,7 @@ VERBS: tuple[Verb, ...] = (
         "settings", "Show an index's settings, or change those that are named",
         "svc_notebook.verbs.blocking.settings",
         operands=(INDEX,),
-        options=(PARAMS, NO_WAIT),
+        options=(PARAMS,),
         spread=Settings,
         body="settings; null resets one",
         examples=(
@@ -188,7 +187,7 @@ VERBS: tuple[Verb, ...] = (
         "wait", "Wait until tasks are published",
         "svc_notebook.verbs.blocking.wait",
         operands=(
-            operand("tasks", "task ids", list[int], rest=True, required=False),
+            operand("tasks", "task ids", list[int], rest=True),
         ),
         options=(
             Option("index", "index of the tasks", completes="index"),
@@ -198,7 +197,7 @@ VERBS: tuple[Verb, ...] = (
             ),
             Option("timeout", "seconds to wait at the most", float),
         ),
-        examples=("wait 17 18 --index products", "wait --from answer"),
+        examples=("wait 17 18 --index products",),
     ),
     Verb(
         "whoami", "Say which service is used, by which application and with which rights",

@@ -48,6 +48,7 @@ def bind(line: str, face: Face = "magic", body: str | None = None, **variables: 
             'load a.csv films --dtype {"zip": "string"}',
             {"source": "a.csv", "index": "films", "dtype": {"zip": "string"}},
         ),
+        ("connect staging", {"profile": "staging"}),
         ("settings films --distinct 2", {"index": "films", "distinct": 2}),
         ("settings films --ranking null", {"index": "films", "ranking": None}),
     ],

@@ -13,9 +13,7 @@ from svc_notebook.verbs.table import VERBS
 from svc_notebook.verbs.verb import Face, Verb
 
 PAGE = Path(__file__).parents[2] / "docs" / "magics.md"
-ROWS = [
-    pytest.param(verb, face, id=f"{face}-{verb.name}") for verb in VERBS for face in verb.faces
-]
+ROWS = [pytest.param(verb, face, id=f"{face}-{verb.name}") for verb in VERBS for face in verb.faces]
 
 
 @pytest.mark.parametrize(("verb", "face"), ROWS)

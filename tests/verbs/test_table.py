@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Unpack, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -11,22 +12,29 @@ from svc_notebook.verbs.line import split_line
 from svc_notebook.verbs.table import VERBS
 from svc_notebook.verbs.verb import Face, Verb, spread_options
 
-ROWS = [
-    pytest.param(verb, face, id=f"{face}-{verb.name}") for verb in VERBS for face in verb.faces
-]
+ROWS = [pytest.param(verb, face, id=f"{face}-{verb.name}") for verb in VERBS for face in verb.faces]
+
+
+# What is dealt with before a function is called.
+APART = {"profile", "format", "params"}
+
+
+def parameters_of(verb: Verb) -> set[str]:
+    """Every name a function takes, those behind ``**options: Unpack[Shape]`` too."""
+    function = inspect.unwrap(verb.function)
+    shapes = [kind for kind in get_type_hints(function).values() if get_origin(kind) is Unpack]
+    spread = {name for shape in shapes for name in get_args(shape)[0].__annotations__}
+    return {*inspect.signature(function).parameters, *spread}
 
 
 @pytest.mark.parametrize(("verb", "face"), ROWS)
 def test_everything_a_verb_takes_is_a_parameter_of_its_function(verb: Verb, face: Face) -> None:
-    parameters = inspect.signature(verb.function).parameters
-
     options = [*verb.placed(face), *verb.named(face).values()]
-    own = [o for o in options if o.name not in spread_options(verb.spread)]
 
-    apart = {"profile", "format", "params"} - ({"profile"} if verb.name in ("connect", "use") else set())
-    assert {o.parameter for o in own} - apart <= set(parameters)
-    if verb.spread:
-        assert inspect.Parameter.VAR_KEYWORD in {p.kind for p in parameters.values()}
+    taken = {option.parameter for option in options} - APART
+
+    assert taken <= parameters_of(verb) | set(spread_options(verb.spread))
+    assert not verb.spread or "index" in parameters_of(verb)
 
 
 @pytest.mark.parametrize(("verb", "face"), ROWS)
@@ -37,9 +45,7 @@ def test_what_a_function_cannot_do_without_is_required(verb: Verb, face: Face) -
         if p.default is p.empty and p.kind is not p.VAR_KEYWORD
     ]
 
-    required = [
-        o.parameter for o in (*verb.placed(face), *verb.named(face).values()) if o.required
-    ]
+    required = [o.parameter for o in (*verb.placed(face), *verb.named(face).values()) if o.required]
 
     assert set(needed) <= set(required)
 

@@ -1,0 +1,172 @@
+"""The functions of `aio` for those who do not await: each runs on the portal."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, Unpack, overload
+
+from pandas import DataFrame
+
+from svc_notebook import bulk
+from svc_notebook.api.parameters import SearchParams
+from svc_notebook.bulk import plan
+from svc_notebook.bulk.options import IfExists
+from svc_notebook.bulk.source import Source
+from svc_notebook.client import Progress, portal
+from svc_notebook.client.waiting import OnProgress, Tasks
+from svc_notebook.frames.columns import Backend
+from svc_notebook.verbs import aio
+from svc_notebook.verbs.aio import AnyClient
+
+__all__ = [
+    "load", "plan", "push", "read_browse", "read_indices", "read_logs", "read_records",
+    "read_settings", "search", "settings", "wait", "whoami",
+]  # fmt: skip
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def blocking(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
+    """Make the twin of a coroutine function that returns when the result is there."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        return portal.run(function(*args, **kwargs))
+
+    return call
+
+
+search = blocking(aio.search)
+settings = blocking(aio.settings)
+read_indices = blocking(aio.read_indices)
+read_logs = blocking(aio.read_logs)
+read_records = blocking(aio.read_records)
+read_settings = blocking(aio.read_settings)
+whoami = blocking(aio.whoami)
+
+
+def load(
+    source: Source,
+    index: str,
+    *,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+    if_exists: IfExists = "append",
+    dry_run: bool = False,
+    resume: bool = False,
+    in_flight: int = 4,
+    **options: Unpack[bulk.RowOptions],
+) -> bulk.LoadResult:
+    """Load a path, glob, URL, SQL query or DataFrame into an index; done when all is published.
+
+    With `dry_run` nothing is sent; the result's `plan` tells what would be. `progress` draws a
+    bar, by default in notebooks and terminals.
+    """
+    return _behind_bar(
+        lambda tell: aio.load(
+            source, index, client=client, if_exists=if_exists, dry_run=dry_run, resume=resume,
+            in_flight=in_flight, on_progress=tell, **options,
+        ),
+        Progress(unit="rows", label=index, shown=progress),
+    )  # fmt: skip
+
+
+def push(
+    df: DataFrame,
+    index: str,
+    *,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+    in_flight: int = 4,
+    **options: Unpack[bulk.RowOptions],
+) -> bulk.LoadResult:
+    """Write a DataFrame's rows to an index, and wait until they are published."""
+    return _behind_bar(
+        lambda tell: aio.push(
+            df, index, client=client, in_flight=in_flight, on_progress=tell, **options
+        ),
+        Progress(unit="rows", label=index, shown=progress),
+    )
+
+
+def wait(
+    tasks: Tasks,
+    *,
+    index: str | None = None,
+    timeout: float | None = 600,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+) -> int:
+    """Wait until tasks are published, behind one bar; return how many there were.
+
+    A task is its number, the answer of a write, or several of these.
+    """
+    return _behind_bar(
+        lambda tell: aio.wait(tasks, index=index, timeout=timeout, client=client, on_progress=tell),
+        Progress(unit="tasks", label="published", shown=progress),
+    )
+
+
+def _behind_bar(begin: Callable[[OnProgress], Coroutine[Any, Any, R]], bar: Progress) -> R:
+    with bar:
+        return portal.run(begin(bar.tell), on_tick=bar.draw)
+
+
+@overload
+def read_browse(
+    index: str,
+    *,
+    client: AnyClient | None = None,
+    columns: Sequence[str] | None = None,
+    chunksize: None = None,
+    dtype_backend: Backend | None = None,
+    **params: Unpack[SearchParams],
+) -> DataFrame: ...
+@overload
+def read_browse(
+    index: str,
+    *,
+    client: AnyClient | None = None,
+    columns: Sequence[str] | None = None,
+    chunksize: int,
+    dtype_backend: Backend | None = None,
+    **params: Unpack[SearchParams],
+) -> Iterator[DataFrame]: ...
+def read_browse(
+    index: str,
+    *,
+    client: AnyClient | None = None,
+    columns: Sequence[str] | None = None,
+    chunksize: int | None = None,
+    dtype_backend: Backend | None = None,
+    **params: Unpack[SearchParams],
+) -> DataFrame | Iterator[DataFrame]:
+    """Read every record of an index that passes the filters.
+
+    With `chunksize`, an iterator of frames of so many rows, of which one is held at a time.
+    """
+    if chunksize is None:
+        return portal.run(
+            aio.read_browse(
+                index, client=client, columns=columns, dtype_backend=dtype_backend, **params
+            )
+        )
+    chunks = portal.run(
+        aio.read_browse(
+            index, client=client, columns=columns, chunksize=chunksize,
+            dtype_backend=dtype_backend, **params,
+        )
+    )  # fmt: skip
+    return _each(chunks)
+
+
+def _each(chunks: AsyncIterator[R]) -> Iterator[R]:
+    done = object()
+    while (chunk := portal.run(_next_or(chunks, done))) is not done:
+        yield chunk  # type: ignore[misc]
+
+
+async def _next_or(chunks: AsyncIterator[R], otherwise: object) -> R | object:
+    return await anext(chunks, otherwise)

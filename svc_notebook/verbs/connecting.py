@@ -1,0 +1,106 @@
+"""Which service everything else speaks to."""
+
+from __future__ import annotations
+
+import warnings
+from getpass import getpass
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+from svc_notebook import session
+from svc_notebook.client import Client
+from svc_notebook.client.hosts import HostChoice
+from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected
+from svc_notebook.session import current, local, use
+from svc_notebook.session.local_service import default_folder, find_running
+
+__all__ = ["connect", "connect_asking", "current", "local", "profiles", "stop", "use"]
+
+LOCAL = "local"
+
+
+class Values(TypedDict, total=False):
+    """What a connection is made of; what is left out comes from environment, files, keyring."""
+
+    url: str | None
+    app_id: str | None
+    api_key: str | None
+    vendor: str | None
+    domain: str | None
+    fallback_domain: str | None
+    hosts: HostChoice | None
+    crawler_user_id: str | None
+    crawler_api_key: str | None
+
+
+def connect(
+    profile: str | None = None,
+    *,
+    data: str | Path | None = None,
+    stay: bool = False,
+    **values: Unpack[Values],
+) -> Client:
+    """Make the client that is used from now on; nothing is sent by it.
+
+    What is not given comes from the environment, the project's profiles, the user's, the
+    keyring. The profile `local` is the local service of the folder `data`: it is started if it
+    does not run yet, and ends with this process unless told to `stay`.
+    """
+    if data is None and not stay:
+        return session.connect(profile, **values)
+    if profile not in (None, LOCAL):
+        raise BadOption(f"`data` and `stay` belong to the local service, not to `{profile}`")
+    service = local(data, stay=stay)
+    return session.connect(
+        url=service.url,
+        app_id=service.app_id,
+        api_key=service.admin_key.reveal(),
+        crawler_user_id=service.crawler_user_id,
+        crawler_api_key=service.crawler_api_key.reveal(),
+    )
+
+
+def connect_asking(
+    profile: str | None = None,
+    *,
+    data: str | Path | None = None,
+    stay: bool = False,
+    **values: Unpack[Values],
+) -> Client:
+    """Connect; a key that is nowhere to be found is asked for."""
+    if values.get("api_key"):
+        warnings.warn(
+            "a key in a cell stays in the notebook and its history; leave it out, and it is "
+            "asked for",
+            stacklevel=2,
+        )
+    try:
+        return connect(profile, data=data, stay=stay, **values)
+    except NotConnected:
+        if not (values.get("app_id") or profile in session.profiles()):
+            raise
+        values["api_key"] = _ask_key(profile or f"{values.get('app_id')}")
+        if not values["api_key"]:
+            raise
+        return connect(profile, **values)
+
+
+def _ask_key(name: str) -> str:
+    try:
+        return getpass(f"API key of {name}: ")
+    except (EOFError, NotImplementedError, OSError):
+        return ""  # nobody to ask
+
+
+def profiles() -> dict[str, str]:
+    """Name the profiles there are, and the file each comes from."""
+    return {LOCAL: "built in", **{name: str(path) for name, path in session.profiles().items()}}
+
+
+def stop(data: str | Path | None = None) -> None:
+    """Stop the local service of a data folder."""
+    folder = Path(data or default_folder()).expanduser().absolute()
+    running = find_running(folder)
+    if running is None:
+        raise LocalServiceFailed(f"no local service runs on {folder}")
+    running.stop()
