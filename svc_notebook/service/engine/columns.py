@@ -50,7 +50,19 @@ class Numbers:
 
     def rows_where(self, test: Callable[[Array], Array], records: int) -> Array:
         """Mark the rows of which any number passes the test."""
+        if self._one_per_row and len(self.rows) == records:
+            return test(self.values)
         return marked(self.rows[test(self.values)], records)
+
+    @cached_property
+    def _one_per_row(self) -> bool:
+        return bool(np.array_equal(self.rows, np.arange(len(self.rows))))
+
+    def chosen(self, mask: Array) -> Array:
+        """Return the numbers of the rows in a mask."""
+        if self._one_per_row and len(self.rows) == len(mask):
+            return self.values[mask]
+        return self.values[mask[self.rows]]
 
     def first(self, records: int) -> Array:
         """Return one number per row, the first; NaN where there is none."""
@@ -103,6 +115,8 @@ class Labels:
     def rows_labelled(self, text: str, records: int, *, exact: bool = False) -> Array:
         """Mark the rows that carry a label, whatever its case unless `exact`."""
         codes = self._codes_of(text, exact)
+        if len(codes) == 1 and self._one_per_row and len(self.rows) == records:
+            return np.asarray(self.codes == codes[0])
         if len(codes) == 1:
             return marked(self.rows[self.codes == codes[0]], records)
         return marked(self.rows[np.isin(self.codes, codes)], records)

@@ -78,13 +78,13 @@ class Candidates:
         """Fewer typos first."""
         if not self.match.words:
             return None
-        return self.match.typos[self.rows]
+        return self.match.typos(self.rows)
 
     def words(self) -> Array | None:
         """More words of the query first."""
         if not any(match.word.optional for match in self.match.words):
             return None
-        return -self.match.word_count[self.rows]
+        return -self.match.word_count(self.rows)
 
     def filters(self) -> Array | None:
         """Higher scores of filters first."""

@@ -57,7 +57,7 @@ def count_facet(chosen: Chosen, path: str, options: Options) -> dict[str, int]:
 def measure_facet(chosen: Chosen, path: str) -> dict[str, float] | None:
     """Return the least, greatest, mean and sum of a facet's numbers; None without any."""
     parts = [
-        numbers.values[mask[numbers.rows]]
+        numbers.chosen(mask)
         for segment, mask in chosen
         if (numbers := segment.numbers.get(path)) is not None
     ]

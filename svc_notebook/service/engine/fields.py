@@ -52,7 +52,8 @@ class Fields:
     def rank(self, spots: Array) -> Array:
         """Return each occurrence's rank: attribute first, then position."""
         slots = spots >> SLOT
-        return self.ranks[slots] + np.where(self.ordered[slots], spots & POSITION, 0)
+        ranks: Array = self.ranks[slots] + np.where(self.ordered[slots], spots & POSITION, 0)
+        return ranks
 
 
 def allowed_in(spots: Array, *masks: Allowed) -> Array | None:
@@ -60,7 +61,8 @@ def allowed_in(spots: Array, *masks: Allowed) -> Array | None:
     given = [mask for mask in masks if mask is not None]
     if not given:
         return None
-    return np.logical_and.reduce(given)[spots >> SLOT]
+    allowed: Array = np.logical_and.reduce(given)
+    return np.asarray(allowed[spots >> SLOT])
 
 
 def both(one: Allowed, other: Allowed) -> Allowed:
@@ -73,7 +75,7 @@ def both(one: Allowed, other: Allowed) -> Allowed:
 
 def is_alone(spots: Array) -> Array:
     """Tell which occurrences are all there is of a text."""
-    return (spots & ALONE) != 0
+    return np.asarray((spots & ALONE) != 0)
 
 
 def path_test(paths: Iterable[str]) -> Callable[[str], bool]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from svc_notebook.service.engine.highlight import Style, highlight_hit, snippet_hit
 from svc_notebook.service.engine.leaves import Record
-from svc_notebook.service.engine.matching import make_matcher
+from svc_notebook.service.engine.matching import make_marker
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.query import Query
 from svc_notebook.service.engine.shape import OBJECT_ID
@@ -26,7 +26,7 @@ def make_hits(
 ) -> list[Hit]:
     """Fetch the records and make hits of those that are still there."""
     retrieve = make_retriever(options)
-    matcher = make_matcher(query, options)
+    marker = make_marker(query, options)
     style = Style.of(options.settings, options.params, [word.text for word in query.words])
     highlights, snippets = bool(style.highlighted), bool(style.snippeted)
     hits = []
@@ -34,9 +34,9 @@ def make_hits(
         if record is None:
             continue
         hit = retrieve(record)
-        if snippets and (found := snippet_hit(record, matcher, style)):
+        if snippets and (found := snippet_hit(record, marker.match, style, marker.runs)):
             hit["_snippetResult"] = found
-        if highlights and (found := highlight_hit(record, matcher, style)):
+        if highlights and (found := highlight_hit(record, marker.match, style, marker.runs)):
             hit["_highlightResult"] = found
         if infos is not None:
             hit["_rankingInfo"] = infos[number]

@@ -10,7 +10,7 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.fields import Fields
-from svc_notebook.service.engine.occurrences import Chunk, find_chunks, find_rows
+from svc_notebook.service.engine.occurrences import Chunk, Finder
 from svc_notebook.service.engine.postings import Postings
 from svc_notebook.service.engine.query import Query, QueryWord
 from svc_notebook.service.engine.segment import Segment
@@ -52,25 +52,27 @@ class Match:
         """How many rows match."""
         return int(np.count_nonzero(self.rows))
 
-    @cached_property
-    def typos(self) -> Array:
-        """Per row, the typos of the words it has."""
-        total = np.zeros(len(self.segment), np.int16)
+    def typos(self, rows: Array) -> Array:
+        """Return the typos of the words that rows have."""
+        total = np.zeros(len(rows), np.int16)
         for match in self.words:
-            total += np.where(match.found, match.typos, 0)
+            typos = match.typos[rows]
+            total += np.where(typos < NOT_FOUND, typos, 0) if match.word.optional else typos
         return total
 
-    @cached_property
-    def word_count(self) -> Array:
-        """Per row, how many words of the query it has."""
-        total = np.zeros(len(self.segment), np.int16)
+    def word_count(self, rows: Array) -> Array:
+        """Return how many words of the query rows have."""
+        total = np.zeros(len(rows), np.int16)
         for match in self.words:
-            total += np.where(match.found, match.word.weight, 0).astype(np.int16)
+            total += match.found[rows] * np.int16(match.word.weight)
         return total
 
     def with_typos_up_to(self, most: int) -> Match:
         """Return the match without rows that have more typos."""
-        return replace(self, rows=self.rows & (self.typos <= most))
+        rows = np.flatnonzero(self.rows)
+        kept = np.zeros_like(self.rows)
+        kept[rows[self.typos(rows) <= most]] = True
+        return replace(self, rows=kept)
 
 
 def match_query(
@@ -85,7 +87,8 @@ def match_words(
     postings: Postings, rows: Array, query: Query, fields: Fields, unforgiven: frozenset[str]
 ) -> tuple[Sequence[WordMatch], Array]:
     """Find each word of a query, and which of the rows match it as a whole."""
-    words = [_match_word(postings, len(rows), word, fields, unforgiven) for word in query.words]
+    finder = Finder.of(postings, query, fields, unforgiven)
+    words = [_match_word(finder, len(rows), word) for word in query.words]
     for match in words:
         if not match.word.optional:
             rows = rows & match.found
@@ -93,14 +96,12 @@ def match_words(
         rows = rows & np.logical_or.reduce([match.found for match in words])
     for way in query.excluded:
         rows = rows.copy()
-        rows[find_rows(postings, way)] = False
+        rows[finder.find_rows(way)] = False
     return words, rows
 
 
-def _match_word(
-    postings: Postings, records: int, word: QueryWord, fields: Fields, unforgiven: frozenset[str]
-) -> WordMatch:
-    chunks = find_chunks(postings, word.alternatives, fields, unforgiven)
+def _match_word(finder: Finder, records: int, word: QueryWord) -> WordMatch:
+    chunks = finder.find_chunks(word.alternatives)
     typos = np.full(records, NOT_FOUND, np.int8)
     for chunk in sorted(chunks, key=lambda chunk: -chunk.typos):
         typos[chunk.rows] = chunk.typos

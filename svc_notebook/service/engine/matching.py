@@ -2,38 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from svc_notebook.service.engine.fields import path_test
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.query import Alternative, Query, words_without_typos
-from svc_notebook.service.engine.spelling import typos_between
+from svc_notebook.service.engine.spelling import FIRST_LETTER, typos_between
 
-Matcher = Callable[[str, str], tuple[int, int] | None]
+Match = tuple[int, int]
+"""The number of a query word, and how many letters of the token to mark."""
+Run = tuple[int, tuple[str, ...]]
+"""The number of a query word, and tokens that match it side by side."""
 
 
-def make_matcher(query: Query, options: Options) -> Matcher:
-    """Return a function from an attribute and a token to the query word and letters to mark."""
+class Marker(NamedTuple):
+    """What to mark: single tokens under a path, and runs of them."""
+
+    match: Callable[[str, str], Match | None]
+    runs: Callable[[str], Sequence[Run]]
+
+
+class Manner(NamedTuple):
+    """What may match in an attribute."""
+
+    typos: bool
+    prefixes: bool
+
+
+def make_marker(query: Query, options: Options) -> Marker:
+    """Return what marks the texts of a search's hits."""
     ways = [(number, way) for number, word in enumerate(query.words) for way in word.alternatives]
+    loose = [_Loose.of(*pair) for pair in ways if pair[1].prefix or pair[1].forgiven]
+    several = [(number, way) for number, way in ways if len(way.words) > 1]
+    whole = _by_word(ways)
     unforgiven = words_without_typos(options)
     manner_of = _make_manners(options)
 
     @cache
-    def match(manner: tuple[bool, bool], token: str) -> tuple[int, int] | None:
-        found = (_match_way(way, number, token, manner, unforgiven) for number, way in ways)
-        best = min((one for one in found if one), default=None)
-        return best and (best[1], best[2])
-
-    def match_at(path: str, token: str) -> tuple[int, int] | None:
+    def match(path: str, token: str) -> Match | None:
         manner = manner_of(path)
-        return manner and match(manner, token)
+        if manner is None:
+            return None
+        found = [one for one in whole.get(token, ()) if manner.typos or not one[0]]
+        lenient = manner.typos and token not in unforgiven
+        results = [way.match(token, prefixes=manner.prefixes, typos=lenient) for way in loose]
+        found += filter(None, results)
+        return min(found)[1:] if found else None
 
-    return match_at
+    def runs(path: str) -> Sequence[Run]:
+        manner = manner_of(path)
+        return [
+            (number, way.words)
+            for number, way in several
+            if manner and (manner.typos or not way.typos)
+        ]
+
+    return Marker(match, runs)
 
 
-def _make_manners(options: Options) -> Callable[[str], tuple[bool, bool] | None]:
-    """Tell of an attribute whether typos and beginnings match in it; None if it is not searched."""
+class _Loose(NamedTuple):
+    """A query word that also matches by its beginning, or misspelled."""
+
+    word: str
+    number: int
+    prefix: bool
+    forgiven: int
+    letters: frozenset[str]
+
+    @classmethod
+    def of(cls, number: int, way: Alternative) -> _Loose:
+        word = way.words[0]
+        return cls(word, number, way.prefix, way.forgiven, frozenset(word))
+
+    def match(self, token: str, *, prefixes: bool, typos: bool) -> tuple[int, int, int] | None:
+        """Return typos, the query word's number, and the letters that match."""
+        word, forgiven = self.word, self.forgiven
+        prefix = self.prefix and prefixes
+        if prefix and token.startswith(word):
+            return 0, self.number, len(word)
+        # Most tokens are far away, and that can be told without comparing letter by letter.
+        if not forgiven or not typos or len(token) < len(word) - forgiven:
+            return None
+        if token[0] != word[0] and forgiven < FIRST_LETTER:
+            return None
+        if len(self.letters.difference(token)) > forgiven:
+            return None
+        count, letters = typos_between(word, token, forgiven, prefix)
+        return (count, self.number, letters) if count <= forgiven else None
+
+
+def _by_word(ways: Iterable[tuple[int, Alternative]]) -> dict[str, list[tuple[int, int, int]]]:
+    """Group what matches a token as a whole: typos, query word, letters."""
+    found: dict[str, list[tuple[int, int, int]]] = {}
+    for number, way in ways:
+        if len(way.words) == 1:
+            word = way.words[0]
+            found.setdefault(word, []).append((way.typos, number, len(word)))
+    return found
+
+
+def _make_manners(options: Options) -> Callable[[str], Manner | None]:
+    """Tell what may match in an attribute; None if it is not searched."""
     restricted = options["restrictSearchableAttributes"]
     searched = path_test(entry.path for entry in options.searched)
     chosen = path_test(restricted)
@@ -41,35 +112,11 @@ def _make_manners(options: Options) -> Callable[[str], tuple[bool, bool] | None]
     whole = path_test(options["disablePrefixOnAttributes"])
 
     @cache
-    def manner_of(path: str) -> tuple[bool, bool] | None:
+    def manner_of(path: str) -> Manner | None:
         if options.searched and not searched(path):
             return None
         if restricted and not chosen(path):
             return None
-        return not rigid(path), not whole(path)
+        return Manner(typos=not rigid(path), prefixes=not whole(path))
 
     return manner_of
-
-
-def _match_way(
-    way: Alternative,
-    number: int,
-    token: str,
-    manner: tuple[bool, bool],
-    unforgiven: frozenset[str],
-) -> tuple[int, int, int] | None:
-    """Return typos, query word and letters; each word of a phrase is marked by itself."""
-    with_typos, with_prefixes = manner
-    if len(way.words) > 1 or (way.typos and not with_typos):
-        part = token in way.words and not (way.typos and not with_typos)
-        return (way.typos, number, len(token)) if part else None
-    allowed = way.forgiven if with_typos and token not in unforgiven else 0
-    typos, letters = typos_between(
-        way.words[0], token, allowed, prefix=way.prefix and with_prefixes
-    )
-    return (way.typos + typos, number, letters) if typos <= allowed else None
-
-
-def query_texts(query: Query) -> Sequence[str]:
-    """Return the words of a query as they are told to match."""
-    return [word.text for word in query.words]

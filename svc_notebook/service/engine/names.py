@@ -11,6 +11,9 @@ from svc_notebook.service.engine.arrays import Array, Arrays
 AFTER = b"\xff"
 """Sorts after anything UTF-8 may go on with."""
 
+FEW = 100
+"""Fewer keys than this are faster one by one than as arrays."""
+
 
 class Names:
     """Distinct strings, sorted by code point: the nth is `names[n]`, `find` is the way back."""
@@ -18,7 +21,7 @@ class Names:
     def __init__(self, blob: Array, starts: Array) -> None:
         self.blob = blob
         self.starts = starts
-        self._bytes = memoryview(np.ascontiguousarray(blob)).cast("B") if len(blob) else b""
+        self._bytes = memoryview(np.ascontiguousarray(blob).data).cast("B") if len(blob) else b""
         self._common = self._read_common()
         self._heads = _heads(blob, starts, len(self._common))
 
@@ -66,9 +69,7 @@ class Names:
         if not len(self) or not names:
             return found
         keys = [_encode(name) for name in names]
-        lengths = np.fromiter(map(len, keys), np.int64, len(keys))
-        blob = np.frombuffer(b"".join(keys), np.uint8)
-        heads = _heads(blob, starts_of(lengths), len(self._common))
+        heads = self._heads_of(keys)
         low, high = (np.searchsorted(self._heads, heads, side) for side in ("left", "right"))
         for number in np.flatnonzero(low < high).tolist():
             place = self._bisect(keys[number], int(low[number]), int(high[number]))
@@ -80,6 +81,13 @@ class Names:
         """Return the first place, and the one after the last, of strings that begin so."""
         key = _encode(prefix)
         return self._first_not_below(key), self._first_not_below(key + AFTER)
+
+    def _heads_of(self, keys: Sequence[bytes]) -> Array:
+        skipped = len(self._common)
+        if len(keys) < FEW:
+            return np.array([_head(key[skipped : skipped + 8]) for key in keys])
+        lengths = np.fromiter(map(len, keys), np.int64, len(keys))
+        return _heads(np.frombuffer(b"".join(keys), np.uint8), starts_of(lengths), skipped)
 
     def _encoded(self, place: int) -> bytes:
         return bytes(self._bytes[int(self.starts[place]) : int(self.starts[place + 1])])

@@ -89,7 +89,7 @@ class Plan:
             name: _values(candidates.column(criterion), len(rows), sign)
             for name, criterion, sign in INFO
         }
-        columns["words"] = match.word_count[rows].tolist()
+        columns["words"] = match.word_count(rows).tolist()
         columns["filters"] = self.selection.all_scores(match.segment, rows).tolist()
         columns["userScore"] = self._user_scores(match, rows)
         return [
@@ -145,7 +145,9 @@ def _values(column: Array | None, count: int, sign: int) -> list[int]:
 
 def _keep_fewest_typos(matches: Sequence[Match], kept: int) -> list[Match]:
     """Keep the records with the fewest typos there are, or with the fewest few counts."""
-    counts = sorted({int(n) for match in matches for n in np.unique(match.typos[match.rows])})
+    counts = sorted(
+        {int(n) for match in matches for n in np.unique(match.typos(np.flatnonzero(match.rows)))}
+    )
     most = counts[:kept][-1] if counts else 0
     return [match.with_typos_up_to(most) for match in matches]
 

@@ -95,18 +95,22 @@ def merge(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Pos
     """Join postings; `moved[n]` tells where each row of the nth goes, -1 where it is gone."""
     first_places = starts_of(_spans(many, moved, records))
     names, renamed = union(one.vocabulary.names for one in many)
-    terms, places, spots = [], [], []
-    for one, rows, ranks in zip(many, moved, renamed, strict=True):
-        row = rows[one.rows]
-        kept = np.flatnonzero(row >= 0)
-        row = row[kept]
-        terms.append(np.repeat(ranks, np.diff(one.starts))[kept])
-        shift = first_places[:-1][rows] - one.first_places[:-1]
-        places.append(one.places[kept] + shift[one.rows[kept]])
-        spots.append(one.spots[kept])
-    return _assemble(
-        names.all(), *(np.concatenate(column) for column in (terms, places, spots)), first_places
-    )
+    columns = [
+        _move(one, rows, ranks, first_places)
+        for one, rows, ranks in zip(many, moved, renamed, strict=True)
+    ]
+    terms, places, spots = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return _assemble(names.all(), terms, places, spots, first_places)
+
+
+def _move(
+    one: Postings, rows: Array, ranks: Array, first_places: Array
+) -> tuple[Array, Array, Array]:
+    """Return the words, places and spots of the occurrences that stay."""
+    kept = np.flatnonzero(rows[one.rows] >= 0)
+    shift = first_places[:-1][rows] - one.first_places[:-1]
+    places = one.places[kept] + shift[one.rows[kept]]
+    return np.repeat(ranks, np.diff(one.starts))[kept], places, one.spots[kept]
 
 
 def _spans(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Array:

@@ -35,6 +35,9 @@ class Standing:
     @classmethod
     def of(cls, owners: Array, places: Array, lengths: Array, ranks: Array) -> Standing:
         """Put occurrences in order."""
+        if bool((places[1:] > places[:-1]).all()):
+            start = places.astype(np.int64)
+            return cls(owners, start, start + lengths - 1, ranks)
         order = places.astype(np.int64) << 32 | np.arange(len(places))
         order.sort()
         order &= 0xFFFFFFFF
@@ -89,7 +92,8 @@ def _reach(before: Standing, word: Standing, nearest: Array, least: int) -> Arra
             best[active] = np.minimum(best[active], before.values[at] + (distance << COST))
             at = at + step
     rank = np.minimum(best & RANK, word.values & RANK)
-    return (best & ~np.int64(RANK)) | rank
+    reached: Array = (best & ~np.int64(RANK)) | rank
+    return reached
 
 
 def _distance(before: Standing, word: Standing, at: Array, active: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 from svc_notebook.service.engine.options import Options
@@ -47,6 +48,12 @@ class Query:
 
     words: tuple[QueryWord, ...] = ()
     excluded: tuple[Alternative, ...] = ()
+
+    @cached_property
+    def spellings(self) -> list[str]:
+        """Every word that is looked up as it is written."""
+        ways = [way for word in self.words for way in word.alternatives]
+        return list(dict.fromkeys(word for way in (*ways, *self.excluded) for word in way.words))
 
     def optional_at(self, places: Sequence[int]) -> Query:
         """Return the query with the words at these places made optional."""
@@ -155,7 +162,7 @@ def _optional_places(words: Sequence[QueryWord], options: Options) -> list[int]:
     given = options["optionalWords"]
     entries = [given] if isinstance(given, str) else given
     texts = [word.text for word in words]
-    places = []
+    places: list[int] = []
     for entry in entries:
         wanted = split(entry, options.rules)
         for start in range(len(texts) - len(wanted) + 1 if wanted else 0):

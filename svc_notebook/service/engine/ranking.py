@@ -71,6 +71,8 @@ def rank_segment(candidates: Candidates, steps: Sequence[Step], wanted: int) -> 
     for step in steps:
         for key in _read_keys(candidates, step, keys):
             keys.append(key)
+            if len(tied) <= wanted:
+                continue
             kept, tied = _narrow(key.digits(), tied, wanted)
             if not kept.all():
                 keys = [key.take(kept) for key in keys]
@@ -87,8 +89,8 @@ def _read_keys(candidates: Candidates, step: Step, before: Sequence[Key]) -> Ite
     if isinstance(step, Sorted):
         yield from _read_sort_keys(candidates, step)
         return
-    column = candidates.column(step)
-    yield Key(np.zeros(len(candidates.rows), np.int8) if column is None else column)
+    if (column := candidates.column(step)) is not None:
+        yield Key(column)
 
 
 def _read_sort_keys(candidates: Candidates, step: Sorted) -> Iterator[Key]:

@@ -11,7 +11,7 @@ import numpy as np
 from svc_notebook.service.engine import facets
 from svc_notebook.service.engine.highlight import Style, mark_text
 from svc_notebook.service.engine.hits import Fetch, make_hits
-from svc_notebook.service.engine.matching import make_matcher
+from svc_notebook.service.engine.matching import make_marker
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.paging import Page
 from svc_notebook.service.engine.plan import Plan
@@ -81,13 +81,13 @@ def find_values(
     inner = Options(options.settings, {**options.params, "query": text})
     query = read_query(inner)
     chosen = [(match.segment, match.rows) for match in matches]
-    matcher = make_matcher(query, Options({}, inner.params))
+    marker = make_marker(query, Options({}, inner.params))
     style = Style.of(options.settings, options.params, [word.text for word in query.words])
     return FacetFound(
         [
             {
                 "value": hit.value,
-                "highlighted": mark_text(hit.value, path, matcher, style),
+                "highlighted": mark_text(hit.value, path, marker.match, style, marker.runs),
                 "count": hit.count,
             }
             for hit in facets.search_facet(chosen, path, query, inner, most)

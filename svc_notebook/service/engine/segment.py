@@ -172,12 +172,10 @@ def _read_texts(
     leaves: Mapping[str, Leaf], shape: Shape
 ) -> tuple[tuple[str, ...], list[str], Array, Array]:
     """Return the searched paths, and their texts in the order of rows, then paths."""
-    found = {
-        path: texts
-        for path in sorted(leaves)
-        if _is_searched(path, shape)
-        and (texts := _texts_of(leaves[path], everything=not shape.searched))[0]
-    }
+    searched = [path for path in sorted(leaves) if _is_searched(path, shape)]
+    everything = not shape.searched
+    found = {path: _texts_of(leaves[path], everything=everything) for path in searched}
+    found = {path: column for path, column in found.items() if column[0]}
     texts: list[str] = []
     rows: list[int] = []
     numbers: list[int] = []

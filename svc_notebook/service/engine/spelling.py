@@ -116,7 +116,7 @@ class Vocabulary:
 
     def _letter(self, place: int) -> Array:
         if place < len(self._letters):
-            return self._letters[place]
+            return np.asarray(self._letters[place])
         return np.zeros(len(self._lengths), self._letters.dtype)
 
 

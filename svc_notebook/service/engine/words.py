@@ -6,7 +6,6 @@ word for word, because both go through the same table of characters.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -114,11 +113,8 @@ def split_camel(text: str) -> str:
 
 def tokens(text: str, rules: Rules, *, camel: bool = False) -> list[Token]:
     """Return the words of a text with their offsets in it."""
-    if rules.plain and not camel and text.isascii():
-        return [
-            Token(found.group().replace("'", "").lower(), found.start(), found.end())
-            for found in _ASCII_WORD.finditer(text)
-        ]
+    if rules.plain and not camel and text.isascii() and "'" not in text:
+        return _tokens_of_ascii(text, rules.table)
     return _tokens_by_character(text, rules.table, camel)
 
 
@@ -134,7 +130,16 @@ def reach(text: str, token: Token, letters: int, rules: Rules) -> int:
     return token.end
 
 
-_ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:'+[A-Za-z0-9]+)*")
+def _tokens_of_ascii(text: str, table: dict[int, str]) -> list[Token]:
+    """Nothing between two words can be taken for the next one, so looking for it finds it."""
+    folded = text.translate(table)
+    found = []
+    end = 0
+    for word in folded.split():
+        start = folded.index(word, end)
+        end = start + len(word)
+        found.append(Token(word, start, end))
+    return found
 
 
 def _tokens_by_character(text: str, table: dict[int, str], camel: bool) -> list[Token]:

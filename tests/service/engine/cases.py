@@ -6,10 +6,36 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-WORDS = (
-    "red reed lamp lamps lampshade shade blue table tables lantern lanternes a b 42 4 cabinet"
-    " cabinets cabinetry desk desktop top stop x1 chair chairs hair armchair arm"
-).split()
+WORDS = [
+    "red",
+    "reed",
+    "lamp",
+    "lamps",
+    "lampshade",
+    "shade",
+    "blue",
+    "table",
+    "tables",
+    "lantern",
+    "lanternes",
+    "a",
+    "b",
+    "42",
+    "4",
+    "cabinet",
+    "cabinets",
+    "cabinetry",
+    "desk",
+    "desktop",
+    "top",
+    "stop",
+    "x1",
+    "chair",
+    "chairs",
+    "hair",
+    "armchair",
+    "arm",
+]
 BRANDS = ["Acme", "acme", "Bolt", "Zed Lamps", "O'Neil", "7", "true"]
 COLOURS = ["red", "blue", "Green", "dark red"]
 ATTRIBUTES = ["title", "body", "tags", "maker", "maker.name", "parts", "parts.name", "size"]
@@ -177,7 +203,7 @@ def make_term(random: Random, kind: str) -> dict[str, Any]:
     if kind == "facet":
         path = random.choice(["brand", "colours", "size", "flag", "unknown", "shelf.code"])
         values = {"colours": COLOURS, "size": ["4", "42", "2.5"], "flag": ["true", "FALSE"]}
-        value = random.choice(values.get(path, BRANDS + ["b", "7"]))
+        value = random.choice(values.get(path, [*BRANDS, "b", "7"]))
         return {**term, "path": path, "value": value, "score": random.choice([1, 1, 0, 3])}
     if kind == "tag":
         return {**term, "path": "_tags", "value": random.choice(["new", "sale"])}

@@ -123,10 +123,10 @@ class Oracle:
                 rank, unordered = (0, True) if not self.entries else self.entries[slot][::2]
                 texts.append((slot, path, rank, bool(unordered), written(value)))
         found = []
-        position: Counter[int] = Counter()
+        position: Counter[str] = Counter()
         paths = sorted({path for _, path, *_ in texts})
         texts.sort(key=lambda text: (text[0] if self.entries else paths.index(text[1]), text[1]))
-        for item, (slot, path, rank, unordered, text) in enumerate(texts):
+        for item, (_, path, rank, unordered, text) in enumerate(texts):
             for place, word in enumerate(split(text)):
                 spot = 0 if unordered else min(position[path], 999)
                 position[path] += 1
@@ -459,7 +459,7 @@ def holds(term: Mapping[str, Any], record: Record, facets: set[str]) -> bool:
             }
             found = any(map(tests[term["operator"]], numbers))
             found = not found if term["operator"] == "!=" else found
-    return bool(found) != term["negated"]
+    return bool(found) is not term["negated"]
 
 
 class Reversed:
@@ -477,7 +477,7 @@ class Reversed:
 
 def sort_value(record: Record, entry: str) -> tuple[Any, ...]:
     way, path = entry.rstrip(")").split("(")
-    values = [value for value in values_at(record, path)]
+    values = values_at(record, path)
     numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
     texts = sorted(written(value) for value in values if isinstance(value, str | bool))
     if not values:

@@ -113,8 +113,8 @@ def expect_facets(
     return expected
 
 
-def expect_stats(rows: list[Row], found: Found) -> dict[str, dict[str, float]]:
-    expected = {}
+def expect_stats(rows: list[Row], found: Found) -> dict[str, dict[str, Any]]:
+    expected: dict[str, dict[str, Any]] = {}
     for path in found.facets or {}:
         values = [value for row in rows for value in values_at(row.record, path)]
         numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
