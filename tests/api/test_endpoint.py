@@ -67,7 +67,7 @@ def in_a_url(row: Endpoint, given_: dict[str, Any]) -> bool:
 
     def plain(value: Any) -> bool:
         if isinstance(value, str):
-            return value[:1] not in ("[", "{")
+            return value[:1] not in ("[", "{") and value not in ("true", "false")
         return not isinstance(value, (list, dict, float)) or bool(value)
 
     return all(
