@@ -71,7 +71,7 @@ class Cutter:
         self._repeats = repeats
         self._repeated = sorted(repeats)
         self._room = largest - len(HEAD) - len(TAIL)
-        self._suffix_at = prefix + HASH
+        self._suffix_at = prefix + len('"') + HASH
         self._position = 0
 
     def cut(self, texts: pa.StringArray) -> Iterator[Batch]:

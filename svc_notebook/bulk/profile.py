@@ -49,6 +49,11 @@ class Column:
         """Its name on the wire."""
         return self.field.name
 
+    @property
+    def complete(self) -> bool:
+        """Whether every row has a value of it."""
+        return self.missing == 0 and self.rendering.whole
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -70,7 +75,11 @@ def study(table: Table, options: Options) -> Profile:
         table.db, _content_questions(open_fields), f"(SELECT * FROM {table.sql} LIMIT {SAMPLE})"
     )
     possible = {field.name: _possible(field, first) for field in open_fields}
-    answers = _ask(table.db, _questions(table, chosen, possible, options), table.scan)
+    likely = {name: kinds[:1] for name, kinds in possible.items()}
+    answers = _ask(table.db, _questions(table, chosen, likely, first, options), table.scan)
+    if odd := [f for f in open_fields if likely[f.name] and not _kind(f, likely[f.name], answers)]:
+        # Rarely: what the first rows hold is not what all hold.
+        answers |= _ask(table.db, _second_questions(odd, possible), table.sql)
     columns = (
         _open_column(field, possible[field.name], answers, first)
         if field.name in possible
@@ -110,7 +119,7 @@ ROWS = "count(*)"
 Answers = Mapping[str, Any]
 
 
-def _ask(db: Database, questions: Iterable[str], source: str) -> Answers:
+def _ask(db: Database, questions: Iterable[str], source: str) -> dict[str, Any]:
     """Compute aggregates in one pass; each is its own key to its answer."""
     asked = list(dict.fromkeys([ROWS, *questions]))
     (found,) = db.rows(f"SELECT {', '.join(asked)} FROM {source}")
@@ -130,7 +139,11 @@ def _possible(field: Field, first: Answers) -> tuple[str, ...]:
 
 
 def _questions(
-    table: Table, chosen: Sequence[Field], possible: Mapping[str, tuple[str, ...]], options: Options
+    table: Table,
+    chosen: Sequence[Field],
+    likely: Mapping[str, tuple[str, ...]],
+    first: Answers,
+    options: Options,
 ) -> Iterator[str]:
     yield _longest(table)
     # Every column is read, so that a scan that reports broken rows sees all of them.
@@ -138,22 +151,37 @@ def _questions(
     for field in id_fields(table, options):
         yield from (_held(field), _different(field))
     for field in chosen:
-        if field.name not in possible:
+        if field.name not in likely:
             yield from (_count(c.bad) for c in _rendering(table, field, options).checks)
-        elif kinds := possible[field.name]:
-            yield _words(field)
-            yield from (_matches(field, KINDS[kind]) for kind in kinds)
+        for kind in likely.get(field.name, ()):
+            yield _matches(field, KINDS[kind])
+            if first[_words(field)]:
+                yield _words(field)
+
+
+def _second_questions(
+    fields: Sequence[Field], possible: Mapping[str, tuple[str, ...]]
+) -> Iterator[str]:
+    for field in fields:
+        yield _words(field)
+        yield from (_matches(field, KINDS[kind]) for kind in possible[field.name])
+
+
+def _kind(field: Field, kinds: Sequence[str], answers: Answers) -> str | None:
+    """Tell the first kind that all values are of."""
+    held = answers[ROWS] - answers[_null(field)] - answers.get(_words(field), 0)
+    asked = (kind for kind in kinds if _matches(field, KINDS[kind]) in answers)
+    fits = (kind for kind in asked if answers[_matches(field, KINDS[kind])] == held)
+    return next(fits, None) if held else "string"
 
 
 def _open_column(field: Field, possible: Sequence[str], answers: Answers, first: Answers) -> Column:
     """Settle the kind of a column of text by its content."""
     missing = answers[_null(field)]
-    words = answers.get(_words(field), 0)
-    held = answers[ROWS] - missing - words
-    fits = (kind for kind in possible if held and answers[_matches(field, KINDS[kind])] == held)
-    kind = next(fits, "string")
+    kind = _kind(field, possible, answers) or "string"
     if kind == "string":
         return Column(field, render_text(field, kind, ""), missing, note=_hint(field, first))
+    words = answers.get(_words(field), 0)
     rendering = render_text(field, kind, f"{field.column} IN {MISSING}" if words else "")
     note = f"{words:,} words such as NA taken as missing" if words else ""
     return Column(field, rendering, missing + words, note=note)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import msgspec
 
 from svc_notebook.bulk import sql
 from svc_notebook.bulk.options import ACTIONS, Options
@@ -12,26 +14,47 @@ from svc_notebook.bulk.profile import Column
 Tree = dict[str, Any]
 
 
+class Surely(str):
+    """The SQL of a value that is never null, so that its name may be written beforehand."""
+
+    __slots__ = ()
+
+
 def opening(options: Options) -> str:
     """Write what every step begins with, up to its id."""
-    return f',{{"action":"{ACTIONS[options.action]}","body":{{"objectID":"'
+    return f',{{"action":"{ACTIONS[options.action]}","body":{{"objectID":'
 
 
 def wrapping(options: Options) -> int:
     """Count the bytes of a step that are not its record."""
-    return len(opening(options)) - len('{"objectID":"') + len("}")
+    return len(opening(options)) - len('{"objectID":') + len("}")
 
 
 def step_sql(id_sql: str, columns: Sequence[Column], options: Options) -> str:
     """Write a row as `,{"action": …, "body": {"objectID": …, …}}`."""
-    quoted = f"substr(to_json({id_sql})::VARCHAR, 2)"
-    members = members_sql(columns, options) if options.action != "delete" else "''"
-    return f"concat({sql.text(opening(options))}, {quoted}, {members}, '}}}}')"
+    members = _members(columns, options) if options.action != "delete" else []
+    parts = [sql.text(opening(options)), f"to_json({id_sql})::VARCHAR", *members, "'}}'"]
+    return f"concat({', '.join(parts)})"
 
 
 def members_sql(columns: Sequence[Column], options: Options) -> str:
     """Write a row's members, each with a comma before it; missing ones as the options say."""
-    return _joined(_tree(columns, options) if options.nest else _flat(columns, options))
+    return _joined(_members(columns, options))
+
+
+def _members(columns: Sequence[Column], options: Options) -> list[str]:
+    tree = _tree(columns, options) if options.nest else _flat(columns, options)
+    return [part for name, value in tree.items() for part in _member(name, value)]
+
+
+def _member(name: str, value: str | Tree) -> Iterator[str]:
+    """Write a member as parts of a `concat`, which passes over those that are null."""
+    key = f",{msgspec.json.encode(name).decode()}:"
+    if isinstance(value, Surely):
+        yield sql.text(key)
+        yield value
+    else:
+        yield f"{sql.text(key)} || {_branch(value)}"
 
 
 def _flat(columns: Sequence[Column], options: Options) -> Tree:
@@ -51,22 +74,21 @@ def _tree(columns: Sequence[Column], options: Options) -> Tree:
     return tree
 
 
-def _joined(tree: Mapping[str, Any]) -> str:
-    parts = [
-        f"{sql.text(',')} || {sql.json_text(name)} || ':' || {_branch(value)}"
-        for name, value in tree.items()
-    ]
-    return f"concat({', '.join(parts)})" if parts else "''"
-
-
-def _branch(value: Any) -> str:
+def _branch(value: str | Tree) -> str:
     if isinstance(value, str):
         return value
-    return f"'{{' || nullif(substr({_joined(value)}, 2), '') || '}}'"
+    members = _joined([part for name, inner in value.items() for part in _member(name, inner)])
+    return f"'{{' || nullif(substr({members}, 2), '') || '}}'"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return f"concat({', '.join(parts)})" if parts else "''"
 
 
 def _value(column: Column, options: Options) -> str:
     json = f"({column.rendering.json})"
     if operation := options.operations.get(column.name):
         return f'\'{{"_operation":"{operation}","value":\' || {json} || \'}}\''
-    return f"coalesce({json}, 'null')" if options.nulls_of(column.name) == "null" else json
+    if options.nulls_of(column.name) == "null":
+        return Surely(f"coalesce({json}, 'null')")
+    return Surely(json) if column.complete else json

@@ -36,6 +36,8 @@ class Rendering:
     json: str
     sends: str
     checks: tuple[Check, ...] = ()
+    # Whether every value that is there has JSON; NaN, for one, has none.
+    whole: bool = False
 
     def but(self, *checks: Check) -> Rendering:
         """Add checks."""
@@ -57,8 +59,8 @@ def render_text(field: Field, kind: str, missing: str) -> Rendering:
     """Say how a column of a delimited file is written, once its content has told its kind."""
     held = f"CASE WHEN {missing} THEN NULL ELSE {field.column} END" if missing else field.column
     if kind == "string":
-        return Rendering(f"to_json({held})::VARCHAR", "text")
-    return Rendering(f"lower({held})" if kind == "boolean" else held, kind)
+        return Rendering(f"to_json({held})::VARCHAR", "text", whole=True)
+    return Rendering(f"lower({held})" if kind == "boolean" else held, kind, whole=True)
 
 
 def render_as(kind: Kind, field: Field, options: Options) -> Rendering:
@@ -153,7 +155,7 @@ CASTS: dict[Kind, Callable[[Field, str, Options], Rendering]] = {
 
 
 def _verbatim(sends: str) -> Callable[[Field, Options], Rendering]:
-    return lambda field, _: Rendering(f"{field.column}::VARCHAR", sends)
+    return lambda field, _: Rendering(f"{field.column}::VARCHAR", sends, whole=True)
 
 
 def _wide_integer(field: Field, options: Options) -> Rendering:
@@ -168,7 +170,7 @@ def _float(field: Field, options: Options) -> Rendering:
 
 
 def _text(field: Field, options: Options) -> Rendering:
-    return Rendering(f"to_json({field.column}::VARCHAR)::VARCHAR", "text")
+    return Rendering(f"to_json({field.column}::VARCHAR)::VARCHAR", "text", whole=True)
 
 
 def _decimal(field: Field, options: Options) -> Rendering:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-
-import msgspec
 
 
 def name(column: str) -> str:
@@ -16,11 +13,6 @@ def name(column: str) -> str:
 def text(value: str) -> str:
     """Quote a text."""
     return "'" + value.replace("'", "''") + "'"
-
-
-def json_text(value: Any) -> str:
-    """Quote the JSON of a value as a text."""
-    return text(msgspec.json.encode(value).decode())
 
 
 def listing(values: Iterable[str]) -> str:
