@@ -65,6 +65,17 @@ def number_text(value: float) -> str:
 
 
 def _columns(rows: Sequence[int], objects: Sequence[Record]) -> list[tuple[str, Leaf]]:
+    names = tuple(objects[0]) if objects else ()
+    if all(tuple(one) == names for one in objects):
+        columns = zip(*(one.values() for one in objects), strict=True)
+        return [
+            (name, Leaf(list(rows), list(values)))
+            for name, values in zip(names, columns, strict=True)
+        ]
+    return _uneven_columns(rows, objects)
+
+
+def _uneven_columns(rows: Sequence[int], objects: Sequence[Record]) -> list[tuple[str, Leaf]]:
     columns: dict[str, tuple[list[int], list[Any]]] = {}
     for row, one in zip(rows, objects, strict=True):
         for name, value in one.items():

@@ -45,11 +45,12 @@ def make_marker(query: Query, options: Options) -> Marker:
         manner = manner_of(path)
         if manner is None:
             return None
-        found = [one for one in whole.get(token, ()) if manner.typos or not one[0]]
         lenient = manner.typos and token not in unforgiven
-        results = [way.match(token, prefixes=manner.prefixes, typos=lenient) for way in loose]
-        found += filter(None, results)
-        return min(found)[1:] if found else None
+        found = [way.match(token, manner.prefixes, lenient) for way in loose]
+        if token in whole:
+            found += (one for one in whole[token] if manner.typos or not one[0])
+        best = min(filter(None, found), default=None)
+        return None if best is None else best[1:]
 
     def runs(path: str) -> Sequence[Run]:
         manner = manner_of(path)
@@ -76,10 +77,10 @@ class _Loose(NamedTuple):
         word = way.words[0]
         return cls(word, number, way.prefix, way.forgiven, frozenset(word))
 
-    def match(self, token: str, *, prefixes: bool, typos: bool) -> tuple[int, int, int] | None:
+    def match(self, token: str, prefixes: bool, typos: bool) -> tuple[int, int, int] | None:
         """Return typos, the query word's number, and the letters that match."""
-        word, forgiven = self.word, self.forgiven
-        prefix = self.prefix and prefixes
+        word, _, prefix, forgiven, _ = self
+        prefix = prefix and prefixes
         if prefix and token.startswith(word):
             return 0, self.number, len(word)
         # Most tokens are far away, and that can be told without comparing letter by letter.

@@ -28,6 +28,10 @@ class Names:
     @classmethod
     def of(cls, ascending: Sequence[str]) -> Names:
         """Store strings that are distinct and sorted already."""
+        whole = "".join(ascending)
+        if whole.isascii():
+            lengths = np.fromiter(map(len, ascending), np.int64, len(ascending))
+            return cls(np.frombuffer(whole.encode(), np.uint8), starts_of(lengths))
         encoded = [_encode(name) for name in ascending]
         lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
         return cls(np.frombuffer(b"".join(encoded), np.uint8), starts_of(lengths))
@@ -72,9 +76,11 @@ class Names:
         heads = self._heads_of(keys)
         low, high = (np.searchsorted(self._heads, heads, side) for side in ("left", "right"))
         for number in np.flatnonzero(low < high).tolist():
-            place = self._bisect(keys[number], int(low[number]), int(high[number]))
-            if place < len(self) and self._encoded(place) == keys[number]:
-                found[number] = place
+            key = keys[number]
+            if key.startswith(self._common):
+                place = self._bisect(key, int(low[number]), int(high[number]))
+                if place < len(self) and self._encoded(place) == key:
+                    found[number] = place
         return found
 
     def beginning(self, prefix: str) -> tuple[int, int]:

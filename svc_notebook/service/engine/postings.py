@@ -55,7 +55,7 @@ class Postings:
         spot = (slots[text] << SLOT) | np.where(lengths[text] == 1, ALONE, 0) | position
         place = (GAP + starts_of(lengths + GAP)[:-1])[text] + within
         terms = rank[numbers]
-        sequence = _sorted(terms, np.arange(len(terms)))
+        sequence = _order_by(terms)
         spans = np.bincount(rows, weights=lengths + GAP, minlength=records).astype(np.int64)
         return cls(
             Vocabulary.of(ascending),
@@ -129,7 +129,7 @@ def _assemble(
     spot_at = np.zeros(int(first_places[-1]) + 2 * GAP, np.int32)
     spot_at[places] = spots
     row_at = np.repeat(np.arange(len(first_places) - 1, dtype=np.int32), np.diff(first_places))
-    place = _sorted(terms.astype(np.int64), places)
+    place = _merge_runs(terms, places)
     return Postings(
         Vocabulary.of([words[number] for number in used.tolist()]),
         starts_of(counts[used]),
@@ -163,8 +163,16 @@ def _earlier_words(rows: Array, slots: Array, lengths: Array) -> Array:
     return before - before[opens][numbers] if len(rows) else before
 
 
-def _sorted(terms: Array, payload: Array) -> Array:
-    """Sort by term, then payload; one packed sort is several times faster than an argsort."""
-    packed = (terms << PLACES) | payload
-    packed.sort()
+def _order_by(terms: Array) -> Array:
+    """Return the stable order of terms, by halves of 16 bits, for which NumPy has a radix sort."""
+    order = np.argsort((terms & 0xFFFF).astype(np.uint16), kind="stable")
+    if terms.max(initial=0) > 0xFFFF:
+        order = order[np.argsort((terms[order] >> 16).astype(np.uint16), kind="stable")]
+    return order
+
+
+def _merge_runs(terms: Array, places: Array) -> Array:
+    """Return the places in the order of terms, then places; each part is in that order already."""
+    packed = (terms.astype(np.int64) << PLACES) | places
+    packed.sort(kind="stable")
     return packed & ((1 << PLACES) - 1)

@@ -39,7 +39,7 @@ class Standing:
             start = places.astype(np.int64)
             return cls(owners, start, start + lengths - 1, ranks)
         order = places.astype(np.int64) << 32 | np.arange(len(places))
-        order.sort()
+        order.sort(kind="stable")
         order &= 0xFFFFFFFF
         start = places[order].astype(np.int64)
         return cls(owners[order], start, start + lengths[order] - 1, ranks[order])

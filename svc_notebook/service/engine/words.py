@@ -138,7 +138,7 @@ def _tokens_of_ascii(text: str, table: dict[int, str]) -> list[Token]:
     for word in folded.split():
         start = folded.index(word, end)
         end = start + len(word)
-        found.append(Token(word, start, end))
+        found.append(tuple.__new__(Token, (word, start, end)))
     return found
 
 
