@@ -67,7 +67,7 @@ class Catalog:
         self.closing = False
         self._by_name: dict[str, Shelf] = {}
         self.refresh()
-        self._sweep()
+        self.sweep()
 
     def refresh(self) -> None:
         """Take over what the store says; the engine of an index that is as before stays."""
@@ -130,21 +130,23 @@ class Catalog:
             known = self._sizes[shelf.id] = shelf.stamp, measure_bodies(self.store, shelf.id)
         return known[1]
 
-    def unsaved(self) -> Shelf | None:
-        """An index whose engine's files are behind."""
-        return next(
-            (s for s in self.all() if s.engine.opened and self._saved.get(s.id) != s.stamp), None
-        )
+    def unsaved(self) -> list[Shelf]:
+        """The indices whose engines' files are behind."""
+        return [s for s in self.all() if s.engine.opened and self._saved.get(s.id) != s.stamp]
 
     def save(self, shelf: Shelf) -> None:
-        """Write the engine's files, so that the next start need not build it again."""
+        """Write the engine's files, so that the next start need not build it again.
+
+        Should a write come in between, the files tell an older stamp than the store and are not
+        believed.
+        """
         shelf.engine.get().save(self._files(shelf.id), shelf.stamp)
         self._saved[shelf.id] = shelf.stamp
 
     def _files(self, id: int) -> Path:
         return self._folder / str(id)
 
-    def _sweep(self) -> None:
+    def sweep(self) -> None:
         """Remove the files of indices that are gone."""
         kept = {str(shelf.id) for shelf in self._by_name.values()}
         for path in self._folder.iterdir() if self._folder.is_dir() else ():

@@ -11,6 +11,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.catalog import Catalog
 from svc_notebook.service.cursors import Cursors
+from svc_notebook.service.keeper import Keeper
 from svc_notebook.service.keyring import Keyring
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks import Draft, Tasks
@@ -28,14 +29,17 @@ class Service:
         self.catalog = Catalog(self.store, folder / "engine")
         self.cursors = Cursors()
         self._writer = Writer(self.store, self.tasks, self.catalog)
+        self._keeper = Keeper(self.tasks, self.catalog)
 
     def start(self) -> None:
         """Begin to apply tasks, those left from last time first."""
         self._writer.start()
+        self._keeper.start()
 
     def stop(self) -> None:
         """Stop applying tasks and close the store; what is pending is applied next time."""
         self.catalog.closing = True
+        self._keeper.stop()
         self._writer.stop()
         self.store.close()
 

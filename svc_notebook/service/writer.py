@@ -12,8 +12,6 @@ from svc_notebook.service.effects import Publish, apply_run
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks import Task, Tasks
 
-# Seconds without work after which the engines' files are brought up to date.
-REST = 0.5
 # Seconds a stop waits for the run at hand; what is not applied by then is applied next time.
 GRACE = 0.4
 
@@ -43,8 +41,8 @@ class Writer:
         while not self._stopping.is_set():
             if run := self._tasks.next_run():
                 self._apply(run)
-            elif not self._tasks.arrived.wait(REST) and (shelf := self._catalog.unsaved()):
-                self._catalog.save(shelf)
+            else:
+                self._tasks.arrived.wait()
 
     def _apply(self, run: Sequence[Task]) -> None:
         try:

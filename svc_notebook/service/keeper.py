@@ -1,0 +1,59 @@
+"""Does what can wait until nobody writes."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import traceback
+
+from svc_notebook.service.catalog import Catalog, Shelf
+from svc_notebook.service.tasks import Tasks
+
+# Seconds between looks.
+REST = 0.5
+# Records an index may have for each second of quiet before it is tidied: what takes long waits
+# long, so that a pause between two writes is not spent on merging a million records.
+PATIENCE = 50_000
+
+
+class Keeper:
+    """Tidies engines and their files in the background, from `start` to `stop`."""
+
+    def __init__(self, tasks: Tasks, catalog: Catalog) -> None:
+        self._tasks = tasks
+        self._catalog = catalog
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="svc-keeper", daemon=True)
+        self._seen = -1
+        self._quiet_since = time.monotonic()
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look no more; work at hand is not waited for, files are replaced as a whole."""
+        self._stopping.set()
+
+    def _work(self) -> None:
+        while not self._stopping.wait(REST):
+            try:
+                self._look()
+            except Exception:
+                if not self._stopping.is_set():
+                    traceback.print_exc(file=sys.stderr)
+
+    def _look(self) -> None:
+        if self._tasks.published != self._seen or self._tasks.last != self._seen:
+            self._seen, self._quiet_since = self._tasks.published, time.monotonic()
+            return
+        quiet = time.monotonic() - self._quiet_since
+        for shelf in self._catalog.unsaved():
+            if quiet * PATIENCE >= len(shelf.engine.get()):
+                self._tidy(shelf)
+        self._catalog.sweep()
+
+    def _tidy(self, shelf: Shelf) -> None:
+        shelf.engine.get().compact()
+        self._catalog.save(shelf)
