@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.options import Options
-from svc_notebook.bulk.table import Fault, Field, Table
+from svc_notebook.bulk.table import WRITTEN, Fault, Field, Table
 from svc_notebook.bulk.values import Unsendable, write_json
 from svc_notebook.errors import BadInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # What pandas finds in a column of objects, where Arrow renders every value alike.
 UNIFORM = {"string", "boolean", "floating", "decimal", "empty"}
@@ -89,13 +92,23 @@ def _column(series: pd.Series[Any], name: str, options: Options) -> _Column:
     if series.dtype == object and pd.api.types.infer_dtype(series, skipna=True) not in UNIFORM:
         return _written(series, name, options)
     try:
-        # Zero rows, or only missing values, are no reason to lose the column.
         array = pa.array(series, from_pandas=True)
+        return _Column(array.cast(_known_type(array.type)))
     except (pa.ArrowException, UnicodeEncodeError, TypeError, OverflowError):
         return _written(series, name, options)
-    known = array.type if not pa.types.is_null(array.type) else pa.string()
-    known = pa.string() if pa.types.is_large_string(known) and array.nbytes < 2**31 else known
-    return _Column(array.cast(known))
+
+
+def _known_type(kind: pa.DataType) -> pa.DataType:
+    """Name the type DuckDB reads a column as; raises where nothing does justice to it."""
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        raise pa.ArrowTypeError(f"{kind} has a text of its own")
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":
+        # The cast fails where it would lose nanoseconds.
+        return pa.timestamp("us", tz=kind.tz)
+    # Only missing values are no reason to lose the column.
+    return {pa.null(): pa.string(), pa.float16(): pa.float32()}.get(kind, kind)
 
 
 def _written(series: pd.Series[Any], name: str, options: Options) -> _Column:
@@ -130,7 +143,7 @@ def _registered(
     db.register("given", table)
     types = db.types("SELECT * FROM given")
     fields = tuple(
-        Field(name, f"c{i}", "JSON" if name in json else types[f"c{i}"])
+        Field(name, f"c{i}", WRITTEN if name in json else types[f"c{i}"])
         for i, name in enumerate(names)
     )
     return Table(

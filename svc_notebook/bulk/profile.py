@@ -19,7 +19,7 @@ from svc_notebook.bulk.rendering import (
     render_as,
     render_text,
 )
-from svc_notebook.bulk.table import Fault, Field, Table
+from svc_notebook.bulk.table import WRITTEN, Fault, Field, Table
 from svc_notebook.errors import BadInput, did_you_mean
 
 # Words that stand for a missing value where all other values are numbers or truth values.
@@ -241,4 +241,4 @@ def _longest(table: Table) -> str:
 
 
 def _is_long(field: Field) -> bool:
-    return field.type in ("VARCHAR", "JSON") or any(mark in field.type for mark in "[(")
+    return field.type in ("VARCHAR", "JSON", WRITTEN) or any(mark in field.type for mark in "[(")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from svc_notebook.bulk import sql
 from svc_notebook.bulk.options import Kind, Options
-from svc_notebook.bulk.table import Field
+from svc_notebook.bulk.table import WRITTEN, Field
 from svc_notebook.errors import BadRecord
 
 # Text that is a JSON number as it stands: no leading zero, no plus, no more than 18 digits.
@@ -18,7 +18,11 @@ NUMBER = r"-?(0|[1-9]\d{0,17})(\.\d{1,300})?([eE][+-]?\d{1,2})?"
 BOOLEAN = r"(?i)true|false"
 SPELLED_TRUE = "('true', 't', 'yes', 'y', '1')"
 SPELLED_FALSE = "('false', 'f', 'no', 'n', '0')"
-ODD_NUMBER = r"(?i)(^|[:\[,])-?(nan|inf(inity)?|\d[\d.]*e\+?\d{3,})([,\]}]|$)"
+LARGE_NUMBER = r"[:\[,]-?\d{20,}[,\]}]"
+ODD_NUMBER = (
+    r"(?i)(^|[:\[,])-?(nan|inf(inity)?|\d[\d.]*e\+?(30[89]|3[1-9]\d|[4-9]\d\d|\d{4,}))([,\]}]|$)"
+)
+TEXTS = r'"(\\.|[^"\\])*"'
 TOO_LARGE = "is beyond 64 bits; send it as text: dtype={'%s': 'string'}"
 
 
@@ -77,9 +81,9 @@ def as_text(field: Field) -> str:
             f"CASE WHEN isnan({column}) THEN NULL WHEN {whole} THEN {column}::BIGINT::VARCHAR "
             f"ELSE {column}::VARCHAR END"
         )
-    if field.type == "JSON":
+    if field.type in ("JSON", WRITTEN):
         # A JSON text sheds its quotes; anything else is its own text.
-        return f"json_extract_string({column}, '$')"
+        return f"json_extract_string({column}::JSON, '$')"
     return f"{column}::VARCHAR"
 
 
@@ -217,17 +221,24 @@ def _zone_missing(field: Field) -> BadRecord:
 def _document(field: Field, options: Options) -> Rendering:
     column = f"{field.column}::VARCHAR"
     large = f"regexp_full_match({column}, '-?\\d{{19,}}') AND try_cast({column} AS BIGINT) IS NULL"
-    inside = f"regexp_matches({column}, '[:\\[,]-?\\d{{20,}}[,\\]}}]')"
-    # DuckDB reads these and writes them again, though they are no JSON.
-    odd = f"regexp_matches({column}, {sql.text(ODD_NUMBER)})"
     return Rendering(
         column,
         "JSON",
         (
-            Check(f"{large} OR {inside}", TOO_LARGE % field.name),
-            Check(odd, "holds NaN, an infinity or a number too large for JSON"),
+            Check(f"{large} OR {_bare(column, LARGE_NUMBER)}", TOO_LARGE % field.name),
+            # DuckDB reads these and writes them again, though they are no JSON.
+            Check(
+                _bare(column, ODD_NUMBER), "holds NaN or an infinity, which JSON has no word for"
+            ),
         ),
     )
+
+
+def _bare(json: str, pattern: str) -> str:
+    """Look for a pattern outside of the texts of a document."""
+    found = f"regexp_matches({json}, {sql.text(pattern)})"
+    without = f"regexp_replace({json}, {sql.text(TEXTS)}, '\"\"', 'g')"
+    return f"{found} AND regexp_matches({without}, {sql.text(pattern)})"
 
 
 def _refused(what: str, advice: str) -> Callable[[Field, Options], Rendering]:
@@ -248,8 +259,9 @@ def _nested(field: Field, options: Options) -> Rendering:
     written = f"to_json({field.column})::VARCHAR"
     if not re.search(r"DOUBLE|FLOAT|REAL|DECIMAL", field.type):
         return Rendering(written, "JSON")
-    odd = f"regexp_matches({written}, {sql.text(ODD_NUMBER)})"
-    return Rendering(written, "JSON", (Check(odd, "holds NaN or an infinity inside"),))
+    return Rendering(
+        written, "JSON", (Check(_bare(written, ODD_NUMBER), "holds NaN or an infinity inside"),)
+    )
 
 
 RULES: tuple[tuple[str, Callable[[Field, Options], Rendering]], ...] = (
@@ -260,6 +272,7 @@ RULES: tuple[tuple[str, Callable[[Field, Options], Rendering]], ...] = (
     (r"DECIMAL\(\d+,\d+\)", _decimal),
     (r"VARCHAR|UUID|TIME|TIME_NS|ENUM\(.*\)|\"NULL\"|NULL", _text),
     ("JSON", _document),
+    (WRITTEN, _verbatim("JSON")),
     ("DATE", _date),
     (r"TIMESTAMP(_S|_MS|_NS|TZ_NS)?|TIMESTAMP WITH TIME ZONE|TIMESTAMPTZ.*", _time),
     (

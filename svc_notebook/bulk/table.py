@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from svc_notebook.bulk.database import Database
 
+# The type of a column whose values were written as JSON, and checked, before DuckDB saw them.
+WRITTEN = "WRITTEN"
+
 
 class Field(NamedTuple):
     """A column: its name on the wire, its name in SQL, its type there."""

@@ -92,10 +92,8 @@ def _moment(value: dt.datetime, zone: str | None, depth: int) -> str:
     if value.tzinfo is None and zone is None:
         raise Unsendable("is a time without a zone; say which: timezone='UTC'")
     known = value if value.tzinfo else value.replace(tzinfo=ZoneInfo(zone or "UTC"))
-    moment = known.astimezone(dt.UTC)
-    nanoseconds = getattr(moment, "nanosecond", 0)
-    fraction = f"{moment.microsecond:06d}{nanoseconds:03d}".rstrip("0")
-    return f"{moment:%Y-%m-%dT%H:%M:%S}{'.' if fraction else ''}{fraction}Z".rjust(20, "0")
+    text = known.astimezone(dt.UTC).replace(tzinfo=None).isoformat()
+    return f"{text.rstrip('0') if '.' in text else text}Z"
 
 
 def _numpy_moment(value: np.datetime64, zone: str | None, depth: int) -> str:

@@ -39,7 +39,7 @@ Write = Callable[..., Path]
         "\n\nname;price\nlamp;1.5\n\noak, table;20\n\n",
         'name,price\rlamp,1.5\r"oak, table",20\r',
         "\ufeffname;price\nlamp;1.5\noak, table;20\n",
-        ' name ;price\nlamp;1.5\noak, table;20\n',
+        " name ;price\nlamp;1.5\noak, table;20\n",
     ],
     ids=["comma", "semicolon", "tab", "pipe", "single", "blank", "cr", "bom", "padded"],
 )
@@ -59,7 +59,12 @@ def test_every_encoding_gives_the_same_text(write: Write, encoding: str) -> None
 
 @pytest.mark.parametrize(
     "squeeze",
-    [gzip.compress, bz2.compress, lzma.compress, lambda raw: pa.compress(raw, "zstd", asbytes=True)],
+    [
+        gzip.compress,
+        bz2.compress,
+        lzma.compress,
+        lambda raw: pa.compress(raw, "zstd", asbytes=True),
+    ],
     ids=["gz", "bz2", "xz", "zst"],
 )
 def test_packed_files_are_unpacked(write: Write, squeeze: Callable[[bytes], bytes]) -> None:
