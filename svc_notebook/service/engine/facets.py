@@ -42,6 +42,12 @@ def read_facets(options: Options) -> list[str]:
     return [path for path in dict.fromkeys(chosen) if options.sees(path)]
 
 
+def counts_after_distinct(path: str, options: Options) -> bool:
+    """Whether a facet counts what is left of each group."""
+    after = options.faceted[path].after_distinct or options["facetingAfterDistinct"]
+    return bool(after and options.distinct)
+
+
 def count_facet(chosen: Chosen, path: str, options: Options) -> dict[str, int]:
     """Count the values of a facet, the most frequent or the first ones."""
     parts = [

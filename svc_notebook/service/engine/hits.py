@@ -19,7 +19,8 @@ Hit = dict[str, Any]
 
 def make_hits(
     ids: Sequence[str],
-    infos: Sequence[dict[str, Any]] | None,
+    infos: Sequence[Hit] | None,
+    numbers: Sequence[int],
     fetch: Fetch,
     query: Query,
     options: Options,
@@ -40,6 +41,8 @@ def make_hits(
             hit["_highlightResult"] = found
         if infos is not None:
             hit["_rankingInfo"] = infos[number]
+        if numbers:
+            hit["_distinctSeqID"] = numbers[number]
         hits.append(hit)
     return hits
 

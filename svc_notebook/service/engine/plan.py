@@ -62,14 +62,14 @@ class Plan:
             query, matches = fewer, self.match(fewer)
         return query, matches
 
-    def rank(self, matches: Sequence[Match], wanted: int, steps: Sequence[Step]) -> Order:
+    def rank(self, matches: Sequence[Match], wanted: int) -> Order:
         """Return the best records, in order."""
         ranked = [
-            rank_segment(self._candidates(match, np.flatnonzero(match.rows)), steps, wanted)
+            rank_segment(self._candidates(match, np.flatnonzero(match.rows)), self.steps, wanted)
             for match in matches
         ]
         order = order_all([one for one in ranked if len(one.rows)])
-        return order.take(np.arange(min(wanted, len(order))))
+        return order.take(slice(wanted))
 
     def explain(self, matches: Sequence[Match], order: Order) -> list[dict[str, Any]]:
         """Return the value of every criterion for each record."""

@@ -121,7 +121,7 @@ def _narrow(digits: Array, tied: Array, wanted: int) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Rows of several segments in their final order; a slice gives objectIDs."""
+    """Rows of several segments in their final order; `order[i:j]` are objectIDs."""
 
     segments: Sequence[Segment]
     numbers: Array
@@ -138,7 +138,7 @@ class Order:
             found[chosen] = self.segments[number].ids.take(rows[chosen])
         return list(found)
 
-    def take(self, places: Array) -> Order:
+    def take(self, places: Array | slice) -> Order:
         """Return the order of some of the places only."""
         return Order(self.segments, self.numbers[places], self.rows[places])
 

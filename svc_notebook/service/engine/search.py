@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from svc_notebook.service.engine import facets
+from svc_notebook.service.engine import facets, groups
 from svc_notebook.service.engine.highlight import Style, mark_text
 from svc_notebook.service.engine.hits import Fetch, make_hits
+from svc_notebook.service.engine.match import Match
 from svc_notebook.service.engine.matching import make_marker
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.paging import Page
@@ -20,6 +21,9 @@ from svc_notebook.service.engine.ranking import Order, read_steps
 from svc_notebook.service.engine.shape import Shape
 from svc_notebook.service.engine.view import View
 
+Counts = dict[str, dict[str, int]]
+Stats = dict[str, dict[str, float]]
+
 
 @dataclass(frozen=True)
 class Found:
@@ -28,8 +32,8 @@ class Found:
     hits: list[dict[str, Any]]
     nbHits: int  # noqa: N815 - as on the wire
     paging: dict[str, int]
-    facets: dict[str, dict[str, int]] | None
-    facets_stats: dict[str, dict[str, float]] | None
+    facets: Counts | None
+    facets_stats: Stats | None
     parsed_query: str
     extra: dict[str, Any] = field(default_factory=dict)
 
@@ -53,23 +57,43 @@ def find_hits(views: Sequence[View], options: Options, fetch: Fetch) -> Found:
     plan, page = Plan(views, options), Page.of(options)
     asked = read_query(options)
     query, matches = plan.match_some(asked)
-    count = sum(match.count for match in matches)
-    ranked = plan.rank(matches, page.reach, plan.steps)
-    order = ranked.take(np.arange(len(ranked))[page.span])
-    infos = plan.explain(matches, order) if options["getRankingInfo"] else None
-    chosen = [(match.segment, match.rows) for match in matches]
-    paths = facets.read_facets(options)
-    stats = {path: found for path in paths if (found := facets.measure_facet(chosen, path))}
-    counts = {path: facets.count_facet(chosen, path, options) for path in paths}
+    found = _find_page(plan, matches, page)
+    infos = plan.explain(matches, found.order) if options["getRankingInfo"] else None
+    hits = make_hits(found.order[:], infos, found.numbers, fetch, query, options)
+    count = groups.count_groups(matches) if options.distinct else sum(m.count for m in matches)
+    counts, stats = _count_facets(plan, matches)
     return Found(
-        make_hits(order[:], infos, fetch, query, options),
+        hits,
         count,
         page.members(count),
-        counts if paths else None,
-        stats or None,
+        counts,
+        stats,
         " ".join(word.text for word in query.words),
-        _extra(options, asked, query, counted=bool(paths)),
+        _extra(asked, query, counted=counts is not None),
     )
+
+
+def _find_page(plan: Plan, matches: Sequence[Match], page: Page) -> groups.Grouped:
+    most = plan.options.distinct
+    if not most:
+        return groups.Grouped(plan.rank(matches, page.reach).take(page.span), ())
+    leaders = groups.find_leaders(plan, matches, page.reach).take(page.span)
+    found = groups.find_members(plan, matches, leaders, most)
+    return found if most > 1 else groups.Grouped(found.order, ())
+
+
+def _count_facets(plan: Plan, matches: Sequence[Match]) -> tuple[Counts | None, Stats | None]:
+    """Count the facets asked for, before or after groups are reduced as each wants it."""
+    options = plan.options
+    paths = facets.read_facets(options)
+    after = {path for path in paths if facets.counts_after_distinct(path, options)}
+    chosen = [(match.segment, match.rows) for match in matches]
+    reduced = groups.only_leaders(plan, matches) if after else ()
+    leading = [(match.segment, match.rows) for match in reduced]
+    of = {path: leading if path in after else chosen for path in paths}
+    counts = {path: facets.count_facet(of[path], path, options) for path in paths}
+    stats = {path: found for path in paths if (found := facets.measure_facet(of[path], path))}
+    return counts if paths else None, stats or None
 
 
 def find_values(
@@ -105,18 +129,14 @@ def find_ids(views: Sequence[View], options: Options) -> list[str]:
 
 def find_order(views: Sequence[View], options: Options) -> Order:
     """Return all that match, by attribute and custom ranking only."""
-    plan = Plan(views, options)
+    settings = {**options.settings, "ranking": ["attribute", "custom"]}
+    tolerant = options.typo_tolerance is not False
+    plan = Plan(views, Options(settings, {**options.params, "typoTolerance": tolerant}))
     matches = plan.match(read_query(options))
-    custom = Options({"ranking": ["attribute", "custom"], **_custom(options)}, {})
-    count = sum(match.count for match in matches)
-    return plan.rank(matches, count, read_steps(custom))
+    return plan.rank(matches, sum(match.count for match in matches))
 
 
-def _custom(options: Options) -> dict[str, Any]:
-    return {"customRanking": options["customRanking"]}
-
-
-def _extra(options: Options, asked: Query, query: Query, *, counted: bool) -> dict[str, Any]:
+def _extra(asked: Query, query: Query, *, counted: bool) -> dict[str, Any]:
     """Return the answer's further members."""
     exhaustive = {"nbHits": True, "typo": True} | ({"facetsCount": True} if counted else {})
     extra: dict[str, Any] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -70,7 +71,7 @@ class Segment:
             {path: Labels.of(leaves[path]) for path in _faceted(leaves, shape)},
             _read_sort_texts(leaves, shape),
             {path: found for path, leaf in leaves.items() if (found := Numbers.of(leaf))},
-            _read_groups(leaves.get(shape.distinct), len(records), shape),
+            _read_groups(leaves, len(records), shape.distinct),
         )
 
     def sort_key(self, path: str) -> SortKey:
@@ -222,10 +223,10 @@ def _read_sort_texts(leaves: Mapping[str, Leaf], shape: Shape) -> dict[str, Labe
     return found
 
 
-def _read_groups(leaf: Leaf | None, records: int, shape: Shape) -> Array:
+def _read_groups(leaves: Mapping[str, Leaf], records: int, path: str) -> Array:
     """Return a number for the group of each record, 0 for none."""
-    groups = np.zeros(records if shape.distinct else 0, np.uint64)
-    if leaf is not None:
+    groups = np.zeros(records if path else 0, np.uint64)
+    if path and (leaf := leaves.get(path)):
         for row, value in zip(reversed(leaf.rows), reversed(leaf.values), strict=True):
             if (text := _group(value)) is not None:
                 groups[row] = label_hash(text)
@@ -233,6 +234,8 @@ def _read_groups(leaf: Leaf | None, records: int, shape: Shape) -> Array:
 
 
 def _group(value: Any) -> str | None:
-    if isinstance(value, bool):
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return str(round(value)) if isinstance(value, int | float) else str(value)
+    return str(round(value)) if math.isfinite(value) else None

@@ -91,6 +91,8 @@ def make_settings(random: Random) -> dict[str, Any]:
         settings["searchableAttributes"] = make_searched(random)
     if random.random() < 0.7:
         settings["ranking"] = make_ranking(random)
+    if random.random() < 0.3:
+        settings["attributeForDistinct"] = random.choice(["brand", "size", "flag", "maker.age"])
     if random.random() < 0.2:
         settings["disableTypoToleranceOnWords"] = random.sample(WORDS, 3)
     if random.random() < 0.2:
@@ -157,6 +159,8 @@ CHOICES: dict[str, list[Any]] = {
     "sumOrFiltersScores": [True],
     "sortFacetValuesBy": ["alpha"],
     "maxValuesPerFacet": [1, 2],
+    "distinct": [True, 1, 2, 3, 0],
+    "facetingAfterDistinct": [True],
 }
 
 

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 CAP = 8
@@ -102,9 +103,11 @@ def split(text: str) -> list[str]:
 class Oracle:
     """An index that keeps its records as they are."""
 
-    def __init__(self, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, settings: Mapping[str, Any], records: Mapping[str, Record] | None = None
+    ) -> None:
         self.settings = settings
-        self.records: dict[str, Record] = {}
+        self.records: dict[str, Record] = dict(records or {})
         self.entries = [
             (rank, re.sub(r".*\((.*)\)", r"\1", part), "," in entry or "unordered" in part)
             for rank, entry in enumerate(settings.get("searchableAttributes", []))
@@ -148,6 +151,21 @@ class Oracle:
             asked = fewer
             rows = self.rows_for(asked)
         return sorted(rows, key=lambda row: (*asked.sort_key(row), row.record["objectID"]))
+
+    def matching(self, params: Mapping[str, Any]) -> list[str]:
+        asked = Asked(self.settings, {**params, "query": ""})
+        return [name for name, record in self.records.items() if asked.passes(record)]
+
+    def grouped(self, rows: list[Row], params: Mapping[str, Any]) -> list[list[Row]]:
+        """Put rows into groups of what `distinct` keeps; without it each is its own."""
+        asked = Asked(self.settings, params)
+        path, most = asked["attributeForDistinct"], int(asked["distinct"] or 0)
+        if not path or not most:
+            return [[row] for row in rows]
+        groups: dict[object, list[Row]] = {}
+        for row in rows:
+            groups.setdefault(group_of(row.record, path), []).append(row)
+        return [group[:most] for group in groups.values()]
 
     def rows_for(self, asked: Asked) -> list[Row]:
         rows = [
@@ -414,6 +432,13 @@ class Asked:
         return key
 
 
+def group_of(record: Record, path: str) -> object:
+    values = values_at(record, path)
+    if not values or isinstance(values[0], bool):
+        return record["objectID"], "alone"
+    return values[0] if isinstance(values[0], str) else str(round(values[0]))
+
+
 def occurrences_of_phrase(words: list[Word], phrase: tuple[str, ...]) -> list[Word]:
     at = {(word.item, word.place): word.text for word in words}
     return [
@@ -490,6 +515,7 @@ def sort_value(record: Record, entry: str) -> tuple[Any, ...]:
 # ------------------------------------------------------------------------------- spelling
 
 
+@cache
 def typos_between(word: str, other: str, prefix: bool) -> int:
     """Return how far `other`, or its nearest beginning, is away."""
     if other == word or (prefix and other.startswith(word)):

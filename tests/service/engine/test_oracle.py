@@ -36,20 +36,46 @@ def test_the_engine_agrees_with_the_oracle(seed: int) -> None:
         if random.random() < 0.5:
             change(random, index, oracle)
         params = cases.make_params(random, settings)
-        groups, optional = cases.make_filter(random), cases.make_filter(random)
+        required, optional = cases.make_filter(random), cases.make_filter(random)
         optional = [[term for term in group if term["kind"] == "facet"] for group in optional]
-        asked = params | {"_filter": groups, "_optional": list(filter(None, optional))}
-        sent = params | {"filters": cases.write_filter(groups) or None}
+        asked = params | {"_filter": required, "_optional": list(filter(None, optional))}
+        sent = params | {"filters": cases.write_filter(required) or None}
         sent["optionalFilters"] = list(write_optional(asked["_optional"]))
 
         expected = oracle.search(asked)
         found = index.search(sent, fetch_from(oracle))
 
         told = f"seed {seed}: {settings} {sent}"
-        assert found.nbHits == len(expected), told
-        assert read_hits(found) == expect_hits(expected, params), told
-        assert (found.facets or {}) == expect_facets(expected, params, settings), told
-        assert (found.facets_stats or {}) == expect_stats(expected, found), told
+        groups = oracle.grouped(expected, params)
+        counted = (
+            [group[0] for group in groups] if params.get("facetingAfterDistinct") else expected
+        )
+        assert found.nbHits == len(groups), told
+        assert read_hits(found) == expect_hits(groups, params), told
+        assert (found.facets or {}) == expect_facets(counted, params), told
+        assert (found.facets_stats or {}) == expect_stats(counted, found), told
+        assert sorted(index.matching(sent)) == sorted(oracle.matching(asked)), told
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_browsing_agrees_with_the_oracle(seed: int) -> None:
+    random = Random(seed)
+    settings = cases.make_settings(random)
+    index, oracle = Index(settings), Oracle(settings)
+    for _ in range(6):
+        change(random, index, oracle)
+
+    for _ in range(5):
+        sent = {"query": cases.make_query(random)}
+        ranking = {"ranking": ["attribute", "custom"]}
+        expected = Oracle({**settings, **ranking}, oracle.records).search(sent)
+
+        order = index.order(sent)
+
+        ids = [row.record["objectID"] for row in expected]
+        assert len(order) == len(ids)
+        assert order[:] == ids, f"seed {seed}: {settings} {sent}"
+        assert order[2:5] == ids[2:5]
 
 
 def change(random: Random, index: Index, oracle: Oracle) -> None:
@@ -83,22 +109,27 @@ def write_optional(groups: Sequence[Sequence[Mapping[str, Any]]]) -> Iterator[li
 
 
 def read_hits(found: Found) -> list[tuple[Any, ...]]:
-    infos = [(hit["objectID"], hit["_rankingInfo"]) for hit in found.hits]
-    return [(name, *(info[criterion] for criterion in CRITERIA)) for name, info in infos]
-
-
-def expect_hits(rows: list[Row], params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    size = params["hitsPerPage"]
-    page = rows[params["page"] * size :][:size]
     return [
-        (row.record["objectID"], *(getattr(row, criterion) for criterion in CRITERIA))
-        for row in page
+        (
+            hit["objectID"],
+            hit.get("_distinctSeqID", 0),
+            *(hit["_rankingInfo"][criterion] for criterion in CRITERIA),
+        )
+        for hit in found.hits
     ]
 
 
-def expect_facets(
-    rows: list[Row], params: Mapping[str, Any], settings: Mapping[str, Any]
-) -> dict[str, dict[str, int]]:
+def expect_hits(groups: list[list[Row]], params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    size = params["hitsPerPage"]
+    page = groups[params["page"] * size :][:size]
+    return [
+        (row.record["objectID"], number, *(getattr(row, criterion) for criterion in CRITERIA))
+        for group in page
+        for number, row in enumerate(group)
+    ]
+
+
+def expect_facets(rows: list[Row], params: Mapping[str, Any]) -> dict[str, dict[str, int]]:
     countable = ["brand", "colours", "size", "flag", "maker.name", "shelf.code"]
     paths = countable if "*" in params["facets"] else params["facets"]
     most = params.get("maxValuesPerFacet", 100)
