@@ -123,8 +123,7 @@ def _follow(loader: Any) -> None:
 
 
 def _register() -> None:
-    if importlib.util.find_spec("svc_notebook.accessors"):
-        import_module("svc_notebook.accessors")
+    import_module("svc_notebook.accessors")
 
 
 if "pandas" in sys.modules:

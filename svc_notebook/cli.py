@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
-from svc_notebook.errors import BadOption, SvcError
+from svc_notebook.errors import BadOption, NotConnected, SvcError
 from svc_notebook.verbs.binding import bind_words, find_verb
 from svc_notebook.verbs.helping import help as help_on
 from svc_notebook.verbs.performing import perform
@@ -19,15 +22,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return _run(words)
+        status = _run(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence()
+        return FAILED
     except BadOption as error:
         return _complain(error, MISUSED)
+    except NotConnected as error:
+        return _complain(f"{error}; here, --profile NAME does", FAILED)
     except KeyboardInterrupt as error:
-        return _complain(error, INTERRUPTED)
+        return _complain(f"{error}" or "interrupted", INTERRUPTED)
     except SvcError as error:
         return _complain(error, FAILED)
-    except BrokenPipeError:
-        return FAILED
+    return status
 
 
 def _run(words: list[str]) -> int:
@@ -40,22 +48,34 @@ def _run(words: list[str]) -> int:
     verb = find_verb(words[0], VERBS, "command")
     call = bind_words(verb, words[1:], "command")
     value = perform(call, "command")
-    if isinstance(value, int) and verb.name == "serve":
-        return value
+    if verb.name == "serve":
+        return int(value)
     if text := as_text(value, call.format):
         print(text)
-    return DONE if getattr(value, "complete", True) else FAILED
+    return _status(value)
 
 
-def _complain(error: BaseException, status: int) -> int:
-    print(f"svc: {error or 'interrupted'}", file=sys.stderr)
+def _status(value: Any) -> int:
+    """A load is done when every row is published, a plan when every row could be sent."""
+    complete = getattr(value, "complete", not getattr(value, "rejected_rows", 0))
+    return DONE if complete else FAILED
+
+
+def _complain(text: object, status: int) -> int:
+    print(f"svc: {text}", file=sys.stderr)
     return status
 
 
-def _version() -> str:
-    from importlib.metadata import version
+def _silence() -> None:
+    """Nobody reads on: keep Python from complaining when it closes the stream at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
-    return version("svc-notebook")
+
+def _version() -> str:
+    try:
+        return version("svc-notebook")
+    except PackageNotFoundError:
+        return "(not installed)"
 
 
 if __name__ == "__main__":

@@ -2,15 +2,61 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT, Running
 
-def svc(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "svc_notebook.cli", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+COMMAND = [sys.executable, "-m", "svc_notebook.cli"]
+FORMATS = ["table", "csv", "json"]
+ROWS = "sku,name,price\n007,blue lamp,12.5\n008,red lamp,9\n009,desk,120\n"
+Done = subprocess.CompletedProcess[str]
+Svc = Callable[..., Done]
+
+
+def environment(**values: str) -> dict[str, str]:
+    """The surroundings of a user who has configured only these values."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
+    return own | {"PYTHONPATH": str(ROOT), "SVC_CONFIG": "/nowhere/config.toml"} | values
+
+
+def svc(*words: str, **values: str) -> Done:
+    """Run the command to its end."""
+    return subprocess.run(
+        [*COMMAND, *words], capture_output=True, text=True, check=False, timeout=50,
+        env=environment(**values),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def address(service: Running, tmp_path: Path) -> dict[str, str]:
+    """What connects the command to the service."""
+    return {
+        "SVC_URL": service.url, "SVC_APP_ID": service.appId, "SVC_API_KEY": service.adminKey,
+        "XDG_STATE_HOME": str(tmp_path),
+    }  # fmt: skip
+
+
+@pytest.fixture
+def connected(address: dict[str, str]) -> Svc:
+    """The command, connected to the service."""
+    return lambda *words: svc(*words, **address)
+
+
+@pytest.fixture
+def lamps(tmp_path: Path) -> str:
+    """A small table."""
+    path = tmp_path / "lamps.csv"
+    path.write_text(ROWS)
+    return str(path)
 
 
 def test_help_lists_the_verbs_and_succeeds() -> None:
@@ -48,3 +94,158 @@ def test_misuse_is_said_on_stderr_with_status_2(words: list[str], message: str) 
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stdout == ""
+
+
+def test_the_version_is_told() -> None:
+    assert svc("--version").stdout.startswith("svc-notebook ")
+
+
+def test_a_file_is_loaded_and_found(connected: Svc, lamps: str) -> None:
+    loaded = connected("load", lamps, "cli-lamps", "--id", "sku")
+
+    found = connected("search", "cli-lamps", "lmap", "--format", "json")
+
+    assert (loaded.returncode, loaded.stderr) == (0, "")
+    assert "3 published, 0 rejected" in loaded.stdout
+    assert [hit["objectID"] for hit in json.loads(found.stdout)] == ["007", "008"]
+
+
+def test_a_load_that_leaves_rows_out_fails(connected: Svc, tmp_path: Path) -> None:
+    path = tmp_path / "twice.csv"
+    path.write_text(f"{ROWS}007,again,1\n")
+
+    loaded = connected("load", str(path), "cli-twice", "--id", "sku")
+
+    assert loaded.returncode == 1
+    assert "rejected" in loaded.stdout
+
+
+def test_a_dry_run_shows_the_plan_and_sends_nothing(connected: Svc, lamps: str) -> None:
+    planned = connected("load", lamps, "cli-planned", "--id", "sku", "--dry-run")
+
+    assert planned.returncode == 0
+    assert "price" in planned.stdout
+    assert connected("search", "cli-planned").returncode == 1
+
+
+def test_an_index_that_exists_can_be_refused(connected: Svc, lamps: str) -> None:
+    connected("load", lamps, "cli-there", "--id", "sku")
+
+    again = connected("load", lamps, "cli-there", "--id", "sku", "--if-exists", "fail")
+
+    assert again.returncode == 1
+    assert "cli-there" in again.stderr
+
+
+def test_results_come_as_table_csv_or_json(connected: Svc, lamps: str) -> None:
+    connected("load", lamps, "cli-forms", "--id", "sku")
+    words = ["get", "cli-forms", "009", "--columns", "name"]
+
+    table, csv, text = (connected(*words, "--format", form).stdout for form in FORMATS)
+
+    assert table.split() == ["objectID", "name", "009", "desk"]
+    assert csv == "objectID,name\n009,desk\n"
+    assert json.loads(text) == [{"objectID": "009", "name": "desk"}]
+
+
+def test_settings_are_changed_and_shown(connected: Svc, lamps: str) -> None:
+    connected("load", lamps, "cli-settings", "--id", "sku")
+
+    changed = connected("settings", "cli-settings", "--hitsPerPage", "7", "--format", "csv")
+
+    assert changed.stdout == "setting,before,after\nhitsPerPage,20,7\n"
+
+
+def test_who_i_am_is_told(connected: Svc, service: Running) -> None:
+    told = json.loads(connected("whoami", "--format", "json").stdout)
+
+    assert told["application"] == service.appId
+    assert "admin" in told["rights"] or "addObject" in told["rights"]
+    assert service.adminKey not in str(told)
+
+
+def test_a_search_key_knows_its_rights(address: dict[str, str], service: Running) -> None:
+    told = svc("whoami", "--format", "json", **address | {"SVC_API_KEY": service.searchKey})
+
+    assert json.loads(told.stdout)["rights"] == ["search"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["search", "no-such-index"], "svc: Index no-such-index does not exist"),
+        (["load", "no-such-file.csv", "x"], "no-such-file.csv"),
+        (["browse", "x", "--profile", "nowhere"], "there is no profile `nowhere`"),
+    ],
+)
+def test_a_failure_is_said_on_stderr_with_status_1(
+    connected: Svc, words: list[str], message: str
+) -> None:
+    done = connected(*words)
+
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_without_a_connection_it_is_said_what_to_type() -> None:
+    done = svc("indices")
+
+    assert done.returncode == 1
+    assert "--profile" in done.stderr
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    with os.fdopen(writer, "w") as nobody:
+        done = subprocess.run(
+            [*COMMAND, "help", "search"], stdout=nobody, stderr=subprocess.PIPE, text=True,
+            check=False, env=environment(),
+        )  # fmt: skip
+
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_load_that_is_stopped_tells_what_was_sent(
+    service: Running, address: dict[str, str], tmp_path: Path
+) -> None:
+    path = tmp_path / "many.csv"
+    path.write_text("id,text\n" + "".join(f"{n},word{n % 977}\n" for n in range(300_000)))
+    process = subprocess.Popen(
+        [*COMMAND, "load", str(path), "cli-stopped", "--id", "id", "--batch", "500"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(**address),
+    )  # fmt: skip
+    with service.client() as client:
+        while client.get("/1/indexes/cli-stopped/settings").status_code != 200:
+            time.sleep(0.02)
+
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=20)
+
+    assert process.returncode == 130
+    assert "rows were sent to cli-stopped" in told
+    assert "Traceback" not in told
+
+
+def test_serve_tells_where_it_is_and_stops_cleanly(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "serve", "--json", "--data", str(tmp_path / "data")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
+    )  # fmt: skip
+    assert process.stdout
+    told = json.loads(process.stdout.readline())
+
+    shown = svc(
+        "indices", SVC_URL=told["url"], SVC_APP_ID=told["appId"], SVC_API_KEY=told["adminKey"]
+    )
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+
+    assert told.keys() == {
+        "url", "appId", "adminKey", "searchKey", "crawlerUserId", "crawlerApiKey", "pid",
+    }  # fmt: skip
+    assert shown.returncode == 0
+    assert (process.returncode, errors) == (0, "")

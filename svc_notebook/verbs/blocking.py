@@ -28,6 +28,16 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class LoadOptions(bulk.RowOptions, total=False):
+    """What a load takes besides what it loads and where to."""
+
+    client: AnyClient | None
+    progress: bool | None
+    if_exists: IfExists
+    resume: bool
+    in_flight: int
+
+
 def blocking(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
     """Make the twin of a coroutine function that returns when the result is there."""
 
@@ -71,6 +81,18 @@ def load(
         ),
         Progress(unit="rows", label=index, shown=progress),
     )  # fmt: skip
+
+
+def load_or_plan(
+    source: Source,
+    index: str,
+    *,
+    dry_run: bool = False,
+    **options: Unpack[LoadOptions],
+) -> bulk.LoadResult | bulk.Plan:
+    """Load, or with `dry_run` only tell what would be loaded."""
+    result = load(source, index, dry_run=dry_run, **options)
+    return result.plan if dry_run else result
 
 
 def push(

@@ -6,7 +6,7 @@ from typing import Any
 
 from svc_notebook.verbs.binding import Call
 from svc_notebook.verbs.helping import help as help_on
-from svc_notebook.verbs.verb import Face
+from svc_notebook.verbs.verb import PROFILE, Face
 
 
 def perform(call: Call, face: Face) -> Any:
@@ -16,12 +16,9 @@ def perform(call: Call, face: Face) -> Any:
     arguments = dict(call.arguments)
     if call.verb.name == "help":
         arguments["face"] = face
-    if call.profile:
-        arguments["client"] = _client_of(call.profile)
+    # A notebook has connected before; a command is alone and takes what is configured.
+    if PROFILE in call.verb.common and (call.profile or face == "command"):
+        from svc_notebook.session.connecting import make_client  # httpx comes with it
+
+        arguments["client"] = make_client(call.profile)
     return call.verb.function(**arguments)
-
-
-def _client_of(profile: str) -> Any:
-    from svc_notebook.session import client_of  # httpx comes with it
-
-    return client_of(profile)

@@ -24,21 +24,42 @@ ADDRESS = (
 )
 FOLDER = Option("data", "folder of the local service's data", completes="path")
 STAY = Option("stay", "let it run on when this kernel ends", bool)
-LOADING = (
-    Option("id", "column of the objectIDs; found or made from the row where not given"),
-    Option("batch", "records in one batch", int),
+ROWS = (
+    Option("id", "column of the objectIDs; found, or made from the row, where not given"),
+    Option("columns", "send only these columns", list[str]),
+    Option("dtype", "types by column, as JSON", dict[str, Any]),
+    Option("nulls", "what becomes of missing values", Literal["omit", "null", "error"]),
+    Option("timezone", "zone of the times that name none"),
     Option(
-        "if-exists", "what to do with an index that exists",
+        "duplicates",
+        "what becomes of rows with the same id",
+        Literal["reject", "last", "keep", "error"],
+    ),
+    Option(
+        "action",
+        "replace whole records, update the attributes named, or delete",
+        Literal["replace", "update", "update_existing", "delete"],
+    ),
+    Option("operations", "operations by column, as JSON, with `update`", dict[str, str]),
+    Option("nest", "make `a.b` columns objects", bool),
+    Option("limit", "send only so many rows", int),
+    Option("batch", "records in one batch", int),
+    Option("in-flight", "batches sent at the same time", int),
+)
+LOADING = (
+    *ROWS,
+    Option(
+        "if-exists",
+        "what to do with an index that exists",
         Literal["append", "replace", "fail", "merge"],
     ),
-    Option("columns", "load only these columns", list[str]),
-    Option("dtype", "types by column, as JSON", dict[str, Any]),
-    Option("nulls", "what to do with missing values", Literal["omit", "null", "error"]),
-    Option("timezone", "zone of the times that name none"),
-    Option("limit", "load only so many rows", int),
     Option("dry-run", "show the plan and send nothing", bool),
     Option("resume", "go on where a load of the same source was cut off", bool),
-)  # fmt: skip
+    Option("separator", "what separates the columns of a CSV"),
+    Option("quote", "what quotes a CSV's values"),
+    Option("header", "whether a CSV's first line names its columns", bool | None),
+    Option("encoding", "a file's encoding"),
+)
 
 VERBS: tuple[Verb, ...] = (
     Verb(
@@ -104,7 +125,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "load", "Load a file, URL or SQL query into an index; done when every row is published",
-        "svc_notebook.verbs.blocking.load",
+        "svc_notebook.verbs.blocking.load_or_plan",
         operands=(
             operand("source", "path, glob, URL or SQL", completes="path"),
             INDEX,
@@ -125,11 +146,7 @@ VERBS: tuple[Verb, ...] = (
                 "from", "the variable that holds the DataFrame",
                 completes="variable", argument="df", required=True,
             ),
-            Option("id", "column of the objectIDs"),
-            Option(
-                "action", "replace whole records, or update the columns there are",
-                Literal["replace", "update"],
-            ),
+            *ROWS,
         ),
         faces=("magic",),
         examples=("push products --from df", "push products --from prices --action update"),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 
 PATIENCE = 30
@@ -18,93 +17,92 @@ PATIENCE = 30
 class Cell:
     """What came of one cell."""
 
-    status: str
+    status: str = ""
     error: str = ""
     traceback: str = ""
     printed: str = ""
     warned: str = ""
     result: str = ""
     html: str = ""
-    seconds: float = 0
+    ended: float = 0
 
 
 @dataclass
 class Kernel:
     """A kernel and the connection to it."""
 
-    manager: KernelManager
-    client: BlockingKernelClient
-    started: dict[str, float] = field(default_factory=dict)
+    manager: Any
+    client: Any
+    answers: list[str] = field(default_factory=list)
 
-    def run(self, code: str) -> Cell:
-        """Run a cell and wait for all it says."""
-        return self.finish(self.start(code))
+    def run(self, code: str, answer: str | None = None) -> Cell:
+        """Run a cell to its end; `answer` is typed where it asks for something."""
+        return self.finish(self.start(code, answer))
 
-    def start(self, code: str) -> str:
+    def start(self, code: str, answer: str | None = None) -> str:
         """Send a cell off."""
-        request = self.client.execute(code, allow_stdin=False)
-        self.started[request] = time.monotonic()
+        request: str = self.client.execute(code, allow_stdin=answer is not None)
+        if answer is not None:
+            asked = self.client.get_stdin_msg(timeout=PATIENCE)
+            self.answers.append(asked["content"]["prompt"])
+            self.client.input(answer)
         return request
 
     def finish(self, request: str) -> Cell:
         """Gather what came of a cell that was sent off."""
-        cell = Cell("")
-        while not (message := self._message(request))["idle"]:
-            _note(cell, message)
-        reply = self._reply(request)
-        cell.status = reply["status"]
-        cell.seconds = time.monotonic() - self.started[request]
+        cell = Cell()
+        while (message := self._message(request))["content"].get("execution_state") != "idle":
+            _note(cell, message["msg_type"], message["content"])
+        cell.status = self._reply(request)["status"]
+        cell.ended = time.monotonic()
         return cell
 
     def good(self, code: str) -> Cell:
         """Run a cell that must not fail."""
         cell = self.run(code)
-        assert cell.status == "ok", f"{code}\n{cell.error}\n{cell.traceback}"
+        assert cell.status == "ok", f"{code}\n{cell.error}\n{cell.traceback}\n{cell.warned}"
         return cell
 
     def complete(self, code: str) -> tuple[str, list[str]]:
         """Ask what could come next at the end of `code`: the text replaced, the matches."""
-        request = self.client.complete(code)
-        content = self._reply(request)
+        content = self._reply(self.client.complete(code))
         return code[content["cursor_start"] : content["cursor_end"]], content["matches"]
 
-    def interrupt(self) -> None:
-        """Press Stop."""
+    def stop(self) -> float:
+        """Press Stop; return when."""
         self.manager.interrupt_kernel()
+        return time.monotonic()
 
-    def _message(self, request: str) -> dict[str, Any]:
+    def _message(self, request: str) -> Any:
         while True:
             message = self.client.get_iopub_msg(timeout=PATIENCE)
             if message["parent_header"].get("msg_id") == request:
-                content = message["content"]
-                idle = content.get("execution_state") == "idle"
-                return {"type": message["msg_type"], "idle": idle, **content}
+                return message
 
-    def _reply(self, request: str) -> dict[str, Any]:
+    def _reply(self, request: str) -> Any:
         while True:
             message = self.client.get_shell_msg(timeout=PATIENCE)
             if message["parent_header"].get("msg_id") == request:
-                content: dict[str, Any] = message["content"]
-                return content
+                return message["content"]
 
 
-def _note(cell: Cell, message: dict[str, Any]) -> None:
-    if message["type"] == "stream":
-        name = "printed" if message["name"] == "stdout" else "warned"
-        setattr(cell, name, getattr(cell, name) + message["text"])
-    elif message["type"] == "error":
-        cell.error = f"{message['ename']}: {message['evalue']}"
-        cell.traceback = "\n".join(message["traceback"])
-    elif message["type"] in ("execute_result", "display_data"):
-        cell.result = message["data"].get("text/plain", "")
-        cell.html = message["data"].get("text/html", "")
+def _note(cell: Cell, kind: str, content: Mapping[str, Any]) -> None:
+    if kind == "stream":
+        name = "printed" if content["name"] == "stdout" else "warned"
+        setattr(cell, name, getattr(cell, name) + content["text"])
+    elif kind == "error":
+        cell.error = f"{content['ename']}: {content['evalue']}"
+        cell.traceback = "\n".join(content["traceback"])
+    elif kind in ("execute_result", "display_data"):
+        cell.result = content["data"].get("text/plain", "")
+        cell.html = content["data"].get("text/html", "")
 
 
 @contextmanager
-def running_kernel(**environment: str) -> Iterator[Kernel]:
-    """Start a kernel, and end it."""
+def running_kernel(environment: Mapping[str, str]) -> Iterator[Kernel]:
+    """Start a kernel, and end it as closing a notebook does."""
     manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env=environment)
+    manager.start_kernel(env=dict(environment))
     client = manager.client()
     client.start_channels()
     try:
@@ -112,4 +110,4 @@ def running_kernel(**environment: str) -> Iterator[Kernel]:
         yield Kernel(manager, client)
     finally:
         client.stop_channels()
-        manager.shutdown_kernel(now=True)
+        manager.shutdown_kernel()

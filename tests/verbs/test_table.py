@@ -7,6 +7,7 @@ from typing import Unpack, get_args, get_origin, get_type_hints
 
 import pytest
 
+from svc_notebook.bulk.options import Action, Duplicates, IfExists, Nulls, RowOptions
 from svc_notebook.verbs.binding import bind_words, find_verb
 from svc_notebook.verbs.line import split_line
 from svc_notebook.verbs.table import VERBS
@@ -67,3 +68,19 @@ def test_a_name_stands_for_one_verb(face: Face) -> None:
     names = [verb.name for verb in VERBS if face in verb.faces]
 
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [("if-exists", IfExists), ("nulls", Nulls), ("duplicates", Duplicates), ("action", Action)],
+)
+def test_a_load_offers_the_words_its_function_knows(option: str, words: object) -> None:
+    row = find_verb("load", VERBS, "command").named("command")[option]
+
+    assert row.choices == list(get_args(words))
+
+
+def test_every_way_to_read_rows_can_be_said_in_a_line() -> None:
+    said = {row.parameter for row in find_verb("load", VERBS, "command").named("command").values()}
+
+    assert set(RowOptions.__annotations__) - said == {"record_bytes", "batch_bytes"}
