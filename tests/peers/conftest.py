@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from algoliasearch.search.client import SearchClientSync
 
-from tests.conftest import Running, start_service, stop_service
+from tests.conftest import Running
 from tests.peers.films import FILMS, SETTINGS
 from tests.peers.official import connect, fill, finish
 
@@ -41,11 +40,3 @@ def films(service: Running) -> str:
         finish(client, "peers films", client.set_settings("peers films", SETTINGS))
         fill(client, "peers films", *FILMS)
     return "peers films"
-
-
-@pytest.fixture
-def alone(tmp_path: Path) -> Iterator[Running]:
-    """A service of this test's own, for what concerns a whole application."""
-    process, running = start_service(tmp_path / "data", "--clusters", "2")
-    yield running
-    stop_service(process)

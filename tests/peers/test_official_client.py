@@ -20,6 +20,7 @@ from algoliasearch.search.models.index_settings import IndexSettings
 from tests.conftest import Running
 from tests.peers.films import FILMS, SETTINGS
 from tests.peers.official import (
+    Often,
     Translating,
     connect,
     connect_async,
@@ -207,7 +208,7 @@ def test_one_batch_writes_to_several_indices(client: SearchClientSync, index: st
     answer = client.multiple_batch({"requests": requests})
 
     for name, task in answer.task_id.items():
-        client.wait_for_task(name, task)
+        client.wait_for_task(name, task, Often(), max_retries=1000)
     assert answer.object_ids == ["1", "1", "2", "1"]
     assert stored(client, index) == {"2": {"objectID": "2"}}
     assert stored(client, other) == {"1": {"objectID": "1", "n": 2}}

@@ -8,10 +8,10 @@ import pytest
 from algoliasearch.search.client import SearchClientSync
 from algoliasearch.search.models.browse_params_object import BrowseParamsObject
 from algoliasearch.search.models.browse_response import BrowseResponse
+from algoliasearch.search.models.query_type import QueryType
 from algoliasearch.search.models.search_for_facet_values_response import (
     SearchForFacetValuesResponse,
 )
-from algoliasearch.search.models.query_type import QueryType
 from algoliasearch.search.models.search_params import SearchParams
 from algoliasearch.search.models.search_params_object import SearchParamsObject
 from algoliasearch.search.models.search_params_string import SearchParamsString
@@ -175,7 +175,6 @@ def test_a_browse_takes_parameters_along(client: SearchClientSync, films: str, s
     assert [page.nb_hits for page in pages] == [3] * len(pages)
 
 
-@pytest.mark.xfail(raises=AssertionError, strict=True, reason="distinct is not applied yet")
 def test_one_record_of_a_group_stands_for_it(client: SearchClientSync, index: str) -> None:
     finish(
         client,
