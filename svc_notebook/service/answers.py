@@ -29,7 +29,7 @@ ALWAYS = {
 def answer_search(call: Call, name: str, given: Mapping[str, Any]) -> SearchAnswer:
     """Search one index."""
     shelf = call.service.catalog.find(name)
-    params = effective(call, given)
+    params = effective(call, shelf, given)
     found = shelf.engine.get().search(params, fetch_from(call, shelf))
     answer = _found_members(found) | _told_members(call, shelf, params, given)
     if option(shelf, params, "getRankingInfo"):
@@ -42,7 +42,7 @@ def answer_facet(
 ) -> FacetAnswer:
     """Search inside one facet of an index."""
     shelf = call.service.catalog.find(name)
-    params = effective(call, given)
+    params = effective(call, shelf, given)
     limit = option(shelf, params, "maxFacetHits")
     found = shelf.engine.get().facet_values(facet, query, params, limit)
     return {
@@ -69,12 +69,21 @@ def skipped(name: str, shelf: Shelf, given: Mapping[str, Any]) -> SearchAnswer:
     }
 
 
-def effective(call: Call, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters a search runs with; raises `BadInput` where one is too long."""
-    params = present(given)
+def effective(
+    call: Call, shelf: Shelf, given: Mapping[str, Any], size: int | None = None
+) -> dict[str, Any]:
+    """The parameters a search runs with: those given, and what the caller's key makes of them.
+
+    `size` is how many hits come where nobody says. Raises `BadInput` where a text is too long.
+    """
+    params = call.caller.bind(present(given), shelf.name)
     for name in ("query", "similarQuery"):
         if len(str(params.get(name, "")).encode(errors="replace")) > limits.QUERY:
             raise BadInput(f"`{name}` is longer than {limits.QUERY} bytes")
+    if most := call.caller.most_hits(shelf.name):
+        wanted = params.get("hitsPerPage", size or option(shelf, params, "hitsPerPage"))
+        params["hitsPerPage"] = min(wanted, most)
+        params |= {"length": min(params["length"], most)} if "length" in params else {}
     if call.caller.may("seeUnretrievableAttributes"):
         params["_seeUnretrievable"] = True
     return params

@@ -58,7 +58,8 @@ class App:
     def __init__(self, service: Service, vendor: str | None = None) -> None:
         self.service = service
         self._router = Router(ENDPOINTS)
-        self._access = Access(service.keyring, vendor or os.environ.get("SVC_VENDOR") or "Service")
+        name = vendor or os.environ.get("SVC_VENDOR") or "Service"
+        self._access = Access(service.keyring, service.sources, name)
         self._readers = ThreadPoolExecutor(READERS, "svc-read")
         self._writers = ThreadPoolExecutor(WRITERS, "svc-write")
 
@@ -109,6 +110,8 @@ class App:
             return refusal(501, message)
         given = row.decode(parts, self._own(row, request.query), read_json(raw), request.headers)
         _check_reach(row, caller, given)
+        if row.acl in ("search", "browse"):
+            self._access.count(caller, given.get("userToken"), _count_queries(row, given))
         answer = HANDLERS[row](Call(self.service, caller), **given)
         return pack(json_reply(row.status, answer), request.headers)
 
@@ -148,6 +151,10 @@ def _check_reach(row: Endpoint, caller: Caller, given: Mapping[str, Any]) -> Non
         caller.require(right, [given.get("index") or request.get("indexName", "")])
     if row.name == "operate_index":
         caller.require(row.acl, [given["destination"]])
+
+
+def _count_queries(row: Endpoint, given: Mapping[str, Any]) -> int:
+    return len(given["requests"]) if row.name == "search_many" else 1
 
 
 def _explain(error: Exception) -> Reply:

@@ -13,6 +13,7 @@ import msgspec
 from svc_notebook.service import records
 from svc_notebook.service.catalog import Catalog, Lazy, Shelf
 from svc_notebook.service.engine import Index
+from svc_notebook.service.keyring import copy_keys, drop_keys
 from svc_notebook.service.steps import Change, resolve_steps, unpack_steps
 from svc_notebook.service.tasks import Task
 
@@ -55,6 +56,7 @@ def _apply_change(
 ) -> Shelf | None:
     if shelf and change.emptied == "delete":
         _remove(connection, shelf)
+        drop_keys(connection, name)
         shelf = None
     elif shelf and change.emptied == "clear":
         records.clear_table(connection, shelf.id)
@@ -148,6 +150,7 @@ def _apply_copy(connection: sqlite3.Connection, catalog: Catalog, run: Sequence[
     made = _create(connection, order["destination"], own)
     if source:
         records.copy_table(connection, source.id, made.id)
+        copy_keys(connection, source.name, made.name)
     made = _stamp(connection, made, task.id)
 
     def publish() -> None:
@@ -182,6 +185,8 @@ def _apply_move(connection: sqlite3.Connection, catalog: Catalog, run: Sequence[
     if target := catalog.get(name):
         _remove(connection, target)
     connection.execute("UPDATE indices SET name = ? WHERE id = ?", (name, source.id))
+    copy_keys(connection, source.name, name)
+    drop_keys(connection, source.name)
     moved = replace(_stamp(connection, source, task.id), name=name)
 
     def publish() -> None:
@@ -207,6 +212,7 @@ def _create(
 
 def _remove(connection: sqlite3.Connection, shelf: Shelf) -> None:
     connection.execute("DELETE FROM indices WHERE id = ?", [shelf.id])
+    connection.execute("DELETE FROM entries WHERE owner = ?", [shelf.id])
     records.drop_table(connection, shelf.id)
 
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import secrets
+import sqlite3
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
+from svc_notebook.api.checking import check_members
+from svc_notebook.api.endpoint import Right
+from svc_notebook.api.forms import read_query_text
+from svc_notebook.api.secured import Restrictions
+from svc_notebook.errors import BadInput, NotFound, did_you_mean
 from svc_notebook.service.store import Store
 
 # What is made at the first start and handed out again at each later one.
@@ -20,6 +26,11 @@ FACTS: dict[str, Callable[[], str]] = {
     "crawlerUserId": lambda: "crawler-" + secrets.token_hex(4),
     "crawlerApiKey": lambda: secrets.token_hex(16),
 }
+# Other clients also give rights to the vendor's own products; they open nothing here.
+RIGHTS = {*get_args(Right), "inference", "personalization", "usage"}
+# What a key of a single index cannot have (api.md, API key).
+GLOBAL_RIGHTS = {"recommendation"}
+_ALIVE = "deleted IS NULL AND (ends IS NULL OR ends > ?)"
 
 
 @dataclass(frozen=True)
@@ -31,26 +42,27 @@ class Key:
     created: int
     index: str = ""
 
-    @property
-    def expires(self) -> float:
-        """When it ends, in Unix seconds."""
-        validity = self.fields.get("validity", 0)
-        return self.created + validity if validity else float("inf")
+    def reaches(self, index: str) -> bool:
+        """Whether the key is for this index: its own, or one that its patterns match."""
+        if self.index:
+            return self.index == index
+        patterns = self.fields.get("indexes", ())
+        return not patterns or any(matches(index, pattern) for pattern in patterns)
+
+    def told(self, *, hide_description: bool = False) -> dict[str, Any]:
+        """The key as it is listed."""
+        own = {"acl": [], "validity": 0, **self.fields}
+        if hide_description and own.get("description"):
+            own["description"] = "<redacted>"
+        return {"value": self.value, "createdAt": self.created, **own}
 
 
 class Keyring:
-    """Every key by its value; changes are on the disk before they are answered."""
+    """Every key, in the store; a change is on the disk before it is answered."""
 
     def __init__(self, store: Store, given: Mapping[str, str | None] | None = None) -> None:
         self._store = store
         self.facts = self._settle_facts({k: v for k, v in (given or {}).items() if v})
-        rows = store.read(
-            "SELECT value, fields, created, index_name FROM keys WHERE deleted IS NULL"
-        )
-        self._keys = {
-            (value, index): Key(value, msgspec.json.decode(fields), created, index)
-            for value, fields, created, index in rows
-        }
 
     def _settle_facts(self, given: Mapping[str, str]) -> dict[str, str]:
         kept = dict(self._store.read("SELECT name, value FROM facts"))
@@ -60,13 +72,136 @@ class Keyring:
             connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts.items())
             if "searchKey" in made:
                 fields = {"acl": ["search"], "description": "Search, made at the first start"}
-                connection.execute(
-                    "INSERT INTO keys (value, fields, created) VALUES (?, ?, ?)",
-                    (facts["searchKey"], msgspec.json.encode(fields), int(time.time())),
-                )
+                _insert(connection, facts["searchKey"], "", fields)
         return facts
 
     def find(self, value: str) -> list[Key]:
         """The valid keys of this value: one of the application, or some of single indices."""
-        now = time.time()
-        return [k for (v, _), k in self._keys.items() if v == value and k.expires > now]
+        return self._select("value = ?", value)
+
+    def all(self, index: str = "") -> list[Key]:
+        """The valid keys of the application or of one index."""
+        return self._select("index_name = ?", index)
+
+    def valid(self) -> list[Key]:
+        """Every valid key."""
+        return self._select("TRUE")
+
+    def all_of_indices(self) -> list[Key]:
+        """The valid keys of every single index."""
+        return self._select("index_name <> ''")
+
+    def _select(self, condition: str, *values: str) -> list[Key]:
+        rows = self._store.read(
+            f"SELECT value, fields, created, index_name FROM keys WHERE {condition} "
+            f"AND {_ALIVE} ORDER BY created, value",
+            *values,
+            time.time(),
+        )
+        return [Key(v, msgspec.json.decode(f), created, index) for v, f, created, index in rows]
+
+    def one(self, value: str, index: str = "") -> Key:
+        """One valid key; raises `NotFound`."""
+        for key in self.find(value):
+            if key.index == index:
+                return key
+        raise NotFound("Key does not exist", status=404)
+
+    def add(self, fields: Mapping[str, Any], index: str = "") -> str:
+        """Make a key; returns its value."""
+        own = check_fields(fields, index)
+        value = secrets.token_hex(16)
+        with self._store.writing() as connection:
+            _insert(connection, value, index, own)
+        return value
+
+    def update(self, value: str, fields: Mapping[str, Any], index: str = "") -> None:
+        """Give a key other fields; those left out go back to their defaults."""
+        own = check_fields(fields, index)
+        with self._store.writing() as connection:
+            connection.execute(
+                "UPDATE keys SET fields = ?, ends = ? WHERE value = ? AND index_name = ?",
+                (msgspec.json.encode(own), _end(own), value, index),
+            )
+
+    def delete(self, value: str, index: str = "") -> None:
+        """Put a key aside, from where it can be restored."""
+        with self._store.writing() as connection:
+            connection.execute(
+                "UPDATE keys SET deleted = ? WHERE value = ? AND index_name = ?",
+                (int(time.time()), value, index),
+            )
+
+    def restore(self, value: str) -> None:
+        """Bring back a key that was deleted or has ended, for good; raises `NotFound`."""
+        rows = self._store.read(
+            f"SELECT fields FROM keys WHERE value = ? AND index_name = '' AND NOT ({_ALIVE})",
+            value,
+            time.time(),
+        )
+        if not rows:
+            raise NotFound("this key is not among the deleted ones", status=404)
+        fields = {**msgspec.json.decode(rows[0][0]), "validity": 0}
+        with self._store.writing() as connection:
+            connection.execute(
+                "UPDATE keys SET deleted = NULL, ends = NULL, fields = ? "
+                "WHERE value = ? AND index_name = ''",
+                (msgspec.json.encode(fields), value),
+            )
+
+
+def check_fields(fields: Mapping[str, Any], index: str) -> dict[str, Any]:
+    """Raise `BadInput` where a key's fields cannot be; returns those that are set."""
+    own = {name: value for name, value in fields.items() if value is not None}
+    for right in own.get("acl", ()):
+        if right not in RIGHTS:
+            raise BadInput(f"`acl`: {right} is not a right{did_you_mean(right, RIGHTS)}")
+        if index and right in GLOBAL_RIGHTS:
+            raise BadInput(f"`acl`: {right} is for keys of the whole application")
+    if index and own.get("indexes"):
+        raise BadInput("`indexes`: a key of one index is for that index")
+    if own.get("queryParameters"):
+        check_members(read_query_text(own["queryParameters"]), Restrictions, "queryParameters")
+    return own
+
+
+def copy_keys(connection: sqlite3.Connection, source: str, target: str) -> None:
+    """Give one index the keys of another, besides its own."""
+    connection.execute(
+        "INSERT OR IGNORE INTO keys (value, index_name, fields, created, ends, deleted) "
+        "SELECT value, ?, fields, created, ends, deleted FROM keys WHERE index_name = ?",
+        (target, source),
+    )
+
+
+def drop_keys(connection: sqlite3.Connection, index: str) -> None:
+    """Delete the keys of an index, for good."""
+    connection.execute("DELETE FROM keys WHERE index_name = ?", [index])
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Match a name with a pattern that may begin and end with `*`; inside it is a plain letter."""
+    head, tail = pattern.startswith("*"), pattern.endswith("*")
+    core = pattern[head : len(pattern) - tail]
+    return _FORMS[head, tail](name, core)
+
+
+def _insert(
+    connection: sqlite3.Connection, value: str, index: str, fields: Mapping[str, Any]
+) -> None:
+    connection.execute(
+        "INSERT INTO keys (value, index_name, fields, created, ends) VALUES (?, ?, ?, ?, ?)",
+        (value, index, msgspec.json.encode(fields), int(time.time()), _end(fields)),
+    )
+
+
+def _end(fields: Mapping[str, Any]) -> float | None:
+    return time.time() + fields["validity"] if fields.get("validity") else None
+
+
+_FORMS: dict[tuple[bool, bool], Callable[[str, str], bool]] = {
+    (False, False): str.__eq__,
+    (False, True): str.startswith,
+    (True, False): str.endswith,
+    (True, True): str.__contains__,
+}

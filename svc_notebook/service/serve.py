@@ -50,6 +50,8 @@ def serve(
         folder.hold()
         listener = listen(host, port)
         service = Service(folder.path, {"appId": app_id, "adminKey": admin_key})
+        if reset_allowlist:
+            service.sources.reset()
     except LocalServiceFailed as error:
         sys.stderr.write(f"svc serve: {error}\n")
         return 1

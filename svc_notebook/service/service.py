@@ -13,6 +13,7 @@ from svc_notebook.service.catalog import Catalog
 from svc_notebook.service.cursors import Cursors
 from svc_notebook.service.keeper import Keeper
 from svc_notebook.service.keyring import Keyring
+from svc_notebook.service.sources import Sources
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks import Draft, Tasks
 from svc_notebook.service.writer import Writer
@@ -25,6 +26,7 @@ class Service:
         folder.mkdir(parents=True, exist_ok=True)
         self.store = Store(folder / "service.sqlite")
         self.keyring = Keyring(self.store, facts)
+        self.sources = Sources(self.store)
         self.tasks = Tasks(self.store)
         self.catalog = Catalog(self.store, folder / "engine")
         self.cursors = Cursors()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import msgspec
@@ -89,12 +90,12 @@ class Change:
     emptied: str = ""
     records: dict[str, bytes | None] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def put(self) -> list[tuple[str, bytes]]:
         """The records to store."""
         return [(name, body) for name, body in self.records.items() if body is not None]
 
-    @property
+    @cached_property
     def deleted(self) -> list[str]:
         """The objectIDs to delete."""
         return [name for name, body in self.records.items() if body is None]

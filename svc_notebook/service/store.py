@@ -34,9 +34,19 @@ MIGRATIONS = (
         index_name TEXT NOT NULL DEFAULT '',
         fields BLOB NOT NULL,
         created INTEGER NOT NULL,
+        ends REAL,
         deleted INTEGER,
         PRIMARY KEY (value, index_name)
     ) WITHOUT ROWID;
+    CREATE TABLE entries (
+        owner INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        id TEXT NOT NULL,
+        body BLOB NOT NULL,
+        PRIMARY KEY (owner, kind, id)
+    ) WITHOUT ROWID;
+    CREATE TABLE sources (source TEXT PRIMARY KEY, description TEXT) WITHOUT ROWID;
+    CREATE TABLE logs (number INTEGER PRIMARY KEY, time REAL NOT NULL, entry BLOB NOT NULL);
     """,
 )
 _PRAGMAS = (

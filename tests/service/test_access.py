@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.access import matches
 from svc_notebook.service.app import App
+from svc_notebook.service.keyring import matches
 from svc_notebook.service.service import Service
 from tests.conftest import Inside, credentials
 

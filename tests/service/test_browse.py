@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import pytest
 
 from svc_notebook.service.app import App
+from svc_notebook.service.cursors import Cursor, write_cursor
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
@@ -155,6 +156,20 @@ def test_a_cursor_that_no_browse_returned_is_refused(inside: Inside, cursor: str
 
     assert answer.status_code == 400
     assert "cursor" in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    "params", [{"hitsPerPage": "x"}, {"_seeUnretrievable": True}, {"filters": 3}, {"query": []}]
+)
+def test_a_forged_cursor_passes_the_same_door_as_any_parameters(
+    inside: Inside, params: dict[str, Any]
+) -> None:
+    inside.fill("films", *RECORDS)
+    cursor = write_cursor(Cursor(inside.app.service.catalog.find("films").id, params, 0))
+
+    answer = inside.call("POST", "/1/indexes/films/browse", {"cursor": cursor})
+
+    assert answer.status_code == 400
 
 
 def test_a_cursor_of_another_index_is_refused(inside: Inside) -> None:

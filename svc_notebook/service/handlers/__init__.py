@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from svc_notebook.service.handlers import browse, indices, objects, searches, settings, tasks
+from svc_notebook.service.handlers import (
+    browse,
+    indices,
+    keys,
+    objects,
+    searches,
+    settings,
+    sources,
+    tasks,
+)
 from svc_notebook.service.handlers.registry import HANDLERS, Call
 
-__all__ = ["HANDLERS", "Call", "browse", "indices", "objects", "searches", "settings", "tasks"]
+FAMILIES = (browse, indices, keys, objects, searches, settings, sources, tasks)
+
+__all__ = ["FAMILIES", "HANDLERS", "Call"]

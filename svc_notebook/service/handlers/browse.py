@@ -15,13 +15,11 @@ from svc_notebook.service import limits
 from svc_notebook.service.answers import echo, effective, option, present
 from svc_notebook.service.attributes import select_attributes, withheld
 from svc_notebook.service.catalog import Shelf
-from svc_notebook.service.cursors import Cursor, read_cursor, write_cursor
+from svc_notebook.service.cursors import PER_PAGE, Cursor, read_cursor, write_cursor
 from svc_notebook.service.engine import Order
 from svc_notebook.service.handlers.registry import Call, serves
 from svc_notebook.service.records import read_bodies, read_page, read_window
 
-# What a later call may change; everything else is as in the first call.
-PER_PAGE = ("hitsPerPage", "attributesToRetrieve")
 # Parameters that say nothing about which records come and in which order.
 WITHOUT_EFFECT = {*PER_PAGE, "page", "query", "_seeUnretrievable"}
 
@@ -58,7 +56,7 @@ def _size(params: Mapping[str, Any]) -> int:
 
 
 def _answer(call: Call, shelf: Shelf, state: Cursor) -> SearchAnswer:
-    params = effective(call, state.params)
+    params = effective(call, shelf, state.params, limits.BROWSED)
     size = _size(params)
     if _is_plain(shelf, params):
         total = len(shelf.engine.get())
@@ -116,10 +114,10 @@ def _order(
 ) -> tuple[Order, Cursor]:
     """The order a browse goes by: the one it began with, for as long as that is remembered."""
     cursors = call.service.cursors
-    if state.order and (known := cursors.recall(state.order)):
+    if state.order and (known := cursors.recall(state.order, shelf.id, params)):
         return known, state
     order = shelf.engine.get().order(params)
-    name = cursors.keep(order, shelf.id, params, shelf.stamp)
+    name = cursors.keep(order, shelf.id, params)
     return order, state._replace(order=name, done=_resume(order, state))
 
 

@@ -6,7 +6,6 @@ from svc_notebook.api import SearchApi
 from svc_notebook.api.indices import Scope
 from svc_notebook.api.shapes import Deleted, IndexEntry, IndexList, Updated
 from svc_notebook.errors import BadInput
-from svc_notebook.service.access import reaches
 from svc_notebook.service.catalog import Shelf
 from svc_notebook.service.effects import stamp_now
 from svc_notebook.service.handlers.registry import Call, serves
@@ -54,7 +53,7 @@ def list_indices(
 
 
 def _shown(call: Call, shelf: Shelf) -> bool:
-    return call.caller.admin or any(reaches(key, shelf.name) for key in call.caller.keys)
+    return call.caller.sees(shelf.name)
 
 
 def _entry(call: Call, shelf: Shelf, waiting: int) -> IndexEntry:

@@ -70,6 +70,8 @@ def delete_by(call: Call, index: str, **params: Unpack[SearchParams]) -> Deleted
         raise BadInput("deleteByQuery needs a filter that is not empty; use clear to delete all")
     for name in sorted(given.keys() - DELETES_BY):
         raise BadInput(f"`{name}` does not take part in deleteByQuery; filters and places do")
+    if filters := call.caller.bind(given, index).get("filters"):
+        given["filters"] = filters
     if shelf := call.service.catalog.get(index):
         # A filter that is wrong is refused now, while somebody listens.
         shelf.engine.get().matching(given)

@@ -1,0 +1,98 @@
+"""Make, change and read API keys."""
+
+from __future__ import annotations
+
+from typing import Unpack, cast
+
+from svc_notebook.api import SearchApi
+from svc_notebook.api.shapes import DeletedAt, Key, KeyAdded, KeyFields, KeyList, KeyUpdated
+from svc_notebook.errors import KeyRefused
+from svc_notebook.service.effects import stamp_now
+from svc_notebook.service.handlers.registry import Call, serves
+
+
+@serves(SearchApi.add_key)
+def add_key(call: Call, **fields: Unpack[KeyFields]) -> KeyAdded:
+    """Make a key of the application."""
+    return {"key": call.service.keyring.add(fields), "createdAt": stamp_now()}
+
+
+@serves(SearchApi.update_key)
+def update_key(call: Call, key: str, **fields: Unpack[KeyFields]) -> KeyUpdated:
+    """Give a key other fields."""
+    call.service.keyring.one(key)
+    call.service.keyring.update(key, fields)
+    return {"key": key, "updatedAt": stamp_now()}
+
+
+@serves(SearchApi.list_keys)
+def list_keys(call: Call) -> KeyList:
+    """List the keys of the application."""
+    return {"keys": [cast("Key", key.told()) for key in call.service.keyring.all()]}
+
+
+@serves(SearchApi.get_key)
+def get_key(call: Call, key: str) -> Key:
+    """Read a key; without the admin key, only the one that calls."""
+    own = [k for k in call.caller.keys if k.value == key]
+    if own:
+        return cast("Key", own[0].told(hide_description=True))
+    if not call.caller.admin:
+        raise KeyRefused("a key may read itself only; others need the admin key", status=403)
+    return cast("Key", call.service.keyring.one(key).told())
+
+
+@serves(SearchApi.delete_key)
+def delete_key(call: Call, key: str) -> DeletedAt:
+    """Delete a key."""
+    call.service.keyring.one(key)
+    call.service.keyring.delete(key)
+    return {"deletedAt": stamp_now()}
+
+
+@serves(SearchApi.restore_key)
+def restore_key(call: Call, key: str) -> KeyAdded:
+    """Bring a deleted key back."""
+    call.service.keyring.restore(key)
+    return {"key": key, "createdAt": stamp_now()}
+
+
+@serves(SearchApi.add_index_key)
+def add_index_key(call: Call, index: str, **fields: Unpack[KeyFields]) -> KeyAdded:
+    """Make a key of one index."""
+    return {"key": call.service.keyring.add(fields, index), "createdAt": stamp_now()}
+
+
+@serves(SearchApi.update_index_key)
+def update_index_key(call: Call, index: str, key: str, **fields: Unpack[KeyFields]) -> KeyUpdated:
+    """Give an index's key other fields; one that is not there stays away, without a complaint."""
+    call.service.keyring.update(key, fields, index)
+    return {"key": key, "updatedAt": stamp_now()}
+
+
+@serves(SearchApi.list_index_keys)
+def list_index_keys(call: Call, index: str) -> KeyList:
+    """List one index's keys."""
+    call.service.catalog.find(index)
+    return {"keys": [cast("Key", key.told()) for key in call.service.keyring.all(index)]}
+
+
+@serves(SearchApi.list_all_index_keys)
+def list_all_index_keys(call: Call) -> KeyList:
+    """List every index's keys, each with its index."""
+    keys = call.service.keyring.all_of_indices()
+    return {"keys": [cast("Key", {**key.told(), "index": key.index}) for key in keys]}
+
+
+@serves(SearchApi.get_index_key)
+def get_index_key(call: Call, index: str, key: str) -> Key:
+    """Read an index's key."""
+    return cast("Key", call.service.keyring.one(key, index).told())
+
+
+@serves(SearchApi.delete_index_key)
+def delete_index_key(call: Call, index: str, key: str) -> DeletedAt:
+    """Delete an index's key."""
+    call.service.keyring.one(key, index)
+    call.service.keyring.delete(key, index)
+    return {"deletedAt": stamp_now()}

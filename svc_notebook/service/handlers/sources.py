@@ -1,0 +1,35 @@
+"""Read and change the allowlist."""
+
+from __future__ import annotations
+
+from svc_notebook.api import SearchApi
+from svc_notebook.api.shapes import CreatedAt, DeletedAt, Source, UpdatedAt
+from svc_notebook.service.effects import stamp_now
+from svc_notebook.service.handlers.registry import Call, serves
+
+
+@serves(SearchApi.list_sources)
+def list_sources(call: Call) -> list[Source]:
+    """List the networks that may call."""
+    return call.service.sources.all()
+
+
+@serves(SearchApi.replace_sources)
+def replace_sources(call: Call, sources: list[Source]) -> UpdatedAt:
+    """Replace the list, at once."""
+    call.service.sources.replace(sources)
+    return {"updatedAt": stamp_now()}
+
+
+@serves(SearchApi.append_source)
+def append_source(call: Call, source: Source) -> CreatedAt:
+    """Let one more network call."""
+    call.service.sources.append(source)
+    return {"createdAt": stamp_now()}
+
+
+@serves(SearchApi.delete_source)
+def delete_source(call: Call, source: str) -> DeletedAt:
+    """Take a network off the list."""
+    call.service.sources.delete(source)
+    return {"deletedAt": stamp_now()}

@@ -1,0 +1,82 @@
+"""The allowlist: networks that may call, once there are any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from ipaddress import ip_network
+
+from svc_notebook.api.shapes import Source
+from svc_notebook.errors import BadInput, KeyRefused, NotFound
+from svc_notebook.service.restrictions import within
+from svc_notebook.service.store import Store
+
+# Special values (api.md, Allowed source): everybody, and a team that is not here to call.
+EVERYBODY = "0.0.0.0/0"
+SUPPORT = "SERVICE_SUPPORT"
+MOST = 1000
+
+
+class Sources:
+    """The networks on the list; an empty list lets everybody in."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._networks = self._read_networks()
+
+    def _read_networks(self) -> list[str]:
+        return [source["source"] for source in self.all()]
+
+    def all(self) -> list[Source]:
+        """The list."""
+        rows = self._store.read("SELECT source, description FROM sources ORDER BY source")
+        return [
+            {"source": name, "description": text} if text is not None else {"source": name}
+            for name, text in rows
+        ]
+
+    def admit(self, address: str) -> None:
+        """Raise `KeyRefused` for a caller from a network that is not on the list."""
+        if self._networks and EVERYBODY not in self._networks:
+            networks = ",".join(name for name in self._networks if name != SUPPORT)
+            if not within(address, networks):
+                raise KeyRefused(f"{address} is not an allowed source", status=403)
+
+    def replace(self, sources: Sequence[Source]) -> None:
+        """Put another list in place of this one."""
+        self._write(sources, clear=True)
+
+    def append(self, source: Source) -> None:
+        """Add a network, or change its description."""
+        if len(self._networks) >= MOST:
+            raise BadInput(f"{MOST} sources are the most")
+        self._write([source], clear=False)
+
+    def delete(self, source: str) -> None:
+        """Take a network off; raises `NotFound`."""
+        if source not in self._networks:
+            raise NotFound(f"{source} is not on the list", status=404)
+        with self._store.writing() as connection:
+            connection.execute("DELETE FROM sources WHERE source = ?", [source])
+        self._networks = self._read_networks()
+
+    def reset(self) -> None:
+        """Let everybody in again."""
+        self.replace([])
+
+    def _write(self, sources: Iterable[Source], *, clear: bool) -> None:
+        rows = [(check_source(s["source"]), s.get("description")) for s in sources]
+        with self._store.writing() as connection:
+            if clear:
+                connection.execute("DELETE FROM sources")
+            connection.executemany("INSERT OR REPLACE INTO sources VALUES (?, ?)", rows)
+        self._networks = self._read_networks()
+
+
+def check_source(source: str) -> str:
+    """Return a network in prefix notation; raises `BadInput`."""
+    try:
+        if source != SUPPORT:
+            ip_network(source, strict=False)
+    except ValueError as error:
+        raise BadInput(f"`source`: {error}; write a network such as 10.0.0.0/8") from None
+    return source
