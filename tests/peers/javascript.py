@@ -1,0 +1,101 @@
+"""The vendor's JavaScript client: installed from its registry, run by Node, called from here."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Running
+
+PACKAGE = "algoliasearch@5"
+SCRIPT = Path(__file__).with_name("javascript.mjs")
+# What npm says where there is no way to the registry; anything else it says is a failure.
+NO_NETWORK = ("EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ENETUNREACH", "ENOTFOUND", "TIMEDOUT")
+
+
+class Failed(Exception):
+    """A method's promise was rejected."""
+
+    def __init__(self, name: str, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.name = name
+        self.status = status
+
+
+class Unreachable(Failed):
+    """The client gave its only host up, as it does for a 501."""
+
+
+class Script:
+    """A running script; each call goes through a new client."""
+
+    def __init__(self, process: subprocess.Popen[str], key: str) -> None:
+        self._process = process
+        self._key = key
+
+    def call(
+        self, method: str, argument: Any = None, *, client: str = "full", key: str | None = None
+    ) -> Any:
+        """Call a method; raises `Failed` where its promise is rejected."""
+        line = {"client": client, "key": key or self._key, "method": method, "argument": argument}
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(line) + "\n")
+        self._process.stdin.flush()
+        told = json.loads(self._process.stdout.readline())
+        if "error" in told:
+            kind = Unreachable if told["error"]["name"] == "RetryError" else Failed
+            raise kind(**told["error"])
+        return told["result"]
+
+    def finish(self, index: str, accepted: dict[str, Any]) -> None:
+        """Wait for a write with the client's own helper."""
+        self.call("waitForTask", {"indexName": index, "taskID": accepted["taskID"]})
+
+    def fill(self, index: str, *records: dict[str, Any]) -> None:
+        """Save records and wait until they can be searched."""
+        self.call("saveObjects", {"indexName": index, "objects": records, "waitForTasks": True})
+
+    def stored(self, index: str) -> dict[str, dict[str, Any]]:
+        """All records of an index by objectID."""
+        pages = self.call("browseObjects", {"indexName": index})
+        return {hit["objectID"]: hit for page in pages for hit in page["hits"]}
+
+
+@contextmanager
+def run_script(folder: Path, service: Running) -> Iterator[Script]:
+    """Start Node with the script, and end it."""
+    command = ["node", str(SCRIPT), str(folder), service.url, service.appId]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as process:
+        yield Script(process, service.adminKey)
+
+
+def install(folder: Path) -> Path:
+    """Install the package once, whole or not at all; skips where that cannot be done."""
+    installed, beside = folder / "installed", folder / "beginning"
+    if installed.exists():
+        return installed
+    npm = shutil.which("npm")
+    if not npm or not shutil.which("node"):
+        pytest.skip("Node.js and npm are not installed")
+    shutil.rmtree(beside, ignore_errors=True)
+    quiet = ["--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=0"]
+    done = subprocess.run(
+        [npm, "install", f"--prefix={beside}", *quiet, PACKAGE],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode and any(code in done.stderr for code in NO_NETWORK):
+        pytest.skip("the npm registry cannot be reached")
+    assert done.returncode == 0, done.stderr
+    return beside.rename(installed)

@@ -1,0 +1,248 @@
+"""The vendor's Python client tends keys, synonyms, rules, dictionaries, mappings, sources, logs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from algoliasearch.http.exceptions import RequestException
+from algoliasearch.search.client import SearchClientSync
+from algoliasearch.search.models.rule import Rule
+from algoliasearch.search.models.synonym_hit import SynonymHit
+
+from tests.conftest import Running, start_service, stop_service
+from tests.peers.official import Often, connect, fill, finish, ids, not_answered, own_warnings
+
+pytestmark = own_warnings
+
+# What the client calls deprecated the service answers all the same.
+deprecated = pytest.mark.filterwarnings("ignore:.* is deprecated:DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A service of its own, for what concerns a whole application."""
+    process, running = start_service(tmp_path_factory.mktemp("alone"), "--clusters", "2")
+    yield running
+    stop_service(process)
+
+
+@pytest.fixture
+def operator(alone: Running) -> Iterator[SearchClientSync]:
+    """The admin of that application."""
+    with connect(alone) as client:
+        yield client
+
+
+def test_the_search_key_is_read_by_the_admin_and_by_itself(
+    service: Running, client: SearchClientSync, searcher: SearchClientSync
+) -> None:
+    told = client.get_api_key(service.searchKey)
+    own = searcher.get_api_key(service.searchKey)
+
+    assert (told.value, own.value) == (service.searchKey, service.searchKey)
+    assert told.to_dict()["acl"] == own.to_dict()["acl"] == ["search"]
+
+
+@pytest.mark.xfail(raises=RequestException, strict=True, reason="the admin key has no entry yet")
+def test_the_admin_key_reads_itself(service: Running, client: SearchClientSync) -> None:
+    assert client.get_api_key(service.adminKey).value == service.adminKey
+
+
+def test_a_key_is_added_changed_deleted_and_restored(client: SearchClientSync) -> None:
+    first = {"acl": ["search", "browse"], "description": "one", "indexes": ["peers*"]}
+    second = {"acl": ["search"], "description": "two", "maxHitsPerQuery": 5}
+
+    key = client.add_api_key(first).key
+    client.wait_for_api_key(key, "add", timeout=Often())
+    added = client.get_api_key(key).to_dict()
+    client.update_api_key(key, second)
+    client.wait_for_api_key(key, "update", second, timeout=Often())
+    changed = client.get_api_key(key).to_dict()
+    client.delete_api_key(key)
+    client.wait_for_api_key(key, "delete", timeout=Often())
+    client.restore_api_key(key)
+    client.wait_for_api_key(key, "add", timeout=Often())
+
+    assert {name: added[name] for name in first} == first
+    assert {name: changed[name] for name in second} == second
+    assert not changed.get("indexes")
+    assert key in [entry.value for entry in client.list_api_keys().keys]
+
+
+def test_a_secured_key_filters_what_it_finds(
+    service: Running, client: SearchClientSync, films: str
+) -> None:
+    restrictions = {
+        "filters": "genre:space AND NOT genre:war",
+        "validUntil": int(time.time()) + 60,
+        "restrictIndices": [films],
+        "userToken": "a b+c/ü",
+    }
+    key = client.generate_secured_api_key(service.searchKey, restrictions)
+
+    with connect(service, key) as limited:
+        assert ids(limited.search_single_index(films, {"filters": "year > 1900"})) == ["3", "1"]
+        with pytest.raises(RequestException, match="index") as wrong:
+            limited.search_single_index(f"{films} 2")
+
+    assert wrong.value.status_code == 403
+    assert 50 < client.get_secured_api_key_remaining_validity(key) <= 60
+
+
+def test_a_secured_key_that_has_ended_is_refused(
+    service: Running, client: SearchClientSync, films: str
+) -> None:
+    key = client.generate_secured_api_key(service.searchKey, {"validUntil": 1})
+
+    with connect(service, key) as late, pytest.raises(RequestException) as wrong:
+        late.search_single_index(films)
+
+    assert wrong.value.status_code == 403
+
+
+@not_answered
+def test_synonyms_are_saved_read_found_and_deleted(client: SearchClientSync, index: str) -> None:
+    fill(client, index, {"objectID": "1", "title": "sofa"}, {"objectID": "2", "title": "couch"})
+    one: dict[str, Any] = {"objectID": "one", "type": "synonym", "synonyms": ["sofa", "couch"]}
+    way: dict[str, Any] = {
+        "objectID": "way", "type": "onewaysynonym", "input": "seat", "synonyms": ["sofa"],
+    }  # fmt: skip
+
+    saved = client.save_synonym(index, "one", one, forward_to_replicas=True)
+    finish(client, index, client.save_synonyms(index, [way]))
+    listed = client.search_synonyms(index, {"query": "sofa"})
+    pages: list[Any] = []
+    client.browse_synonyms(index, pages.append)
+
+    assert saved.id == "one"
+    assert client.get_synonym(index, "one").to_dict() == one
+    assert sorted(hit.object_id for hit in listed.hits) == ["one", "way"]
+    assert sorted(hit.object_id for page in pages for hit in page.hits) == ["one", "way"]
+    assert sorted(ids(client.search_single_index(index, {"query": "couch"}))) == ["1", "2"]
+    finish(client, index, client.save_synonyms(index, [], replace_existing_synonyms=True))
+    assert ids(client.search_single_index(index, {"query": "couch"})) == ["2"]
+
+
+@not_answered
+@pytest.mark.parametrize(
+    "synonym",
+    [
+        {"type": "synonym", "synonyms": ["a", "b"]},
+        {"type": "oneWaySynonym", "input": "a", "synonyms": ["b"]},
+        {"type": "altCorrection1", "word": "a", "corrections": ["b"]},
+        {"type": "altcorrection2", "word": "a", "corrections": ["b"]},
+        {"type": "placeholder", "placeholder": "<a>", "replacements": ["b"]},
+    ],
+)
+def test_every_type_of_synonym_fits_the_model(
+    client: SearchClientSync, index: str, synonym: dict[str, Any]
+) -> None:
+    hit = SynonymHit.from_dict({"objectID": "1", **synonym})
+    assert hit
+
+    finish(client, index, client.save_synonym(index, "1", hit))
+    told = client.get_synonym(index, "1").to_dict()
+    finish(client, index, client.delete_synonym(index, "1"))
+    finish(client, index, client.clear_synonyms(index))
+
+    assert told.pop("type").lower() == synonym["type"].lower()
+    assert told == {"objectID": "1", **{n: v for n, v in synonym.items() if n != "type"}}
+    assert client.search_synonyms(index).nb_hits == 0
+
+
+@not_answered
+def test_rules_are_saved_read_applied_and_deleted(client: SearchClientSync, index: str) -> None:
+    fill(client, index, {"objectID": "1", "title": "lamp"}, {"objectID": "2", "title": "lamps"})
+    rule = Rule.from_dict(
+        {
+            "objectID": "hide",
+            "conditions": [{"pattern": "lamp", "anchoring": "is"}],
+            "consequence": {
+                "promote": [{"objectID": "2", "position": 0}],
+                "userData": {"seen": True},
+            },
+        }
+    )
+    assert rule
+
+    saved = client.save_rule(index, "hide", rule)
+    finish(client, index, saved)
+    answer = client.search_single_index(index, {"query": "lamp", "getRankingInfo": True})
+    finish(client, index, client.save_rules(index, [rule], clear_existing_rules=True))
+    pages: list[Any] = []
+    client.browse_rules(index, pages.append)
+
+    assert ids(answer) == ["2", "1"]
+    assert answer.applied_rules == [{"objectID": "hide"}]
+    assert answer.user_data == [{"seen": True}]
+    assert client.get_rule(index, "hide").to_dict()["conditions"][0]["anchoring"] == "is"
+    assert [found.object_id for page in pages for found in page.hits] == ["hide"]
+    assert client.search_rules(index, {"query": "lamp"}).nb_hits == 1
+    finish(client, index, client.delete_rule(index, "hide"))
+    finish(client, index, client.clear_rules(index))
+    assert ids(client.search_single_index(index, {"query": "lamp"})) == ["1", "2"]
+
+
+@not_answered
+def test_dictionaries_take_words_and_settings(operator: SearchClientSync) -> None:
+    word = {"objectID": "peer", "language": "en", "word": "peerword", "state": "enabled"}
+    disabled = {"disableStandardEntries": {"stopwords": {"fr": True}}}
+
+    operator.batch_dictionary_entries(
+        "stopwords", {"requests": [{"action": "addEntry", "body": word}]}
+    )
+    operator.wait_for_app_task(operator.set_dictionary_settings(disabled).task_id, Often())
+
+    found = operator.search_dictionary_entries("stopwords", {"query": "peerword"})
+    standard = operator.search_dictionary_entries("stopwords", {"query": "about", "language": "en"})
+    languages = operator.get_dictionary_languages()
+    settings = operator.get_dictionary_settings().disable_standard_entries
+    assert [(hit.object_id, hit.word) for hit in found.hits] == [("peer", "peerword")]
+    assert "about" in [hit.word for hit in standard.hits]
+    assert settings.stopwords == {"fr": True}
+    assert languages["en"].stopwords
+    assert languages["en"].stopwords.nb_custom_entries == 1
+
+
+@not_answered
+def test_the_log_tells_of_a_search(client: SearchClientSync, films: str) -> None:
+    client.search_single_index(films, {"query": "a word for the log"})
+
+    logs = client.get_logs(0, 100, films, "query").logs
+
+    assert [log.answer_code for log in logs if "a word for the log" in log.query_body] == ["200"]
+
+
+@not_answered
+@deprecated
+def test_users_are_mapped_to_clusters(operator: SearchClientSync) -> None:
+    [first, last] = operator.list_clusters().top_users
+
+    operator.assign_user_id("peer-1", {"cluster": first})
+    operator.batch_assign_user_ids("peer-2", {"cluster": last, "users": ["peer-2", "peer-3"]})
+
+    user = operator.get_user_id("peer-1")
+    assert (user.user_id, user.cluster_name) == ("peer-1", first)
+    assert [entry.user_id for entry in operator.list_user_ids().user_ids] == [
+        "peer-1",
+        "peer-2",
+        "peer-3",
+    ]
+    assert {name for top in operator.get_top_user_ids().top_users for name in top} == {first, last}
+    assert operator.has_pending_mappings(True).pending in (True, False)
+    assert operator.remove_user_id("peer-1").deleted_at
+
+
+def test_sources_are_listed_added_replaced_and_deleted(operator: SearchClientSync) -> None:
+    here = {"source": "127.0.0.0/8", "description": "this machine"}
+
+    operator.replace_sources([here])
+    operator.append_source({"source": "10.0.0.0/8"})
+    both = {entry.source for entry in operator.get_sources()}
+    operator.delete_source("10.0.0.0/8")
+
+    assert both == {"127.0.0.0/8", "10.0.0.0/8"}
+    assert [entry.to_dict() for entry in operator.get_sources()] == [here]
