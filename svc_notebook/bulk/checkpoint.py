@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
@@ -34,32 +33,24 @@ class Checkpoint:
     path: Path
     target: str
     entries: list[Entry] = field(default_factory=list)
-    _file: IO[bytes] | None = None
-
-    def anew(self, target: str) -> Checkpoint:
-        """Forget what an earlier load left behind."""
-        self.path.unlink(missing_ok=True)
-        return Checkpoint(self.path, target)
 
     def write(self, entry: Entry) -> None:
         """Keep an acknowledgement; once this returns, a killed process does not lose it."""
-        if self._file is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            new = not self.path.exists()
-            self._file = self.path.open("ab")
-            if new:
-                self._file.write(msgspec.json.encode(self.target) + b"\n")
+        new = not self.path.exists()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("ab") as file:
+            lines = [self.target, entry] if new else [entry]
+            file.write(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
         self.entries.append(entry)
-        self._file.write(msgspec.json.encode(entry) + b"\n")
-        self._file.flush()
 
-    def close(self, *, done: bool) -> None:
-        """End the load; what is done needs no checkpoint."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-        if done:
-            self.path.unlink(missing_ok=True)
+    def anew(self, target: str) -> Checkpoint:
+        """Forget what an earlier load left behind."""
+        self.discard()
+        return Checkpoint(self.path, target)
+
+    def discard(self) -> None:
+        """Remove the file: what is done needs no checkpoint."""
+        self.path.unlink(missing_ok=True)
 
 
 def open_checkpoint(fingerprint: str, app: str, target: str, facts: str) -> Checkpoint:
@@ -84,10 +75,15 @@ def state_folder() -> Path:
 
 
 def _read(checkpoint: Checkpoint) -> None:
-    whole, _, _torn = checkpoint.path.read_bytes().rpartition(b"\n")
+    whole, _, torn = checkpoint.path.read_bytes().rpartition(b"\n")
     header, *lines = whole.split(b"\n")
     try:
-        checkpoint.target = msgspec.json.decode(header, type=str)
-        checkpoint.entries = [msgspec.json.decode(line, type=Entry) for line in lines]
+        target = msgspec.json.decode(header, type=str)
+        entries = [msgspec.json.decode(line, type=Entry) for line in lines]
     except msgspec.MsgspecError:
-        checkpoint.path.unlink()
+        checkpoint.discard()
+        return
+    checkpoint.target, checkpoint.entries = target, entries
+    if torn:
+        # A process killed while it wrote; the next line must not continue that one.
+        checkpoint.path.write_bytes(whole + b"\n")

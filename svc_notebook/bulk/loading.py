@@ -132,7 +132,7 @@ class _Run:
                 await asyncio.shield(drop_target(self._client, target))
             raise
         if self._checkpoint:
-            self._checkpoint.close(done=True)
+            self._checkpoint.discard()
 
     async def _fill(self, target: str) -> None:
         index = self.ledger.index
