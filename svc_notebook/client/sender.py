@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import os
 import platform
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ import httpx
 
 from svc_notebook.api import Endpoint, Parcel
 from svc_notebook.client.bodies import Packed, pack_body
+from svc_notebook.client.channels import Channels
 from svc_notebook.client.connection import Connection
 from svc_notebook.client.hosts import role_of
 from svc_notebook.client.refusals import read_answer, read_failure
@@ -25,13 +25,9 @@ from svc_notebook.client.verdict import Try, conclude
 from svc_notebook.errors import BadInput
 
 Sleep = Callable[[float], Awaitable[None]]
-# Shorter than the 5 s after which most servers drop an idle connection: a call that meets a
-# dropped one could not tell whether it arrived.
-KEPT_ALIVE = 4.0
 # An answer may trickle in, but not for ever: so many times the time-out is all it gets.
 TRICKLE = 12
 WORTH_COMPRESSING = 1024
-LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 
 
 class Message(NamedTuple):
@@ -57,8 +53,7 @@ class HttpSender:
         self.connection = connection
         self.hosts = connection.open_hosts()
         self._sleep = sleep
-        self._transport = transport
-        self._kept: dict[asyncio.AbstractEventLoop, _Kept] = {}
+        self._channels = Channels(transport)
 
     async def send(self, endpoint: Endpoint, parcel: Parcel) -> Any:
         """Bring the decoded answer, or raise `CallFailed`."""
@@ -90,7 +85,7 @@ class HttpSender:
         return Message(endpoint, target, headers, content, KeyAuth(self.connection, endpoint))
 
     async def _try_host(self, message: Message, attempt: Attempt) -> Outcome:
-        http = await self._http()
+        http = await self._channels.here()
         timeout = httpx.Timeout(attempt.answer, connect=attempt.connect, pool=None)
         try:
             async with asyncio.timeout(attempt.answer * TRICKLE):
@@ -112,27 +107,9 @@ class HttpSender:
             message.endpoint, response.status_code, response.headers, response.content
         )
 
-    async def _http(self) -> httpx.AsyncClient:
-        """The running loop's own client: a connection belongs to the loop that opened it."""
-        loop = asyncio.get_running_loop()
-        kept = self._kept.get(loop)
-        if kept is None or kept.process != os.getpid():
-            self._kept = {loop: kept for loop, kept in self._kept.items() if not loop.is_closed()}
-            http = httpx.AsyncClient(
-                limits=httpx.Limits(max_connections=100, keepalive_expiry=KEPT_ALIVE),
-                mounts=dict.fromkeys(LOOPBACK),  # no proxy stands before this machine
-                transport=self._transport,
-            )
-            guard = _close_with_loop(http)
-            await anext(guard)
-            kept = self._kept[loop] = _Kept(http, guard, os.getpid())
-        return kept.http
-
     async def close(self) -> None:
         """Close the running loop's connections; a later call opens new ones."""
-        kept = self._kept.pop(asyncio.get_running_loop(), None)
-        if kept and kept.process == os.getpid():
-            await kept.guard.aclose()
+        await self._channels.close()
 
 
 def _next_attempt(plan: Plan, outcome: Outcome) -> Attempt | None:
@@ -140,20 +117,6 @@ def _next_attempt(plan: Plan, outcome: Outcome) -> Attempt | None:
         return plan.send(outcome)
     except StopIteration:
         return None
-
-
-class _Kept(NamedTuple):
-    http: httpx.AsyncClient
-    guard: AsyncGenerator[None, None]
-    process: int
-
-
-async def _close_with_loop(http: httpx.AsyncClient) -> AsyncGenerator[None, None]:
-    """Close `http` when its loop ends: `asyncio.run` finishes every generator begun in it."""
-    try:
-        yield
-    finally:
-        await http.aclose()
 
 
 class KeyAuth(httpx.Auth):

@@ -1,0 +1,84 @@
+"""Connections, one set for each event loop: a connection belongs to the loop that opened it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import weakref
+from collections.abc import AsyncGenerator
+
+import httpx
+
+# Shorter than the 5 s after which many servers drop an idle connection: a call that meets a
+# dropped one could not tell whether it arrived.
+KEPT_ALIVE = 4.0
+LINGER = 0.2
+LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+
+
+class Channels:
+    """The HTTP clients of a sender, made when first needed on a loop."""
+
+    def __init__(self, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self._transport = transport
+        self._open: dict[asyncio.AbstractEventLoop, _Channel] = {}
+        # It also keeps connections from being collected along with us, unclosed.
+        weakref.finalize(self, _let_go, self._open).atexit = False
+
+    async def here(self) -> httpx.AsyncClient:
+        """Return the running loop's client."""
+        loop = asyncio.get_running_loop()
+        channel = self._open.get(loop)
+        if channel is None or channel.process != os.getpid():
+            for closed in [loop for loop in self._open if loop.is_closed()]:
+                del self._open[closed]
+            channel = self._open[loop] = _Channel(self._make_client())
+            await channel.watch_loop()
+        return channel.http
+
+    def _make_client(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(
+            limits=httpx.Limits(max_connections=100, keepalive_expiry=KEPT_ALIVE),
+            mounts=dict.fromkeys(LOOPBACK),  # no proxy stands before this machine
+            transport=self._transport,
+        )
+
+    async def close(self) -> None:
+        """Close the running loop's connections; a later call opens new ones."""
+        channel = self._open.pop(asyncio.get_running_loop(), None)
+        if channel and channel.process == os.getpid():
+            await channel.close()
+
+
+def _let_go(channels: dict[asyncio.AbstractEventLoop, _Channel]) -> None:
+    """Close them a little later: a loop that ends now closes them itself, undisturbed."""
+    for loop, channel in channels.items():
+        if channel.process == os.getpid() and not loop.is_closed():
+            loop.call_soon_threadsafe(loop.call_later, LINGER, channel.begin_close)
+
+
+class _Channel:
+    """One loop's connections: closed on request, when nobody holds them, or when the loop ends."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self.http = http
+        self.process = os.getpid()
+        self._closing: asyncio.Task[None] | None = None
+        self._watch = self._close_with_loop()
+
+    async def watch_loop(self) -> None:
+        await anext(self._watch)
+
+    async def _close_with_loop(self) -> AsyncGenerator[None, None]:
+        """Stay suspended: a loop finishes every generator begun in it before it closes."""
+        try:
+            yield
+        finally:
+            await self.close()
+
+    def begin_close(self) -> asyncio.Task[None]:
+        self._closing = self._closing or asyncio.ensure_future(self.http.aclose())
+        return self._closing
+
+    async def close(self) -> None:
+        await asyncio.wait([self.begin_close()])

@@ -1,0 +1,172 @@
+"""Which hosts are tried, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from svc_notebook.api import ENDPOINTS
+from svc_notebook.client.hosts import ROLES, Hosts, Role, build_hosts, is_loopback, role_of
+from svc_notebook.errors import BadInput, NotConnected
+from tests.client.clock import Clock
+
+ROWS = {row.name: row for row in ENDPOINTS}
+ABC: Mapping[Role, tuple[str, ...]] = {"read": ("a", "b", "c")}
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("search", "read"),
+        ("browse", "read"),
+        ("get_objects", "read"),
+        ("get_task", "read"),
+        ("batch", "write"),
+        ("delete_index", "write"),
+        ("run_crawler", "crawler"),
+        ("list_domains", "crawler"),
+        ("push_events", "events"),
+    ],
+)
+def test_an_endpoint_has_its_hosts(name: str, role: Role) -> None:
+    assert role_of(ROWS[name]) == role
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_one_address_serves_everything(role: Role) -> None:
+    assert build_hosts(url="http://127.0.0.1:8108/").order(role) == ["http://127.0.0.1:8108"]
+
+
+def test_a_domain_has_a_read_host_a_write_host_and_three_fallbacks() -> None:
+    hosts = build_hosts(app_id="APP", domain="search.example", fallback_domain="other.example")
+
+    read, write = hosts.order("read"), hosts.order("write")
+
+    assert read[0] == "https://APP-dsn.search.example"
+    assert write[0] == "https://APP.search.example"
+    assert read[1:] == write[1:]
+    assert sorted(read[1:]) == [f"https://APP-{n}.other.example" for n in (1, 2, 3)]
+
+
+def test_fallbacks_are_shuffled_once_for_each_client() -> None:
+    given: dict[str, Any] = {"app_id": "APP", "domain": "search.example"}
+
+    backwards = build_hosts(**given, shuffle=list.reverse)
+    orders = {tuple(build_hosts(**given).order("read")) for _ in range(60)}
+
+    assert [host[12] for host in backwards.order("read")[1:]] == ["3", "2", "1"]
+    assert backwards.order("read") == backwards.order("read")
+    assert len(orders) == 6
+
+
+def test_listed_hosts_keep_their_order() -> None:
+    hosts = build_hosts(hosts=["b.example", "http://a.example", "b.example"])
+
+    assert hosts.order("read") == ["https://b.example", "http://a.example"]
+
+
+def test_hosts_by_role_win_over_those_of_a_domain() -> None:
+    hosts = build_hosts(
+        app_id="APP",
+        domain="search.example",
+        hosts={"crawler": "https://crawler.example", "read": ["https://near.example"]},
+    )
+
+    assert hosts.order("read") == ["https://near.example"]
+    assert hosts.order("write")[0] == "https://APP.search.example"
+    assert hosts.order("crawler") == ["https://crawler.example"]
+
+
+def test_a_role_without_a_host_says_what_to_give() -> None:
+    hosts = build_hosts(app_id="APP", domain="search.example")
+
+    with pytest.raises(NotConnected, match=r'hosts=\{"events": "https'):
+        hosts.order("events")
+
+
+def test_an_unknown_role_is_refused() -> None:
+    with pytest.raises(BadInput, match="did you mean `crawler`"):
+        build_hosts(hosts={"crawlers": "https://crawler.example"})
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"app_id": "APP"}, {"domain": "search.example"}], ids=["nothing", "app", "domain"]
+)
+def test_without_an_address_the_advice_is_what_to_type(given: dict[str, Any]) -> None:
+    with pytest.raises(NotConnected, match="SVC_"):
+        build_hosts(**given)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ftp://a.example",
+        "http://",
+        "http://a b",
+        "http://a:x",
+        "http://ä.example",
+        "http://a:0",
+    ],
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="is not an address"):
+        build_hosts(hosts=[text])
+
+
+@pytest.mark.parametrize("text", ["http://me:secret@a.example", "http://a.example?key=secret"])
+def test_an_address_with_a_key_in_it_is_refused_without_showing_it(text: str) -> None:
+    with pytest.raises(BadInput, match="api_key=") as caught:
+        build_hosts(url=text)
+
+    assert "secret" not in str(caught.value)
+
+
+def test_a_host_that_failed_comes_last_for_a_while() -> None:
+    clock = Clock()
+    hosts = Hosts(ABC, rest=300, clock=clock)
+
+    hosts.set_aside("a")
+
+    assert hosts.order("read") == ["b", "c", "a"]
+    clock.now += 299
+    assert hosts.order("read") == ["b", "c", "a"]
+    clock.now += 1
+    assert hosts.order("read") == ["a", "b", "c"]
+
+
+def test_when_all_have_failed_the_one_that_rested_longest_is_first() -> None:
+    clock = Clock()
+    hosts = Hosts(ABC, rest=300, clock=clock)
+
+    for host in ("b", "c", "a"):
+        hosts.set_aside(host)
+        clock.now += 1
+
+    assert hosts.order("read") == ["b", "c", "a"]
+
+
+def test_a_host_that_answers_is_taken_back() -> None:
+    hosts = Hosts(ABC, clock=Clock())
+    hosts.set_aside("a")
+
+    hosts.restore("a")
+
+    assert hosts.order("read") == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("address", "here"),
+    [
+        ("http://127.0.0.1:80", True),
+        ("http://127.9.9.9", True),
+        ("http://localhost:1", True),
+        ("http://[::1]:80", True),
+        ("https://a.example", False),
+        ("https://127.example", True),
+    ],
+)
+def test_an_address_on_this_machine_is_known(address: str, here: bool) -> None:
+    assert is_loopback(address) is here

@@ -1,0 +1,142 @@
+"""The plan of what to try next, without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_notebook.client.hosts import Hosts
+from svc_notebook.client.retry import (
+    Answer,
+    Attempt,
+    Failure,
+    Outcome,
+    Patience,
+    SlowDown,
+    plan_attempts,
+)
+from svc_notebook.errors import NotFound, TooMany
+from tests.client.clock import Clock
+
+REFUSED_CONNECTION = Failure("connection refused", arrived=False)
+BROKEN = Failure("answered 500", arrived=True)
+TOO_LATE = Failure("read timeout", arrived=True, lasting=False, timed_out=True)
+BUSY = SlowDown(TooMany("slow down", wait=7))
+
+
+def hosts_of(*names: str) -> Hosts:
+    return Hosts({"read": names, "write": names}, clock=Clock())
+
+
+def follow(
+    hosts: Hosts,
+    *outcomes: Outcome,
+    repeatable: bool = True,
+    patience: Patience | None = None,
+) -> list[Attempt]:
+    """Tell a plan how its attempts went, the last outcome again and again."""
+    plan = plan_attempts(hosts, "read", patience or Patience(), repeatable=repeatable)
+    told = endless(outcomes)
+    attempts = [next(plan)]
+    try:
+        while True:
+            attempts.append(plan.send(next(told)))
+    except StopIteration:
+        return attempts
+
+
+def endless(outcomes: tuple[Outcome, ...]) -> Iterator[Outcome]:
+    yield from outcomes
+    while True:
+        yield outcomes[-1]
+
+
+def test_an_answer_ends_the_plan() -> None:
+    assert [a.host for a in follow(hosts_of("a", "b"), Answer({}))] == ["a"]
+
+
+def test_a_refusal_ends_the_plan() -> None:
+    refusal = Answer(refusal=NotFound("no index", status=404))
+
+    assert [a.host for a in follow(hosts_of("a", "b"), refusal)] == ["a"]
+
+
+@pytest.mark.parametrize("failure", [REFUSED_CONNECTION, BROKEN, TOO_LATE])
+def test_a_failure_leads_to_the_next_host(failure: Failure) -> None:
+    assert [a.host for a in follow(hosts_of("a", "b"), failure, Answer({}))] == ["a", "b"]
+
+
+def test_time_outs_grow_with_each_round() -> None:
+    attempts = follow(hosts_of("a", "b"), TOO_LATE, patience=Patience(connect=2, read=5))
+
+    assert [(a.host, a.connect, a.answer) for a in attempts] == [
+        ("a", 2, 5), ("b", 2, 5), ("a", 4, 10), ("b", 4, 10), ("a", 6, 15), ("b", 6, 15),
+    ]  # fmt: skip
+
+
+def test_a_round_begins_after_a_growing_pause() -> None:
+    attempts = follow(hosts_of("a", "b"), REFUSED_CONNECTION)
+
+    assert [a.wait for a in attempts] == [0, 0, 0.05, 0, 0.1, 0]
+
+
+def test_every_host_is_tried_even_if_there_are_many() -> None:
+    names = "abcdefghij"
+
+    assert [a.host for a in follow(hosts_of(*names), REFUSED_CONNECTION)] == list(names)
+
+
+def test_a_write_that_may_have_arrived_is_not_sent_again() -> None:
+    attempts = follow(hosts_of("a", "b"), REFUSED_CONNECTION, BROKEN, repeatable=False)
+
+    assert [a.host for a in attempts] == ["a", "b"]
+
+
+def test_a_slow_answer_does_not_set_a_host_aside() -> None:
+    hosts = hosts_of("a", "b")
+
+    follow(hosts, TOO_LATE, BROKEN, Answer({}))
+
+    assert hosts.order("read") == ["a", "b"]
+
+
+def test_a_failure_sets_a_host_aside() -> None:
+    hosts = hosts_of("a", "b")
+
+    follow(hosts, BROKEN, Answer({}))
+
+    assert hosts.order("read") == ["b", "a"]
+
+
+def test_asked_to_slow_down_it_waits_and_asks_the_same_host() -> None:
+    attempts = follow(hosts_of("a", "b"), BUSY, BUSY, Answer({}))
+
+    assert [(a.host, a.wait) for a in attempts] == [("a", 0), ("a", 7), ("a", 7)]
+
+
+def test_it_slows_down_a_few_times_only() -> None:
+    assert len(follow(hosts_of("a"), BUSY, patience=Patience(slow_downs=3))) == 4
+
+
+def test_it_does_not_wait_for_an_hour() -> None:
+    assert len(follow(hosts_of("a"), SlowDown(TooMany("used up", wait=3600)))) == 1
+
+
+OUTCOMES = st.sampled_from([REFUSED_CONNECTION, BROKEN, TOO_LATE, BUSY, Answer({})])
+
+
+@given(outcomes=st.lists(OUTCOMES, min_size=1), repeatable=st.booleans(), count=st.integers(1, 5))
+def test_a_plan_always_ends_and_repeats_only_what_it_may(
+    outcomes: list[Outcome], repeatable: bool, count: int
+) -> None:
+    patience = Patience()
+
+    attempts = follow(hosts_of(*"abcde"[:count]), *outcomes, repeatable=repeatable)
+
+    went = [*outcomes, *[outcomes[-1]] * len(attempts)][: len(attempts) - 1]
+    assert len(attempts) <= max(patience.attempts, count) + patience.slow_downs
+    assert not any(isinstance(how, Answer) for how in went)
+    assert repeatable or not any(isinstance(how, Failure) and how.arrived for how in went)

@@ -1,0 +1,86 @@
+"""A key is shown to nobody who does not ask for it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from svc_notebook.client import Client, Connection, Patience, Secret
+from svc_notebook.errors import BadInput, CallFailed
+from tests.client import stub
+
+KEY = "0123456789abcdef-the-key"
+
+
+@pytest.mark.parametrize(
+    "show",
+    [
+        repr,
+        str,
+        lambda secret: f"{secret} {secret!r} {secret:>40}",
+        lambda secret: "%s %r" % (secret, secret),  # noqa: UP031 - one more way to show it
+        lambda secret: repr({"key": [secret]}),
+        lambda secret: repr(Connection(api_key=secret, url="http://localhost")),
+        lambda secret: repr(Client(Connection(api_key=secret, url="http://localhost"))),
+        lambda secret: str(vars(Client(Connection(api_key=secret, url="http://localhost")))),
+    ],
+    ids=["repr", "str", "f-string", "percent", "nested", "connection", "client", "vars"],
+)
+def test_a_key_is_never_shown(show: Callable[[Secret], str]) -> None:
+    assert KEY not in show(Secret(KEY))
+
+
+@pytest.mark.parametrize("write", [json.dumps, msgspec.json.encode, msgspec.msgpack.encode])
+def test_a_key_is_never_written_as_json(write: Callable[[Any], Any]) -> None:
+    with pytest.raises(TypeError):
+        write({"key": Secret(KEY)})
+
+
+def test_a_key_is_never_pickled() -> None:
+    with pytest.raises(BadInput, match="never pickled"):
+        pickle.dumps(Secret(KEY))
+
+
+def test_a_key_is_copied_by_reference() -> None:
+    secret = Secret(KEY)
+
+    assert copy.copy(secret) is secret
+    assert copy.deepcopy([secret])[0] is secret
+
+
+def test_a_key_is_given_to_who_asks() -> None:
+    assert Secret(KEY).reveal() == KEY
+
+
+def test_keys_compare_by_what_they_hold() -> None:
+    assert Secret(KEY) == Secret(KEY)
+    assert Secret(KEY) != Secret(KEY + "x")
+    assert Secret(KEY) != KEY
+    assert len({Secret(KEY), Secret(KEY)}) == 1
+
+
+def test_an_empty_key_is_none() -> None:
+    assert not Secret("")
+    assert Secret(KEY)
+
+
+@pytest.mark.parametrize("act", [stub.answer({"message": "no"}, 403), stub.drop, stub.babble])
+def test_no_traceback_holds_the_key_even_with_the_values_of_its_frames(act: stub.Act) -> None:
+    with stub.serving(act) as server, pytest.raises(CallFailed) as caught:
+        Client(
+            Connection("APP", Secret(KEY), url=server.url, patience=Patience(attempts=1))
+        ).search("products")
+
+    below = caught.value.with_traceback(caught.tb.tb_next)  # not this test's own frame
+    told = traceback.TracebackException.from_exception(below, capture_locals=True)
+    shown = "".join(told.format())
+    assert "parcel" in shown
+    assert KEY not in shown
+    assert server.requests[0].headers["x-service-api-key"] == KEY
