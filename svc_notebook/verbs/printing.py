@@ -29,11 +29,16 @@ def as_text(value: Any, format: str = "table") -> str:  # noqa: A002
 def _frame_table(frame: DataFrame) -> str:
     if frame.empty:
         return f"(no rows; columns: {', '.join(map(str, frame.columns))})"
-    return frame.to_string(index=False, max_colwidth=_WIDEST)
+    return _flat(frame).to_string(index=False, max_colwidth=_WIDEST)
 
 
 def _frame_csv(frame: DataFrame) -> str:
-    return frame.to_csv(index=False).rstrip("\n")
+    return _flat(frame).to_csv(index=False).rstrip("\n")
+
+
+def _flat(frame: DataFrame) -> DataFrame:
+    """Write nested values as JSON."""
+    return frame.map(lambda value: _json(value) if isinstance(value, (list, dict)) else value)
 
 
 def _frame_json(frame: DataFrame) -> str:

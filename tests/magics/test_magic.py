@@ -149,7 +149,7 @@ def test_accessors_are_there(notebook: Kernel) -> None:
         ("%svc search films --typoTolerance ", "", ["true", "false", "min", "strict"]),
         ("%svc search films --facets ge", "ge", ["genre"]),
         ("%svc search films --columns ti", "ti", ["title"]),
-        ("%svc push films --from ba", "ba", ["basement"]),
+        ("%svc push films --from basem", "basem", ["basement"]),
         ("%svc connect lo", "lo", ["local"]),
         ("%%svc search fil", "fil", ["films"]),
         ("%%svc search films\npage: 1\nhitsP", "hitsP", ["hitsPerPage:"]),

@@ -1,0 +1,119 @@
+"""The names a completion offers."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from svc_notebook import session
+from svc_notebook.session import connecting
+from svc_notebook.verbs.names import LiveNames
+
+
+class Slow(ThreadingHTTPServer):
+    """A service that lists its indices only when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), SlowHandler)
+        self.go_on = threading.Event()
+        self.asked = 0
+
+
+class SlowHandler(BaseHTTPRequestHandler):
+    server: Slow
+
+    def do_GET(self) -> None:
+        self.server.asked += 1
+        self.server.go_on.wait(20)
+        body = json.dumps({"items": [{"name": "films"}], "nbPages": 1}).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        pass
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
+    monkeypatch.setattr(connecting, "_current", None)
+    with Slow() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        session.connect(url=f"http://127.0.0.1:{server.server_port}", app_id="X", api_key="k")
+        yield server
+        server.go_on.set()
+        server.shutdown()
+
+
+def test_a_slow_service_answers_the_next_time(slow: Slow) -> None:
+    names = LiveNames({})
+
+    at_first = names.indices()
+    slow.go_on.set()
+    while not (later := names.indices()):
+        time.sleep(0.01)
+
+    assert at_first == []
+    assert later == ["films"]
+
+
+def test_an_answer_is_kept_for_a_while(slow: Slow) -> None:
+    names = LiveNames({})
+    slow.go_on.set()
+
+    while not names.indices():
+        time.sleep(0.01)
+    asked = slow.asked
+    names.indices()
+
+    assert slow.asked == asked
+
+
+def test_a_service_that_is_away_has_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "_current", None)
+    session.connect(url="http://127.0.0.1:9", app_id="X", api_key="k")
+
+    assert LiveNames({}).facets("films") == []
+
+
+def test_without_a_connection_there_are_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "_current", None)
+
+    assert LiveNames({}).indices() == []
+
+
+def test_variables_are_the_users_own() -> None:
+    assert LiveNames({"films": 1, "_": 2, "_i1": 3, "df": 4}).variables() == ["df", "films"]
+
+
+def test_the_local_service_is_always_a_profile(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SVC_CONFIG", str(tmp_path / "config.toml"))
+    (tmp_path / "config.toml").write_text('[profiles.shop]\nurl = "http://127.0.0.1:9"\n')
+
+    assert LiveNames({}).profiles() == ["local", "shop"]
+
+
+@pytest.mark.parametrize(
+    ("beginning", "found"),
+    [("", ["data/", "films.csv"]), ("fi", ["films.csv"]), ("data/", ["data/a.csv"]), ("no/", [])],
+)
+def test_files_are_named_as_they_are_typed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, beginning: str, found: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    for name in ("films.csv", ".hidden", "data/a.csv"):
+        (tmp_path / name).touch()
+
+    assert LiveNames({}).paths(beginning) == found
