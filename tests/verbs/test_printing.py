@@ -22,7 +22,7 @@ def test_a_frame_is_a_table_whose_cells_are_bounded() -> None:
 
 
 def test_a_frame_is_csv() -> None:
-    assert as_text(FRAME[:1], "csv") == "objectID,name,tags\n1,\"lamp, blue\",['a']"
+    assert as_text(FRAME[:1], "csv") == 'objectID,name,tags\n1,"lamp, blue","[""a""]"'
 
 
 def test_a_frame_is_json_with_its_nested_values() -> None:
