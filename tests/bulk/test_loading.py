@@ -1,0 +1,385 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pandas as pd
+import pytest
+
+from svc_notebook import bulk
+from svc_notebook.client import AsyncClient, Client, Connection, Secret, portal
+from svc_notebook.errors import BadInput, KeyRefused, Stopped
+from tests.conftest import ROOT, Running
+
+FILMS = pd.DataFrame({"id": ["1", "2", "3"], "title": ["Jaws", None, "Alien"], "n": [1, 2, 3]})
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "state"
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def client(service: Running) -> Iterator[Client]:
+    with Client(connection(service)) as client:
+        yield client
+
+
+@pytest.fixture
+def index() -> str:
+    return f"bulk-{uuid4().hex[:8]}"
+
+
+def connection(service: Running, key: str | None = None) -> Connection:
+    return Connection(
+        url=service.url, app_id=service.appId, api_key=Secret(key or service.adminKey)
+    )
+
+
+def load(client: Client, *args: Any, **options: Any) -> bulk.LoadResult:
+    return portal.run(bulk.load(client.aio, *args, **options))
+
+
+def stored(client: Client, index: str) -> list[dict[str, Any]]:
+    records = [hit for page in client.browse_pages(index) for hit in page["hits"]]
+    return sorted(records, key=lambda record: str(record["objectID"]))
+
+
+def table(path: Path, rows: int) -> Path:
+    lines = (f"{n:06d},film {n},{n / 4},{n % 2 == 0}\n" for n in range(rows))
+    path.write_text(
+        "id,title,score,seen\n" + "".join(lines).replace("True", "true").replace("False", "false")
+    )
+    return path
+
+
+def test_every_row_of_a_file_is_in_the_index_once_the_load_returns(
+    client: Client, index: str, tmp_path: Path
+) -> None:
+    told: list[tuple[int, int]] = []
+
+    result = load(
+        client, table(tmp_path / "films.csv", 2500), index, batch=1000,
+        on_progress=lambda done, total: told.append((done, total)),
+    )  # fmt: skip
+
+    records = stored(client, index)
+    assert len(records) == 2500
+    assert records[7] == {
+        "objectID": "000007",
+        "id": "000007",
+        "title": "film 7",
+        "score": 1.75,
+        "seen": False,
+    }
+    assert (result.sent, result.published, len(result.tasks)) == (2500, 2500, 3)
+    assert result.complete
+    assert told[0] == (0, 2500)
+    assert told[-1] == (2500, 2500)
+
+
+def test_a_frame_that_is_pushed_comes_back_equal(client: Client, index: str) -> None:
+    portal.run(bulk.push(client.aio, FILMS, index, id="id"))
+
+    assert stored(client, index) == [
+        {"objectID": "1", "id": "1", "title": "Jaws", "n": 1},
+        {"objectID": "2", "id": "2", "n": 2},
+        {"objectID": "3", "id": "3", "title": "Alien", "n": 3},
+    ]
+
+
+def test_pushing_twice_changes_nothing(client: Client, index: str) -> None:
+    for _ in range(2):
+        portal.run(bulk.push(client.aio, FILMS.drop(columns="id"), index))
+
+    assert len(stored(client, index)) == 3
+
+
+def test_rows_that_cannot_be_sent_are_told_and_the_rest_is_there(
+    client: Client, index: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "films.csv"
+    path.write_text("id,title\n1,Jaws\n,Alien\n3\n4,Up\n")
+
+    result = load(client, path, index, id="id")
+
+    assert [record["objectID"] for record in stored(client, index)] == ["1", "4"]
+    assert result.rejected["row"].tolist() == [2, 3]
+    assert not result.complete
+    assert "2 rejected" in repr(result)
+    assert "has no id" in result._repr_html_()
+
+
+def test_a_partial_update_keeps_what_it_does_not_name(client: Client, index: str) -> None:
+    load(client, FILMS, index, id="id")
+
+    change = pd.DataFrame({"id": ["1", "9"], "n": [10, 90]})
+    load(
+        client,
+        change,
+        index,
+        id="id",
+        columns=["n"],
+        action="update",
+        operations={"n": "Increment"},
+    )
+    load(client, change, index, id="id", columns=["n"], action="update_existing")
+
+    records = {record["objectID"]: record for record in stored(client, index)}
+    assert records["1"] == {"objectID": "1", "id": "1", "title": "Jaws", "n": 10}
+    assert records["9"]["n"] == 90
+
+
+def test_rows_are_deleted_by_their_ids(client: Client, index: str) -> None:
+    load(client, FILMS, index, id="id")
+
+    load(client, FILMS.head(2), index, id="id", action="delete")
+
+    assert [record["objectID"] for record in stored(client, index)] == ["3"]
+
+
+def test_rows_of_one_id_are_applied_in_their_order(client: Client, index: str) -> None:
+    frame = pd.DataFrame({"id": ["a"] * 500, "n": range(500)})
+
+    load(client, frame, index, id="id", duplicates="keep", batch=20)
+
+    assert [record["n"] for record in stored(client, index)] == [499]
+
+
+def test_a_dry_run_sends_nothing(client: Client, index: str) -> None:
+    result = load(client, FILMS, index, id="id", dry_run=True)
+
+    assert (result.sent, result.plan.sendable) == (0, 3)
+    assert not client.index_exists(index)
+
+
+def test_an_index_that_exists_can_be_refused(client: Client, index: str) -> None:
+    load(client, FILMS, index, if_exists="fail")
+
+    with pytest.raises(BadInput, match="if_exists='append'"):
+        load(client, FILMS, index, if_exists="fail")
+
+
+def test_replacing_keeps_the_settings_and_leaves_nothing_else(client: Client, index: str) -> None:
+    load(client, FILMS, index, id="id")
+    client.wait(dict(client.set_settings(index, {"hitsPerPage": 7})), index=index)
+
+    load(client, FILMS.tail(1), index, id="id", if_exists="replace")
+
+    assert [record["objectID"] for record in stored(client, index)] == ["3"]
+    assert client.get_settings(index)["hitsPerPage"] == 7
+    names = [entry["name"] for entry in client.list_indices()["items"]]
+    assert [name for name in names if name.startswith(index)] == [index]
+
+
+def test_an_index_that_is_not_there_can_be_replaced(client: Client, index: str) -> None:
+    load(client, FILMS, index, id="id", if_exists="replace")
+
+    assert len(stored(client, index)) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"if_exists": "repalce"}, "did you mean `replace`"),
+        ({"resume": True}, "only a load of files"),
+        ({"in_flight": 0}, "1 or more"),
+        ({"bach": 1}, "did you mean `batch`"),
+    ],
+)
+def test_wrong_options_are_refused_before_anything_is_sent(
+    client: Client, index: str, options: dict[str, Any], match: str
+) -> None:
+    with pytest.raises(BadInput, match=match):
+        load(client, FILMS, index, **options)
+
+    assert not client.index_exists(index)
+
+
+def test_a_key_without_the_right_is_told(service: Running, index: str) -> None:
+    with (
+        Client(connection(service, service.searchKey)) as client,
+        pytest.raises(KeyRefused) as caught,
+    ):
+        load(client, FILMS, index)
+
+    assert "0 of 3 rows were sent" in caught.value.__notes__[0]
+
+
+def test_a_load_that_is_stopped_tells_what_it_has_sent(
+    service: Running, client: Client, index: str, tmp_path: Path
+) -> None:
+    path = table(tmp_path / "films.csv", 30_000)
+    sent: list[int] = []
+
+    async def stopped_at_half() -> Stopped:
+        twin = AsyncClient(connection(service))
+        work = asyncio.create_task(
+            guarded(
+                bulk.load(
+                    twin, path, index, batch=500, on_progress=lambda done, _: sent.append(done)
+                )
+            )
+        )
+        while not sent or sent[-1] < 5000:
+            await asyncio.sleep(0.001)
+        work.cancel()
+        return await work
+
+    async def guarded(work: Any) -> Stopped:
+        with pytest.raises(Stopped) as caught:
+            await work
+        return caught.value
+
+    stopped = portal.run(stopped_at_half())
+
+    assert isinstance(stopped.result, bulk.LoadResult)
+    assert 5000 <= stopped.result.sent < 30_000
+    assert f"{stopped.result.sent:,} of 30,000 rows were sent" in str(stopped)
+
+    result = load(client, path, index, batch=500, resume=True)
+
+    assert result.resumed == stopped.result.sent
+    assert result.published == 30_000
+    assert len(stored(client, index)) == 30_000
+
+
+LOADER = """
+import asyncio, sys
+from svc_notebook import bulk
+from svc_notebook.client import AsyncClient, Connection, Secret
+url, app, key, path, index, choice = sys.argv[1:]
+client = AsyncClient(Connection(url=url, app_id=app, api_key=Secret(key)))
+tell = lambda done, total: print(done, flush=True)
+asyncio.run(bulk.load(client, path, index, batch=500, if_exists=choice, on_progress=tell))
+"""
+
+
+@pytest.mark.parametrize("choice", ["append", "replace"])
+def test_a_loader_that_is_killed_goes_on_with_resume(
+    service: Running, client: Client, index: str, tmp_path: Path, choice: str
+) -> None:
+    path = table(tmp_path / "films.csv", 20_000)
+    command = [
+        sys.executable,
+        "-c",
+        LOADER,
+        service.url,
+        service.appId,
+        service.adminKey,
+        str(path),
+        index,
+        choice,
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=dict(os.environ)
+    ) as loader:
+        assert loader.stdout
+        while int(loader.stdout.readline()) < 4000:
+            pass
+        loader.send_signal(signal.SIGKILL)
+
+    result = load(client, path, index, batch=500, if_exists=choice, resume=True)
+
+    assert 4000 <= result.resumed < 20_000
+    assert result.published == 20_000
+    ids = [record["objectID"] for record in stored(client, index)]
+    assert ids == [f"{n:06d}" for n in range(20_000)]
+    names = [entry["name"] for entry in client.list_indices()["items"]]
+    assert [name for name in names if name.startswith(index)] == [index]
+
+
+def test_an_interrupt_ends_the_reading_of_a_source_quickly(client: Client, index: str) -> None:
+    endless = "SELECT i AS id, md5(i::VARCHAR || j::VARCHAR) AS x FROM range(100000) t(i), range(100000) u(j)"
+
+    async def stopped_early() -> float:
+        work = asyncio.create_task(guarded())
+        await asyncio.sleep(0.3)
+        begun = time.monotonic()
+        work.cancel()
+        await work
+        return time.monotonic() - begun
+
+    async def guarded() -> None:
+        with pytest.raises(Stopped, match="nothing was sent"):
+            await bulk.load(client.aio, endless, index, id="id")
+
+    assert portal.run(stopped_early()) < 1
+
+
+STOPPED = """
+import os, signal, sys, time
+from svc_notebook import bulk
+from svc_notebook.client import AsyncClient, Connection, Secret, portal
+from svc_notebook.errors import Stopped
+url, app, key, path, index = sys.argv[1:]
+client = AsyncClient(Connection(url=url, app_id=app, api_key=Secret(key)))
+begun = []
+def tell(done, total):
+    if done and not begun:
+        begun.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+try:
+    portal.run(bulk.load(client, path, index, batch=200, on_progress=tell))
+except Stopped as stopped:
+    print(time.monotonic() - begun[0], stopped.result.sent)
+# The portal works as before.
+print(len(portal.run(client.list_indices())["items"]) > 0)
+"""
+
+
+def test_an_interrupt_of_a_blocking_load_tells_what_was_sent_within_a_second(
+    service: Running, index: str, tmp_path: Path
+) -> None:
+    path = table(tmp_path / "films.csv", 30_000)
+    command = [sys.executable, "-c", STOPPED, service.url, service.appId, service.adminKey]
+
+    done = subprocess.run(
+        [*command, str(path), index], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+
+    seconds, sent, works = done.stdout.split()
+    assert float(seconds) < 1
+    assert 200 <= int(sent) < 30_000
+    assert works == "True"
+
+
+def test_memory_stays_flat_while_files_grow(service: Running, tmp_path: Path) -> None:
+    """A loader of ten times the rows holds hardly more."""
+    peaks = [peak_of(service, table(tmp_path / f"{rows}.csv", rows)) for rows in (20_000, 200_000)]
+
+    assert peaks[1] < peaks[0] * 1.5
+
+
+def peak_of(service: Running, path: Path) -> int:
+    program = (
+        "import json, resource, sys\n"
+        "from svc_notebook.bulk.batches import pack_batches\n"
+        "from svc_notebook.bulk.database import Database\n"
+        "from svc_notebook.bulk.options import Options\n"
+        "from svc_notebook.bulk.plan import prepare\n"
+        "with Database() as db:\n"
+        "    rows = sum(b.rows for b in pack_batches(prepare(sys.argv[1], 'i', Options(), db)))\n"
+        "print(json.dumps([rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    rows, peak = json.loads(done.stdout)
+    assert rows == int(path.stem)
+    return int(peak)
