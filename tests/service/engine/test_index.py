@@ -1,0 +1,415 @@
+"""The index: writing, publishing, merging, storing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.engine import Index
+from tests.service.engine import cases
+
+Record = dict[str, Any]
+LAMPS = [
+    {"objectID": "1", "title": "Red lamp", "brand": "Acme", "price": 3},
+    {"objectID": "2", "title": "Blue lamp", "brand": "Bolt", "price": 2},
+    {"objectID": "3", "title": "Lampshade", "brand": "Acme", "price": 1},
+]
+SETTINGS = {"searchableAttributes": ["title"], "attributesForFaceting": ["brand"]}
+
+
+def make_index(records: Sequence[Record] = LAMPS, settings: Mapping[str, Any] = SETTINGS) -> Index:
+    index = Index(settings)
+    index.put(records)
+    return index
+
+
+def find(index: Index, query: str = "", **params: Any) -> list[str]:
+    def fetch(ids: Sequence[str]) -> list[Record]:
+        return [{"objectID": name} for name in ids]
+
+    found = index.search({"query": query, "hitsPerPage": 1000, **params}, fetch)
+    assert found.nbHits == len(found.hits)
+    return [hit["objectID"] for hit in found.hits]
+
+
+def count(index: Index, facet: str) -> dict[str, int]:
+    found = index.search({"facets": [facet]}, lambda ids: [None for _ in ids])
+    assert found.facets is not None
+    return found.facets[facet]
+
+
+def test_a_record_put_again_is_replaced_everywhere() -> None:
+    index = make_index()
+
+    index.put([{"objectID": "1", "title": "Green chair", "brand": "Bolt"}])
+
+    assert find(index, "red") == []
+    assert find(index, "green") == ["1"]
+    assert count(index, "brand") == {"Bolt": 2, "Acme": 1}
+    assert len(index) == 3
+
+
+def test_of_one_record_put_twice_at_once_the_last_counts() -> None:
+    index = make_index([{"objectID": "1", "title": "old"}, {"objectID": "1", "title": "new"}])
+
+    assert find(index, "old") == []
+    assert find(index, "new") == ["1"]
+
+
+def test_a_deleted_record_is_found_and_counted_no_more() -> None:
+    index = make_index()
+
+    index.delete(["1", "never there"])
+
+    assert sorted(find(index, "lamp")) == ["2", "3"]
+    assert count(index, "brand") == {"Acme": 1, "Bolt": 1}
+    assert len(index) == 2
+
+
+def test_a_cleared_index_is_empty_and_takes_records_again() -> None:
+    index = make_index()
+
+    index.clear()
+    index.put(LAMPS[:1])
+
+    assert find(index) == ["1"]
+
+
+def test_a_copy_goes_its_own_way() -> None:
+    index = make_index()
+    copy = index.copy()
+
+    copy.delete(["1"])
+    index.put([{"objectID": "4", "title": "Lamp four"}])
+
+    assert sorted(find(index)) == ["1", "2", "3", "4"]
+    assert sorted(find(copy)) == ["2", "3"]
+
+
+def never() -> Iterator[list[Record]]:
+    raise AssertionError("nothing had to be indexed again")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"ranking": ["custom", "typo"]},
+        {"hitsPerPage": 3},
+        {"typoTolerance": False},
+        {"attributesForFaceting": ["searchable(brand)"]},
+        {"searchableAttributes": ["unordered(title)"]},
+    ],
+    ids=str,
+)
+def test_a_setting_of_the_search_alone_reads_no_record_again(changed: dict[str, Any]) -> None:
+    index = make_index()
+
+    index.configure(SETTINGS | changed, never)
+
+    assert index.settings == SETTINGS | changed
+    assert len(find(index, "lamp")) == 3
+
+
+def test_a_new_facet_or_attribute_reads_the_records_again() -> None:
+    index = make_index()
+    chunks = [LAMPS[:2], LAMPS[2:]]
+
+    index.configure(
+        {"searchableAttributes": ["brand"], "attributesForFaceting": ["price"]}, lambda: chunks
+    )
+
+    assert find(index, "acme") == ["1", "3"]
+    assert find(index, "lamp") == []
+    assert count(index, "price") == {"1": 1, "2": 1, "3": 1}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"ranking": ["typoo"]}, 'ranking: expected asc.*"typoo"'),
+        ({"customRanking": ["price"]}, 'customRanking: expected asc.*"price"'),
+        ({"customRanking": ["desc()"]}, "customRanking"),
+        ({"attributesForFaceting": ["serchable(a)"]}, "attributesForFaceting.*serchable"),
+        ({"searchableAttributes": ["orderly(a)"]}, "searchableAttributes.*orderly"),
+    ],
+    ids=str,
+)
+def test_settings_no_search_could_use_are_refused_and_change_nothing(
+    settings: dict[str, Any], message: str
+) -> None:
+    index = make_index()
+
+    with pytest.raises(BadInput, match=message):
+        index.configure(settings, never)
+
+    assert index.settings == SETTINGS
+
+
+def test_many_small_writes_end_in_few_segments_and_lose_nothing() -> None:
+    index = Index(SETTINGS)
+    expected = {}
+
+    for number in range(300):
+        record = {"objectID": str(number % 97), "title": f"lamp {number}"}
+        expected[record["objectID"]] = number
+        index.put([record])
+
+    assert sorted(find(index, "lamp")) == sorted(expected)
+    assert all(find(index, f"{n}", queryType="prefixNone") == [k] for k, n in expected.items())
+
+
+def test_a_reader_never_sees_half_of_a_write() -> None:
+    """Every write moves all records to the next version; a search sees one version only."""
+    index = Index({"attributesForFaceting": ["version"]})
+    seen: list[dict[str, int]] = []
+    stop = threading.Event()
+
+    def write(version: int) -> None:
+        index.put(
+            [
+                {"objectID": str(n), "version": str(version), "title": f"lamp {version}"}
+                for n in range(50)
+            ]
+        )
+
+    def read() -> None:
+        while not stop.is_set():
+            seen.append(count(index, "version"))
+
+    write(0)
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for version in range(1, 150):
+        write(version)
+    stop.set()
+    for reader in readers:
+        reader.join()
+
+    assert len(seen) > 3
+    assert all(list(counts.values()) == [50] for counts in seen)
+
+
+def test_compacting_beside_a_writer_loses_and_revives_nothing() -> None:
+    index = Index(SETTINGS)
+    stop = threading.Event()
+
+    def compact() -> None:
+        while not stop.is_set():
+            index.compact()
+
+    compacting = threading.Thread(target=compact)
+    compacting.start()
+    random = Random(1)
+    alive: set[str] = set()
+    for _ in range(250):
+        names = {str(random.randrange(60)) for _ in range(5)}
+        index.put([{"objectID": name, "title": "lamp"} for name in names])
+        gone = {str(random.randrange(60)) for _ in range(3)}
+        index.delete(gone)
+        alive = (alive | names) - gone
+        assert len(index) == len(alive)
+    stop.set()
+    compacting.join()
+
+    assert set(find(index, "lamp")) == alive
+
+
+def test_what_was_saved_answers_like_the_original(tmp_path: Path) -> None:
+    random = Random(3)
+    settings = cases.make_settings(random) | {"attributeForDistinct": "brand"}
+    index = Index(settings)
+    for _ in range(3):
+        index.put([cases.make_record(random, number) for number in range(40)])
+    index.delete(find(index)[:5])
+
+    index.save(tmp_path, 17)
+    loaded = Index.load(tmp_path, settings)
+
+    assert loaded is not None
+    assert loaded[1] == 17
+    for _ in range(50):
+        params = cases.make_params(random, settings)
+        assert answer(loaded[0], params) == answer(index, params)
+
+
+def answer(index: Index, params: Mapping[str, Any]) -> object:
+    return index.search(params, lambda ids: [{"objectID": name} for name in ids])
+
+
+def test_a_loaded_index_takes_writes_and_is_saved_again(tmp_path: Path) -> None:
+    make_index().save(tmp_path, 1)
+    index, _ = Index.load(tmp_path, SETTINGS) or pytest.fail("nothing loaded")
+
+    index.put([{"objectID": "4", "title": "Lamp four"}])
+    index.delete(["1"])
+    index.compact()
+    index.save(tmp_path, 2)
+
+    again, stamp = Index.load(tmp_path, SETTINGS) or pytest.fail("nothing loaded")
+    assert stamp == 2
+    assert sorted(find(again)) == ["2", "3", "4"]
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def damage(folder: Path, kind: str) -> None:
+    [segment] = folder.glob("*.segment")
+    manifest = folder / "manifest.json"
+    whole = segment.read_bytes()
+    match kind:
+        case "no manifest":
+            manifest.unlink()
+        case "half a manifest":
+            manifest.write_bytes(manifest.read_bytes()[:40])
+        case "another format":
+            manifest.write_bytes(manifest.read_bytes().replace(b'"format":', b'"format":9'))
+        case "no segment":
+            segment.unlink()
+        case "half a segment":
+            segment.write_bytes(whole[: len(whole) // 2])
+        case "an empty segment":
+            segment.write_bytes(b"")
+        case "a header of another kind":
+            segment.write_bytes(b"12\n{}" + whole[5:])
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "no manifest",
+        "half a manifest",
+        "another format",
+        "no segment",
+        "half a segment",
+        "an empty segment",
+        "a header of another kind",
+    ],
+)
+def test_what_cannot_be_read_is_as_if_it_were_not_there(tmp_path: Path, kind: str) -> None:
+    make_index().save(tmp_path, 1)
+
+    damage(tmp_path, kind)
+
+    assert Index.load(tmp_path, SETTINGS) is None
+
+
+def test_what_was_saved_under_other_settings_is_not_loaded(tmp_path: Path) -> None:
+    make_index().save(tmp_path, 1)
+
+    assert Index.load(tmp_path, SETTINGS | {"hitsPerPage": 3}) is not None
+    assert Index.load(tmp_path, {"searchableAttributes": ["brand"]}) is None
+    assert Index.load(tmp_path / "elsewhere", SETTINGS) is None
+
+
+def nested(depth: int) -> Record:
+    record: Record = {"leaf": "deep"}
+    for _ in range(depth):
+        record = {"a": [record]}
+    return record
+
+
+HOSTILE: list[Record] = [
+    {"objectID": ""},
+    {"objectID": "\0", "t": "\0\0"},
+    {"objectID": "a\0b", "t": "😀 emoji \ufb01 ß İ"},
+    {"objectID": "s\ud800", "t": "x\ud800y"},
+    {"objectID": "x" * 3000, "t": "zalgo " + "a" + "\u0301" * 2000},
+    {"objectID": "long", "t": "w" * 5000},
+    {"objectID": "many", "t": " ".join(f"w{n % 977}" for n in range(10_000))},
+    {"objectID": "wide", **{f"a{n}": f"text {n}" for n in range(500)}},
+    {"objectID": "numbers", "x": 10**400, "y": -(10**30), "z": 1e308, "v": float("inf")},
+    {"objectID": "deep", **nested(200)},
+    {"objectID": "odd", "": "none", "a.b": "dotted", "a": {"b": "nested"}, "l": [None, [], {}]},
+    {"objectID": "tags", "_tags": ["a", 1, None, {"x": 1}], "_geoloc": [{"lat": 1, "lng": 2}]},
+    {"objectID": "bom", "t": "\ufeff\u202e\u200d\u200b\u2028", "b": True},
+]
+QUERIES = ["", "w" * 5000, "w1", "\0", "😀", "a", "emoji ß", "'''", "\ud800", '"', '-"', '"a b" -c']
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {
+            "searchableAttributes": ["t", "unordered(a.b)", "", "x"],
+            "attributesForFaceting": ["t", "x", "z", "_tags", "", "searchable(y)"],
+            "customRanking": ["desc(t)", "asc(x)", "asc(v)", "desc(l)", "asc(b)"],
+            "attributeForDistinct": "z",
+            "distinct": True,
+        },
+        {
+            "camelCaseAttributes": ["t"],
+            "separatorsToIndex": "😀+\0",
+            "keepDiacriticsOnCharacters": "ß",
+            "customNormalization": {"default": {"a": "b"}},
+        },
+    ],
+    ids=["defaults", "every column", "other words"],
+)
+@pytest.mark.parametrize("query", [*QUERIES, " ".join(f"w{n}" for n in range(300))])
+def test_hostile_records_and_queries_break_nothing(
+    settings: dict[str, Any], query: str, tmp_path: Path
+) -> None:
+    index = Index(settings)
+    for record in HOSTILE:
+        index.put([record])
+    by_id = {record["objectID"]: record for record in HOSTILE}
+
+    for params in (
+        {"advancedSyntax": True, "getRankingInfo": True, "facets": ["*"]},
+        {"queryType": "prefixAll", "minWordSizefor1Typo": 0, "minWordSizefor2Typos": 0},
+        {"typoTolerance": "min", "attributesToSnippet": ["*:3"], "distinct": 2},
+    ):
+        index.search({"query": query, **params}, lambda ids: [by_id[name] for name in ids])
+    index.save(tmp_path, 1)
+    loaded = Index.load(tmp_path, settings)
+
+    assert loaded is not None
+    assert sorted(loaded[0].order({})[:]) == sorted(by_id)
+
+
+def shuffled(random: Random, records: Iterable[Record]) -> list[Record]:
+    mixed = list(records)
+    random.shuffle(mixed)
+    return mixed
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_the_order_in_which_records_come_changes_nothing(seed: int) -> None:
+    random = Random(seed)
+    settings = cases.make_settings(random)
+    records = [cases.make_record(random, number) for number in range(60)]
+    records = list({record["objectID"]: record for record in records}.values())
+    one, other = Index(settings), Index(settings)
+    one.put(records)
+    for record in shuffled(random, records):
+        other.put([record])
+
+    for _ in range(10):
+        params = cases.make_params(random, settings)
+        assert answer(one, params) == answer(other, params)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_a_stricter_filter_never_adds_and_an_optional_word_never_loses(seed: int) -> None:
+    random = Random(seed)
+    settings = cases.make_settings(random)
+    index = Index(settings)
+    index.put([cases.make_record(random, number) for number in range(60)])
+
+    for _ in range(10):
+        query, word = cases.make_query(random), random.choice(cases.WORDS)
+        loose, strict = cases.make_filter(random), cases.make_filter(random)
+        some = set(find(index, query, filters=cases.write_filter(loose)))
+        fewer = set(find(index, query, filters=cases.write_filter(loose + strict)))
+        plain = {"queryType": "prefixNone"}
+        more = set(find(index, f"{query} {word}", optionalWords=[word], **plain))
+
+        assert fewer <= some
+        assert set(find(index, query, **plain)) <= more or not query
