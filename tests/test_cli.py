@@ -249,3 +249,36 @@ def test_serve_tells_where_it_is_and_stops_cleanly(tmp_path: Path) -> None:
     }  # fmt: skip
     assert shown.returncode == 0
     assert (process.returncode, errors) == (0, "")
+
+
+def test_the_local_service_is_stopped_by_its_folder(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "serve", "--json", "--data", str(tmp_path)],
+        stdout=subprocess.PIPE, text=True, env=environment(),
+    )  # fmt: skip
+    assert process.stdout
+    process.stdout.readline()
+
+    stopped = svc("stop", "--data", str(tmp_path))
+    again = svc("stop", "--data", str(tmp_path))
+
+    assert (stopped.returncode, process.wait(20)) == (0, 0)
+    process.stdout.close()
+    assert (again.returncode, again.stderr) == (1, f"svc: no local service runs on {tmp_path}\n")
+
+
+def test_a_profile_is_used_by_its_name(
+    connected: Svc, service: Running, lamps: str, tmp_path: Path
+) -> None:
+    connected("load", lamps, "cli-profiled", "--id", "sku")
+    path = tmp_path / "config.toml"
+    path.write_text(
+        f'[profiles.shop]\nurl = "{service.url}"\napp_id = "{service.appId}"\n'
+        f'api_key = "{service.adminKey}"\n'
+    )
+
+    listed = svc("profiles", "--format", "json", SVC_CONFIG=str(path))
+    found = svc("get", "cli-profiled", "009", "--profile", "shop", SVC_CONFIG=str(path))
+
+    assert json.loads(listed.stdout) == {"local": "built in", "shop": str(path)}
+    assert "desk" in found.stdout

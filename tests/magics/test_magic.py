@@ -134,6 +134,24 @@ def test_the_functions_and_their_awaited_twins_agree(notebook: Kernel) -> None:
     assert cell.result == "True"
 
 
+def test_another_profile_is_used_for_once(
+    notebook: Kernel, service: Running, environment: dict[str, str]
+) -> None:
+    Path(environment["SVC_CONFIG"]).write_text(
+        f'[profiles.reader]\nurl = "{service.url}"\napp_id = "{service.appId}"\n'
+        f'api_key = "{service.searchKey}"\n'
+    )
+    notebook.good("key = os.environ.pop('SVC_API_KEY', '')")
+
+    once = notebook.good("%svc whoami --profile reader")
+    before = notebook.good("%svc whoami")
+
+    assert "['search']" in once.result
+    assert "['search']" not in before.result
+    assert notebook.complete("%svc use rea") == ("rea", ["reader"])
+    notebook.good("os.environ['SVC_API_KEY'] = key")
+
+
 def test_accessors_are_there(notebook: Kernel) -> None:
     cell = notebook.good("films.svc.push('accessed').published")
 
