@@ -20,6 +20,7 @@ from algoliasearch.http.transporter_sync import TransporterSync
 from algoliasearch.http.verb import Verb
 from algoliasearch.search.client import SearchClient, SearchClientSync
 from algoliasearch.search.config import SearchConfig
+from algoliasearch.search.models.browse_response import BrowseResponse
 
 from tests.conftest import Running
 
@@ -103,6 +104,13 @@ def fill(client: SearchClientSync, index: str, *records: dict[str, Any]) -> None
     """Save records and wait until they can be searched."""
     for accepted in client.save_objects(index, records):
         finish(client, index, accepted)
+
+
+def stored(client: SearchClientSync, index: str) -> dict[str, dict[str, Any]]:
+    """All records of an index by objectID, read with the client's own helper."""
+    pages: list[BrowseResponse] = []
+    client.browse_objects(index, pages.append)
+    return {hit.object_id: hit.to_dict() for page in pages for hit in page.hits}
 
 
 def ids(answer: Any) -> list[str]:

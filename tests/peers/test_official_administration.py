@@ -46,7 +46,6 @@ def test_the_search_key_is_read_by_the_admin_and_by_itself(
     assert told.to_dict()["acl"] == own.to_dict()["acl"] == ["search"]
 
 
-@pytest.mark.xfail(raises=RequestException, strict=True, reason="the admin key has no entry yet")
 def test_the_admin_key_reads_itself(service: Running, client: SearchClientSync) -> None:
     assert client.get_api_key(service.adminKey).value == service.adminKey
 
@@ -207,7 +206,6 @@ def test_dictionaries_take_words_and_settings(operator: SearchClientSync) -> Non
     assert languages["en"].stopwords.nb_custom_entries == 1
 
 
-@not_answered
 def test_the_log_tells_of_a_search(client: SearchClientSync, films: str) -> None:
     client.search_single_index(films, {"query": "a word for the log"})
 

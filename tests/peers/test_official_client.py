@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from algoliasearch.search.models.built_in_operation import BuiltInOperation
 from algoliasearch.search.models.built_in_operation_type import BuiltInOperationType
 from algoliasearch.search.models.built_in_operation_value import BuiltInOperationValue
 from algoliasearch.search.models.delete_by_params import DeleteByParams
-from algoliasearch.search.models.index_settings import IndexSettings
 
 from tests.conftest import Running
 from tests.peers.films import FILMS, SETTINGS
@@ -29,16 +27,10 @@ from tests.peers.official import (
     ids,
     own_warnings,
     point_at,
+    stored,
 )
 
 pytestmark = own_warnings
-
-
-def stored(client: SearchClientSync, index: str) -> dict[str, dict[str, Any]]:
-    """All records of an index by objectID, read with the client's own helper."""
-    pages: list[BrowseResponse] = []
-    client.browse_objects(index, pages.append)
-    return {hit.object_id: hit.to_dict() for page in pages for hit in page.hits}
 
 
 @pytest.mark.parametrize("object_id", ["7", "a/b", "50%", "é ü?#", "👾", "*"])
@@ -186,6 +178,26 @@ def test_records_are_deleted_one_by_one_in_chunks_and_by_filter(
     assert sorted(stored(client, index)) == ["3", "4"]
 
 
+@pytest.mark.xfail(raises=AssertionError, strict=True, reason="places are not looked at yet")
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"insideBoundingBox": [[50.0, 0.0, 45.0, 5.0]]},
+        {"insidePolygon": [[50.0, 0.0, 50.0, 5.0, 45.0, 2.0]]},
+        {"aroundLatLng": "48.85, 2.35", "aroundRadius": 10_000},
+    ],
+)
+def test_only_records_at_a_place_are_deleted(
+    client: SearchClientSync, index: str, place: dict[str, Any]
+) -> None:
+    paris = {"objectID": "paris", "_geoloc": {"lat": 48.85, "lng": 2.35}}
+    fill(client, index, paris, {"objectID": "rome", "_geoloc": {"lat": 41.9, "lng": 12.5}})
+
+    finish(client, index, client.delete_by(index, place))
+
+    assert list(stored(client, index)) == ["rome"]
+
+
 def test_a_cleared_index_keeps_its_settings(client: SearchClientSync, index: str) -> None:
     finish(client, index, client.set_settings(index, {"hitsPerPage": 7}))
     fill(client, index, {"objectID": "1"})
@@ -212,112 +224,6 @@ def test_one_batch_writes_to_several_indices(client: SearchClientSync, index: st
     assert answer.object_ids == ["1", "1", "2", "1"]
     assert stored(client, index) == {"2": {"objectID": "2"}}
     assert stored(client, other) == {"1": {"objectID": "1", "n": 2}}
-
-
-def test_settings_come_back_as_they_were_set(client: SearchClientSync, index: str) -> None:
-    settings = {
-        "searchableAttributes": ["title,plot", "unordered(crew)"],
-        "attributesForFaceting": ["searchable(genre)", "filterOnly(year)", "afterDistinct(x)"],
-        "unretrievableAttributes": ["secret"],
-        "customRanking": ["desc(year)", "asc(title)"],
-        "ranking": ["desc(year)", "typo", "words", "exact", "custom"],
-        "attributesToRetrieve": ["*", "-plot"],
-        "attributesToSnippet": ["plot:5"],
-        "typoTolerance": "min",
-        "ignorePlurals": ["en", "fr"],
-        "removeStopWords": True,
-        "queryLanguages": ["en"],
-        "queryType": "prefixAll",
-        "removeWordsIfNoResults": "lastWords",
-        "exactOnSingleWordQuery": "word",
-        "alternativesAsExact": ["ignorePlurals"],
-        "advancedSyntaxFeatures": ["exactPhrase"],
-        "optionalWords": ["the", "of course"],
-        "distinct": 2,
-        "attributeForDistinct": "title",
-        "separatorsToIndex": "+#",
-        "customNormalization": {"default": {"ä": "ae"}},
-        "decompoundedAttributes": {"de": ["title"]},
-        "renderingContent": {"facetOrdering": {"facets": {"order": ["genre"]}}},
-        "userData": {"any": ["json", 1]},
-    }
-
-    model = IndexSettings.from_dict(deepcopy(settings))
-    assert model
-
-    finish(client, index, client.set_settings(index, model))
-
-    told = client.get_settings(index).to_dict()
-    assert {name: told[name] for name in settings} == settings
-    assert told["hitsPerPage"] == 20
-
-
-def test_null_sets_a_setting_back(client: SearchClientSync, index: str) -> None:
-    client.set_settings(index, {"hitsPerPage": 7, "queryType": "prefixNone"})
-
-    finish(client, index, client.set_settings(index, {"hitsPerPage": None}, True))
-
-    told = client.get_settings(index)
-    assert (told.hits_per_page, told.query_type) == (20, "prefixNone")
-
-
-def test_indices_are_listed_all_or_in_pages(client: SearchClientSync, index: str) -> None:
-    fill(client, index, {"objectID": "1"})
-    fill(client, f"{index} 2", {"objectID": "1"}, {"objectID": "2"})
-
-    entries = {item.name: item.entries for item in client.list_indices().items}
-    page = client.list_indices(page=1, hits_per_page=1)
-
-    assert (entries[index], entries[f"{index} 2"]) == (1, 2)
-    assert (len(page.items), page.nb_pages) == (1, len(entries))
-
-
-def test_an_index_is_copied_in_part_copied_and_moved(client: SearchClientSync, index: str) -> None:
-    part, whole, moved = (f"{index} {word}" for word in ("part", "whole", "moved"))
-    finish(client, index, client.set_settings(index, {"hitsPerPage": 7}))
-    fill(client, index, {"objectID": "1"})
-
-    client.operation_index(
-        index, {"operation": "copy", "destination": part, "scope": ["settings", "rules"]}
-    )
-    client.operation_index(index, {"operation": "copy", "destination": whole})
-    last = client.operation_index(whole, {"operation": "move", "destination": moved})
-
-    finish(client, whole, last)
-    assert [client.get_settings(name).hits_per_page for name in (part, moved)] == [7, 7]
-    assert [len(stored(client, name)) for name in (part, moved, index)] == [0, 1, 1]
-    assert not client.index_exists(whole)
-
-
-def test_all_records_are_replaced_and_nothing_else(client: SearchClientSync, index: str) -> None:
-    finish(client, index, client.set_settings(index, {"hitsPerPage": 7}))
-    fill(client, index, {"objectID": "old"})
-
-    client.replace_all_objects(index, ({"objectID": f"{n}"} for n in range(5)), batch_size=2)
-
-    assert sorted(stored(client, index)) == ["0", "1", "2", "3", "4"]
-    assert client.get_settings(index).hits_per_page == 7
-    names = [item.name for item in client.list_indices().items]
-    assert [name for name in names if name.startswith(index)] == [index]
-
-
-def test_an_index_exists_until_it_is_deleted(client: SearchClientSync, index: str) -> None:
-    assert not client.index_exists(index)
-    fill(client, index, {"objectID": "1"})
-    assert client.index_exists(index)
-
-    deleted = client.delete_index(index)
-
-    finish(client, index, deleted)
-    assert deleted.deleted_at
-    assert not client.index_exists(index)
-
-
-def test_a_task_is_known_to_the_application_too(client: SearchClientSync, index: str) -> None:
-    saved = client.save_object(index, {"objectID": "1"})
-
-    assert client.wait_for_app_task(saved.task_id).status == "published"
-    assert client.get_object(index, "1") == {"objectID": "1"}
 
 
 def test_a_method_without_a_name_reaches_any_path(client: SearchClientSync, films: str) -> None:
