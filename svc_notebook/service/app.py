@@ -7,16 +7,16 @@ import asyncio
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, TypeVar
-from urllib.parse import parse_qsl
+from functools import partial
+from typing import Any
 
 from svc_notebook.api import ENDPOINTS, Endpoint
-from svc_notebook.errors import BadInput, Refused, TooMany, did_you_mean
+from svc_notebook.errors import BadInput, Refused, TooMany
 from svc_notebook.service.access import Access, Caller
 from svc_notebook.service.bodies import read_json
+from svc_notebook.service.exchange import Exchange, read_head
 from svc_notebook.service.handlers import HANDLERS, Call
 from svc_notebook.service.router import Router, WrongVerb
 from svc_notebook.service.service import Service, check_index_name
@@ -35,21 +35,10 @@ from svc_notebook.service.wire import (
     send_reply,
 )
 
-T = TypeVar("T")
-
 # Searches may be slow and writes wait for the disk: neither keeps the other from its turn.
 READERS, WRITERS = 6, 16
-
-
-@dataclass(frozen=True)
-class _Request:
-    """What came over the wire, read as far as its kind allows."""
-
-    verb: str
-    path: str
-    query: dict[str, str]
-    headers: dict[str, str]
-    address: str
+# Endpoints that are not logged: a log of itself would be all it holds.
+QUIET = ("get_logs",)
 
 
 class App:
@@ -72,73 +61,56 @@ class App:
         """Answer one request."""
         if scope["type"] != "http":
             return
+        exchange = read_head(scope)
         try:
-            reply = await self._answer(scope, receive)
+            reply = await self._answer(exchange, receive)
         except LostCaller:
             return
-        await send_reply(send, reply, bare=scope["method"] == "HEAD")
+        if exchange.verb != "OPTIONS" and (exchange.row is None or exchange.row.name not in QUIET):
+            self.service.logs.note(exchange.logged(reply))
+        await send_reply(send, reply, bare=exchange.verb == "HEAD")
 
-    async def _answer(self, scope: Message, receive: Receive) -> Reply:
+    async def _answer(self, exchange: Exchange, receive: Receive) -> Reply:
         try:
-            return await self._serve(_read_head(scope), receive)
+            return await self._serve(exchange, receive)
+        except LostCaller:
+            raise
         except Exception as error:
-            if isinstance(error, LostCaller):
-                raise
             return _explain(error)
 
-    async def _serve(self, request: _Request, receive: Receive) -> Reply:
-        if request.verb == "OPTIONS":
-            asked = request.headers.get("access-control-request-headers", "")
-            return preflight(self._router.verbs(request.path), asked)
-        verb = "GET" if request.verb == "HEAD" else request.verb
-        row, parts = self._router.find(verb, request.path)
-        caller = self._access.admit(row, request.headers, request.query, request.address)
-        raw = await read_body(receive, request.headers)
-        return await self._in_thread(row, lambda: self._handle(row, caller, parts, request, raw))
-
-    async def _in_thread(self, row: Endpoint, work: Callable[[], T]) -> T:
+    async def _serve(self, exchange: Exchange, receive: Receive) -> Reply:
+        if exchange.verb == "OPTIONS":
+            asked = exchange.headers.get("access-control-request-headers", "")
+            return preflight(self._router.verbs(exchange.path), asked)
+        exchange.read_query()
+        verb = "GET" if exchange.verb == "HEAD" else exchange.verb
+        row, exchange.parts = self._router.find(verb, exchange.path)
+        exchange.row = row
+        caller = self._access.admit(row, exchange.headers, exchange.query, exchange.address)
+        exchange.body = await read_body(receive, exchange.headers)
         pool = self._readers if row.reads else self._writers
+        work = partial(self._handle, row, caller, exchange)
         return await asyncio.get_running_loop().run_in_executor(pool, work)
 
-    def _handle(
-        self, row: Endpoint, caller: Caller, parts: dict[str, str], request: _Request, raw: bytes
-    ) -> Reply:
+    def _handle(self, row: Endpoint, caller: Caller, exchange: Exchange) -> Reply:
         if row.acl not in ("any", "actions", "crawler"):
-            caller.require(row.acl, [parts["index"]] if "index" in parts else ())
+            caller.require(row.acl, [i for n, i in exchange.parts.items() if n == "index"])
         if row not in HANDLERS:
             message = f"{row.verb} {row.path} is not answered by the local service yet"
             return refusal(501, message)
-        given = row.decode(parts, self._own(row, request.query), read_json(raw), request.headers)
+        prefix = self._access.prefix
+        given = row.decode(
+            exchange.parts,
+            exchange.own_query(row, prefix),
+            read_json(exchange.body),
+            exchange.headings(row, prefix),
+        )
         _check_reach(row, caller, given)
         if row.acl in ("search", "browse"):
             self._access.count(caller, given.get("userToken"), _count_queries(row, given))
         answer = HANDLERS[row](Call(self.service, caller), **given)
-        return pack(json_reply(row.status, answer), request.headers)
-
-    def _own(self, row: Endpoint, query: Mapping[str, str]) -> dict[str, str]:
-        """The query string's parameters without credentials and the like; none is unknown."""
-        own = {n: v for n, v in query.items() if not n.lower().startswith(self._access.prefix)}
-        known = [name for name, place in row.places.items() if place == "query"]
-        for name in own if row.verb != "GET" else ():
-            if name not in known:
-                raise BadInput(f"`{name}` is not known in this URL{did_you_mean(name, known)}")
-        return own
-
-
-def _read_head(scope: Message) -> _Request:
-    headers = {n.decode("latin-1").lower(): v.decode("latin-1") for n, v in scope["headers"]}
-    raw = scope["raw_path"].split(b"?", 1)[0]
-    try:
-        query = parse_qsl(
-            scope["query_string"].decode("latin-1"),
-            keep_blank_values=True,
-            errors="strict",
-            max_num_fields=1000,
-        )
-    except ValueError as error:
-        raise BadInput(f"the query string is not URL-encoded UTF-8: {error}") from None
-    address = scope["client"][0] if scope.get("client") else ""
-    return _Request(scope["method"], raw.decode("latin-1"), dict(query), headers, address)
+        exchange.hits = answer.get("nbHits") if isinstance(answer, dict) else None
+        return pack(json_reply(row.status, answer), exchange.headers)
 
 
 def _check_reach(row: Endpoint, caller: Caller, given: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ import time
 import traceback
 
 from svc_notebook.service.catalog import Catalog, Shelf
+from svc_notebook.service.logs import Logs
 from svc_notebook.service.tasks import Tasks
 
 # Seconds between looks.
@@ -18,11 +19,12 @@ PATIENCE = 50_000
 
 
 class Keeper:
-    """Tidies engines and their files in the background, from `start` to `stop`."""
+    """Tidies engines, their files and the logs in the background, from `start` to `stop`."""
 
-    def __init__(self, tasks: Tasks, catalog: Catalog) -> None:
+    def __init__(self, tasks: Tasks, catalog: Catalog, logs: Logs) -> None:
         self._tasks = tasks
         self._catalog = catalog
+        self._logs = logs
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="svc-keeper", daemon=True)
         self._seen = -1
@@ -45,6 +47,7 @@ class Keeper:
                     traceback.print_exc(file=sys.stderr)
 
     def _look(self) -> None:
+        self._logs.flush()
         if self._tasks.published != self._seen or self._tasks.last != self._seen:
             self._seen, self._quiet_since = self._tasks.published, time.monotonic()
             return

@@ -83,6 +83,11 @@ class Keyring:
         """The valid keys of the application or of one index."""
         return self._select("index_name = ?", index)
 
+    def admin(self) -> Key:
+        """The admin key, which is not listed: no right is missing from it."""
+        [[created]] = self._store.read("SELECT min(created) FROM keys")
+        return Key(self.facts["adminKey"], {"acl": list(get_args(Right))}, created or 0)
+
     def valid(self) -> list[Key]:
         """Every valid key."""
         return self._select("TRUE")

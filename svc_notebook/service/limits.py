@@ -32,5 +32,8 @@ BROWSED = 1000
 FACET_HITS = 100
 """Values of one search inside a facet."""
 
+LOGGED = 4000
+"""Bytes of a body that are kept for the logs, which show a thousand characters."""
+
 GZIPPED = 64 * 2**10
 """Bytes from which an answer is worth packing."""

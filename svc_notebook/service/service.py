@@ -13,6 +13,7 @@ from svc_notebook.service.catalog import Catalog
 from svc_notebook.service.cursors import Cursors
 from svc_notebook.service.keeper import Keeper
 from svc_notebook.service.keyring import Keyring
+from svc_notebook.service.logs import Logs
 from svc_notebook.service.sources import Sources
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks import Draft, Tasks
@@ -26,12 +27,13 @@ class Service:
         folder.mkdir(parents=True, exist_ok=True)
         self.store = Store(folder / "service.sqlite")
         self.keyring = Keyring(self.store, facts)
+        self.logs = Logs(self.store)
         self.sources = Sources(self.store)
         self.tasks = Tasks(self.store)
         self.catalog = Catalog(self.store, folder / "engine")
         self.cursors = Cursors()
         self._writer = Writer(self.store, self.tasks, self.catalog)
-        self._keeper = Keeper(self.tasks, self.catalog)
+        self._keeper = Keeper(self.tasks, self.catalog, self.logs)
 
     def start(self) -> None:
         """Begin to apply tasks, those left from last time first."""
@@ -43,6 +45,7 @@ class Service:
         self.catalog.closing = True
         self._keeper.stop()
         self._writer.stop()
+        self.logs.flush()
         self.store.close()
 
     def accept(self, index: str, kind: str, body: object) -> int:

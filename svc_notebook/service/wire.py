@@ -23,11 +23,17 @@ _OPEN = {"access-control-allow-origin": "*"}
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer."""
+    """One answer; `plain` is its beginning where the body is packed."""
 
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
+    plain: bytes = b""
+
+    @property
+    def excerpt(self) -> bytes:
+        """The beginning of the body as text."""
+        return self.plain or self.body[: limits.LOGGED]
 
 
 def json_reply(status: int, value: Any, headers: Mapping[str, str] | None = None) -> Reply:
@@ -109,7 +115,7 @@ def pack(reply: Reply, headers: Mapping[str, str]) -> Reply:
     if len(reply.body) < limits.GZIPPED or "gzip" not in headers.get("accept-encoding", ""):
         return reply
     own = {**reply.headers, "content-encoding": "gzip", "vary": "accept-encoding"}
-    return Reply(reply.status, gzip.compress(reply.body, compresslevel=1), own)
+    return Reply(reply.status, gzip.compress(reply.body, compresslevel=1), own, reply.excerpt)
 
 
 async def send_reply(send: Send, reply: Reply, *, bare: bool = False) -> None:

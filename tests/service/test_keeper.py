@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from svc_notebook.service import catalog as catalog_module
+from svc_notebook.service.records import read_chunks
 from svc_notebook.service.service import Service
 from svc_notebook.service.steps import Step, pack_steps
+from svc_notebook.service.store import Store
 from tests.conftest import wait_published
 
 
@@ -27,13 +30,12 @@ def wait_saved(service: Service) -> None:
 def read_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Count how often an engine is built from the store."""
     built: list[int] = []
-    real = catalog_module.read_chunks
 
-    def count(*args: object) -> object:
+    def count(store: Store, index: int) -> Iterator[list[dict[str, Any]]]:
         built.append(1)
-        return real(*args)  # type: ignore[arg-type]
+        return read_chunks(store, index)
 
-    monkeypatch.setattr(catalog_module, "read_chunks", count)
+    monkeypatch.setattr("svc_notebook.service.catalog.read_chunks", count)
     return built
 
 

@@ -6,6 +6,7 @@ from svc_notebook.service.handlers import (
     browse,
     indices,
     keys,
+    logs,
     objects,
     searches,
     settings,
@@ -14,6 +15,6 @@ from svc_notebook.service.handlers import (
 )
 from svc_notebook.service.handlers.registry import HANDLERS, Call
 
-FAMILIES = (browse, indices, keys, objects, searches, settings, sources, tasks)
+FAMILIES = (browse, indices, keys, logs, objects, searches, settings, sources, tasks)
 
 __all__ = ["FAMILIES", "HANDLERS", "Call"]

@@ -1,0 +1,95 @@
+"""One request on its way in: its head read, then its endpoint, its caller and its body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter
+from urllib.parse import parse_qsl, unquote
+
+from svc_notebook.api import Endpoint
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.service import limits
+from svc_notebook.service.logs import Logged
+from svc_notebook.service.wire import Message, Reply
+
+# URL parameters a request may have.
+MOST_FIELDS = 1000
+
+
+@dataclass
+class Exchange:
+    """What is known of a request so far; an early refusal leaves the later fields empty."""
+
+    verb: str
+    path: str
+    headers: dict[str, str]
+    address: str
+    query_text: str
+    query: dict[str, str] = field(default_factory=dict)
+    row: Endpoint | None = None
+    parts: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    hits: int | None = None
+    started: float = field(default_factory=perf_counter)
+
+    def read_query(self) -> None:
+        """Read the query string; raises `BadInput`."""
+        try:
+            pairs = parse_qsl(
+                self.query_text, keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS
+            )
+        except ValueError as error:
+            raise BadInput(f"the query string is not URL-encoded UTF-8: {error}") from None
+        self.query = dict(pairs)
+
+    def own_query(self, row: Endpoint, prefix: str) -> dict[str, str]:
+        """The parameters without credentials and the like; raises `BadInput` for unknown ones."""
+        own = {n: v for n, v in self.query.items() if not n.lower().startswith(prefix)}
+        known = [name for name, place in row.places.items() if place == "query"]
+        for name in own if row.verb != "GET" else ():
+            if name not in known:
+                raise BadInput(f"`{name}` is not known in this URL{did_you_mean(name, known)}")
+        return own
+
+    def headings(self, row: Endpoint, prefix: str) -> dict[str, str]:
+        """The headers an endpoint takes as arguments, by the names it has for them."""
+        names = row.headings.values()
+        found = {name: self.headers.get(prefix + name.lower()) for name in names}
+        return {name: unquote(value) for name, value in found.items() if value is not None}
+
+    def logged(self, reply: Reply) -> Logged:
+        """What the logs keep of it."""
+        return Logged(
+            verb=self.verb,
+            path=self.path,
+            query=self.query,
+            headers=self.headers,
+            address=self.address,
+            body=self.body[: limits.LOGGED],
+            status=reply.status,
+            answer=reply.excerpt,
+            milliseconds=int((perf_counter() - self.started) * 1000),
+            hits=self.hits,
+            kind=_kind(self.row),
+            index=self.parts.get("index", ""),
+        )
+
+
+def read_head(scope: Message) -> Exchange:
+    """Read a request's head as far as it cannot be wrong."""
+    headers = {n.decode("latin-1").lower(): v.decode("latin-1") for n, v in scope["headers"]}
+    return Exchange(
+        verb=scope["method"],
+        path=scope["raw_path"].split(b"?", 1)[0].decode("latin-1"),
+        headers=headers,
+        address=scope["client"][0] if scope.get("client") else "",
+        query_text=scope["query_string"].decode("latin-1"),
+    )
+
+
+def _kind(row: Endpoint | None) -> str:
+    if row is None:
+        return ""
+    if row.acl in ("search", "browse"):
+        return "query"
+    return "" if row.reads else "build"

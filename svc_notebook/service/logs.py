@@ -1,0 +1,138 @@
+"""The last requests, as the logs endpoint tells them."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+
+from svc_notebook.api.shapes import LogEntry
+from svc_notebook.service.store import Store
+
+# api.md, Limits: about the last thousand requests, seven days, bodies cut.
+KEPT = 1000
+SECONDS = 7 * 24 * 3600
+CUT = 1000
+# Of a key, so many characters are shown.
+SHOWN = 4
+SECRETS = ("api-key", "authorization", "cookie")
+
+
+@dataclass(frozen=True)
+class Logged:
+    """One request and its answer; `kind` is `query`, `build` or neither."""
+
+    verb: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    address: str
+    body: bytes
+    status: int
+    answer: bytes
+    milliseconds: int
+    hits: int | None = None
+    kind: str = ""
+    index: str = ""
+    time: float = field(default_factory=time.time)
+
+
+class Logs:
+    """Kept in memory, and written down now and then: a kill may lose the last second of them."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        rows = store.read("SELECT entry FROM logs ORDER BY number DESC LIMIT ?", KEPT)
+        told = [msgspec.msgpack.decode(entry, type=Logged) for [entry] in rows]
+        self._kept = deque(reversed(told), maxlen=KEPT)
+        self._new: deque[Logged] = deque(maxlen=KEPT)
+
+    def note(self, logged: Logged) -> None:
+        """Remember one request."""
+        with self._lock:
+            self._kept.append(logged)
+            self._new.append(logged)
+
+    def read(self, offset: int, length: int, index: str | None, kind: str) -> list[LogEntry]:
+        """Tell requests, the newest first."""
+        with self._lock:
+            kept = list(reversed(self._kept))
+        fitting = (one for one in kept if _fits(one, index, kind))
+        return [_tell(one) for one in islice(fitting, offset, offset + length)]
+
+    def flush(self) -> None:
+        """Write down what is new, and forget what is old."""
+        with self._lock:
+            new = list(self._new)
+            self._new.clear()
+        if new:
+            rows = [(one.time, msgspec.msgpack.encode(one)) for one in new]
+            with self._store.writing() as connection:
+                connection.executemany("INSERT INTO logs (time, entry) VALUES (?, ?)", rows)
+                connection.execute(
+                    "DELETE FROM logs WHERE time < ? "
+                    "OR number <= (SELECT max(number) FROM logs) - ?",
+                    (time.time() - SECONDS, KEPT),
+                )
+
+
+def _fits(logged: Logged, index: str | None, kind: str) -> bool:
+    failed = logged.status >= 400
+    return (
+        logged.time > time.time() - SECONDS
+        and index in (None, logged.index)
+        and (kind == "all" or (failed if kind == "error" else kind == logged.kind))
+    )
+
+
+def _tell(logged: Logged) -> LogEntry:
+    moment = datetime.fromtimestamp(logged.time, UTC).isoformat(timespec="milliseconds")
+    entry: LogEntry = {
+        "timestamp": moment.replace("+00:00", "Z"),
+        "method": logged.verb,
+        "answer_code": str(logged.status),
+        "query_body": _cut(logged.body),
+        "answer": _cut(logged.answer),
+        "url": _url(logged),
+        "ip": logged.address,
+        "query_headers": "\n".join(f"{n}: {mask(n, v)}" for n, v in logged.headers.items()),
+        "sha1": hashlib.sha1(_identity(logged), usedforsecurity=False).hexdigest(),
+        "nb_api_calls": "1",
+        "processing_time_ms": str(logged.milliseconds),
+    }
+    if logged.index:
+        entry["index"] = logged.index
+    if logged.hits is not None:
+        entry["query_nb_hits"] = str(logged.hits)
+    return entry
+
+
+def mask(name: str, value: str) -> str:
+    """Show only the beginning of a secret."""
+    if not name.lower().endswith(SECRETS):
+        return value
+    return value[:SHOWN] + "*" * max(0, min(len(value), 32) - SHOWN)
+
+
+def _cut(text: bytes) -> str:
+    return text.decode("utf-8", "replace")[:CUT]
+
+
+def _url(logged: Logged) -> str:
+    query = urlencode({name: mask(name, value) for name, value in logged.query.items()})
+    return f"{logged.path}?{query}" if query else logged.path
+
+
+def _identity(logged: Logged) -> bytes:
+    told: Any = (logged.time, logged.verb, logged.path, logged.address)
+    return repr(told).encode("utf-8", "replace")
