@@ -29,6 +29,8 @@ if TYPE_CHECKING:
         wait,
         whoami,
     )
+    from svc_notebook.verbs.blocking import read_facet_values as read_facet_values
+    from svc_notebook.verbs.blocking import read_facets as read_facets
     from svc_notebook.verbs.blocking import read_indices as read_indices
     from svc_notebook.verbs.blocking import read_logs as read_logs
     from svc_notebook.verbs.blocking import read_settings as read_settings
@@ -59,8 +61,9 @@ __all__ = [
 _HOMES = {
     "svc_notebook.client": ("AsyncClient", "Client"),
     "svc_notebook.verbs.blocking": (
-        "load", "plan", "push", "read_browse", "read_indices", "read_logs", "read_records",
-        "read_settings", "search", "settings", "wait", "whoami",
+        "load", "plan", "push", "read_browse", "read_facet_values", "read_facets",
+        "read_indices", "read_logs", "read_records", "read_settings", "search", "settings",
+        "wait", "whoami",
     ),
     "svc_notebook.verbs.connecting": ("connect", "current", "local", "profiles", "stop", "use"),
 }  # fmt: skip

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, assert_type
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.verbs import aio, blocking
+from svc_notebook.verbs import aio, blocking, connecting
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -48,6 +48,10 @@ def test_every_name_is_there_and_explained(name: str) -> None:
     found = getattr(svc, name)
 
     assert inspect.getdoc(found)
+
+
+def test_every_function_is_at_the_face() -> None:
+    assert {*blocking.__all__, *connecting.__all__} - {"connect_asking"} <= set(dir(svc))
 
 
 def test_all_is_a_part_of_what_tab_shows() -> None:

@@ -24,6 +24,8 @@ __all__ = [
     "load",
     "push",
     "read_browse",
+    "read_facet_values",
+    "read_facets",
     "read_indices",
     "read_logs",
     "read_records",
@@ -171,6 +173,29 @@ async def read_records(
     return await frames.read_records(
         asynchronous(client), index, ids, columns=columns, dtype_backend=dtype_backend
     )
+
+
+async def read_facets(
+    index: str,
+    query: str = "",
+    *,
+    client: AnyClient | None = None,
+    **params: Unpack[SearchOptions],
+) -> DataFrame:
+    """Count the values of `facets`, all by default, among what a search finds."""
+    return await frames.read_facets(asynchronous(client), index, query, **params)
+
+
+async def read_facet_values(
+    index: str,
+    facet: str,
+    text: str = "",
+    *,
+    client: AnyClient | None = None,
+    **params: Unpack[SearchParams],
+) -> DataFrame:
+    """Search the values of one facet."""
+    return await frames.read_facet_values(asynchronous(client), index, facet, text, **params)
 
 
 async def read_indices(

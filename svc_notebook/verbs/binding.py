@@ -25,16 +25,6 @@ class Call:
     wants_help: bool = False
 
 
-def find_verb(name: str, verbs: Sequence[Verb], face: Face) -> Verb:
-    """Return the row of that name."""
-    rows = {verb.name: verb for verb in verbs if face in verb.faces}
-    if name not in rows:
-        prefix = "%svc" if face == "magic" else "svc"
-        advice = did_you_mean(name, rows) or f"; `{prefix} help` lists them"
-        raise BadOption(f"`{name}` is not a verb{advice}")
-    return rows[name]
-
-
 def bind_words(
     verb: Verb,
     words: Sequence[str],

@@ -20,8 +20,8 @@ from svc_notebook.verbs import aio
 from svc_notebook.verbs.aio import AnyClient
 
 __all__ = [
-    "load", "plan", "push", "read_browse", "read_indices", "read_logs", "read_records",
-    "read_settings", "search", "settings", "wait", "whoami",
+    "load", "plan", "push", "read_browse", "read_facet_values", "read_facets", "read_indices",
+    "read_logs", "read_records", "read_settings", "search", "settings", "wait", "whoami",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -50,6 +50,8 @@ def blocking(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
 
 search = blocking(aio.search)
 settings = blocking(aio.settings)
+read_facets = blocking(aio.read_facets)
+read_facet_values = blocking(aio.read_facet_values)
 read_indices = blocking(aio.read_indices)
 read_logs = blocking(aio.read_logs)
 read_records = blocking(aio.read_records)

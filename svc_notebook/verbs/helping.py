@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from svc_notebook.verbs.binding import find_verb, usage, written
-from svc_notebook.verbs.table import VERBS
+from svc_notebook.verbs.binding import usage, written
+from svc_notebook.verbs.table import VERBS, find_verb
 from svc_notebook.verbs.verb import Face, Verb, spread_options
 
 _WIDTH = 96
@@ -25,7 +25,7 @@ def help(verb: str | None = None, *, face: Face = "magic") -> Help:  # noqa: A00
     """Say what verbs there are, or what one of them takes."""
     if verb is None:
         return Help("\n".join(_overview(face)))
-    return Help("\n".join(_chapter(find_verb(verb, VERBS, face), face)))
+    return Help("\n".join(_chapter(find_verb(verb, face), face)))
 
 
 def write_page() -> str:

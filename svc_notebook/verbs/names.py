@@ -90,9 +90,10 @@ class LiveNames:
     async def _ask(
         self, key: tuple[object, ...], client: AsyncClient, question: Question
     ) -> list[str]:
-        patience = SHORT_PATIENCE if key in self._asked else PATIENCE
-        task = self._asked.get(key) or asyncio.ensure_future(question(client))
-        self._asked[key] = task
+        task = self._asked.get(key)
+        patience = SHORT_PATIENCE if task else PATIENCE
+        if task is None or task.get_loop() is not asyncio.get_running_loop():
+            task = self._asked[key] = asyncio.ensure_future(question(client))
         await asyncio.wait([task], timeout=patience)
         if not task.done():
             return []

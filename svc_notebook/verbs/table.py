@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from svc_notebook.api.parameters import SearchOptions, SearchParams, Settings
-from svc_notebook.verbs.verb import FORMAT, Option, Verb, operand
+from svc_notebook.errors import BadOption, did_you_mean
+from svc_notebook.verbs.verb import FORMAT, Face, Option, Verb, operand
 
 INDEX = operand("index", "the index", completes="index")
 PARAMS = Option(
@@ -229,3 +230,13 @@ VERBS: tuple[Verb, ...] = (
         examples=("help", "help search"),
     ),
 )  # fmt: skip
+
+
+def find_verb(name: str, face: Face) -> Verb:
+    """Return the row of that name."""
+    rows = {verb.name: verb for verb in VERBS if face in verb.faces}
+    if name not in rows:
+        prefix = "%svc" if face == "magic" else "svc"
+        advice = did_you_mean(name, rows) or f"; `{prefix} help` lists them"
+        raise BadOption(f"`{name}` is not a verb{advice}")
+    return rows[name]

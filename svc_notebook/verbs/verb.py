@@ -14,11 +14,12 @@ from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.errors import BadInput
 
 Face = Literal["magic", "command"]
-Source = Literal[
-    "index", "attribute", "facet", "profile", "path", "variable", "verb", "parameter", "setting"
-]  # fmt: skip
+Source = Literal["index", "attribute", "facet", "profile", "path", "variable", "verb"]
 BOTH: tuple[Face, ...] = ("magic", "command")
-METAVARS = {int: "n", float: "seconds", dict: "json", list[str]: "name,name"}
+METAVARS: dict[Any, str] = {
+    int: "n", float: "seconds", list[str]: "name,name", dict[str, Any]: "json",
+    dict[str, str]: "json",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,6 @@ class Verb:
     faces: tuple[Face, ...] = BOTH
     examples: tuple[str, ...] = ()
     common: tuple[Option, ...] = (PROFILE, FORMAT)
-    destructive: bool = False
 
     @property
     def function(self) -> Callable[..., Any]:

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import BadInput, BadOption
-from svc_notebook.verbs.binding import Call, bind_words, find_verb
+from svc_notebook.verbs.binding import Call, bind_words
 from svc_notebook.verbs.line import split_line
-from svc_notebook.verbs.table import VERBS
+from svc_notebook.verbs.table import find_verb
 from svc_notebook.verbs.verb import Face
 
 
 def bind(line: str, face: Face = "magic", body: str | None = None, **variables: object) -> Call:
     name, *words = [word.text for word in split_line(line)]
-    return bind_words(find_verb(name, VERBS, face), words, face, variables, body)
+    return bind_words(find_verb(name, face), words, face, variables, body)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from typing import Unpack, get_args, get_origin, get_type_hints
 import pytest
 
 from svc_notebook.bulk.options import Action, Duplicates, IfExists, Nulls, RowOptions
-from svc_notebook.verbs.binding import bind_words, find_verb
+from svc_notebook.verbs.binding import bind_words
 from svc_notebook.verbs.line import split_line
-from svc_notebook.verbs.table import VERBS
+from svc_notebook.verbs.table import VERBS, find_verb
 from svc_notebook.verbs.verb import Face, Verb, spread_options
 
 ROWS = [pytest.param(verb, face, id=f"{face}-{verb.name}") for verb in VERBS for face in verb.faces]
@@ -58,7 +58,7 @@ def test_the_examples_can_be_typed(verb: Verb, face: Face) -> None:
     for example in verb.examples:
         name, *words = [word.text for word in split_line(example)]
 
-        call = bind_words(find_verb(name, VERBS, face), words, face, variables)
+        call = bind_words(find_verb(name, face), words, face, variables)
 
         assert call.verb is verb
 
@@ -75,12 +75,12 @@ def test_a_name_stands_for_one_verb(face: Face) -> None:
     [("if-exists", IfExists), ("nulls", Nulls), ("duplicates", Duplicates), ("action", Action)],
 )
 def test_a_load_offers_the_words_its_function_knows(option: str, words: object) -> None:
-    row = find_verb("load", VERBS, "command").named("command")[option]
+    row = find_verb("load", "command").named("command")[option]
 
     assert row.choices == list(get_args(words))
 
 
 def test_every_way_to_read_rows_can_be_said_in_a_line() -> None:
-    said = {row.parameter for row in find_verb("load", VERBS, "command").named("command").values()}
+    said = {row.parameter for row in find_verb("load", "command").named("command").values()}
 
     assert set(RowOptions.__annotations__) - said == {"record_bytes", "batch_bytes"}
