@@ -221,19 +221,18 @@ def test_a_load_that_is_stopped_tells_what_it_has_sent(
     service: Running, client: Client, index: str, tmp_path: Path
 ) -> None:
     path = table(tmp_path / "films.csv", 30_000)
-    sent: list[int] = []
 
-    async def stopped_at_half() -> Stopped:
-        twin = AsyncClient(connection(service))
+    async def stopped_on_the_way() -> Stopped:
+        twin, enough = AsyncClient(connection(service)), asyncio.Event()
+
+        def tell(done: int, _: int) -> None:
+            if done >= 5000:
+                enough.set()
+
         work = asyncio.create_task(
-            guarded(
-                bulk.load(
-                    twin, path, index, batch=500, on_progress=lambda done, _: sent.append(done)
-                )
-            )
+            guarded(bulk.load(twin, path, index, batch=500, on_progress=tell))
         )
-        while not sent or sent[-1] < 5000:
-            await asyncio.sleep(0.001)
+        await enough.wait()
         work.cancel()
         return await work
 
@@ -242,7 +241,7 @@ def test_a_load_that_is_stopped_tells_what_it_has_sent(
             await work
         return caught.value
 
-    stopped = portal.run(stopped_at_half())
+    stopped = portal.run(stopped_on_the_way())
 
     assert isinstance(stopped.result, bulk.LoadResult)
     assert 5000 <= stopped.result.sent < 30_000
@@ -301,7 +300,8 @@ def test_a_loader_that_is_killed_goes_on_with_resume(
 
 
 def test_an_interrupt_ends_the_reading_of_a_source_quickly(client: Client, index: str) -> None:
-    endless = "SELECT i AS id, md5(i::VARCHAR || j::VARCHAR) AS x FROM range(100000) t(i), range(100000) u(j)"
+    rows = "range(100000) t(i), range(100000) u(j)"
+    endless = f"SELECT i AS id, md5(i::VARCHAR || j::VARCHAR) AS x FROM {rows}"
 
     async def stopped_early() -> float:
         work = asyncio.create_task(guarded())

@@ -181,11 +181,11 @@ def test_what_a_frame_holds_is_what_is_sent(rows: list[dict[str, Any]]) -> None:
         (pd.Series([[1], None]), [[1], None]),
         (pd.Series([dt.date(2024, 1, 2), None]), ["2024-01-02", None]),
         (
-            pd.Series(pd.to_datetime(["2024-01-02", None]).tz_localize("Europe/Paris")),
+            pd.Series([pd.Timestamp("2024-01-02", tz="Europe/Paris"), pd.NaT]),
             ["2024-01-01T23:00:00Z", None],
         ),
         (
-            pd.Series(pd.to_datetime(["2024-01-02T03:04:05.123456789Z", None])),
+            pd.Series([pd.Timestamp("2024-01-02T03:04:05.123456789Z"), pd.NaT]),
             ["2024-01-02T03:04:05.123456789Z", None],
         ),
         (pd.Series([1, 2], dtype="uint8"), [1, 2]),

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svc_notebook.errors import BadInput
+from svc_notebook.frames import columns
+from svc_notebook.frames.columns import Columns, finished, typed
+
+CELLS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(allow_nan=False),
+    st.text(max_size=3),
+    st.lists(st.integers(), max_size=2),
+)
+UNIFORM = st.sampled_from([st.integers(-9, 9), st.booleans(), st.text(max_size=2), CELLS])
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data(), st.integers(1, 4), st.integers(0, 9))
+def test_no_value_changes_on_its_way_into_a_frame_however_it_is_cut(
+    data: st.DataObject, chunk: int, rows: int
+) -> None:
+    kinds = {name: data.draw(UNIFORM) for name in "abc"}
+    records = [
+        {name: data.draw(kind) for name, kind in kinds.items() if data.draw(st.booleans())}
+        for _ in range(rows)
+    ]
+    before, columns.CHUNK = columns.CHUNK, chunk
+    try:
+        gathered = Columns()
+        for record in records:
+            gathered.add([record])
+        frame = gathered.frame()
+    finally:
+        columns.CHUNK = before
+
+    back = [
+        {name: value for name, value in row.items() if not missing(value)}
+        for row in frame.to_dict("records")
+    ]
+    assert back == [{n: v for n, v in record.items() if v is not None} for record in records]
+    assert list(frame.columns) == list(dict.fromkeys(n for r in records for n in r))
+
+
+def missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and value != value)
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        ([1, 2], "int64"),
+        ([1, None], "float64"),
+        ([1, 2.5], "float64"),
+        ([True, False], "bool"),
+        ([True, None], "object"),
+        ([None, None], "object"),
+        ([1, "a"], "object"),
+        ([2**70, 1], "object"),
+        ([[1], {"a": 1}], "object"),
+    ],
+)
+def test_a_column_has_the_dtype_of_its_values(values: list[Any], dtype: str) -> None:
+    gathered = Columns()
+    gathered.add({"x": value} for value in values)
+
+    assert gathered.frame()["x"].dtype == dtype
+
+
+def test_columns_asked_for_are_there_in_that_order_even_without_rows() -> None:
+    gathered = Columns(["b", "a"])
+
+    assert list(gathered.frame().columns) == ["b", "a"]
+
+
+def test_a_column_asked_for_that_no_record_has_is_missing_throughout() -> None:
+    gathered = Columns(["b"])
+    gathered.add([{"a": 1}, {"a": 2}])
+
+    assert gathered.frame()["b"].isna().tolist() == [True, True]
+
+
+SCHEMA = {"name": "str", "count": "int64", "on": "bool", "at": "datetime64[us, UTC]"}
+DEFAULTS = {"str": "", "int64": 0, "bool": False}
+
+
+@pytest.mark.parametrize(
+    "rows", [[], [{}], [{"name": "a", "count": 1, "on": True, "at": "2024-01-02T03:04:05.5Z"}]]
+)
+def test_a_fixed_schema_is_the_same_whatever_rows_come(rows: list[dict[str, Any]]) -> None:
+    frame = typed(rows, SCHEMA, DEFAULTS)
+
+    assert list(frame.columns) == list(SCHEMA)
+    assert frame["count"].dtype == "int64"
+    assert frame["on"].dtype == "bool"
+    assert str(frame["at"].dtype) == "datetime64[us, UTC]"
+    assert frame["name"].dtype == pd.Series([], dtype="str").dtype
+
+
+def test_times_are_in_utc_and_what_is_no_time_is_missing() -> None:
+    frame = typed([{"at": "2024-01-02T03:04:05+02:00"}, {"at": ""}], {"at": SCHEMA["at"]}, {})
+
+    assert frame["at"][0] == pd.Timestamp("2024-01-02T01:04:05Z")
+    assert frame["at"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("backend", "dtype"), [("numpy_nullable", "Int64"), ("pyarrow", "int64[pyarrow]")]
+)
+def test_a_dtype_backend_is_kept_to(backend: Any, dtype: str) -> None:
+    frame = finished(pd.DataFrame({"x": [1]}), {"index": "i", "none": None}, backend)
+
+    assert frame["x"].dtype == dtype
+    assert frame.attrs["svc"] == {"index": "i"}
+
+
+def test_an_unknown_dtype_backend_is_refused() -> None:
+    with pytest.raises(BadInput, match="numpy_nullable"):
+        finished(pd.DataFrame(), {}, "polars")  # type: ignore[arg-type]

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from svc_notebook import frames
+from svc_notebook.client import Client, portal
+from svc_notebook.errors import BadInput
+from tests.frames.conftest import INDEX
+
+
+def records(client: Client, ids: Any, **options: Any) -> pd.DataFrame:
+    return portal.run(frames.read_records(client.aio, INDEX, ids, **options))
+
+
+def test_records_come_in_the_order_of_their_ids(products: Client) -> None:
+    frame = records(products, ["3", "007", "1"])
+
+    assert frame["objectID"].tolist() == ["3", "007", "1"]
+    assert frame["price"].tolist() == [90, 50, 30]
+    assert frame["size"].tolist() == [{"w": 1}, None, None]
+
+
+def test_a_record_that_is_not_there_is_a_row_of_missing_values(products: Client) -> None:
+    frame = records(products, ["1", "nowhere", "3"])
+
+    assert frame["objectID"].tolist() == ["1", "nowhere", "3"]
+    assert frame["price"].isna().tolist() == [False, True, False]
+    assert frame.attrs["svc"] == {"index": INDEX, "missing": ["nowhere"]}
+
+
+def test_more_ids_than_one_request_takes(products: Client) -> None:
+    frame = records(products, ["1", "2"] * 1100, columns=["name"])
+
+    assert len(frame) == 2200
+    assert frame["name"].iloc[[0, 2199]].tolist() == ["oak lamp", "brass lamp"]
+
+
+def test_whole_numbers_are_ids_too(products: Client) -> None:
+    assert records(products, np.array([3, 1]))["price"].tolist() == [90, 30]
+
+
+@pytest.mark.parametrize("bad", [None, 1.5, "", True, float("nan")])
+def test_what_is_no_id_is_refused(products: Client, bad: object) -> None:
+    with pytest.raises(BadInput, match="is no objectID"):
+        records(products, ["1", bad])
+
+
+def test_no_ids_give_no_rows_but_the_columns(products: Client) -> None:
+    frame = records(products, [], columns=["objectID", "name"])
+
+    assert list(frame.columns) == ["objectID", "name"]
+    assert len(frame) == 0
+
+
+def test_a_whole_index_comes_back(products: Client) -> None:
+    frame = portal.run(frames.read_browse(products.aio, INDEX))
+
+    assert sorted(frame["objectID"]) == ["007", "1", "2", "3"]
+    assert frame.columns[0] == "objectID"
+    assert set(frame.columns) == {"objectID", "name", "brand", "price", "tags", "size"}
+
+
+def test_browsing_takes_filters_and_columns_over_many_pages(products: Client) -> None:
+    frame = portal.run(
+        frames.read_browse(
+            products.aio, INDEX, columns=["price"], filters="price < 60", hitsPerPage=1
+        )
+    )
+
+    assert list(frame.columns) == ["objectID", "price"]
+    assert sorted(frame["price"]) == [20.5, 30, 50]
+
+
+@pytest.mark.parametrize(("size", "lengths"), [(1, [1, 1, 1, 1]), (3, [3, 1]), (9, [4])])
+def test_chunks_are_of_the_size_asked_for(products: Client, size: int, lengths: list[int]) -> None:
+    async def gather() -> list[pd.DataFrame]:
+        chunks = await frames.read_browse(products.aio, INDEX, chunksize=size, hitsPerPage=2)
+        return [chunk async for chunk in chunks]
+
+    chunks = portal.run(gather())
+
+    assert [len(chunk) for chunk in chunks] == lengths
+    assert sorted(pd.concat(chunks)["objectID"]) == ["007", "1", "2", "3"]
+
+
+def test_a_chunk_is_of_one_row_or_more(products: Client) -> None:
+    async def first() -> pd.DataFrame:
+        return await anext(frames.browse_chunks(products.aio, INDEX, 0))
+
+    with pytest.raises(BadInput, match="1 or more"):
+        portal.run(first())
+
+
+def test_an_index_that_filters_leave_empty_has_its_columns(products: Client) -> None:
+    frame = portal.run(
+        frames.read_browse(products.aio, INDEX, columns=["name"], filters="price > 1000")
+    )
+
+    assert list(frame.columns) == ["objectID", "name"]
+    assert len(frame) == 0
+
+
+def test_columns_are_a_list(products: Client) -> None:
+    with pytest.raises(BadInput, match=r"columns=\['name'\]"):
+        portal.run(frames.read_browse(products.aio, INDEX, columns="name"))
+
+
+def test_indices_are_listed(products: Client) -> None:
+    frame = portal.run(frames.read_indices(products.aio)).set_index("name")
+
+    assert frame.loc[INDEX, "entries"] == 4
+    assert str(frame["updatedAt"].dtype) == "datetime64[us, UTC]"
+    assert frame.loc[INDEX, "updatedAt"] > pd.Timestamp("2024-01-01", tz="UTC")
+
+
+def test_settings_are_read(products: Client) -> None:
+    frame = portal.run(frames.read_settings(products.aio, INDEX)).set_index("setting")
+
+    assert frame.loc["customRanking", "value"] == ["desc(price)"]

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from svc_notebook import frames
+from svc_notebook.client import Client, portal
+from svc_notebook.errors import BadInput
+from tests.frames.conftest import INDEX
+
+RANKING = [
+    "nbTypos", "geoDistance", "words", "filters", "proximityDistance", "firstMatchedWord",
+    "nbExactWords", "userScore", "promoted",
+]  # fmt: skip
+
+
+def search(client: Client, query: str = "", **options: Any) -> pd.DataFrame:
+    return portal.run(frames.search(client.aio, INDEX, query, **options))
+
+
+def test_hits_are_rows_best_first(products: Client) -> None:
+    frame = search(products, "lamp")
+
+    assert frame["objectID"].tolist() == ["1", "2"]
+    assert frame["rank"].tolist() == [1, 2]
+    assert list(frame.columns) == ["rank", "objectID", "name", "brand", "price", "tags"]
+    assert frame["tags"].tolist() == [["a", "lamp"], None]
+
+
+def test_ranks_go_on_from_page_to_page(products: Client) -> None:
+    frame = search(products, hitsPerPage=3, page=1)
+
+    assert frame["rank"].tolist() == [4]
+
+
+def test_what_the_answer_tells_beside_the_hits_is_kept(products: Client) -> None:
+    frame = search(products, "lamp", facets=["brand"])
+
+    told = frame.attrs["svc"]
+    assert (told["index"], told["query"], told["nbHits"]) == (INDEX, "lamp", 2)
+    assert told["params"] == {"facets": ["brand"]}
+    assert told["facets"] == {"brand": {"Cobb": 1, "Lund": 1}}
+
+
+def test_the_value_of_each_criterion_is_shown_on_request(products: Client) -> None:
+    frame = search(products, "lampp", ranking=True)
+
+    assert list(frame.columns)[-len(RANKING) :] == RANKING
+    assert frame["nbTypos"].tolist() == [1, 1]
+    assert frame["promoted"].tolist() == [False, False]
+    assert frame["words"].dtype == "int64"
+
+
+def test_matches_are_marked_on_request(products: Client) -> None:
+    frame = search(products, "lamp", highlight=True)
+
+    assert frame["highlighted.name"].tolist() == ["oak <em>lamp</em>", "brass <em>lamp</em>"]
+    assert frame["highlighted.tags"][0] == ["a", "<em>lamp</em>"]
+
+
+def test_columns_are_chosen(products: Client) -> None:
+    frame = search(products, "lamp", columns=["price", "nowhere"])
+
+    assert list(frame.columns) == ["rank", "objectID", "price", "nowhere"]
+    assert frame["price"].tolist() == [30.0, 20.5]
+
+
+def test_an_empty_result_has_the_same_schema(products: Client) -> None:
+    full = search(products, "lamp", columns=["name"], ranking=True)
+    empty = search(products, "zzz", columns=["name"], ranking=True)
+
+    assert list(empty.columns) == list(full.columns)
+    assert empty.dtypes.drop("name").tolist() == full.dtypes.drop("name").tolist()
+    assert len(empty) == 0
+
+
+def test_a_frame_can_have_nullable_dtypes(products: Client) -> None:
+    frame = search(products, "lamp", dtype_backend="numpy_nullable")
+
+    assert frame["rank"].dtype == "Int64"
+    assert frame["price"].dtype == "Float64"
+
+
+def test_many_queries_make_one_long_frame(products: Client) -> None:
+    queries = ["lamp", "zzz", "desk", "lamp"] * 20
+
+    frame = portal.run(frames.search_many(products.aio, INDEX, queries, columns=["name"]))
+
+    assert frame["query"].tolist() == ["lamp", "lamp", "desk", "lamp", "lamp"] * 20
+    assert frame["rank"].tolist() == [1, 2, 1, 1, 2] * 20
+    assert list(frame.columns) == ["query", "rank", "objectID", "name"]
+    assert frame.attrs["svc"]["nbHits"] == [2, 0, 1, 2] * 20
+
+
+def test_queries_that_are_no_text_are_refused(products: Client) -> None:
+    with pytest.raises(BadInput, match="dropna"):
+        portal.run(frames.search_many(products.aio, INDEX, ["a", float("nan")]))  # type: ignore[list-item]
+
+
+def test_facets_are_counted(products: Client) -> None:
+    frame = portal.run(frames.read_facets(products.aio, INDEX, "oak", facets=["brand", "price"]))
+
+    assert frame.loc[frame["facet"] == "brand", ["value", "count"]].to_numpy().tolist() == [
+        ["Cobb", 2]
+    ]
+    assert frame.attrs["svc"]["facets_stats"]["price"]["max"] == 90
+    assert "facets" not in frame.attrs["svc"]
+
+
+def test_values_of_one_facet_are_searched(products: Client) -> None:
+    frame = portal.run(frames.read_facet_values(products.aio, INDEX, "brand", "co"))
+
+    assert frame.to_dict("records") == [
+        {"value": "Cobb", "highlighted": "<em>Co</em>bb", "count": 2}
+    ]
