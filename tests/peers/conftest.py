@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 from algoliasearch.search.client import SearchClientSync
 
-from tests.conftest import Running
+from tests.conftest import Running, start_service, stop_service
 from tests.peers.films import FILMS, SETTINGS
+from tests.peers.javascript import Script, install, run_script
 from tests.peers.official import connect, fill, finish
 
 
@@ -40,3 +41,18 @@ def films(service: Running) -> str:
         finish(client, "peers films", client.set_settings("peers films", SETTINGS))
         fill(client, "peers films", *FILMS)
     return "peers films"
+
+
+@pytest.fixture(scope="session")
+def second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Another application, for what concerns the whole of one, or two of them."""
+    process, running = start_service(tmp_path_factory.mktemp("second"), "--clusters", "2")
+    yield running
+    stop_service(process)
+
+
+@pytest.fixture(scope="session")
+def script(service: Running, pytestconfig: pytest.Config) -> Iterator[Script]:
+    """The vendor's JavaScript client, with the admin key unless told otherwise."""
+    with run_script(install(pytestconfig.cache.mkdir("peers-javascript")), service) as script:
+        yield script

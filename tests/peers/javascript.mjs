@@ -1,6 +1,6 @@
 // Calls the vendor's JavaScript client as lines of JSON ask for it, and answers each with a line.
 //
-//   {"client": "full", "key": "...", "method": "getObject", "argument": {...}}
+//   {"client": "full", "key": "...", "method": "getObject", "argument": {...}, "others": {}}
 //   {"result": ...} or {"error": {"name": "ApiError", "message": "...", "status": 404}}
 
 import { once } from "node:events";
@@ -10,6 +10,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [folder, address, appId] = process.argv.slice(2);
+// Where other applications are, by their ids: a client that makes a second one hands on its hosts.
+const others = {};
 const require = createRequire(join(folder, "installed.js"));
 const { algoliasearch } = require("algoliasearch");
 const { createHttpRequester } = require("@algolia/requester-node-http");
@@ -21,8 +23,9 @@ const rename = (name) => name.replace(/^x-algolia-/i, "x-service-");
 const wire = createHttpRequester();
 const requester = {
   send({ url, headers, ...rest }) {
+    const origin = others[headers["x-algolia-application-id"]] ?? address;
     const named = Object.entries(headers).map(([name, value]) => [rename(name), value]);
-    const target = url.replace(/([?&])x-algolia-/g, "$1x-service-");
+    const target = url.replace(address, origin).replace(/([?&])x-algolia-/g, "$1x-service-");
     return wire.send({ url: target, headers: Object.fromEntries(named), ...rest });
   },
 };
@@ -37,7 +40,8 @@ const clients = {
   lite: (key) => liteClient(appId, key, { hosts, requester }),
 };
 
-async function answer({ client, key, method, argument }) {
+async function answer({ client, key, method, argument, others: told }) {
+  Object.assign(others, told);
   const made = clients[client](key);
   if (!method.startsWith("browse")) return made[method](argument ?? undefined);
   const pages = [];

@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.conftest import Running
 from tests.peers.films import FILMS, SETTINGS
-from tests.peers.javascript import Failed, Script, Unreachable, install, run_script
-
-not_answered = pytest.mark.xfail(
-    raises=Unreachable, strict=True, reason="not answered by the local service yet"
-)
-
-
-@pytest.fixture(scope="session")
-def script(service: Running, pytestconfig: pytest.Config) -> Iterator[Script]:
-    """The client, with the admin key unless told otherwise."""
-    with run_script(install(pytestconfig.cache.mkdir("peers-javascript")), service) as script:
-        yield script
-
-
-def ids(answer: dict[str, Any]) -> list[str]:
-    return [hit["objectID"] for hit in answer["hits"]]
+from tests.peers.javascript import Failed, Script, ids
 
 
 def test_saved_records_come_back_as_they_were(script: Script, index: str) -> None:
@@ -227,6 +211,18 @@ def test_several_searches_may_be_written_in_the_old_way(
     assert [ids(result) for result in answer["results"]] == [["4"], ["1"]]
 
 
+def test_settings_read_from_one_index_may_be_set_on_another(script: Script, index: str) -> None:
+    script.finish(
+        index, script.call("setSettings", {"indexName": index, "indexSettings": SETTINGS})
+    )
+    told = script.call("getSettings", {"indexName": index})
+    other = f"{index} 2"
+
+    script.finish(other, script.call("setSettings", {"indexName": other, "indexSettings": told}))
+
+    assert script.call("getSettings", {"indexName": other}) == told
+
+
 @pytest.mark.xfail(raises=Failed, strict=True, reason="a search must ask for a hit at least")
 def test_an_interface_counts_facets_without_asking_for_hits(
     script: Script, service: Running, films: str
@@ -319,56 +315,3 @@ def test_a_wrong_key_is_refused(script: Script, films: str, client: str) -> None
         script.call("search", {"requests": requests}, client=client, key=secrets.token_hex(16))
 
     assert refused.value.status == 403
-
-
-def test_keys_are_added_read_and_deleted(script: Script, service: Running) -> None:
-    own = script.call("getApiKey", {"key": service.searchKey}, key=service.searchKey)
-    added = script.call("addApiKey", {"acl": ["search"], "indexes": ["peers*"]})["key"]
-    script.call("waitForApiKey", {"operation": "add", "key": added})
-    listed = [entry["value"] for entry in script.call("listApiKeys")["keys"]]
-    script.call("deleteApiKey", {"key": added})
-
-    assert own["acl"] == ["search"]
-    assert {service.searchKey, added} <= set(listed)
-    assert script.call("waitForApiKey", {"operation": "delete", "key": added}) is None
-
-
-@pytest.mark.parametrize("client", ["full", "lite"])
-def test_a_secured_key_filters_what_it_finds(
-    script: Script, service: Running, films: str, client: str
-) -> None:
-    restrictions = {
-        "filters": "genre:space AND year < 1980",
-        "searchParams": {"hitsPerPage": 5, "attributesToRetrieve": ["title", "year"]},
-        "restrictIndices": [films],
-        "userToken": "a b+c/ü",
-    }
-    order = {"parentApiKey": service.searchKey, "restrictions": restrictions}
-    key = script.call("generateSecuredApiKey", order)
-
-    answer = script.call("search", {"requests": [{"indexName": films}]}, client=client, key=key)
-
-    [result] = answer["results"]
-    assert (ids(result), result["hitsPerPage"]) == (["3", "1"], 5)
-    assert result["hits"][0].keys() == {"objectID", "title", "year", "_highlightResult"}
-
-
-@not_answered
-def test_synonyms_and_rules_are_saved_and_browsed(script: Script, index: str) -> None:
-    script.fill(index, {"objectID": "1", "title": "sofa"})
-    synonym = {"objectID": "s", "type": "synonym", "synonyms": ["sofa", "couch"]}
-    rule = {
-        "objectID": "r",
-        "conditions": [{"pattern": "seat", "anchoring": "contains"}],
-        "consequence": {"params": {"query": "sofa"}},
-    }
-
-    script.call("saveSynonyms", {"indexName": index, "synonymHit": [synonym]})
-    script.finish(index, script.call("saveRules", {"indexName": index, "rules": [rule]}))
-
-    [synonyms] = script.call("browseSynonyms", {"indexName": index})
-    [rules] = script.call("browseRules", {"indexName": index})
-    assert [hit["objectID"] for hit in (*synonyms["hits"], *rules["hits"])] == ["s", "r"]
-    for word in ("couch", "seat"):
-        params = {"indexName": index, "searchParams": {"query": word}}
-        assert ids(script.call("searchSingleIndex", params)) == ["1"]

@@ -12,7 +12,7 @@ from algoliasearch.search.client import SearchClientSync
 from algoliasearch.search.models.rule import Rule
 from algoliasearch.search.models.synonym_hit import SynonymHit
 
-from tests.conftest import Running, start_service, stop_service
+from tests.conftest import Running
 from tests.peers.official import Often, connect, fill, finish, ids, not_answered, own_warnings
 
 pytestmark = own_warnings
@@ -21,18 +21,10 @@ pytestmark = own_warnings
 deprecated = pytest.mark.filterwarnings("ignore:.* is deprecated:DeprecationWarning")
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A service of its own, for what concerns a whole application."""
-    process, running = start_service(tmp_path_factory.mktemp("alone"), "--clusters", "2")
-    yield running
-    stop_service(process)
-
-
 @pytest.fixture
-def operator(alone: Running) -> Iterator[SearchClientSync]:
-    """The admin of that application."""
-    with connect(alone) as client:
+def operator(second: Running) -> Iterator[SearchClientSync]:
+    """The admin of an application whose dictionaries, users and sources are free to change."""
+    with connect(second) as client:
         yield client
 
 
