@@ -88,9 +88,9 @@ def _wait_until_up(url: str, process: subprocess.Popen[bytes]) -> None:
     pytest.fail("JupyterLab does not answer")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """A browser without a window."""
+    """A browser without a window, closed with its last test: it keeps an event loop running."""
     if CHROMIUM is None:
         pytest.fail("these tests need Chromium; on Debian: apt-get install chromium")
     with sync_playwright() as playwright:
@@ -101,7 +101,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
-    """A page that keeps what its console says, in `page.said`."""
+    """A fresh page, as one that was never here before opens it."""
     context = chromium.new_context(viewport={"width": 1200, "height": 900})
     yield context.new_page()
     context.close()
