@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from getpass import getpass
+from getpass import GetPassWarning, getpass
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -86,10 +86,13 @@ def connect_asking(
 
 
 def _ask_key(name: str) -> str:
+    """Ask, but never where the answer would show; nobody to ask is no key."""
     try:
-        return getpass(f"API key of {name}: ")
-    except (EOFError, NotImplementedError, OSError):
-        return ""  # nobody to ask
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", GetPassWarning)
+            return getpass(f"API key of {name}: ")
+    except (EOFError, GetPassWarning, NotImplementedError, OSError):
+        return ""
 
 
 def profiles() -> dict[str, str]:
