@@ -85,7 +85,12 @@ class Portal:
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    loop.run_forever()
+    while True:
+        try:
+            loop.run_forever()
+            break
+        except KeyboardInterrupt:
+            continue  # a task ended with `Stopped`: it is told, but asyncio leaves the loop, too
     loop.run_until_complete(loop.shutdown_asyncgens())
     loop.close()
 

@@ -124,22 +124,30 @@ class _Watch:
             raise errors.exceptions[0] from errors.exceptions[0].__cause__
 
     async def _drain(self, name: str | None, deadline: float | None) -> None:
-        delay = SHORTEST
-        while True:
+        """Look at the newest task, for an index applies its tasks in order, and at one before.
+
+        Which one, settles where the index has got to, for progress: half way, or nearer the
+        oldest each time it was too near the newest.
+        """
+        queue, delay, share = self.queues[name], SHORTEST, 0.5
+        while queue:
             async with self._turns:
-                await self._look(name, self.queues[name])
-            if not self.queues[name] or (deadline is not None and self.clock() >= deadline):
+                if await self._look(name, queue, len(queue) - 1):
+                    return
+                place = int((len(queue) - 1) * share)
+                if place < len(queue) - 1:
+                    share = 0.5 if await self._look(name, queue, place) else share / 2
+            if deadline is not None and self.clock() >= deadline:
                 return
             await self.sleep(delay)
             delay = min(delay * GROWTH, LONGEST)
 
-    async def _look(self, name: str | None, queue: list[int]) -> None:
-        """Look at the newest, then at the one half way: an index applies its tasks in order."""
-        for place in dict.fromkeys((len(queue) - 1, (len(queue) - 1) // 2)):
-            if await self._is_published(name, queue[place]):
-                del queue[: place + 1]
-                self._tell()
-                return
+    async def _look(self, name: str | None, queue: list[int], place: int) -> bool:
+        if not await self._is_published(name, queue[place]):
+            return False
+        del queue[: place + 1]
+        self._tell()
+        return True
 
     async def _is_published(self, name: str | None, number: int) -> bool:
         if name is None:
