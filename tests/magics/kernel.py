@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,7 +23,6 @@ class Cell:
     warned: str = ""
     result: str = ""
     html: str = ""
-    ended: float = 0
 
 
 @dataclass
@@ -54,7 +52,6 @@ class Kernel:
         while (message := self._message(request))["content"].get("execution_state") != "idle":
             _note(cell, message["msg_type"], message["content"])
         cell.status = self._reply(request)["status"]
-        cell.ended = time.monotonic()
         return cell
 
     def good(self, code: str) -> Cell:
@@ -68,10 +65,9 @@ class Kernel:
         content = self._reply(self.client.complete(code))
         return code[content["cursor_start"] : content["cursor_end"]], content["matches"]
 
-    def stop(self) -> float:
-        """Press Stop; return when."""
+    def stop(self) -> None:
+        """Press Stop."""
         self.manager.interrupt_kernel()
-        return time.monotonic()
 
     def _message(self, request: str) -> Any:
         while True:
