@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import time
 from collections.abc import Callable
@@ -43,20 +42,28 @@ class Progress:
 
     def draw(self) -> None:
         """Draw the bar as it stands."""
-        if not self._shown or (not self._bar and self._clock() - self._began < DELAY):
+        if not self._shown or (self._bar is None and self._clock() - self._began < DELAY):
             return
-        bar = self._bar = self._bar or self._open_bar()
+        if self._bar is None:  # a bar of unknown total has no truth value
+            self._bar = self._open_bar()
+        bar = self._bar
         bar.total, bar.n = self.total, self.done
         bar.refresh()
 
     def _open_bar(self) -> tqdm[Any]:
-        bar = _bar_class()(total=self.total, unit=self._unit, desc=self._label, dynamic_ncols=True)
+        bar = _bar_class()(
+            total=self.total,
+            unit=self._unit,
+            desc=self._label,
+            dynamic_ncols=True,
+            file=sys.stdout if _in_notebook() else sys.stderr,
+        )
         bar.start_t = self._began
         return bar
 
     def close(self) -> None:
         """Draw the bar a last time and leave it."""
-        if self._bar:
+        if self._bar is not None:
             self.draw()
             self._bar.close()
             self._bar = None
@@ -81,10 +88,11 @@ def _in_notebook() -> bool:
 
 @cache
 def _bar_class() -> type[tqdm[Any]]:
-    """Choose by hand: tqdm's own choice warns where ipywidgets is missing."""
-    if _in_notebook() and importlib.util.find_spec("ipywidgets"):
-        from tqdm.notebook import tqdm as chosen
-    else:
-        from tqdm.std import tqdm as chosen  # type: ignore[assignment]
-    # Its monitor is a thread that draws on its own, into whatever cell runs by then.
+    """Choose the bar made of text, in notebooks too.
+
+    One made of widgets is saved as it was first drawn, at nothing done. The monitor is a thread
+    that draws on its own, into whatever cell runs by then.
+    """
+    from tqdm.std import tqdm as chosen
+
     return type("Bar", (chosen,), {"monitor_interval": 0})
