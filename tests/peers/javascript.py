@@ -29,15 +29,6 @@ class Failed(Exception):
         self.status = status
 
 
-class Unreachable(Failed):
-    """The client gave its only host up, as it does for a 501."""
-
-
-not_answered = pytest.mark.xfail(
-    raises=Unreachable, strict=True, reason="not answered by the local service yet"
-)
-
-
 class Script:
     """A running script; each call goes through a new client."""
 
@@ -71,8 +62,7 @@ class Script:
         self._process.stdin.flush()
         told = json.loads(self._process.stdout.readline())
         if "error" in told:
-            kind = Unreachable if told["error"]["name"] == "RetryError" else Failed
-            raise kind(**told["error"])
+            raise Failed(**told["error"])
         return told["result"]
 
     def finish(self, index: str, accepted: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import Running
 from tests.peers.films import FILMS, SETTINGS
-from tests.peers.javascript import Script, ids, not_answered
+from tests.peers.javascript import Script, ids
 from tests.peers.official import connect, stored
 
 
@@ -42,32 +42,46 @@ def test_a_secured_key_filters_what_it_finds(
     assert result["hits"][0].keys() == {"objectID", "title", "year", "_highlightResult"}
 
 
-@not_answered
-def test_synonyms_and_rules_are_saved_and_browsed(script: Script, index: str) -> None:
-    script.fill(index, {"objectID": "1", "title": "sofa"})
-    synonym = {"objectID": "s", "type": "synonym", "synonyms": ["sofa", "couch"]}
-    rule = {
-        "objectID": "r",
-        "conditions": [{"pattern": "seat", "anchoring": "contains"}],
-        "consequence": {"params": {"query": "sofa"}},
-    }
+SYNONYM = {"objectID": "s", "type": "synonym", "synonyms": ["sofa", "couch"]}
+RULE = {
+    "objectID": "r",
+    "conditions": [{"pattern": "seat", "anchoring": "contains"}],
+    "consequence": {"params": {"query": "sofa"}},
+}
 
-    script.call("saveSynonyms", {"indexName": index, "synonymHit": [synonym]})
-    script.finish(index, script.call("saveRules", {"indexName": index, "rules": [rule]}))
+
+def test_synonyms_and_rules_are_saved_and_browsed(script: Script, index: str) -> None:
+    script.call("saveSynonyms", {"indexName": index, "synonymHit": [SYNONYM]})
+    script.finish(index, script.call("saveRules", {"indexName": index, "rules": [RULE]}))
 
     [synonyms] = script.call("browseSynonyms", {"indexName": index})
     [rules] = script.call("browseRules", {"indexName": index})
+
     assert [hit["objectID"] for hit in (*synonyms["hits"], *rules["hits"])] == ["s", "r"]
-    for word in ("couch", "seat"):
-        params = {"indexName": index, "searchParams": {"query": word}}
-        assert ids(script.call("searchSingleIndex", params)) == ["1"]
+    assert script.call("getSynonym", {"indexName": index, "objectID": "s"}) == SYNONYM
+    assert script.call("getRule", {"indexName": index, "objectID": "r"}) == RULE
 
 
-@not_answered
+@pytest.mark.xfail(
+    raises=AssertionError, strict=True, reason="saved, but searches do not look at them yet"
+)
+@pytest.mark.parametrize("word", ["couch", "seat"])
+def test_synonyms_and_rules_change_what_is_found(script: Script, index: str, word: str) -> None:
+    script.fill(index, {"objectID": "1", "title": "sofa"})
+
+    script.call("saveSynonyms", {"indexName": index, "synonymHit": [SYNONYM]})
+    script.finish(index, script.call("saveRules", {"indexName": index, "rules": [RULE]}))
+
+    params = {"indexName": index, "searchParams": {"query": word}}
+    assert ids(script.call("searchSingleIndex", params)) == ["1"]
+
+
 def test_an_index_is_copied_to_another_application(
     script: Script, second: Running, index: str
 ) -> None:
     script.call("setSettings", {"indexName": index, "indexSettings": SETTINGS})
+    script.call("saveSynonyms", {"indexName": index, "synonymHit": [SYNONYM]})
+    script.call("saveRules", {"indexName": index, "rules": [RULE]})
     script.fill(index, *FILMS)
     order = {
         "sourceIndexName": index,
@@ -81,4 +95,6 @@ def test_an_index_is_copied_to_another_application(
 
     with connect(second) as there:
         assert sorted(stored(there, index)) == ["1", "2", "3", "4"]
+        assert there.get_synonym(index, "s").to_dict() == SYNONYM
+        assert there.get_rule(index, "r").to_dict() == RULE
         assert there.get_settings(index).custom_ranking == SETTINGS["customRanking"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -19,6 +20,10 @@ pytestmark = own_warnings
 
 # What the client calls deprecated the service answers all the same.
 deprecated = pytest.mark.filterwarnings("ignore:.* is deprecated:DeprecationWarning")
+
+no_effect = pytest.mark.xfail(
+    raises=AssertionError, strict=True, reason="saved, but searches do not look at it yet"
+)
 
 
 @pytest.fixture
@@ -94,9 +99,7 @@ def test_a_secured_key_that_has_ended_is_refused(
     assert wrong.value.status_code == 403
 
 
-@not_answered
-def test_synonyms_are_saved_read_found_and_deleted(client: SearchClientSync, index: str) -> None:
-    fill(client, index, {"objectID": "1", "title": "sofa"}, {"objectID": "2", "title": "couch"})
+def test_synonyms_are_saved_read_found_and_replaced(client: SearchClientSync, index: str) -> None:
     one: dict[str, Any] = {"objectID": "one", "type": "synonym", "synonyms": ["sofa", "couch"]}
     way: dict[str, Any] = {
         "objectID": "way", "type": "onewaysynonym", "input": "seat", "synonyms": ["sofa"],
@@ -104,20 +107,27 @@ def test_synonyms_are_saved_read_found_and_deleted(client: SearchClientSync, ind
 
     saved = client.save_synonym(index, "one", one, forward_to_replicas=True)
     finish(client, index, client.save_synonyms(index, [way]))
-    listed = client.search_synonyms(index, {"query": "sofa"})
     pages: list[Any] = []
     client.browse_synonyms(index, pages.append)
 
     assert saved.id == "one"
     assert client.get_synonym(index, "one").to_dict() == one
-    assert sorted(hit.object_id for hit in listed.hits) == ["one", "way"]
+    assert client.search_synonyms(index, {"query": "couch"}).nb_hits == 1
     assert sorted(hit.object_id for page in pages for hit in page.hits) == ["one", "way"]
+    finish(client, index, client.save_synonyms(index, [way], replace_existing_synonyms=True))
+    assert [hit.object_id for hit in client.search_synonyms(index).hits] == ["way"]
+
+
+@no_effect
+def test_a_synonym_finds_what_its_other_words_find(client: SearchClientSync, index: str) -> None:
+    fill(client, index, {"objectID": "1", "title": "sofa"}, {"objectID": "2", "title": "couch"})
+    synonym = {"objectID": "one", "type": "synonym", "synonyms": ["sofa", "couch"]}
+
+    finish(client, index, client.save_synonyms(index, [synonym]))
+
     assert sorted(ids(client.search_single_index(index, {"query": "couch"}))) == ["1", "2"]
-    finish(client, index, client.save_synonyms(index, [], replace_existing_synonyms=True))
-    assert ids(client.search_single_index(index, {"query": "couch"})) == ["2"]
 
 
-@not_answered
 @pytest.mark.parametrize(
     "synonym",
     [
@@ -144,40 +154,45 @@ def test_every_type_of_synonym_fits_the_model(
     assert client.search_synonyms(index).nb_hits == 0
 
 
-@not_answered
-def test_rules_are_saved_read_applied_and_deleted(client: SearchClientSync, index: str) -> None:
-    fill(client, index, {"objectID": "1", "title": "lamp"}, {"objectID": "2", "title": "lamps"})
-    rule = Rule.from_dict(
-        {
-            "objectID": "hide",
-            "conditions": [{"pattern": "lamp", "anchoring": "is"}],
-            "consequence": {
-                "promote": [{"objectID": "2", "position": 0}],
-                "userData": {"seen": True},
-            },
-        }
-    )
+RULE: dict[str, Any] = {
+    "objectID": "second first",
+    "conditions": [{"pattern": "lamp", "anchoring": "is"}],
+    "consequence": {
+        "promote": [{"objectID": "2", "position": 0}],
+        "userData": {"seen": True},
+    },
+}
+
+
+def test_rules_are_saved_read_found_and_deleted(client: SearchClientSync, index: str) -> None:
+    rule = Rule.from_dict(deepcopy(RULE))
     assert rule
 
-    saved = client.save_rule(index, "hide", rule)
-    finish(client, index, saved)
-    answer = client.search_single_index(index, {"query": "lamp", "getRankingInfo": True})
+    client.save_rule(index, RULE["objectID"], rule)
     finish(client, index, client.save_rules(index, [rule], clear_existing_rules=True))
     pages: list[Any] = []
     client.browse_rules(index, pages.append)
 
-    assert ids(answer) == ["2", "1"]
-    assert answer.applied_rules == [{"objectID": "hide"}]
-    assert answer.user_data == [{"seen": True}]
-    assert client.get_rule(index, "hide").to_dict()["conditions"][0]["anchoring"] == "is"
-    assert [found.object_id for page in pages for found in page.hits] == ["hide"]
+    assert client.get_rule(index, RULE["objectID"]).to_dict() == RULE
+    assert [found.object_id for page in pages for found in page.hits] == [RULE["objectID"]]
     assert client.search_rules(index, {"query": "lamp"}).nb_hits == 1
-    finish(client, index, client.delete_rule(index, "hide"))
+    client.delete_rule(index, RULE["objectID"])
     finish(client, index, client.clear_rules(index))
-    assert ids(client.search_single_index(index, {"query": "lamp"})) == ["1", "2"]
+    assert client.search_rules(index).nb_hits == 0
 
 
-@not_answered
+@no_effect
+def test_a_rule_tells_that_it_applied(client: SearchClientSync, index: str) -> None:
+    fill(client, index, {"objectID": "1", "title": "lamp"}, {"objectID": "2", "title": "lamps"})
+
+    finish(client, index, client.save_rules(index, [RULE]))
+
+    answer = client.search_single_index(index, {"query": "lamp", "getRankingInfo": True})
+    assert ids(answer) == ["2", "1"]
+    assert answer.applied_rules == [{"objectID": RULE["objectID"]}]
+    assert answer.user_data == [{"seen": True}]
+
+
 def test_dictionaries_take_words_and_settings(operator: SearchClientSync) -> None:
     word = {"objectID": "peer", "language": "en", "word": "peerword", "state": "enabled"}
     disabled = {"disableStandardEntries": {"stopwords": {"fr": True}}}
@@ -188,14 +203,19 @@ def test_dictionaries_take_words_and_settings(operator: SearchClientSync) -> Non
     operator.wait_for_app_task(operator.set_dictionary_settings(disabled).task_id, Often())
 
     found = operator.search_dictionary_entries("stopwords", {"query": "peerword"})
-    standard = operator.search_dictionary_entries("stopwords", {"query": "about", "language": "en"})
-    languages = operator.get_dictionary_languages()
-    settings = operator.get_dictionary_settings().disable_standard_entries
+    english = operator.get_dictionary_languages()["en"].stopwords
     assert [(hit.object_id, hit.word) for hit in found.hits] == [("peer", "peerword")]
-    assert "about" in [hit.word for hit in standard.hits]
+    assert english
+    assert english.nb_custom_entries == 1
+    settings = operator.get_dictionary_settings().disable_standard_entries
     assert settings.stopwords == {"fr": True}
-    assert languages["en"].stopwords
-    assert languages["en"].stopwords.nb_custom_entries == 1
+
+
+@pytest.mark.xfail(raises=AssertionError, strict=True, reason="standard words are not listed yet")
+def test_dictionaries_list_standard_words_too(operator: SearchClientSync) -> None:
+    answer = operator.search_dictionary_entries("stopwords", {"query": "about", "language": "en"})
+
+    assert "about" in [hit.word for hit in answer.hits]
 
 
 def test_the_log_tells_of_a_search(client: SearchClientSync, films: str) -> None:
