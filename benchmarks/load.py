@@ -22,11 +22,15 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
 TRIALS = 3
-WORDS = "amber brass cedar copper desk lamp oak silver table chair garden linen marble velvet".split()
+WORDS = ["amber", "brass", "cedar", "copper", "desk", "lamp", "oak", "silver", "table", "chair"]
 LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 ANSWER = json.dumps(
     {"taskID": 1, "objectIDs": [], "status": "published", "pendingTask": False, "updatedAt": ""}
@@ -38,23 +42,23 @@ class Swallow(asyncio.Protocol):
     """Reads requests, forgets them, and answers that all is well."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.WriteTransport)
         self.transport = transport
         self.head = b""
         self.left = 0
 
     def data_received(self, data: bytes) -> None:
         if self.left:
-            data, self.left = data[self.left :], max(self.left - len(data), 0)
-        self.head += data
-        while not self.left and b"\r\n\r\n" in self.head:
-            head, _, rest = self.head.partition(b"\r\n\r\n")
+            self.left -= len(data)
+        else:
+            self.head += data
+            head, end, rest = self.head.partition(b"\r\n\r\n")
+            if not end:
+                return
             found = LENGTH.search(head)
-            size = int(found[1]) if found else 0
-            self.left, self.head = max(size - len(rest), 0), rest[size:]
-            self._owes = True
-        if not self.left and getattr(self, "_owes", False):
-            self._owes = False
-            assert isinstance(self.transport, asyncio.WriteTransport)
+            self.left, self.head = (int(found[1]) if found else 0) - len(rest), b""
+        if self.left <= 0:
+            self.left = 0
             self.transport.write(HEAD % len(ANSWER) + ANSWER)
 
 
@@ -68,14 +72,14 @@ async def serve() -> None:
 def write_table(path: Path, rows: int) -> None:
     """Write a CSV of ten columns with text of all lengths, numbers, gaps, quotes and dates."""
     words = "[" + ", ".join(f"'{word}'" for word in WORDS) + "]"
-    word = f"{words}[1 + (hash(i * 31 + k) % 14)::INT]"
+    word = f"{words}[1 + (hash(i * 31 + k) % 10)::INT]"
     text = f"array_to_string([{word} for k in range(%d)], ' ')"
     duckdb.sql(
         f"""COPY (SELECT
             format('SKU-{{:08d}}', i) AS sku,
-            {text.replace('%d', '3')} || ' "' || i || '"' AS name,
-            {text.replace('%d', '15')} || ', é' AS description,
-            {words}[1 + (hash(i) % 14)::INT] || ' & Co' AS brand,
+            {text.replace("%d", "3")} || ' "' || i || '"' AS name,
+            {text.replace("%d", "15")} || ', é' AS description,
+            {words}[1 + (hash(i) % 10)::INT] || ' & Co' AS brand,
             CASE WHEN hash(i + 1) % 30 > 0 THEN round((hash(i) % 40000) / 100, 2) END AS price,
             (hash(i + 2) % 5000)::INT AS stock,
             round(1 + (hash(i + 3) % 40) / 10, 1) AS rating,
@@ -86,15 +90,25 @@ def write_table(path: Path, rows: int) -> None:
     )
 
 
-def load_ours(path: Path, port: int, rows: int) -> int:
+Work = Callable[[], int]
+
+
+def load_ours(path: Path, port: int, rows: int) -> Work:
     from svc_notebook import bulk
+    from svc_notebook.bulk.database import import_duckdb
 
-    result = asyncio.run(bulk.load(_client(port), path, "swallowed", limit=rows or None))
-    assert result.complete
-    return result.published
+    import_duckdb()
+    client = _client(port)
+
+    def work() -> int:
+        result = asyncio.run(bulk.load(client, path, "swallowed", limit=rows or None))
+        assert result.complete
+        return result.published
+
+    return work
 
 
-def load_theirs(path: Path, port: int, rows: int) -> int:
+def load_theirs(path: Path, port: int, rows: int) -> Work:
     import pandas as pd
     from algoliasearch.http.hosts import Host, HostsCollection
     from algoliasearch.search.client import SearchClientSync
@@ -103,19 +117,23 @@ def load_theirs(path: Path, port: int, rows: int) -> int:
     config = SearchConfig("app", "key")
     config.hosts = HostsCollection([Host("127.0.0.1", scheme="http", port=port)])
     client = SearchClientSync.create_with_config(config)
-    frame = pd.read_csv(path, nrows=rows).astype(object)
-    frame["objectID"] = frame["sku"]
-    records = frame.where(frame.notna(), None).to_dict("records")
-    client.save_objects("swallowed", records)
-    return len(records)
+
+    def work() -> int:
+        frame = pd.read_csv(path, nrows=rows).astype(object)
+        frame["objectID"] = frame["sku"]
+        records = frame.where(frame.notna(), None).to_dict("records")
+        client.save_objects("swallowed", records)  # type: ignore[arg-type]
+        return len(records)
+
+    return work
 
 
-def send_prepared(path: Path, port: int, rows: int) -> int:
-    """Send bodies that were made before the clock started."""
+def send_prepared(path: Path, port: int, rows: int) -> Work:
+    """Send bodies that were made before the clock starts."""
     from svc_notebook.api import Parcel, SearchApi
 
     bodies, count = _bodies(path, rows)
-    client, started = _client(port), time.perf_counter()
+    client = _client(port)
 
     async def send() -> None:
         async with asyncio.TaskGroup() as group:
@@ -127,8 +145,11 @@ def send_prepared(path: Path, port: int, rows: int) -> int:
             parcel = Parcel("POST", "/1/indexes/swallowed/batch", {}, body)
             await client.perform(SearchApi.batch.endpoint, parcel)
 
-    asyncio.run(send())
-    return round(count / (time.perf_counter() - started))
+    def work() -> int:
+        asyncio.run(send())
+        return count
+
+    return work
 
 
 def _bodies(path: Path, rows: int) -> tuple[list[bytes], int]:
@@ -142,14 +163,14 @@ def _bodies(path: Path, rows: int) -> tuple[list[bytes], int]:
     return [batch.body for batch in batches], sum(batch.rows for batch in batches)
 
 
-def _client(port: int):  # type: ignore[no-untyped-def]
+def _client(port: int) -> AsyncClient:
     from svc_notebook.client import AsyncClient, Connection, Secret
 
     url = f"http://127.0.0.1:{port}"
     return AsyncClient(Connection(url=url, app_id="app", api_key=Secret("key")))
 
 
-WAYS: dict[str, Callable[[Path, int, int], int]] = {
+WAYS: dict[str, Callable[[Path, int, int], Work]] = {
     "ours": load_ours,
     "theirs": load_theirs,
     "prepared": send_prepared,
@@ -158,9 +179,9 @@ WAYS: dict[str, Callable[[Path, int, int], int]] = {
 
 def run_way(way: str, path: Path, port: int, rows: int) -> None:
     """Measure one way in this process."""
+    work = WAYS[way](path, port, rows)
     started = time.perf_counter()
-    count = WAYS[way](path, port, rows)
-    rate = count if way == "prepared" else round(count / (time.perf_counter() - started))
+    rate = round(work() / (time.perf_counter() - started))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"rate": rate, "peak": peak}))
 

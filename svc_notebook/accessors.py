@@ -61,8 +61,8 @@ class FrameAccessor:
         self,
         index: str,
         *,
-        id: str = "objectID",
-        client: Client | None = None,  # noqa: A002 - as in `push`
+        id: str = "objectID",  # noqa: A002 - as in `push`
+        client: Client | None = None,
     ) -> LoadResult:
         """Delete the records of the rows' ids."""
         self._check(id)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Iterator
+from typing import Any
 from uuid import uuid4
 
 import pandas as pd
@@ -42,7 +43,8 @@ def test_rows_are_pushed_read_back_and_deleted(client: Client, index: str) -> No
 def test_a_column_of_queries_is_searched(client: Client, index: str) -> None:
     FILMS.svc.push(index, id="id", client=client)
 
-    found = pd.Series(["jaws", "zzz", "alien"]).svc.search(index, client=client)
+    queries: Any = pd.Series(["jaws", "zzz", "alien"])
+    found = queries.svc.search(index, client=client)
 
     assert found[["query", "objectID"]].to_numpy().tolist() == [["jaws", "1"], ["alien", "2"]]
 

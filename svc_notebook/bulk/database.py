@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # How long a stopped query may take to end, in seconds.
 PATIENCE = 0.5
-SETTINGS = {"threads": min(4, os.cpu_count() or 1), "memory_limit": "192MB"}
+SETTINGS = {"threads": min(4, os.cpu_count() or 1), "memory_limit": "128MB"}
 
 
 class ReadingStopped(Exception):

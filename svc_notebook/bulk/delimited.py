@@ -81,7 +81,7 @@ def _scan(paths: Sequence[Path], dialect: Dialect, mode: str) -> str:
         f"read_csv({sql.listing(map(str, paths))}, auto_detect=false, strict_mode=true, "
         f"delim={sql.text(dialect.separator)}, quote={sql.text(dialect.quote)}, "
         f"escape={sql.text(dialect.escape)}, header={str(dialect.header).lower()}, "
-        f"skip={dialect.blank}, columns={columns}, buffer_size=8000000, {mode})"
+        f"skip={dialect.blank}, columns={columns}, buffer_size=4000000, {mode})"
     )
     # A blank line is no row; only in a file of one column is it taken for one.
     return f"(SELECT * FROM {call} WHERE c0 IS NOT NULL)" if len(dialect.names) == 1 else call

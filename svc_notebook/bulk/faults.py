@@ -130,20 +130,21 @@ def _add_repeated(
         f"first_value(pos) OVER (PARTITION BY id ORDER BY pos {order}) AS other "
         f"FROM {held} WHERE hash(id) IN ({shared})"
     )
-    found = table.db.rows(f"SELECT pos, id, other, nth FROM ({ranked}) WHERE nth > 1 ORDER BY pos")
+    later = f"FROM ({ranked}) WHERE nth > 1 ORDER BY pos"
     if ids.hashed:
-        faults.repeats = {pos: nth for pos, _, _, nth in found}
+        faults.repeats = dict(table.db.rows(f"SELECT pos, nth {later}"))
         return
-    if found and options.duplicates == "error":
-        pos, shown, other, _ = found[0]
+    told = table.db.rows(f"SELECT pos, id, other {later} LIMIT {TOLD}")
+    if told and options.duplicates == "error":
+        pos, shown, other = told[0]
         raise BadInput(
             f"rows {numbers.of(other):,} and {numbers.of(pos):,} have both the id {shown!r}; "
             "duplicates='reject' or 'last' sends one of them"
         )
-    faults.positions.append(np.array([row[0] for row in found], dtype=np.int64))
+    faults.positions.append(_positions(table.db, f"SELECT pos {later}"))
     faults.told += [
         Fault(numbers.of(pos), ids.column, shown, f"has the id of row {numbers.of(other):,}")
-        for pos, shown, other, _ in found[:TOLD]
+        for pos, shown, other in told
     ]
 
 

@@ -68,7 +68,7 @@ class Options:
     limit: int | None = None
     record_bytes: int = 100_000
     batch: int = 10_000
-    batch_bytes: int = 4_000_000
+    batch_bytes: int = 2_000_000
     separator: str | None = None
     quote: str | None = None
     header: bool | None = None

@@ -114,7 +114,7 @@ def test_indices_are_listed(products: Client) -> None:
 
     assert frame.loc[INDEX, "entries"] == 4
     assert str(frame["updatedAt"].dtype) == "datetime64[us, UTC]"
-    assert frame.loc[INDEX, "updatedAt"] > pd.Timestamp("2024-01-01", tz="UTC")
+    assert (frame["updatedAt"] > pd.Timestamp("2024-01-01", tz="UTC")).all()
 
 
 def test_settings_are_read(products: Client) -> None:
