@@ -116,12 +116,16 @@ class _Watch:
 
     async def run(self, deadline: float | None) -> None:
         self._tell()
+        failed = None
         try:
             async with asyncio.TaskGroup() as group:
                 for name in self.queues:
                     group.create_task(self._drain(name, deadline))
         except BaseExceptionGroup as errors:
-            raise errors.exceptions[0] from errors.exceptions[0].__cause__
+            failed = errors.exceptions[0]
+        # Out here, for a notebook writes out the whole of an error that has a group behind it.
+        if failed:
+            raise failed
 
     async def _drain(self, name: str | None, deadline: float | None) -> None:
         """Look at the newest task, for an index applies its tasks in order, and at one before.
