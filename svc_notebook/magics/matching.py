@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
+from IPython.core import completer
 
 from svc_notebook.verbs.completion import Names, Suggestions, complete_body, complete_line
 from svc_notebook.verbs.names import LiveNames
 
-Matcher = Callable[[CompletionContext], Any]
+Matcher = Callable[[Any], Any]
 MATCHER = "svc_notebook"
 _LINE = re.compile(r"\s*(?:[\w\s,.\[\]]+=\s*)?%svc\s+(.*)", re.S)
 _CELL = re.compile(r"\s*%%svc\s+(.*)", re.S)
@@ -22,16 +22,18 @@ def make_matcher(shell: Any) -> Matcher:
     """Make the matcher of one shell."""
     names = LiveNames(shell.user_ns)
 
-    def match_svc(context: CompletionContext) -> Any:
+    def match_svc(context: Any) -> Any:
         found = suggest(context.full_text, context.cursor_line, context.cursor_position, names)
         return {
-            "completions": [SimpleCompletion(text=text, type="svc") for text in found.texts],
+            "completions": [
+                completer.SimpleCompletion(text=text, type="svc") for text in found.texts
+            ],
             "matched_fragment": found.fragment,
             "suppress": True,
             "ordered": True,
         }
 
-    matcher: Matcher = context_matcher(identifier=MATCHER)(match_svc)
+    matcher: Matcher = completer.context_matcher(identifier=MATCHER)(match_svc)
     return matcher
 
 
