@@ -13,6 +13,9 @@ from svc_notebook.service.engine.spelling import FIRST_LETTER, typos_between
 
 Match = tuple[int, int]
 """The number of a query word, and how many letters of the token to mark."""
+Spotted = tuple[int, int, int]
+"""Typos, the number of the query word, and how many letters of the token match."""
+Loose = Callable[[str, bool, bool], Spotted | None]
 Run = tuple[int, tuple[str, ...]]
 """The number of a query word, and tokens that match it side by side."""
 
@@ -34,7 +37,7 @@ class Manner(NamedTuple):
 def make_marker(query: Query, options: Options) -> Marker:
     """Return what marks the texts of a search's hits."""
     ways = [(number, way) for number, word in enumerate(query.words) for way in word.alternatives]
-    loose = [_Loose.of(*pair) for pair in ways if pair[1].prefix or pair[1].forgiven]
+    loose = [_make_loose(*pair) for pair in ways if pair[1].prefix or pair[1].forgiven]
     several = [(number, way) for number, way in ways if len(way.words) > 1]
     whole = _by_word(ways)
     unforgiven = words_without_typos(options)
@@ -46,11 +49,10 @@ def make_marker(query: Query, options: Options) -> Marker:
         if manner is None:
             return None
         lenient = manner.typos and token not in unforgiven
-        found = [way.match(token, manner.prefixes, lenient) for way in loose]
+        found = [one for spot in loose if (one := spot(token, manner.prefixes, lenient))]
         if token in whole:
             found += (one for one in whole[token] if manner.typos or not one[0])
-        best = min(filter(None, found), default=None)
-        return None if best is None else best[1:]
+        return min(found)[1:] if found else None
 
     def runs(path: str) -> Sequence[Run]:
         manner = manner_of(path)
@@ -63,40 +65,29 @@ def make_marker(query: Query, options: Options) -> Marker:
     return Marker(match, runs)
 
 
-class _Loose(NamedTuple):
-    """A query word that also matches by its beginning, or misspelled."""
+def _make_loose(number: int, way: Alternative) -> Loose:
+    """Return a test of tokens against a word that also matches by its beginning or misspelled."""
+    word, prefix, forgiven = way.words[0], way.prefix, way.forgiven
+    first, shortest, letters = word[0], len(word) - forgiven, frozenset(word)
+    as_beginning = (0, number, len(word))
 
-    word: str
-    number: int
-    prefix: bool
-    forgiven: int
-    letters: frozenset[str]
-
-    @classmethod
-    def of(cls, number: int, way: Alternative) -> _Loose:
-        word = way.words[0]
-        return cls(word, number, way.prefix, way.forgiven, frozenset(word))
-
-    def match(self, token: str, prefixes: bool, typos: bool) -> tuple[int, int, int] | None:
-        """Return typos, the query word's number, and the letters that match."""
-        word, _, prefix, forgiven, _ = self
-        prefix = prefix and prefixes
-        if prefix and token.startswith(word):
-            return 0, self.number, len(word)
+    def match(token: str, prefixes: bool, typos: bool) -> Spotted | None:
+        if prefix and prefixes and token.startswith(word):
+            return as_beginning
         # Most tokens are far away, and that can be told without comparing letter by letter.
-        if not forgiven or not typos or len(token) < len(word) - forgiven:
+        if not typos or (token[0] != first and forgiven < FIRST_LETTER) or len(token) < shortest:
             return None
-        if token[0] != word[0] and forgiven < FIRST_LETTER:
+        if not forgiven or len(letters.difference(token)) > forgiven:
             return None
-        if len(self.letters.difference(token)) > forgiven:
-            return None
-        count, letters = typos_between(word, token, forgiven, prefix)
-        return (count, self.number, letters) if count <= forgiven else None
+        count, matching = typos_between(word, token, forgiven, prefix and prefixes)
+        return (count, number, matching) if count <= forgiven else None
+
+    return match
 
 
-def _by_word(ways: Iterable[tuple[int, Alternative]]) -> dict[str, list[tuple[int, int, int]]]:
+def _by_word(ways: Iterable[tuple[int, Alternative]]) -> dict[str, list[Spotted]]:
     """Group what matches a token as a whole: typos, query word, letters."""
-    found: dict[str, list[tuple[int, int, int]]] = {}
+    found: dict[str, list[Spotted]] = {}
     for number, way in ways:
         if len(way.words) == 1:
             word = way.words[0]

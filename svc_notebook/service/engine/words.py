@@ -212,12 +212,17 @@ def _table(
 def _piece(letter: str) -> str:
     if letter in APOSTROPHES:
         return ""
-    if any(ord(letter) in script for script in UNSPACED) and letter.isalnum():
-        return f" {_letters(letter)} "
-    if letters := _letters(letter):
+    letters = _letters(letter)
+    if any(map(_is_unspaced, letters)):
+        return f" {letters} " if len(letters) == 1 else " "
+    if letters:
         return letters
     invisible = unicodedata.category(letter) in ("Cf", "Mn", "Me") and letter != INVISIBLE_SPACE
     return "" if invisible else " "
+
+
+def _is_unspaced(letter: str) -> bool:
+    return any(ord(letter) in script for script in UNSPACED)
 
 
 def _letters(text: str, accents: bool = False) -> str:

@@ -61,7 +61,7 @@ def make_record(random: Random, number: int) -> dict[str, Any]:
         "size": random.choice([1, 4, 42, 2.5, None]),
         "price": random.choice([1, 2.5, 1e3, -3, [4, 1], None]),
         "kind": random.choice(["lamp", "Chair", "", None]),
-        "mixed": random.choice([1, 2.0, "1", "x", True, None, [], {"odd": 1}]),
+        "mixed": random.choice([1, 2.0, "1", "x", True, None, [], ["y", 2], {"odd": 1}]),
         "flag": random.choice([True, False]),
         "brand": random.choice(BRANDS),
         "colours": random.sample(COLOURS, random.randint(0, 3)),
@@ -172,7 +172,9 @@ def make_query(random: Random) -> str:
 def make_word(random: Random) -> str:
     word = random.choice(WORDS)
     kind = random.random()
-    if kind < 0.3:
+    if kind < 0.1:
+        return word + random.choice(WORDS)
+    if kind < 0.35:
         word = word[: random.randint(1, len(word))]
     if kind > 0.6:
         place, letter = random.randrange(len(word)), random.choice("aelmx1")

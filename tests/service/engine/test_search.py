@@ -288,6 +288,29 @@ def is_marked(record: Record, settings: dict[str, Any], params: dict[str, Any]) 
     return False
 
 
+# ----------------------------------------------------------------------------------- groups
+
+
+def test_groups_far_down_are_found_when_one_group_holds_all_the_best() -> None:
+    index = Index({"attributeForDistinct": "maker", "customRanking": ["desc(rank)"]})
+    index.put([{"objectID": f"a{n}", "maker": "a", "rank": 1000 - n} for n in range(200)])
+    index.put([{"objectID": f"b{n}", "maker": "b", "rank": 100 - n} for n in range(10)])
+    index.put([{"objectID": f"c{n}", "rank": -n} for n in range(3)])
+
+    found = index.search(
+        {"distinct": 2, "hitsPerPage": 3}, lambda ids: [{"objectID": n} for n in ids]
+    )
+
+    assert [(hit["objectID"], hit["_distinctSeqID"]) for hit in found.hits] == [
+        ("a0", 0),
+        ("a1", 1),
+        ("b0", 0),
+        ("b1", 1),
+        ("c0", 0),
+    ]
+    assert found.nbHits == 5
+
+
 # ------------------------------------------------------------------------------ explanation
 
 
@@ -384,6 +407,9 @@ def test_a_word_written_apart_or_together_is_found_the_other_way_too() -> None:
 
     assert words_found(texts, "armchair") == ["arm chair", "armchair"]
     assert words_found(texts, "arm chair") == ["arm chair", "armchair", "chair arm"]
+    assert words_found(["top 42"], "top42") == ["top 42"]
+    assert words_found(["ax lamp"], "axlamp") == ["ax lamp"]
+    assert words_found(["a lamp"], "alamp") == []
     assert words_found(texts, "armchair", typoTolerance=False) == ["armchair"]
 
 

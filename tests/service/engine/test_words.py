@@ -21,7 +21,8 @@ from svc_notebook.service.engine.words import (
 PLAIN = Rules()
 HOSTILE = st.text(
     st.characters()
-    | st.sampled_from("aZ09'’ -_+#éÉßİıﬁ½\u0301\u200d\u200b\ufe0f東京カ한हिक्याΣσς\x01\x1c\u2028")
+    | st.sampled_from("aZ09'\u2019 -_+#éÉßİıﬁ½\u0301\u200d\u200b\ufe0f")
+    | st.sampled_from("東京カ한हिक्याΣσς\x01\x1c\u2028")
 )
 RULES = st.builds(
     Rules,
