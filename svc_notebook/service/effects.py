@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,10 +14,14 @@ import msgspec
 from svc_notebook.service import records
 from svc_notebook.service.catalog import Catalog, Lazy, Shelf
 from svc_notebook.service.engine import Index
+from svc_notebook.service.entries import APPLICATION, apply_change, copy_entries, drop_entries
+from svc_notebook.service.entries import Change as EntriesChange
 from svc_notebook.service.keyring import copy_keys, drop_keys
 from svc_notebook.service.steps import Change, resolve_steps, unpack_steps
 from svc_notebook.service.tasks import Task
 
+# The parts of an index that are entries, by the names a copy's scope has for them.
+SCOPES = {"rules", "synonyms"}
 # Run after the commit: lets readers see what was committed.
 Publish = Callable[[], None]
 Effect = Callable[[sqlite3.Connection, Catalog, Sequence[Task]], Publish]
@@ -60,10 +65,10 @@ def _apply_change(
         shelf = None
     elif shelf and change.emptied == "clear":
         records.clear_table(connection, shelf.id)
-    if change.put:
-        shelf = shelf or _create(connection, name)
+    if change.makes and shelf is None:
+        shelf = _create(connection, name)
+    if shelf:
         records.put_bodies(connection, shelf.id, change.put)
-    if shelf and change.deleted:
         records.delete_bodies(connection, shelf.id, change.deleted)
     return shelf
 
@@ -150,6 +155,7 @@ def _apply_copy(connection: sqlite3.Connection, catalog: Catalog, run: Sequence[
     made = _create(connection, order["destination"], own)
     if source:
         records.copy_table(connection, source.id, made.id)
+        copy_entries(connection, source.id, made.id, SCOPES)
         copy_keys(connection, source.name, made.name)
     made = _stamp(connection, made, task.id)
 
@@ -171,6 +177,8 @@ def _copy_scope(
     [task] = run
     order = msgspec.json.decode(task.body)
     target = target or _create(connection, order["destination"])
+    if source:
+        copy_entries(connection, source.id, target.id, SCOPES & {*order["scope"]})
     chosen = source if "settings" in order["scope"] else target
     settings = dict(chosen.settings if chosen else {})
     return _configure(connection, catalog, target, settings, task.id)
@@ -196,6 +204,20 @@ def _apply_move(connection: sqlite3.Connection, catalog: Catalog, run: Sequence[
     return publish
 
 
+def _apply_entries(
+    connection: sqlite3.Connection, catalog: Catalog, run: Sequence[Task]
+) -> Publish:
+    [task] = run
+    changes = msgspec.json.decode(task.body, type=list[EntriesChange])
+    shelf = catalog.get(task.index_name)
+    if task.index_name and shelf is None and any(change.save for change in changes):
+        shelf = _create(connection, task.index_name)
+    if shelf or not task.index_name:
+        for change in changes:
+            apply_change(connection, shelf.id if shelf else APPLICATION, change)
+    return partial(catalog.publish, shelf) if shelf else _nothing
+
+
 def _create(
     connection: sqlite3.Connection, name: str, settings: Mapping[str, Any] | None = None
 ) -> Shelf:
@@ -212,7 +234,7 @@ def _create(
 
 def _remove(connection: sqlite3.Connection, shelf: Shelf) -> None:
     connection.execute("DELETE FROM indices WHERE id = ?", [shelf.id])
-    connection.execute("DELETE FROM entries WHERE owner = ?", [shelf.id])
+    drop_entries(connection, shelf.id)
     records.drop_table(connection, shelf.id)
 
 
@@ -234,4 +256,5 @@ EFFECTS: dict[str, Effect] = {
     "settings": _apply_settings,
     "copy": _apply_copy,
     "move": _apply_move,
+    "entries": _apply_entries,
 }

@@ -54,6 +54,10 @@ class Service:
         packed = body if isinstance(body, bytes) else msgspec.json.encode(body)
         return self.tasks.submit(Draft(index, kind, packed))[0]
 
+    def accept_for_all(self, kind: str, body: object) -> int:
+        """Queue a write on what belongs to the application; returns its taskID as above."""
+        return self.tasks.submit(Draft("", kind, msgspec.json.encode(body)))[0]
+
 
 def check_index_name(name: str) -> str:
     """Return a usable index name; raises `BadInput`."""

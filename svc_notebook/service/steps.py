@@ -85,9 +85,13 @@ def unpack_steps(body: bytes) -> list[Step]:
 
 @dataclass
 class Change:
-    """What steps come to: perhaps everything goes first, then each record named is as given."""
+    """What steps come to: perhaps everything goes first, then each record named is as given.
+
+    `makes` says that a record was written on the way, be it deleted again: that makes an index.
+    """
 
     emptied: str = ""
+    makes: bool = False
     records: dict[str, bytes | None] = field(default_factory=dict)
 
     @cached_property
@@ -117,24 +121,30 @@ def resolve_steps(steps: Sequence[Step], current: Current) -> list[Change]:
             changes.append(Change(emptied=step.action))
             known = {}
         else:
-            _resolve(step, changes[-1].records, known)
+            _resolve(step, changes[-1], known)
     return changes
 
 
-def _resolve(step: Step, records: dict[str, bytes | None], known: Mapping[str, bytes]) -> None:
+def _resolve(step: Step, change: Change, known: Mapping[str, bytes]) -> None:
     if step.action == "deleteObject":
-        records[step.id] = None
-    elif step.action not in PARTIAL:
-        records[step.id] = step.body
-    else:
-        before = records[step.id] if step.id in records else known.get(step.id)
-        changed = update_record(
-            None if before is None else msgspec.json.decode(before),
-            msgspec.json.decode(step.body),
-            create=PARTIAL[step.action],
-        )
-        if changed is not None:
-            records[step.id] = msgspec.json.encode(changed)
+        change.records[step.id] = None
+        return
+    body: bytes | None = step.body
+    if step.action in PARTIAL:
+        # A record deleted by an earlier step is None here, and does not come back from `known`.
+        body = _updated(change.records.get(step.id, known.get(step.id)), step)
+    if body is not None:
+        change.records[step.id] = body
+        change.makes = True
+
+
+def _updated(before: bytes | None, step: Step) -> bytes | None:
+    changed = update_record(
+        None if before is None else msgspec.json.decode(before),
+        msgspec.json.decode(step.body),
+        create=PARTIAL[step.action],
+    )
+    return None if changed is None else msgspec.json.encode(changed)
 
 
 # What a batched action needs; api.md, Batch actions and Authentication.

@@ -57,6 +57,16 @@ def test_a_delete_at_the_end_leaves_no_index(inside: Inside) -> None:
     assert inside.call("POST", "/1/indexes/films/query", {}).status_code == 404
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_a_record_that_came_and_went_leaves_an_empty_index(inside: Inside, together: bool) -> None:
+    steps = [step("addObject", "1"), step("deleteObject", "1")]
+
+    for some in [steps] if together else [[one] for one in steps]:
+        inside.done("POST", "/1/indexes/films/batch", {"requests": some})
+
+    assert inside.ids("films") == []
+
+
 def test_a_batch_over_several_indices_is_one_task_an_index(inside: Inside) -> None:
     requests = [
         {"indexName": "a", **step("addObject", "1")},

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.service.app import App
 from svc_notebook.service.handlers import HANDLERS
+from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
 ROWS = [pytest.param(row, id=row.name) for row in ENDPOINTS]
@@ -18,6 +21,17 @@ SEARCH_ROWS = [pytest.param(r, id=r.name) for r in ENDPOINTS if r.acl not in ("a
 WRITING_ROWS = [pytest.param(r, id=r.name) for r in HANDLERS if r.verb in ("POST", "PUT", "PATCH")]
 BODIES = [b"{", b"[]", b"3", b'"x"', b"null", b'{"a": 1e999}', b"\xff\xfe", b"[" * 3000, b""]
 ODD = "a/b c%é😀"
+
+
+@pytest.fixture(scope="module")
+def inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inside]:
+    """One service for all rows: no test here depends on what is stored."""
+    service = Service(tmp_path_factory.mktemp("contract"))
+    service.start()
+    app = App(service)
+    yield Inside(app)
+    app.close()
+    service.stop()
 
 
 def path_of(row: Endpoint, part: str = "x") -> str:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from svc_notebook.service.handlers import (
     browse,
+    dictionaries,
     indices,
     keys,
     logs,
     objects,
+    rules,
     searches,
     settings,
     sources,
+    synonyms,
     tasks,
 )
 from svc_notebook.service.handlers.registry import HANDLERS, Call
 
-FAMILIES = (browse, indices, keys, logs, objects, searches, settings, sources, tasks)
+FAMILIES = (
+    browse, dictionaries, indices, keys, logs, objects, rules, searches, settings, sources,
+    synonyms, tasks,
+)  # fmt: skip
 
 __all__ = ["FAMILIES", "HANDLERS", "Call"]

@@ -1,0 +1,140 @@
+"""Read and write the application's dictionaries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import cast
+
+from svc_notebook.api import SearchApi
+from svc_notebook.api.shapes import (
+    DictionaryHits,
+    DictionaryName,
+    DictionaryRequest,
+    DictionarySettings,
+    Languages,
+    StandardEntries,
+    Updated,
+)
+from svc_notebook.errors import Refused
+from svc_notebook.service.dictionaries import (
+    FIELDS,
+    LANGUAGES,
+    QUOTA,
+    SWITCHES,
+    check_entry,
+    check_language,
+    supports,
+)
+from svc_notebook.service.effects import stamp_now
+from svc_notebook.service.entries import APPLICATION, Change, Entry, read_entries, take_page
+from svc_notebook.service.handlers.registry import Call, serves
+from svc_notebook.service.lookup import find_entries
+
+# The dictionary whose switches are told even where nobody touched them.
+ALWAYS = "stopwords"
+
+
+@serves(SearchApi.batch_dictionary)
+def batch_dictionary(
+    call: Call,
+    dictionary: DictionaryName,
+    requests: list[DictionaryRequest],
+    clearExistingDictionaryEntries: bool = False,
+) -> Updated:
+    """Queue entries as one task; of two steps on one entry the last one holds."""
+    last: dict[str, Entry | None] = {}
+    for number, request in enumerate(requests):
+        body = request["body"]
+        adds = request["action"] == "addEntry"
+        at = f"requests[{number}].body"
+        last[body["objectID"]] = check_entry(dictionary, body, at) if adds else None
+    saved = [entry for entry in last.values() if entry]
+    _check_quota(call, dictionary, saved, clear=clearExistingDictionaryEntries)
+    gone = [name for name, entry in last.items() if not entry]
+    change = Change(dictionary, clear=clearExistingDictionaryEntries, save=saved, delete=gone)
+    return {"taskID": call.service.accept_for_all("entries", [change]), "updatedAt": stamp_now()}
+
+
+def _check_quota(call: Call, dictionary: str, saved: list[Entry], *, clear: bool) -> None:
+    kept = [] if clear else read_entries(call.service.store, APPLICATION, dictionary)
+    if len({entry["objectID"] for entry in (*kept, *saved)}) > QUOTA:
+        raise Refused(f"{QUOTA} entries of your own are the most in {dictionary}", status=403)
+
+
+@serves(SearchApi.search_dictionary)
+def search_dictionary(
+    call: Call,
+    dictionary: DictionaryName,
+    query: str,
+    page: int = 0,
+    hitsPerPage: int = 20,
+    language: str | None = None,
+) -> DictionaryHits:
+    """Find entries by their words."""
+    if language:
+        check_language(dictionary, language, "language")
+    entries = read_entries(call.service.store, APPLICATION, dictionary)
+    chosen = [entry for entry in entries if language in (None, "", entry["language"])]
+    found = [
+        {**{name: value for name, value in hit.items() if name[0] != "_"}, "type": "custom"}
+        for hit in find_entries(chosen, query)
+    ]
+    return cast("DictionaryHits", take_page(found, page, hitsPerPage))
+
+
+@serves(SearchApi.get_dictionary_entries)
+def get_dictionary_entries(
+    call: Call,
+    dictionary: DictionaryName,
+    query: str,
+    page: int = 0,
+    hitsPerPage: int = 20,
+    language: str | None = None,
+) -> DictionaryHits:
+    """Find entries, everything in the URL."""
+    return search_dictionary(call, dictionary, query, page, hitsPerPage, language)
+
+
+@serves(SearchApi.set_dictionary_settings)
+def set_dictionary_settings(call: Call, disableStandardEntries: StandardEntries) -> Updated:
+    """Queue which languages' standard entries are off; what is not named stays, null resets."""
+    given = cast("dict[str, dict[str, bool] | None]", disableStandardEntries)
+    for dictionary, languages in given.items():
+        for language in languages or {}:
+            check_language(dictionary, language, f"disableStandardEntries.{dictionary}")
+    changes = [
+        Change(
+            SWITCHES[dictionary],
+            clear=languages is None,
+            save=[{"objectID": name, "off": off} for name, off in (languages or {}).items()],
+        )
+        for dictionary, languages in given.items()
+    ]
+    return {"taskID": call.service.accept_for_all("entries", changes), "updatedAt": stamp_now()}
+
+
+@serves(SearchApi.get_dictionary_settings)
+def get_dictionary_settings(call: Call) -> DictionarySettings:
+    """Tell which languages' standard entries are off."""
+    told = {
+        name: {e["objectID"]: e["off"] for e in read_entries(call.service.store, APPLICATION, kind)}
+        for name, kind in SWITCHES.items()
+    }
+    shown = {name: languages for name, languages in told.items() if languages or name == ALWAYS}
+    return {"disableStandardEntries": cast("StandardEntries", shown)}
+
+
+@serves(SearchApi.list_languages)
+def list_languages(call: Call) -> Languages:
+    """Tell for each language which dictionaries it has, and how many entries of your own."""
+    counts = {
+        name: Counter(e["language"] for e in read_entries(call.service.store, APPLICATION, name))
+        for name in FIELDS
+    }
+    return {
+        language: {
+            name: {"nbCustomEntries": count[language]} if supports(name, language) else None
+            for name, count in counts.items()
+        }
+        for language in LANGUAGES
+    }

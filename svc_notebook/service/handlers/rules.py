@@ -1,0 +1,94 @@
+"""Read and write rules."""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+
+from svc_notebook.api import SearchApi
+from svc_notebook.api.shapes import Rule, RuleHits, Saved, Updated
+from svc_notebook.errors import BadInput, NotFound
+from svc_notebook.service.effects import stamp_now
+from svc_notebook.service.entries import Change, Entry, read_entries, read_entry, take_page
+from svc_notebook.service.handlers.registry import Call, serves
+from svc_notebook.service.lookup import find_entries
+from svc_notebook.service.rules import KIND, check_rule
+
+
+@serves(SearchApi.save_rule)
+def save_rule(
+    call: Call, index: str, object_id: str, rule: Rule, *, forwardToReplicas: bool = False
+) -> Saved:
+    """Queue one rule."""
+    if rule["objectID"] != object_id:
+        raise BadInput(f"`objectID` is {rule['objectID']} in the body, {object_id} in the path")
+    change = Change(KIND, save=[check_rule(rule, "")])
+    task = call.service.accept(index, "entries", [change])
+    return {"taskID": task, "updatedAt": stamp_now(), "objectID": object_id}
+
+
+@serves(SearchApi.save_rules)
+def save_rules(
+    call: Call,
+    index: str,
+    rules: list[Rule],
+    *,
+    forwardToReplicas: bool = False,
+    clearExistingRules: bool = False,
+) -> Updated:
+    """Queue many rules as one task, so that a replacement leaves no gap."""
+    saved = [check_rule(rule, f"[{number}]") for number, rule in enumerate(rules)]
+    change = Change(KIND, clear=clearExistingRules, save=saved)
+    return {"taskID": call.service.accept(index, "entries", [change]), "updatedAt": stamp_now()}
+
+
+@serves(SearchApi.get_rule)
+def get_rule(call: Call, index: str, object_id: str) -> Rule:
+    """Read one rule."""
+    shelf = call.service.catalog.find(index)
+    found = read_entry(call.service.store, shelf.id, KIND, object_id)
+    if found is None:
+        raise NotFound(f"Rule {object_id} does not exist", status=404)
+    return cast("Rule", found)
+
+
+@serves(SearchApi.delete_rule)
+def delete_rule(
+    call: Call, index: str, object_id: str, *, forwardToReplicas: bool = False
+) -> Updated:
+    """Queue the end of one rule."""
+    task = call.service.accept(index, "entries", [Change(KIND, delete=[object_id])])
+    return {"taskID": task, "updatedAt": stamp_now()}
+
+
+@serves(SearchApi.clear_rules)
+def clear_rules(call: Call, index: str, *, forwardToReplicas: bool = False) -> Updated:
+    """Queue the end of all rules."""
+    task = call.service.accept(index, "entries", [Change(KIND, clear=True)])
+    return {"taskID": task, "updatedAt": stamp_now()}
+
+
+@serves(SearchApi.search_rules)
+def search_rules(
+    call: Call,
+    index: str,
+    query: str = "",
+    anchoring: Literal["is", "startsWith", "endsWith", "contains"] | None = None,
+    context: str | None = None,
+    page: int = 0,
+    hitsPerPage: int = 20,
+    enabled: bool | None = None,
+) -> RuleHits:
+    """Find rules by their words and by when they apply."""
+    shelf = call.service.catalog.find(index)
+    chosen = [
+        rule
+        for rule in read_entries(call.service.store, shelf.id, KIND)
+        if enabled in (None, rule.get("enabled", True))
+        and _has(rule, "anchoring", anchoring)
+        and _has(rule, "context", context)
+    ]
+    return cast("RuleHits", take_page(find_entries(chosen, query), page, hitsPerPage))
+
+
+def _has(rule: Entry, member: str, wanted: str | None) -> bool:
+    return not wanted or any(c.get(member) == wanted for c in rule.get("conditions", ()))
