@@ -236,7 +236,7 @@ def _is_letter(character: str) -> bool:
     """Vowel signs are letters of their scripts; accents are not."""
     if unicodedata.category(character)[0] == "M":
         return not _is_accent(character)
-    return character.isalnum()
+    return character.isalnum() and character not in APOSTROPHES
 
 
 def _is_accent(character: str) -> bool:

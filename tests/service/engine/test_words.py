@@ -46,6 +46,7 @@ RULES = st.builds(
         ("co\u00adoperate fa\u200dmily", ["cooperate", "family"]),
         ("zero\u200bwidth", ["zero", "width"]),
         ("ﬁne ½", ["fine", "12"]),
+        ("\u0149a", ["na"]),
         ("", []),
         ("'' -- ?!", []),
     ],
