@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Unpack
 
 import pandas as pd
@@ -11,6 +11,7 @@ import pandas as pd
 from svc_notebook.bulk.batches import Batch, Span, pack_batches
 from svc_notebook.bulk.checkpoint import Checkpoint, Entry, facts_of, open_checkpoint
 from svc_notebook.bulk.database import Database
+from svc_notebook.bulk.merging import Stored, check_mergeable, keep_changed, read_stored
 from svc_notebook.bulk.options import IfExists, Options, RowOptions
 from svc_notebook.bulk.plan import Plan, Prepared, prepare
 from svc_notebook.bulk.replacing import (
@@ -113,12 +114,18 @@ class _Run:
         self._lanes = Lanes(1 if in_order else in_flight)
         self._on_progress = on_progress
         self._checkpoint: Checkpoint | None = None
+        self._stored: Stored | None = None
         self.ledger = Ledger(prepared.plan, index)
 
     async def carry_out(self, if_exists: IfExists, *, resume: bool) -> None:
         """Send and publish, into the index itself or into the one that will replace it."""
         index = self.ledger.index
         await check_target(self._client, index, if_exists)
+        if if_exists == "merge":
+            check_mergeable(self._prepared.options)
+            self._stored = await read_stored(self._client, index)
+        if if_exists == "replace" and not self._prepared.plan.sendable:
+            raise BadInput(f"there is no row to replace {index} with; clear it if that is meant")
         target = name_target(index) if if_exists == "replace" else index
         self._checkpoint = self._open_checkpoint(target, if_exists)
         if self._checkpoint:
@@ -174,8 +181,15 @@ class _Run:
     def _settled(self) -> list[Span]:
         return [entry.span for entry in self._checkpoint.entries] if self._checkpoint else []
 
-    async def _next(self, batches: Iterable[Batch]) -> Batch | None:
-        return await self._prepared.table.db.in_thread(next, batches, None)
+    async def _next(self, batches: Iterator[Batch]) -> Batch | None:
+        while True:
+            batch: Batch | None = await self._prepared.table.db.in_thread(next, batches, None)
+            if batch is None or self._stored is None:
+                return batch
+            changed = await asyncio.to_thread(keep_changed, batch, self._stored)
+            self.ledger.unchanged += batch.rows - changed.rows
+            if changed.rows:
+                return changed
 
     def _enter(self, batch: Batch, task: int) -> None:
         self.ledger.enter(task, batch.rows)

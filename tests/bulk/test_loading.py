@@ -189,6 +189,50 @@ def test_an_index_that_is_not_there_can_be_replaced(client: Client, index: str) 
     assert len(stored(client, index)) == 3
 
 
+def test_a_merge_sends_only_what_changed(client: Client, index: str) -> None:
+    load(client, FILMS, index, id="id")
+    changed = pd.concat([FILMS.replace("Jaws", "Jaws 2"), FILMS.head(1).assign(id="4")])
+
+    result = load(client, changed, index, id="id", if_exists="merge")
+
+    assert (result.sent, result.unchanged, result.complete) == (2, 2, True)
+    assert "2 unchanged" in repr(result)
+    assert [record.get("title") for record in stored(client, index)] == [
+        "Jaws 2", None, "Alien", "Jaws",
+    ]  # fmt: skip
+
+
+def test_a_merge_of_what_is_stored_sends_nothing(
+    client: Client, index: str, tmp_path: Path
+) -> None:
+    path = table(tmp_path / "films.csv", 500)
+    load(client, path, index)
+
+    result = load(client, path, index, if_exists="merge", batch=100)
+
+    assert (result.sent, result.unchanged, result.tasks) == (0, 500, ())
+
+
+def test_an_update_cannot_be_merged(client: Client, index: str) -> None:
+    with pytest.raises(BadInput, match="compares whole records"):
+        load(client, FILMS, index, id="id", action="update", if_exists="merge")
+
+
+def test_nothing_does_not_replace_an_index(client: Client, index: str) -> None:
+    load(client, FILMS, index, id="id")
+
+    with pytest.raises(BadInput, match="no row to replace"):
+        load(client, FILMS.head(0), index, id="id", if_exists="replace")
+
+    assert len(stored(client, index)) == 3
+
+
+def test_a_source_without_rows_loads_nothing(client: Client, index: str) -> None:
+    result = load(client, FILMS.head(0), index, id="id")
+
+    assert (result.sent, result.published, result.complete) == (0, 0, True)
+
+
 @pytest.mark.parametrize(
     ("options", "match"),
     [
