@@ -43,6 +43,8 @@ class Manner:
         )
 
 
+Owned = tuple[Chunk, Array]
+"""Occurrences, and for each the place of its record among the candidates."""
 Scores = Callable[[Array], Array | None]
 
 
@@ -55,8 +57,7 @@ class Candidates:
         self._manner = manner
         self._scores = scores
         self._columns: dict[str, Array | None] = {}
-        self._found: list[list[Chunk]] | None = None
-        self._owners: list[list[Array]] = []
+        self._found: list[list[Owned]] | None = None
 
     def column(self, criterion: str) -> Array | None:
         """Return a criterion's value for each row, lower first; None where all are equal."""
@@ -72,7 +73,7 @@ class Candidates:
             name: None if column is None else column[kept] for name, column in self._columns.items()
         }
         if self._found is not None:
-            self._keep_occurrences(self._found, to)
+            self._found = [[_renumber(*owned, to) for owned in word] for word in self._found]
 
     def typo(self) -> Array | None:
         """Fewer typos first."""
@@ -96,6 +97,7 @@ class Candidates:
         if len(self.match.words) < 2 or self._manner.least_distance >= CAP:
             return None
         distance, rank = self._nearest()
+        # Both come out of one pass, the dearest there is.
         if self._manner.attribute_by_distance:
             self._columns.setdefault("attribute", rank if self._manner.attribute_counts else None)
         return distance
@@ -164,28 +166,16 @@ class Candidates:
                 np.minimum.at(best, owners, self.match.fields.rank(chunk.spots()))
         return best
 
-    def _occurrences(self, number: int) -> Sequence[tuple[Chunk, Array]]:
+    def _occurrences(self, number: int) -> Sequence[Owned]:
         """Return a word's occurrences in the rows, and the place of each one's row among them."""
         if self._found is None:
-            self._read_occurrences()
-        assert self._found is not None
-        return list(zip(self._found[number], self._owners[number], strict=True))
-
-    def _read_occurrences(self) -> None:
-        place = np.full(len(self.match.segment), -1, np.int32)
-        place[self.rows] = np.arange(len(self.rows), dtype=np.int32)
-        self._found, self._owners = [], []
-        for match in self.match.words:
-            pairs = [_at_fewest_typos(match, chunk, place) for chunk in match.chunks]
-            self._found.append([chunk for chunk, _ in pairs])
-            self._owners.append([owners for _, owners in pairs])
-
-    def _keep_occurrences(self, found: list[list[Chunk]], to: Array) -> None:
-        for chunks, many in zip(found, self._owners, strict=True):
-            for number, (chunk, owners) in enumerate(zip(chunks, many, strict=True)):
-                owner = to[owners]
-                kept = owner >= 0
-                chunks[number], many[number] = chunk.within(kept), owner[kept]
+            place = np.full(len(self.match.segment), -1, np.int32)
+            place[self.rows] = np.arange(len(self.rows), dtype=np.int32)
+            self._found = [
+                [_at_fewest_typos(match, chunk, place) for chunk in match.chunks]
+                for match in self.match.words
+            ]
+        return self._found[number]
 
 
 COMPUTE: Mapping[str, Callable[[Candidates], Array | None]] = {
@@ -199,7 +189,13 @@ COMPUTE: Mapping[str, Callable[[Candidates], Array | None]] = {
 }
 
 
-def _at_fewest_typos(match: WordMatch, chunk: Chunk, place: Array) -> tuple[Chunk, Array]:
+def _renumber(chunk: Chunk, owners: Array, to: Array) -> Owned:
+    owner = to[owners]
+    kept = owner >= 0
+    return chunk.within(kept), owner[kept]
+
+
+def _at_fewest_typos(match: WordMatch, chunk: Chunk, place: Array) -> Owned:
     """Only the best spelling of a word that a record has counts in it."""
     owners = place[chunk.rows]
     kept = owners >= 0

@@ -103,6 +103,7 @@ def match_words(
 def _match_word(finder: Finder, records: int, word: QueryWord) -> WordMatch:
     chunks = finder.find_chunks(word.alternatives)
     typos = np.full(records, NOT_FOUND, np.int8)
+    # The cheapest come last, and so win.
     for chunk in sorted(chunks, key=lambda chunk: -chunk.typos):
         typos[chunk.rows] = chunk.typos
     return WordMatch(word, chunks, typos)

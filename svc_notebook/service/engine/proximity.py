@@ -78,6 +78,7 @@ def _reach(before: Standing, word: Standing, nearest: Array, least: int) -> Arra
     start = np.searchsorted(before.places, word.places)
     longest = int((before.ends - before.places).max(initial=0))
     reach = CAP + max(longest, int((word.ends - word.places).max(initial=0)))
+    # Only few occurrences can be near: those just before and just after in the order of places.
     for step, first in ((-1, start - 1), (1, start)):
         active, at = np.arange(len(first)), first
         while True:

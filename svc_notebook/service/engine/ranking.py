@@ -99,6 +99,7 @@ def _read_sort_keys(candidates: Candidates, step: Sorted) -> Iterator[Key]:
     numbers = key.numbers[candidates.rows]
     digits = -numbers if step.descending else numbers
     yield Key(np.where(np.isnan(digits), np.inf, digits))
+    # Read only now: the first key may have dropped rows.
     rows = candidates.rows
     codes = np.zeros(len(rows), np.int32) if key.codes is None else key.codes[rows]
     yield Key(codes, key.names, step.descending)

@@ -161,6 +161,7 @@ class _Band:
                 row.append(self._filled(place if column == 0 else FAR))
                 continue
             here = self._column(column - 1)
+            # Beyond a word's end stand zeros, which no letter equals.
             cost = above[number] + (here != ord(word[place - 1]))
             if number < 2 * typos:
                 cost = np.minimum(cost, above[number + 1] + ONE)

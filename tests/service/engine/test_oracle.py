@@ -13,9 +13,9 @@ from svc_notebook.service.engine import Found, Index
 from tests.service.engine import cases
 from tests.service.engine.oracle import Oracle, Row, values_at, written
 
-INDICES = 130
+INDICES = 105
 QUERIES = 20
-"""More than 2,500 cases in all."""
+"""2,100 cases in all."""
 CRITERIA = (
     "nbTypos",
     "words",
