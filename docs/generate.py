@@ -16,6 +16,7 @@ from svc_notebook import errors
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.api.endpoint import Api, access_text
 from svc_notebook.api.parameters import PARAMETERS, Parameter
+from svc_notebook.verbs.helping import write_page
 
 HERE = Path(__file__).parent
 INTERFACES = {"search": "The search service", "crawler": "The crawler", "events": "The events"}
@@ -138,6 +139,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "endpoints.md": endpoints_page,
     "parameters.md": parameters_page,
     "errors.md": errors_page,
+    "magics.md": write_page,
 }
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, update_wrapper
 from inspect import Parameter
@@ -187,7 +187,7 @@ class Endpoint:
             else:
                 given[name] = default
         if not self.shape:
-            self._refuse_unknown(sources["member"])
+            self._refuse_unknown(sources["member"], self._arguments)
         return given
 
     def _normalised(self, body: Any) -> Any:
@@ -203,13 +203,18 @@ class Endpoint:
         return body
 
     def _spread(self, members: Mapping[str, Any]) -> dict[str, Any]:
+        """Take what is no argument of its own; null is the same as not given."""
+        self._refuse_unknown(members, self.members)
         own = {name for name, place in self.places.items() if place != "spread"}
-        return {name: value for name, value in members.items() if name not in own}
+        return {n: value for n, value in members.items() if n not in own and value is not None}
 
-    def _refuse_unknown(self, members: Mapping[str, Any]) -> None:
-        own = [name for name, place in self.places.items() if place != "path"]
-        for name in members.keys() - set(own):
-            raise BadInput(f"`{name}` is not known here{did_you_mean(name, own)}")
+    @property
+    def _arguments(self) -> list[str]:
+        return [name for name, place in self.places.items() if place != "path"]
+
+    def _refuse_unknown(self, members: Mapping[str, Any], known: Iterable[str]) -> None:
+        for name in members.keys() - set(known):
+            raise BadInput(f"`{name}` is not known{did_you_mean(name, known)}")
 
     def _checked(self, name: str, value: Any) -> Any:
         if self.places[name] == "spread":

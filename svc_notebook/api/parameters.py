@@ -33,7 +33,7 @@ class About:
 
 Natural = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
-Hits = Annotated[int, Meta(ge=1, le=1000)]
+Hits = Annotated[int, Meta(ge=0, le=1000)]
 Reach = Annotated[int, Meta(ge=0, le=20000)]
 Percent = Annotated[int, Meta(ge=0, le=100)]
 Places = Annotated[int, Meta(ge=0, le=1000)]
@@ -77,7 +77,7 @@ class Shared(TypedDict, total=False):
     restrictHighlightAndSnippetArrays: Annotated[
         bool | None, About(False, "keep only the matching items of a highlighted array")
     ]
-    hitsPerPage: Annotated[Hits | None, About(20, "hits on one page")]
+    hitsPerPage: Annotated[Hits | None, About(20, "hits on one page; 0 counts only")]
     minWordSizefor1Typo: Annotated[
         Natural | None, About(4, "letters a query word needs to be forgiven one typo")
     ]
@@ -164,6 +164,9 @@ class Shared(TypedDict, total=False):
     ]
     attributeCriteriaComputedByMinProximity: Annotated[
         bool | None, About(False, "the best attribute is where the words stand closest")
+    ]
+    attributeCriteriaComputedBy: Annotated[
+        str | None, About(None, "another way to choose the best attribute", effect="accepted")
     ]
     renderingContent: Annotated[
         dict[str, Any] | None, About(None, "hints for a user interface, handed through")

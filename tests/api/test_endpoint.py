@@ -62,14 +62,16 @@ def arrive(row: Endpoint, parcel: Parcel) -> dict[str, Any]:
     return row.decode(path, parcel.query, body, headers)
 
 
-def in_a_url(row: Endpoint, given_: dict[str, Any]) -> bool:
-    """Whether the arguments can be told apart again once they are text."""
+def comes_back(row: Endpoint, given_: dict[str, Any]) -> bool:
+    """Whether the arguments can be told apart again once they have travelled."""
 
     def plain(value: Any) -> bool:
         if isinstance(value, str):
             return value[:1] not in ("[", "{") and value not in ("true", "false")
         return not isinstance(value, (list, dict, float)) or bool(value)
 
+    if any("params" in request for request in given_.get("requests", ())):
+        return False  # it is unfolded into the members it holds
     return all(
         plain(value)
         for name, value in given_.items()
@@ -81,7 +83,7 @@ def in_a_url(row: Endpoint, given_: dict[str, Any]) -> bool:
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_a_call_arrives_as_it_was_made(row: Endpoint, data: DataObject) -> None:
-    sent = data.draw(arguments_of(row).filter(lambda given_: in_a_url(row, given_)))
+    sent = data.draw(arguments_of(row).filter(lambda given_: comes_back(row, given_)))
 
     arrived = arrive(row, row.encode(**sent))
 
