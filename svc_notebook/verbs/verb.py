@@ -108,9 +108,9 @@ class Verb:
         return found
 
     def named(self, face: Face) -> dict[str, Option]:
-        """Everything said by `--name` in that face."""
-        own = [option for option in (*self.options, *self.common) if face in option.faces]
-        return {option.name: option for option in own} | spread_options(self.spread)
+        """Everything said by `--name` in that face, the verb's own first."""
+        own = {o.name: o for o in (*self.options, *self.common) if face in o.faces}
+        return own | spread_options(self.spread) | own
 
     def placed(self, face: Face) -> list[Option]:
         """Everything said by its place in that face."""
