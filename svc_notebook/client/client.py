@@ -12,6 +12,7 @@ from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, SearchAnswer
 from svc_notebook.client import flows, portal, waiting
 from svc_notebook.client.connection import Connection
+from svc_notebook.client.heartbeat import beating
 from svc_notebook.client.progress import Progress
 from svc_notebook.client.sender import HttpSender
 from svc_notebook.client.waiting import OnProgress, Tasks
@@ -28,7 +29,8 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
 
     async def perform(self, endpoint: Endpoint, parcel: Parcel) -> Any:
         """Send one parcel."""
-        return await self.sender.send(endpoint, parcel)
+        with beating():
+            return await self.sender.send(endpoint, parcel)
 
     async def wait(
         self,
@@ -39,9 +41,10 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         on_progress: OnProgress | None = None,
     ) -> int:
         """Wait until tasks are published; see `svc_notebook.client.waiting.wait`."""
-        return await waiting.wait(
-            self, tasks, index=index, timeout=timeout, on_progress=on_progress
-        )
+        with beating():
+            return await waiting.wait(
+                self, tasks, index=index, timeout=timeout, on_progress=on_progress
+            )
 
     def browse_pages(
         self, index: str, *, cursor: str | None = None, **params: Unpack[SearchParams]

@@ -84,7 +84,7 @@ async def replace_all(
             await client.batch(scratch, requests) async for requests in _batches(iter(records))
         ]
         ids = {object_id for answer in answers for object_id in answer["objectIDs"]}
-        await client.wait([dict(a) for a in answers], index=scratch, on_progress=on_progress)
+        await client.wait(answers, index=scratch, on_progress=on_progress)
         await _check_count(client, scratch, len(ids))
     return len(ids)
 
@@ -119,12 +119,12 @@ async def replacing(client: AsyncClient, index: str, *, least: float = 0.5) -> A
     except BaseException:
         await asyncio.shield(_drop(client, scratch))
         raise
-    await client.wait(dict(moved), index=scratch)
+    await client.wait(moved, index=scratch)
 
 
 async def _copy_around(client: AsyncClient, index: str, scratch: str) -> None:
     copied = await client.operate_index(index, "copy", scratch, AROUND_RECORDS)
-    await client.wait(dict(copied), index=index)
+    await client.wait(copied, index=index)
 
 
 async def _check_share(client: AsyncClient, index: str, scratch: str, least: float) -> None:

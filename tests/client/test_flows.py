@@ -1,0 +1,197 @@
+"""Several calls that make one step, on a real service."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.errors import BadInput, KeyRefused, NotFound, SvcError
+from tests.conftest import Running
+
+
+@pytest.fixture(scope="module")
+def client(service: Running) -> Client:
+    return Client(Connection(service.appId, Secret(service.adminKey), url=service.url))
+
+
+def records(count: int, **more: Any) -> list[dict[str, Any]]:
+    return [{"objectID": str(n), "n": n, **more} for n in range(count)]
+
+
+def fill(client: Client, index: str, count: int, **more: Any) -> None:
+    requests = [{"action": "addObject", "body": record} for record in records(count, **more)]
+    client.wait(client.batch(index, requests), index=index)  # type: ignore[arg-type]
+
+
+def temporary(client: Client) -> list[str]:
+    return [entry["name"] for entry in client.list_indices()["items"] if "_tmp_" in entry["name"]]
+
+
+def browse(client: Client, index: str) -> list[dict[str, Any]]:
+    return [hit for page in client.browse_pages(index) for hit in page["hits"]]
+
+
+def test_a_write_is_found_once_it_is_waited_for(client: Client) -> None:
+    answer = client.add_object("flow-write", {"title": "a green lamp"})
+
+    assert client.wait(answer, index="flow-write") == 1
+    assert client.search("flow-write", "lmap")["hits"][0]["title"] == "a green lamp"
+
+
+def test_hundreds_of_tasks_over_many_indices_are_waited_for_at_once(client: Client) -> None:
+    tasks = [
+        (index, client.put_object(index, str(n), {"n": n})["taskID"])
+        for index in ("flow-many-a", "flow-many-b", "flow-many-c")
+        for n in range(30)
+    ]
+
+    assert client.wait(tasks) == 90
+    assert client.search("flow-many-c")["nbHits"] == 30
+
+
+def test_a_whole_index_is_browsed_page_by_page(client: Client) -> None:
+    fill(client, "flow-browse", 2500)
+
+    pages = list(client.browse_pages("flow-browse"))
+
+    assert [len(page["hits"]) for page in pages] == [1000, 1000, 500]
+    assert {hit["n"] for page in pages for hit in page["hits"]} == set(range(2500))
+
+
+def test_parameters_hold_on_every_page(client: Client) -> None:
+    fill(client, "flow-params", 30)
+
+    pages = client.browse_pages(
+        "flow-params", hitsPerPage=4, filters="n < 10", attributesToRetrieve=["n"]
+    )
+
+    hits = [page["hits"] for page in pages]
+    assert [len(page) for page in hits] == [4, 4, 2]
+    assert sorted(hit["n"] for page in hits for hit in page) == list(range(10))
+
+
+def test_a_browse_goes_on_from_a_cursor(client: Client) -> None:
+    fill(client, "flow-cursor", 10)
+    first = next(client.browse_pages("flow-cursor", hitsPerPage=4))
+
+    rest = list(client.browse_pages("flow-cursor", cursor=first["cursor"], hitsPerPage=4))
+
+    seen = [hit["n"] for page in [first, *rest] for hit in page["hits"]]
+    assert sorted(seen) == list(range(10))
+
+
+def test_a_browse_left_early_leaves_nothing_behind(client: Client) -> None:
+    fill(client, "flow-early", 10)
+    pages = client.browse_pages("flow-early", hitsPerPage=2)
+
+    next(pages)
+    pages.close()  # type: ignore[attr-defined]
+
+    assert list(pages) == []
+
+
+def test_an_index_exists_or_not(client: Client) -> None:
+    fill(client, "flow-exists", 1)
+
+    assert client.index_exists("flow-exists")
+    assert not client.index_exists("flow-exists-not")
+
+
+def test_a_key_that_may_not_ask_is_not_taken_for_a_missing_index(service: Running) -> None:
+    searcher = Client(Connection(service.appId, Secret(service.searchKey), url=service.url))
+
+    with pytest.raises(KeyRefused, match="`settings`"):
+        searcher.index_exists("flow-exists")
+
+
+def test_all_records_are_replaced_and_settings_stay(client: Client) -> None:
+    fill(client, "flow-replace", 20, old=True)
+    settings = {"searchableAttributes": ["title"], "attributesForFaceting": ["n"]}
+    client.wait(client.set_settings("flow-replace", settings), index="flow-replace")  # type: ignore[arg-type]
+
+    assert client.replace_all("flow-replace", records(15, title="new")) == 15
+
+    assert sorted(hit["n"] for hit in browse(client, "flow-replace")) == list(range(15))
+    assert not any(hit.get("old") for hit in browse(client, "flow-replace"))
+    assert client.get_settings("flow-replace")["attributesForFaceting"] == ["n"]
+    assert temporary(client) == []
+
+
+def test_replacing_makes_an_index_that_is_not_there(client: Client) -> None:
+    assert client.replace_all("flow-new", ({"n": n} for n in range(3))) == 3
+
+    assert len(browse(client, "flow-new")) == 3
+
+
+def test_many_records_are_replaced_in_batches(client: Client) -> None:
+    assert client.replace_all("flow-large", records(2300)) == 2300
+
+    assert len(browse(client, "flow-large")) == 2300
+
+
+def test_records_are_counted_whatever_the_settings_group(client: Client) -> None:
+    fill(client, "flow-groups", 10, brand="one")
+    settings = {"attributeForDistinct": "brand", "distinct": True}
+    client.wait(client.set_settings("flow-groups", settings), index="flow-groups")  # type: ignore[arg-type]
+
+    assert client.replace_all("flow-groups", records(8, brand="one")) == 8
+
+
+def test_too_few_records_replace_nothing(client: Client) -> None:
+    fill(client, "flow-guard", 20)
+
+    with pytest.raises(BadInput, match="has 20 records and would have 3; nothing was replaced"):
+        client.replace_all("flow-guard", records(3))
+
+    assert len(browse(client, "flow-guard")) == 20
+    assert temporary(client) == []
+    assert client.replace_all("flow-guard", records(3), least=0) == 3
+
+
+def test_a_record_that_cannot_be_sent_replaces_nothing(client: Client) -> None:
+    fill(client, "flow-bad", 5)
+
+    with pytest.raises(BadInput, match=r"`requests\[1\].body.n` is nan"):
+        client.replace_all("flow-bad", [{"n": 1}, {"n": float("nan")}])
+
+    assert len(browse(client, "flow-bad")) == 5
+    assert temporary(client) == []
+
+
+def test_a_source_that_fails_half_way_replaces_nothing(client: Client) -> None:
+    def fail() -> Iterator[dict[str, Any]]:
+        yield from records(1500)
+        raise ZeroDivisionError
+
+    fill(client, "flow-fail", 5)
+
+    with pytest.raises(ZeroDivisionError):
+        client.replace_all("flow-fail", fail())
+
+    assert len(browse(client, "flow-fail")) == 5
+    assert temporary(client) == []
+
+
+def test_a_stop_half_way_replaces_nothing(client: Client) -> None:
+    fill(client, "flow-stop", 5)
+
+    async def stop() -> None:
+        async with asyncio.timeout(0.3), client.aio.replacing("flow-stop"):
+            await asyncio.sleep(60)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(stop())
+
+    assert len(browse(client, "flow-stop")) == 5
+    assert temporary(client) == []
+
+
+def test_an_error_of_the_service_says_what_it_said(client: Client) -> None:
+    with pytest.raises(NotFound, match="flow-missing"):
+        client.search("flow-missing")
+    with pytest.raises(SvcError):
+        client.get_object("flow-exists", "no such record")

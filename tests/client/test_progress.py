@@ -1,0 +1,102 @@
+"""A bar drawn by the thread that waits."""
+
+from __future__ import annotations
+
+import io
+import threading
+from contextlib import redirect_stderr
+
+import pytest
+
+from svc_notebook.client.progress import Progress
+from tests.client.clock import Clock
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal() -> Terminal:
+    return Terminal()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def test_a_bar_shows_in_a_terminal(terminal: Terminal, clock: Clock) -> None:
+    with redirect_stderr(terminal), Progress(10, unit="rows", label="sent", clock=clock) as bar:
+        clock.now += 60
+        bar.tell(4)
+        bar.draw()
+
+    assert "sent:  40%" in terminal.getvalue()
+    assert "4/10" in terminal.getvalue()
+
+
+def test_what_is_done_soon_needs_no_bar(terminal: Terminal, clock: Clock) -> None:
+    with redirect_stderr(terminal), Progress(10, clock=clock) as bar:
+        clock.now += 0.1
+        bar.tell(10)
+        bar.draw()
+
+    assert terminal.getvalue() == ""
+
+
+def test_the_last_state_is_drawn_as_the_bar_closes(terminal: Terminal, clock: Clock) -> None:
+    with redirect_stderr(terminal), Progress(10, clock=clock) as bar:
+        clock.now += 60
+        bar.draw()
+        bar.tell(10, 12)
+
+    assert "10/12" in terminal.getvalue()
+
+
+def test_a_bar_may_not_know_its_total(terminal: Terminal, clock: Clock) -> None:
+    with redirect_stderr(terminal), Progress(unit="rows", clock=clock) as bar:
+        for done in (3, 7):
+            clock.now += 60
+            bar.tell(done)
+            bar.draw()
+
+    assert "7 rows" in terminal.getvalue()
+
+
+def test_telling_draws_nothing(terminal: Terminal, clock: Clock) -> None:
+    bar = Progress(10, clock=clock)
+    clock.now += 60
+    teller = threading.Thread(target=bar.tell, args=(5,))
+    with redirect_stderr(terminal):
+        teller.start()
+        teller.join()
+
+    assert terminal.getvalue() == ""
+
+
+def test_a_bar_may_be_turned_off(terminal: Terminal, clock: Clock) -> None:
+    with redirect_stderr(terminal), Progress(10, shown=False, clock=clock) as bar:
+        clock.now += 60
+        bar.draw()
+
+    assert terminal.getvalue() == ""
+
+
+def test_there_is_no_bar_where_nobody_looks(clock: Clock) -> None:
+    file = io.StringIO()
+    with redirect_stderr(file), Progress(10, clock=clock) as bar:
+        clock.now += 60
+        bar.draw()
+
+    assert file.getvalue() == ""
+
+
+def test_no_thread_draws_on_its_own(terminal: Terminal, clock: Clock) -> None:
+    before = threading.active_count()
+    with redirect_stderr(terminal), Progress(10, clock=clock) as bar:
+        clock.now += 60
+        bar.draw()
+
+        assert threading.active_count() == before
