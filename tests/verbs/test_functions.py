@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -27,24 +26,30 @@ LAMPS = pd.DataFrame(
 INDEX = "functions"
 
 
+def client_with(service: Running, key: str) -> Client:
+    return Client(make_connection({"url": service.url, "app_id": service.appId, "api_key": key}))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def lamps(service: Running) -> None:
+    """An index of lamps."""
+    client = client_with(service, service.adminKey)
+    svc.push(LAMPS, INDEX, client=client)
+    svc.settings(INDEX, attributesForFaceting=["searchable(name)", "price"], client=client)
+
+
 @pytest.fixture(autouse=True)
-def client(service: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Client]:
-    """The current client of this test, with an index of lamps."""
+def client(service: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Client:
+    """The current client of this test."""
     monkeypatch.setenv("SVC_CONFIG", str(tmp_path / "config.toml"))
     monkeypatch.setattr(session, "_current", None)
-    connected = svc.connect(url=service.url, app_id=service.appId, api_key=service.adminKey)
-    svc.push(LAMPS, INDEX)
-    svc.settings(INDEX, attributesForFaceting=["searchable(name)", "price"])
-    yield connected
-    connected.close()
+    return svc.connect(url=service.url, app_id=service.appId, api_key=service.adminKey)
 
 
 @pytest.fixture
 def reader(service: Running) -> Client:
     """A client that is not the current one and may only search."""
-    return Client(
-        make_connection({"url": service.url, "app_id": service.appId, "api_key": service.searchKey})
-    )
+    return client_with(service, service.searchKey)
 
 
 def test_the_current_client_is_used_unless_another_is_given(reader: Client) -> None:
