@@ -22,10 +22,10 @@ Allowed = Array | None
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """Per attribute number of one segment."""
+    """Per attribute number of one segment; `counted` are the bits of the position that count."""
 
     ranks: Array
-    ordered: Array
+    counted: Array
     searched: Allowed
     with_typos: Allowed
     with_prefixes: Allowed
@@ -37,7 +37,7 @@ class Fields:
         found = [_first_covering(path, options.searched) for path in slots]
         return cls(
             np.array([entry.rank if entry else 0 for entry in found], np.int64) * FIELD,
-            np.array([bool(entry and entry.ordered) for entry in found], bool),
+            np.array([POSITION if entry and entry.ordered else 0 for entry in found], np.int32),
             _only(slots, _restricted(options)),
             _all_but(slots, options["disableTypoToleranceOnAttributes"]),
             _all_but(slots, options["disablePrefixOnAttributes"]),
@@ -47,13 +47,12 @@ class Fields:
     @classmethod
     def plain(cls) -> Fields:
         """Return one attribute in which anything may match."""
-        return cls(np.zeros(1, np.int64), np.zeros(1, bool), None, None, None, None)
+        return cls(np.zeros(1, np.int64), np.zeros(1, np.int32), None, None, None, None)
 
     def rank(self, spots: Array) -> Array:
         """Return each occurrence's rank: attribute first, then position."""
         slots = spots >> SLOT
-        ranks: Array = self.ranks[slots] + np.where(self.ordered[slots], spots & POSITION, 0)
-        return ranks
+        return np.asarray(self.ranks[slots] + (spots & self.counted[slots]))
 
 
 def allowed_in(spots: Array, *masks: Allowed) -> Array | None:
