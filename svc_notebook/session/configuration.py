@@ -181,13 +181,18 @@ def _parse(path: Path) -> dict[str, Any] | None:
         raise BadInput(f"{path} is not TOML: {error}") from error
 
 
-def _read_file(path: Path, content: dict[str, Any] | None) -> Source | None:
+def _read_file(path: Path, content: Any) -> Source | None:
     if content is None:
         return None
-    tables = content.get("profiles", {})
+    tables = content.get("profiles", {}) if isinstance(content, dict) else None
+    if not isinstance(tables, dict):
+        raise BadOption(f"{path}: write [profiles.NAME] and its values below")
+    default = content.get("default_profile")
+    if not isinstance(default, str | None):
+        raise BadOption(f"{path}: default_profile should be text in quotes")
     for name, values in tables.items():
         _check_values(path, name, values)
-    return Source(path, tables, content.get("default_profile"))
+    return Source(path, tables, default)
 
 
 def _check_values(path: Path, name: str, values: Any) -> None:

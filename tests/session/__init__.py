@@ -1,0 +1,1 @@
+"""Profiles, the current client, the local service."""

@@ -1,0 +1,274 @@
+"""The local service of a folder: one for all who ask."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from svc_notebook.client import Client
+from svc_notebook.errors import LocalServiceFailed, Unreachable
+from svc_notebook.session import connect, current, local, local_service
+from svc_notebook.session.configuration import make_connection
+from svc_notebook.session.local_service import NOTE, PARENT, LocalService, find_running, is_alive
+from tests.conftest import ROOT
+
+FAKE = Path(__file__).with_name("fake_service.py")
+
+
+def command(mode: str = "serve") -> tuple[str, ...]:
+    return (sys.executable, str(FAKE), mode)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Path]:
+    """A data folder; whatever was started on it is ended."""
+    folder = tmp_path / "folder"
+    yield folder
+    for pid in started(folder):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    for process in [p for pid, p in local_service._OWN.items() if pid in started(folder)]:
+        process.wait(10)
+        local_service._OWN.pop(process.pid)
+
+
+def started(folder: Path) -> list[int]:
+    """The processes that have become the service of a folder."""
+    file = folder / "started"
+    return [int(line) for line in file.read_text().split()] if file.exists() else []
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_service_is_started_where_none_runs(data: Path) -> None:
+    service = local(data, command=command())
+
+    assert service.pid == started(data)[0]
+    assert service.app_id == "LOCAL"
+    assert service.admin_key.reveal() == "adminKey-text"
+
+
+def test_nothing_shows_its_keys(data: Path) -> None:
+    service = local(data, command=command())
+
+    assert "-text" not in f"{service} {service!r} {service.values()}"
+
+
+def test_a_service_that_runs_is_attached_to(data: Path) -> None:
+    first = local(data, command=command())
+    second = local(data, command=command("fail"))
+
+    assert second == first
+    assert len(started(data)) == 1
+
+
+def test_of_many_who_ask_at_once_one_starts_it(data: Path) -> None:
+    code = (
+        "import sys; from svc_notebook.session import local\n"
+        "service = local(sys.argv[1], stay=True, command=sys.argv[2:])\n"
+        "print(service.pid)"
+    )
+    asking = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(data), *command()],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+        for _ in range(4)
+    ]
+
+    pids = {process.communicate(timeout=30)[0].strip() for process in asking}
+
+    assert pids == {str(pid) for pid in started(data)}
+    assert len(pids) == 1
+
+
+def test_threads_share_one_too(data: Path) -> None:
+    found: list[LocalService] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(local(data, command=command())))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(set(found)) == len(started(data)) == 1
+
+
+def test_a_stopped_service_is_started_again(data: Path) -> None:
+    first = local(data, command=command())
+    first.stop()
+
+    assert find_running(data) is None
+    assert local(data, command=command()).pid != first.pid
+
+
+def test_the_note_of_a_killed_service_is_no_service(data: Path) -> None:
+    first = local(data, command=command())
+    os.kill(first.pid, signal.SIGKILL)
+    until(lambda: not is_alive(first.pid))
+
+    assert (data / NOTE).exists()
+    assert find_running(data) is None
+    assert local(data, command=command()).pid != first.pid
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["", "{", "[]", "{}", '{"url": 5}', None],
+    ids=["empty", "half", "list", "bare", "wrong", "of another process"],
+)
+def test_a_note_that_means_nothing_is_passed_over(data: Path, note: str | None) -> None:
+    """The last one is of a process that lives but, its id having been used again, is another."""
+    data.mkdir()
+    other = {
+        "url": "http://127.0.0.1:9",
+        "appId": "A",
+        "adminKey": "k",
+        "searchKey": "k",
+        "crawlerUserId": "c",
+        "crawlerApiKey": "k",
+        "pid": os.getpid(),
+    }
+    (data / NOTE).write_text(json.dumps(other) if note is None else note)
+
+    assert find_running(data) is None
+
+
+def test_a_service_that_does_not_start_says_why(data: Path) -> None:
+    with pytest.raises(LocalServiceFailed, match="does not start: the disk is full"):
+        local(data, command=command("fail"))
+
+
+def test_a_service_that_takes_too_long_is_ended(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_service, "START", 0.3)
+    monkeypatch.setattr(local_service, "TRIES", 1)
+
+    with pytest.raises(LocalServiceFailed, match="says nothing"):
+        local(data, command=command("hang"))
+
+    until(lambda: not any(is_alive(pid) for pid in list(local_service._OWN)[-1:]))
+
+
+def test_a_stop_while_it_starts_ends_it(data: Path) -> None:
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    with pytest.raises(KeyboardInterrupt):
+        local(data, command=command("hang"))
+
+    until(lambda: not any(is_alive(pid) for pid in list(local_service._OWN)[-1:]))
+
+
+def test_a_folder_that_cannot_be_used_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(LocalServiceFailed, match="cannot be used"):
+        local(tmp_path / "file" / "below", command=command())
+
+
+START = """
+import sys, time
+from svc_notebook.session import local
+service = local(sys.argv[1], stay=sys.argv[2] == "stay", command=sys.argv[3:])
+print(service.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def start_elsewhere(data: Path, stay: str) -> subprocess.Popen[str]:
+    """Let another process start the service; it lives until its standard input is closed."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", START, str(data), stay, *command()],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+    assert process.stdout
+    assert process.stdout.readline().strip() == str(started(data)[-1])
+    return process
+
+
+@pytest.mark.parametrize("end", ["kill", "close"])
+def test_a_service_ends_with_the_process_that_started_it(data: Path, end: str) -> None:
+    starter = start_elsewhere(data, "leave")
+    service = local(data, command=command("fail"))
+
+    if end == "kill":
+        starter.kill()
+    starter.communicate(timeout=30)
+
+    until(lambda: not (data / NOTE).exists())
+    until(lambda: not is_alive(service.pid))
+
+
+@pytest.mark.parametrize("end", ["kill", "close"])
+def test_a_service_told_to_stay_does(data: Path, end: str) -> None:
+    starter = start_elsewhere(data, "stay")
+
+    if end == "kill":
+        starter.kill()
+    starter.communicate(timeout=30)
+
+    assert local(data, command=command("fail")).pid == started(data)[0]
+
+
+def test_a_service_whose_starter_is_gone_is_not_attached_to(data: Path) -> None:
+    """It is about to end: whoever comes just then waits, and starts its own."""
+    starter = start_elsewhere(data, "leave")
+    starter.kill()
+    starter.communicate(timeout=30)
+
+    service = local(data, command=command())
+
+    assert service.pid == started(data)[1]
+    assert (data / PARENT).read_text() == f"{service.pid} {os.getpid()}"
+    time.sleep(0.2)
+    assert find_running(data) == service
+
+
+def test_a_real_service_is_started_and_lost(tmp_path: Path) -> None:
+    service = local(tmp_path / "real")
+    client = Client(make_connection(service.values()))
+    client.wait(client.add_object("i", {"title": "lamp"}), index="i")
+
+    assert local(tmp_path / "real") == service
+    assert client.search("i", "lamp")["nbHits"] == 1
+    service.stop()
+
+    with pytest.raises(Unreachable, match=r'connect\("local"\) starts it'):
+        client.search("i", "lamp")
+
+
+def test_connecting_to_local_starts_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SVC_URL", "https://elsewhere.example")
+
+    client = connect("local")
+
+    assert current() is client
+    assert client.connection.url != "https://elsewhere.example"
+    assert client.list_indices()["items"] == []
+    running = find_running(local_service.default_folder())
+    assert running
+    assert connect("local").connection.url == running.url
+    running.stop()
