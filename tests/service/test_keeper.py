@@ -96,3 +96,17 @@ def test_the_files_of_a_deleted_index_are_swept_away(tmp_path: Path) -> None:
         time.sleep(0.01)
 
     service.stop()
+
+
+def test_an_engine_becomes_one_piece_when_it_is_quiet(tmp_path: Path) -> None:
+    service = Service(tmp_path)
+    service.start()
+    for number in range(3):
+        add(service, str(number))
+    add(service, "0")
+
+    while len(list((tmp_path / "engine").rglob("*.segment"))) != 1:
+        time.sleep(0.01)
+
+    assert len(service.catalog.find("films").engine.get()) == 3
+    service.stop()
