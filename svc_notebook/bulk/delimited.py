@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -53,11 +54,13 @@ def _as_utf8(paths: Sequence[Path], options: Options, db: Database) -> tuple[lis
     readable, notes = [], []
     for path in paths:
         with path.open("rb") as file:
-            encoding = options.encoding or sniff_encoding(file.read(SAMPLE))
-        if encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig"):
-            readable.append(path)
-        else:
-            readable.append(rewrite(path, db.folder, encoding))
+            sample = file.read(SAMPLE)
+        encoding = options.encoding or sniff_encoding(sample)
+        plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
+        # DuckDB's versions disagree on how many lines blank ones at the start are.
+        blank = sample.removeprefix(BOM_UTF8).startswith((b"\n", b"\r"))
+        readable.append(path if plain and not blank else rewrite(path, db.folder, encoding))
+        if not plain:
             notes.append(f"{path.name} is read as {encoding}")
     return readable, notes
 
@@ -81,7 +84,7 @@ def _scan(paths: Sequence[Path], dialect: Dialect, mode: str) -> str:
         f"read_csv({sql.listing(map(str, paths))}, auto_detect=false, strict_mode=true, "
         f"delim={sql.text(dialect.separator)}, quote={sql.text(dialect.quote)}, "
         f"escape={sql.text(dialect.escape)}, header={str(dialect.header).lower()}, "
-        f"skip={dialect.blank}, columns={columns}, buffer_size=4000000, {mode})"
+        f"skip=0, columns={columns}, buffer_size=4000000, {mode})"
     )
     # A blank line is no row; only in a file of one column is it taken for one.
     return f"(SELECT * FROM {call} WHERE c0 IS NOT NULL)" if len(dialect.names) == 1 else call

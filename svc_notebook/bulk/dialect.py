@@ -26,13 +26,11 @@ class Dialect:
     escape: str
     header: bool
     names: tuple[str, ...]
-    blank: int
     notes: tuple[str, ...] = ()
 
 
-def sniff_dialect(sample: str, options: Options) -> Dialect:
+def sniff_dialect(text: str, options: Options) -> Dialect:
     """Read the dialect off a file's beginning; what the options say goes before what is seen."""
-    text = sample.lstrip("\r\n")
     quote = options.quote or _quote_of(text)
     separator = options.separator or max(SEPARATORS, key=lambda s: _fit(text, s, quote))
     rows = _rows(text, separator, quote)
@@ -42,8 +40,7 @@ def sniff_dialect(sample: str, options: Options) -> Dialect:
     if not header and options.header is None and first:
         notes.append("no header was found: columns are named column0, column1, …")
     escape = "\\" if f"\\{quote}" in text and quote * 2 not in text else quote
-    blank = _count_lines(sample[: len(sample) - len(text)])
-    return Dialect(separator, quote, escape, header, tuple(names), blank, tuple(notes))
+    return Dialect(separator, quote, escape, header, tuple(names), tuple(notes))
 
 
 def _quote_of(text: str) -> str:
@@ -97,7 +94,3 @@ def _named(header: list[str]) -> tuple[list[str], list[str]]:
 def _spellings(name: str) -> Iterator[str]:
     yield name
     yield from (f"{name}_{number}" for number in count(2))
-
-
-def _count_lines(blank: str) -> int:
-    return len(blank.replace("\r\n", "\n"))

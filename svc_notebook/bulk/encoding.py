@@ -91,13 +91,14 @@ def holds_utf8(path: Path) -> bool:
 
 
 def rewrite(path: Path, folder: Path, encoding: str) -> Path:
-    """Write a copy in UTF-8 with plain line ends."""
+    """Write a copy in UTF-8 with plain line ends, and no blank lines before all else."""
     target = fresh(folder, path.name)
     try:
         with (
             path.open(encoding=encoding, newline=None) as source,
             target.open("w", encoding="utf-8", newline="\n") as sink,
         ):
+            sink.write(source.read(PIECE).lstrip("\n\ufeff"))
             while piece := source.read(PIECE):
                 sink.write(piece)
     except UnicodeError as error:

@@ -63,7 +63,7 @@ def frame_of(faults: Sequence[Fault]) -> pd.DataFrame:
     """Show faults as a table."""
     rows = {name: [getattr(fault, name) for fault in faults] for name in COLUMNS}
     frame = pd.DataFrame({name: pd.Series(rows[name], dtype="object") for name in COLUMNS})
-    return frame.astype({"row": "int64", "reason": "str", "column": "str"})
+    return frame.astype({"row": "int64", "reason": "str"})
 
 
 class RowNumbers:

@@ -120,7 +120,6 @@ class _Run:
     async def carry_out(self, if_exists: IfExists, *, resume: bool) -> None:
         """Send and publish, into the index itself or into the one that will replace it."""
         index = self.ledger.index
-        await check_target(self._client, index, if_exists)
         if if_exists == "merge":
             check_mergeable(self._prepared.options)
             self._stored = await read_stored(self._client, index)
@@ -128,10 +127,12 @@ class _Run:
             raise BadInput(f"there is no row to replace {index} with; clear it if that is meant")
         target = name_target(index) if if_exists == "replace" else index
         self._checkpoint = self._open_checkpoint(target, if_exists)
+        if resume and not self._checkpoint:
+            raise BadInput("only a load of files can be resumed; load this again")
+        if not (resume and self._checkpoint and self._checkpoint.entries):
+            await check_target(self._client, index, if_exists)
         if self._checkpoint:
             target = await self._take_up(self._checkpoint, target, resume=resume)
-        elif resume:
-            raise BadInput("only a load of files can be resumed; load this again")
         try:
             await self._fill(target)
         except BaseException:
@@ -202,13 +203,19 @@ class _Run:
             self._on_progress(self.ledger.sent, self._prepared.plan.sendable)
 
     async def _publish(self, target: str) -> None:
-        try:
-            await wait(self._client, list(self.ledger.rows_of), index=target)
-        except TaskFailed as error:
-            left = sum(self.ledger.rows_of.get(task, 0) for task in error.tasks)
-            self.ledger.published = self.ledger.sent - left
-            raise
-        self.ledger.published = self.ledger.sent
+        """Wait for every task, for as long as some are published in time."""
+        left = list(self.ledger.rows_of)
+        while left:
+            try:
+                await wait(self._client, left, index=target)
+                left = []
+            except TaskFailed as error:
+                if len(error.tasks) == len(left):
+                    raise
+                left = list(error.tasks)
+            finally:
+                waiting = sum(self.ledger.rows_of[task] for task in left)
+                self.ledger.published = self.ledger.sent - waiting
 
     def story(self) -> str:
         """Tell in words what has been done so far."""

@@ -36,6 +36,8 @@ class Columns:
 
     def _pack(self) -> None:
         records, self._waiting = self._waiting, []
+        if not records:
+            return
         names = self._wanted or dict.fromkeys(name for record in records for name in record)
         for name in names:
             parts = self._parts.setdefault(name, [self.rows] if self.rows else [])

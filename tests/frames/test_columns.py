@@ -45,7 +45,9 @@ def test_no_value_changes_on_its_way_into_a_frame_however_it_is_cut(
         {name: value for name, value in row.items() if not missing(value)}
         for row in frame.to_dict("records")
     ]
-    assert back == [{n: v for n, v in record.items() if v is not None} for record in records]
+    wanted = [{n: v for n, v in record.items() if v is not None} for record in records]
+    assert len(frame) == len(records)
+    assert back == wanted or frame.columns.empty
     assert list(frame.columns) == list(dict.fromkeys(n for r in records for n in r))
 
 
