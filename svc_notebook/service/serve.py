@@ -49,7 +49,8 @@ def serve(
     try:
         folder.hold()
         listener = listen(host, port)
-        service = Service(folder.path, {"appId": app_id, "adminKey": admin_key})
+        facts = {"appId": app_id, "adminKey": admin_key}
+        service = Service(folder.path, facts, clusters=max(1, clusters))
         if reset_allowlist:
             service.sources.reset()
     except LocalServiceFailed as error:

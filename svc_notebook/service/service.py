@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping as AnyMapping
 from pathlib import Path
 
 import msgspec
@@ -14,19 +14,24 @@ from svc_notebook.service.cursors import Cursors
 from svc_notebook.service.keeper import Keeper
 from svc_notebook.service.keyring import Keyring
 from svc_notebook.service.logs import Logs
+from svc_notebook.service.mapping import Mapping
 from svc_notebook.service.sources import Sources
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks import Draft, Tasks
 from svc_notebook.service.writer import Writer
 
+# Identity and keys, as the command line may give them.
+Facts = AnyMapping[str, str | None]
+
 
 class Service:
     """Lives in one folder, from `start` to `stop`."""
 
-    def __init__(self, folder: Path, facts: Mapping[str, str | None] | None = None) -> None:
+    def __init__(self, folder: Path, facts: Facts | None = None, *, clusters: int = 1) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.store = Store(folder / "service.sqlite")
         self.keyring = Keyring(self.store, facts)
+        self.mapping = Mapping(self.store, clusters)
         self.logs = Logs(self.store)
         self.sources = Sources(self.store)
         self.tasks = Tasks(self.store)

@@ -49,11 +49,13 @@ MIGRATIONS = (
     CREATE TABLE logs (number INTEGER PRIMARY KEY, time REAL NOT NULL, entry BLOB NOT NULL);
     """,
 )
+# Kilobytes of pages a connection keeps: the writer's many, each reader's few, for there are many
+# readers and they share the mapped file.
+WRITER_CACHE, READER_CACHE = 64_000, 4_000
 _PRAGMAS = (
     "journal_mode = WAL",
     "synchronous = FULL",
     "busy_timeout = 10000",
-    "cache_size = -65536",
     "mmap_size = 1073741824",
     "journal_size_limit = 67108864",
     "temp_store = MEMORY",
@@ -69,15 +71,15 @@ class Store:
         self._opened: list[sqlite3.Connection] = []
         self._lock = threading.RLock()
         try:
-            self._writer = self._connect()
+            self._writer = self._connect(WRITER_CACHE)
             self._migrate()
         except sqlite3.Error as error:
             raise LocalServiceFailed(f"{path} cannot be used: {error}") from error
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, cache: int) -> sqlite3.Connection:
         # Threads take turns by the lock, and `close` comes from another thread than the readers'.
         connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
-        for pragma in _PRAGMAS:
+        for pragma in (*_PRAGMAS, f"cache_size = -{cache}"):
             connection.execute(f"PRAGMA {pragma}")
         self._opened.append(connection)
         return connection
@@ -111,7 +113,7 @@ class Store:
         """Run one query whose rows are taken one by one."""
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = self._local.connection = self._connect()
+            connection = self._local.connection = self._connect(READER_CACHE)
         return connection.execute(sql, values)
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from svc_notebook.service.handlers import (
     browse,
+    clusters,
     dictionaries,
     indices,
     keys,
@@ -19,8 +20,8 @@ from svc_notebook.service.handlers import (
 from svc_notebook.service.handlers.registry import HANDLERS, Call
 
 FAMILIES = (
-    browse, dictionaries, indices, keys, logs, objects, rules, searches, settings, sources,
-    synonyms, tasks,
+    browse, clusters, dictionaries, indices, keys, logs, objects, rules, searches, settings,
+    sources, synonyms, tasks,
 )  # fmt: skip
 
 __all__ = ["FAMILIES", "HANDLERS", "Call"]
