@@ -63,7 +63,8 @@ class Shared(TypedDict, total=False):
         Words | None, About(["*"], "attributes a hit carries; `-name` leaves one out of `*`")
     ]
     relevancyStrictness: Annotated[
-        Percent | None, About(100, "how relevant a hit of a virtual replica must be, in percent")
+        Percent | None,
+        About(100, "how relevant a hit of a virtual replica must be, in percent", effect="later"),
     ]
     attributesToHighlight: Annotated[
         Words | None, About(None, "attributes whose matches are marked; default: the searchable")
@@ -95,16 +96,23 @@ class Shared(TypedDict, total=False):
         Words | None, About([], "attributes in which only exact words match")
     ]
     ignorePlurals: Annotated[
-        Languages | None, About(False, "match singular and plural alike: yes, or the languages")
+        Languages | None,
+        About(False, "match singular and plural alike: yes, or the languages", effect="later"),
     ]
     removeStopWords: Annotated[
-        Languages | None, About(False, "leave stop words out of the query: yes, or the languages")
+        Languages | None,
+        About(False, "leave stop words out of the query: yes, or the languages", effect="later"),
     ]
     decompoundQuery: Annotated[
-        bool | None, About(True, "split compound words of the query in the query's languages")
+        bool | None,
+        About(True, "split compound words of the query in the query's languages", effect="later"),
     ]
-    queryLanguages: Annotated[Words | None, About([], "languages of the query, as ISO codes")]
-    enableRules: Annotated[bool | None, About(True, "whether the index's rules apply")]
+    queryLanguages: Annotated[
+        Words | None, About([], "languages of the query, as ISO codes", effect="later")
+    ]
+    enableRules: Annotated[
+        bool | None, About(True, "whether the index's rules apply", effect="later")
+    ]
     enablePersonalization: Annotated[
         bool | None, About(False, "personalised ranking of the vendor's", effect="accepted")
     ]
@@ -145,13 +153,17 @@ class Shared(TypedDict, total=False):
     ]
     alternativesAsExact: Annotated[
         list[Alternative] | None,
-        About(["ignorePlurals", "singleWordSynonym"], "which alternatives count as exact"),
+        About(
+            ["ignorePlurals", "singleWordSynonym"],
+            "which alternatives count as exact",
+            effect="later",
+        ),
     ]
     distinct: Annotated[
         bool | Groups | None, About(0, "hits kept of each group of attributeForDistinct")
     ]
     replaceSynonymsInHighlight: Annotated[
-        bool | None, About(False, "show the query's word in place of its synonym")
+        bool | None, About(False, "show the query's word in place of its synonym", effect="later")
     ]
     minProximity: Annotated[
         Nearness | None, About(1, "distances up to this are all the same; 8 turns proximity off")
@@ -177,7 +189,8 @@ class SearchOptions(Shared, total=False):
     """What one search may ask besides its words, all of it optional."""
 
     similarQuery: Annotated[
-        str | None, About("", "a loose search in place of `query`: every word is optional")
+        str | None,
+        About("", "a loose search in place of `query`: every word is optional", effect="later"),
     ]
     filters: Annotated[str | None, About(None, "a boolean expression hits must satisfy")]
     facetFilters: Annotated[
@@ -225,9 +238,12 @@ class SearchOptions(Shared, total=False):
     ]
     insidePolygon: Annotated[Boxes | None, About(None, "polygons to search in, each as its points")]
     naturalLanguages: Annotated[
-        Words | None, About([], "languages of a spoken query: stop words, plurals, loose words")
+        Words | None,
+        About([], "languages of a spoken query: stop words, plurals, loose words", effect="later"),
     ]
-    ruleContexts: Annotated[Words | None, About([], "contexts that may trigger rules")]
+    ruleContexts: Annotated[
+        Words | None, About([], "contexts that may trigger rules", effect="later")
+    ]
     personalizationImpact: Annotated[
         Percent | None, About(100, "weight of personalisation", effect="accepted")
     ]
@@ -235,7 +251,9 @@ class SearchOptions(Shared, total=False):
     getRankingInfo: Annotated[
         bool | None, About(False, "add `_rankingInfo`, the value of each criterion, to each hit")
     ]
-    synonyms: Annotated[bool | None, About(True, "whether the index's synonyms apply")]
+    synonyms: Annotated[
+        bool | None, About(True, "whether the index's synonyms apply", effect="later")
+    ]
     clickAnalytics: Annotated[bool | None, About(False, "add a `queryID` for events to refer to")]
     analytics: Annotated[
         bool | None, About(True, "count the search in analytics", effect="accepted")
@@ -276,7 +294,10 @@ class Settings(Shared, total=False):
         Words | None, About([], "`asc(a)` or `desc(a)`, what `custom` in the ranking stands for")
     ]
     replicas: Annotated[
-        Words | None, About([], "indices that follow this one; `virtual(name)` shares its records")
+        Words | None,
+        About(
+            [], "indices that follow this one; `virtual(name)` shares its records", effect="later"
+        ),
     ]
     paginationLimitedTo: Annotated[Reach | None, About(1000, "hits that pages can reach")]
     disableTypoToleranceOnWords: Annotated[
@@ -286,11 +307,12 @@ class Settings(Shared, total=False):
         str | None, About("", "characters that are words of their own, not separators")
     ]
     attributesToTransliterate: Annotated[
-        Words | None, About([], "attributes also indexed in another script")
+        Words | None, About([], "attributes also indexed in another script", effect="later")
     ]
     camelCaseAttributes: Annotated[Words | None, About([], "attributes whose camelCase is split")]
     decompoundedAttributes: Annotated[
-        dict[str, Words] | None, About({}, "per language, attributes whose compounds are split")
+        dict[str, Words] | None,
+        About({}, "per language, attributes whose compounds are split", effect="later"),
     ]
     keepDiacriticsOnCharacters: Annotated[
         str | None, About("", "characters that keep their accents")
@@ -298,12 +320,15 @@ class Settings(Shared, total=False):
     customNormalization: Annotated[
         dict[str, dict[str, str]] | None, About(None, "characters and what they become")
     ]
-    indexLanguages: Annotated[Words | None, About([], "languages of the records, as ISO codes")]
+    indexLanguages: Annotated[
+        Words | None, About([], "languages of the records, as ISO codes", effect="later")
+    ]
     disablePrefixOnAttributes: Annotated[
         Words | None, About([], "attributes in which beginnings of words do not match")
     ]
     numericAttributesForFiltering: Annotated[
-        Words | None, About([], "numbers to filter by, all by default; `equalOnly(a)`")
+        Words | None,
+        About([], "numbers to filter by, all by default; `equalOnly(a)`", effect="later"),
     ]
     allowCompressionOfIntegerArray: Annotated[
         bool | None, About(False, "store arrays of integers compressed", effect="accepted")
