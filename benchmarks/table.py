@@ -1,0 +1,29 @@
+"""Every measurement against a peer, one after the other: `make bench`.
+
+Each script compares in one run and prints ratios; run one alone to give it other sizes.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SCRIPTS = {
+    "Loading a CSV: ours, the official client, bodies made beforehand": "load.py",
+    "The engine: ours and milli": "engine.py",
+    "Killed while it is written to": "kill.py",
+}
+
+
+def main() -> int:
+    failed = 0
+    for title, script in SCRIPTS.items():
+        print(f"\n{title}\n{'-' * len(title)}", flush=True)
+        failed |= subprocess.run([sys.executable, HERE / script], check=False).returncode
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
