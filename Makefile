@@ -27,7 +27,7 @@ check: $(VENV)/.dev  ## Lint, types, spelling, generated pages
 	$(BIN)/codespell
 	$(BIN)/python docs/generate.py --check
 
-bench: $(VENV)/.test  ## Measure against peers, in one run
+bench: $(VENV)/.bench  ## Measure against peers, in one run
 	$(BIN)/python benchmarks/table.py
 
 docs: $(VENV)/.dev  ## Write the pages that are read off the code

@@ -19,7 +19,7 @@ LAYERS: list[dict[str, set[str]]] = [
     {"api": {"msgspec"}},
     {
         "client": {"httpx", "msgspec", "nest_asyncio2", "nest_asyncio", "tqdm", "numpy", "pandas"},
-        "service": {"msgspec", "numpy", "platformdirs", "starlette", "uvicorn"},
+        "service": {"msgspec", "numpy", "platformdirs", "uvicorn"},
     },
     {
         "frames": {"msgspec", "numpy", "pandas", "pyarrow"},
