@@ -214,6 +214,12 @@ def _add(records: list[dict[str, Any]]) -> dict[str, Any]:
         {"filters": "n>2", "query": "x"},
         {"filters": "n>2", "hitsPerPage": 1},
         {"filters": "n>"},
+        {"filters": "  "},
+        {"facetFilters": [[]]},
+        {"numericFilters": ","},
+        {"insideBoundingBox": [[50.0, 0.0, 45.0, 5.0]]},
+        {"insidePolygon": [[50.0, 0.0, 50.0, 5.0, 45.0, 2.0]]},
+        {"aroundLatLng": "48.85, 2.35", "aroundRadius": 10_000},
     ],
 )
 def test_delete_by_query_is_refused_without_a_sound_filter(

@@ -27,17 +27,16 @@ from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.attributes import select_attributes, withheld
 from svc_notebook.service.catalog import Shelf
 from svc_notebook.service.effects import stamp_now
+from svc_notebook.service.engine.filters import parse_filters
 from svc_notebook.service.handlers.registry import Call, serves
 from svc_notebook.service.records import read_bodies
 from svc_notebook.service.service import check_index_name
 from svc_notebook.service.steps import Step, make_step, pack_steps, read_object_id
 from svc_notebook.service.tasks import Draft
 
-# What may decide which records are deleted by query (api.md, Objects).
-DELETES_BY = {
-    "filters", "facetFilters", "numericFilters", "tagFilters", "aroundLatLng", "aroundRadius",
-    "insideBoundingBox", "insidePolygon",
-}  # fmt: skip
+# What may decide which records are deleted by query. Places may not while no search heeds them:
+# alone they would delete everything.
+DELETES_BY = {"filters", "facetFilters", "numericFilters", "tagFilters"}
 
 
 @serves(SearchApi.add_object)
@@ -66,10 +65,10 @@ def delete_object(call: Call, index: str, object_id: str) -> Deleted:
 def delete_by(call: Call, index: str, **params: Unpack[SearchParams]) -> DeletedBy:
     """Queue a deletion; which records it meets is decided when its turn comes."""
     given = {name: value for name, value in params.items() if value not in (None, "", [])}
-    if not given.keys() & DELETES_BY:
-        raise BadInput("deleteByQuery needs a filter that is not empty; use clear to delete all")
     for name in sorted(given.keys() - DELETES_BY):
-        raise BadInput(f"`{name}` does not take part in deleteByQuery; filters and places do")
+        raise BadInput(f"`{name}` does not take part in deleteByQuery; filters do")
+    if not parse_filters(given):
+        raise BadInput("deleteByQuery needs a filter that is not empty; use clear to delete all")
     if filters := call.caller.bind(given, index).get("filters"):
         given["filters"] = filters
     if shelf := call.service.catalog.get(index):
