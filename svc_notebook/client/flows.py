@@ -80,16 +80,14 @@ async def replace_all(
     old records would be there.
     """
     async with replacing(client, index, least=least) as scratch:
-        answers = [
-            await client.batch(scratch, requests) async for requests in _batches(iter(records))
-        ]
+        answers = [await client.batch(scratch, requests) for requests in _batches(iter(records))]
         ids = {object_id for answer in answers for object_id in answer["objectIDs"]}
         await client.wait(answers, index=scratch, on_progress=on_progress)
         await _check_count(client, scratch, len(ids))
     return len(ids)
 
 
-async def _batches(records: Iterator[Record]) -> AsyncIterator[list[BatchRequest]]:
+def _batches(records: Iterator[Record]) -> Iterator[list[BatchRequest]]:
     while chunk := list(islice(records, BATCH)):
         yield [{"action": "addObject", "body": record} for record in chunk]
 

@@ -19,14 +19,21 @@ def beating() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    loop = asyncio.get_running_loop()
-
-    def beat() -> None:
-        nonlocal timer
-        timer = loop.call_later(BEAT, beat)
-
-    timer = loop.call_later(BEAT, beat)
+    beat = _Beat(asyncio.get_running_loop())
+    beat()
     try:
         yield
     finally:
-        timer.cancel()
+        beat.timer.cancel()
+
+
+class _Beat:
+    """Schedules itself again and again."""
+
+    timer: asyncio.TimerHandle
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def __call__(self) -> None:
+        self.timer = self._loop.call_later(BEAT, self)

@@ -141,18 +141,14 @@ class _Job(Generic[T]):
                 if on_tick:
                     on_tick()
         except BaseException:
-            self._cancel()
+            self._end()
             raise
-        self._cancel()
-        raise self._told() or KeyboardInterrupt()
+        raise self._end() or KeyboardInterrupt()
 
-    def _cancel(self) -> None:
-        if not self._ended.is_set():
-            self._loop.call_soon_threadsafe(lambda: self._task and self._task.cancel())
-            self._ended.wait(GRACE)
-
-    def _told(self) -> Stopped | None:
-        """What the work says it had done, if it says so."""
+    def _end(self) -> Stopped | None:
+        """Cancel the work, let it clean up, and return what it says it had done, if it does."""
+        self._loop.call_soon_threadsafe(lambda: self._task and self._task.cancel())
+        self._ended.wait(GRACE)
         if not self._task or not self._task.done() or self._task.cancelled():
             return None
         error = self._task.exception()

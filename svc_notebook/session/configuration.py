@@ -31,6 +31,7 @@ VARIABLES = {
 }
 FIELDS = (*VARIABLES, "fallback_domain", "hosts")
 KEYS = ("api_key", "crawler_api_key")
+LOGINS = {"api_key": "{}", "crawler_api_key": "{}/crawler"}  # by profile, in the keyring
 # Where to connect is one choice: whoever says any of these says all of them.
 ADDRESS = ("url", "domain", "fallback_domain", "hosts")
 LOCAL = "local"
@@ -78,21 +79,25 @@ def resolve(profile: str | None, given: Values) -> Connection:
     values = {key: value for layer in reversed(layers) for key, value in layer.items()}
     values = {key: value for key, value in values.items() if key not in ADDRESS}
     values |= next((found for layer in layers if (found := _address_of(layer))), {})
-    for key, login in zip(KEYS, (name, f"{name}/crawler"), strict=True):
-        if key not in values and name and (password := _from_keyring(login or "")):
-            values[key] = password
+    wanted = KEYS if "crawler_user_id" in values else KEYS[:1]
+    if name is not None and (missing := [key for key in wanted if key not in values]):
+        values |= _from_keyring(name, missing)
     if not any(key in values for key in KEYS):
         raise NotConnected(_advice(name))
     return make_connection(values)
 
 
 def make_connection(values: Values) -> Connection:
-    """Build a connection; plain text among the keys becomes secret."""
-    return Connection(**{**values, **{key: _secret(values[key]) for key in KEYS if key in values}})
+    """Build a connection of plain values."""
+    return Connection(**_hide_keys(values))
 
 
-def _secret(key: str | Secret) -> Secret:
-    return key if isinstance(key, Secret) else Secret(key)
+def _hide_keys(values: Values) -> dict[str, Any]:
+    """Make the keys among values secret as early as possible: frames and reprs show the rest."""
+    return {
+        name: Secret(value) if name in KEYS and isinstance(value, str) else value
+        for name, value in values.items()
+    }
 
 
 def _advice(name: str | None) -> str:
@@ -110,11 +115,13 @@ def _advice(name: str | None) -> str:
 
 
 def _present(values: Values) -> Values:
-    return {key: value for key, value in values.items() if value is not None}
+    return _hide_keys({key: value for key, value in values.items() if value is not None})
 
 
 def _from_environment() -> Values:
-    return {key: found for key, name in VARIABLES.items() if (found := os.environ.get(name))}
+    return _hide_keys(
+        {key: os.environ[name] for key, name in VARIABLES.items() if os.environ.get(name)}
+    )
 
 
 def _address_of(layer: Values) -> Values:
@@ -192,7 +199,8 @@ def _read_file(path: Path, content: Any) -> Source | None:
         raise BadOption(f"{path}: default_profile should be text in quotes")
     for name, values in tables.items():
         _check_values(path, name, values)
-    return Source(path, tables, default)
+    hidden = {name: _hide_keys(values) for name, values in tables.items()}
+    return Source(path, hidden, default)
 
 
 def _check_values(path: Path, name: str, values: Any) -> None:
@@ -205,11 +213,15 @@ def _check_values(path: Path, name: str, values: Any) -> None:
             raise BadOption(f"{path}: profile {name}: `{key}` should be text in quotes")
 
 
-def _from_keyring(login: str) -> str | None:
+def _from_keyring(profile: str, missing: list[str]) -> dict[str, Any]:
     """Ask the system's keyring, if there is one; whatever is wrong with it, it is only a place."""
     try:
         import keyring
 
-        return keyring.get_password("svc-notebook", login)
+        found = {
+            key: keyring.get_password("svc-notebook", LOGINS[key].format(profile))
+            for key in missing
+        }
     except Exception:
-        return None
+        return {}
+    return dict(_present(found))

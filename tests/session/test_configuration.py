@@ -215,7 +215,7 @@ class Ring(types.ModuleType):
 
 
 def test_a_keyring_gives_the_keys_of_a_profile(monkeypatch: pytest.MonkeyPatch) -> None:
-    user_file().write_text('[profiles.shop]\nurl = "https://a.example"\n')
+    user_file().write_text('[profiles.shop]\nurl = "https://a.example"\ncrawler_user_id = "me"\n')
     keys = {("svc-notebook", "shop"): "ring", ("svc-notebook", "shop/crawler"): "crawl"}
     monkeypatch.setitem(sys.modules, "keyring", Ring(keys))
 
@@ -234,6 +234,15 @@ def test_a_keyring_that_does_not_work_is_only_a_place_without_a_key(
     with pytest.raises(NotConnected, match="has no API key"):
         resolve("shop", {})
     assert key_of(resolve("shop", {"api_key": "k"})) == "k"
+
+
+def test_the_keyring_is_not_asked_for_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    user_file().write_text(SHOP.format("USER"))
+    monkeypatch.delitem(sys.modules, "keyring", raising=False)
+
+    resolve("shop", {})
+
+    assert "keyring" not in sys.modules
 
 
 def test_a_crawlers_key_alone_is_enough_to_connect() -> None:
