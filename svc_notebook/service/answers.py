@@ -14,6 +14,7 @@ from svc_notebook.api.parameters import default_of
 from svc_notebook.api.shapes import FacetAnswer, FacetHit, SearchAnswer
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
+from svc_notebook.service.attributes import withheld
 from svc_notebook.service.catalog import Shelf
 from svc_notebook.service.engine import Fetch, Found
 from svc_notebook.service.handlers.registry import Call
@@ -26,15 +27,20 @@ ALWAYS = {
 }  # fmt: skip
 
 
-def answer_search(call: Call, name: str, given: Mapping[str, Any]) -> SearchAnswer:
-    """Search one index."""
+def answer_search(call: Call, name: str, given: Mapping[str, Any]) -> tuple[SearchAnswer, bool]:
+    """Search one index; tells also whether a page was filled, so that no more need be asked."""
     shelf = call.service.catalog.find(name)
     params = effective(call, shelf, given)
     found = shelf.engine.get().search(params, fetch_from(call, shelf))
     answer = _found_members(found) | _told_members(call, shelf, params, given)
     if option(shelf, params, "getRankingInfo"):
         answer |= _ranking_members(shelf, found)
-    return cast("SearchAnswer", keep_fields(answer, option(shelf, params, "responseFields")))
+    for hidden in withheld(call.caller, shelf.settings):
+        for facets in (found.facets, found.facets_stats):
+            (facets or {}).pop(hidden, None)
+    full = len(found.hits) >= found.paging.get("hitsPerPage", found.paging.get("length", 0))
+    kept = keep_fields(answer, option(shelf, params, "responseFields"))
+    return cast("SearchAnswer", kept), full
 
 
 def answer_facet(
@@ -43,6 +49,8 @@ def answer_facet(
     """Search inside one facet of an index."""
     shelf = call.service.catalog.find(name)
     params = effective(call, shelf, given)
+    if facet in withheld(call.caller, shelf.settings):
+        raise BadInput(f"the facet {facet} is not to be seen with this key")
     limit = option(shelf, params, "maxFacetHits")
     found = shelf.engine.get().facet_values(facet, query, params, limit)
     return {

@@ -120,7 +120,8 @@ def _check_reach(row: Endpoint, caller: Caller, given: Mapping[str, Any]) -> Non
     requests = given.get("requests") if "*" in row.path or row.acl == "actions" else None
     for request in requests or ():
         right = RIGHTS[request["action"]] if row.acl == "actions" else row.acl
-        caller.require(right, [given.get("index") or request.get("indexName", "")])
+        named = request.get("indexName") or request.get("index_name", "")
+        caller.require(right, [given.get("index", named)])
     if row.name == "operate_index":
         caller.require(row.acl, [given["destination"]])
 

@@ -63,7 +63,7 @@ class Catalog:
         self.store = store
         self._folder = folder
         self._saved: dict[int, int] = {}
-        self._sizes: dict[int, tuple[int, int]] = {}
+        self._sizes: dict[int, tuple[int, tuple[int, int]]] = {}
         self.closing = False
         self._by_name: dict[str, Shelf] = {}
         self.refresh()
@@ -123,8 +123,8 @@ class Catalog:
         """Let readers see an index no more."""
         self._by_name = {n: shelf for n, shelf in self._by_name.items() if n != name}
 
-    def measure(self, shelf: Shelf) -> int:
-        """The bytes of an index's records; summed up once after each change."""
+    def measure(self, shelf: Shelf) -> tuple[int, int]:
+        """The number and the bytes of an index's records; measured once after each change."""
         known = self._sizes.get(shelf.id)
         if known is None or known[0] != shelf.stamp:
             known = self._sizes[shelf.id] = shelf.stamp, measure_bodies(self.store, shelf.id)

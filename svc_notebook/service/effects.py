@@ -149,9 +149,7 @@ def _apply_copy(connection: sqlite3.Connection, catalog: Catalog, run: Sequence[
         return _copy_scope(connection, catalog, run, source, target)
     if target:
         _remove(connection, target)
-    settings = source.settings if source else {}
-    # A replica follows one primary only, so a copy has none.
-    own = {name: value for name, value in settings.items() if name != "replicas"}
+    own = _without_replicas(source.settings) if source else {}
     made = _create(connection, order["destination"], own)
     if source:
         records.copy_table(connection, source.id, made.id)
@@ -179,9 +177,16 @@ def _copy_scope(
     target = target or _create(connection, order["destination"])
     if source:
         copy_entries(connection, source.id, target.id, SCOPES & {*order["scope"]})
-    chosen = source if "settings" in order["scope"] else target
-    settings = dict(chosen.settings if chosen else {})
+    settings = target.settings
+    if source and "settings" in order["scope"]:
+        kept = {name: value for name, value in settings.items() if name == "replicas"}
+        settings = _without_replicas(source.settings) | kept
     return _configure(connection, catalog, target, settings, task.id)
+
+
+def _without_replicas(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what is an index's own: a replica follows one primary only."""
+    return {name: value for name, value in settings.items() if name != "replicas"}
 
 
 def _apply_move(connection: sqlite3.Connection, catalog: Catalog, run: Sequence[Task]) -> Publish:

@@ -29,9 +29,6 @@ QUERY = 512
 BROWSED = 1000
 """Records of one browse answer."""
 
-FACET_HITS = 100
-"""Values of one search inside a facet."""
-
 LOGGED = 4000
 """Bytes of a body that are kept for the logs, which show a thousand characters."""
 

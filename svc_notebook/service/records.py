@@ -96,10 +96,10 @@ def read_chunks(store: Store, index: int) -> Iterator[list[dict[str, Any]]]:
         yield [msgspec.json.decode(body) for _, body in rows]
 
 
-def measure_bodies(store: Store, index: int) -> int:
-    """Sum up the bytes of an index's records."""
-    rows = _rows(store, f"SELECT coalesce(sum(length(body)), 0) FROM records_{index}")
-    return int(rows[0][0]) if rows else 0
+def measure_bodies(store: Store, index: int) -> tuple[int, int]:
+    """Count an index's records and sum up their bytes."""
+    rows = _rows(store, f"SELECT count(*), coalesce(sum(length(body)), 0) FROM records_{index}")
+    return (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
 
 
 def _by_ids(index: int) -> str:

@@ -61,6 +61,7 @@ def test_a_partial_copy_leaves_the_records(films: Inside) -> None:
 
     assert films.ids("copy") == ["old"]
     assert setting(films, "copy") == 3
+    assert setting(films, "copy", "replicas") is None
 
 
 def test_a_copy_of_nothing_is_an_empty_index(films: Inside) -> None:

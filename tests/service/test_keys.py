@@ -128,6 +128,10 @@ def test_a_key_reaches_the_indices_its_patterns_match(shop: Inside) -> None:
 
     assert search(shop, key, "shop_fr").status_code == 200
     assert search(shop, key, "other").status_code == 403
+    both = {"requests": [{"indexName": "shop", "objectID": "1"}]}
+    former = {"requests": [{"index_name": "shop", "objectID": "1"}]}
+    for body in (both, former):
+        assert shop.call("POST", "/1/indexes/*/objects", body, key=key).status_code == 200
     names = [i["name"] for i in shop.call("GET", "/1/indexes", key=key).json()["items"]]
     assert names == ["shop", "shop_fr"]
 

@@ -139,6 +139,29 @@ def test_enough_matches_end_a_row_of_searches(films: Inside) -> None:
     assert [result["index"] for result in results] == ["films"] * 3
 
 
+def test_enough_is_seen_whatever_fields_are_asked_for(films: Inside) -> None:
+    requests = [{"indexName": "films", "hitsPerPage": 2, "responseFields": ["nbHits"]}] * 2
+
+    body = {"requests": requests, "strategy": "stopIfEnoughMatches"}
+    results = ask(films, "*/queries", body)["results"]
+
+    assert results[0] == {"nbHits": 4, "index": "films"}
+    assert results[1]["processed"] is False
+
+
+def test_facets_that_are_not_to_be_seen_are_for_the_admin_alone(films: Inside) -> None:
+    films.done("PUT", "/1/indexes/films/settings", {"unretrievableAttributes": ["genre"]})
+    key, path = films.facts["searchKey"], "/1/indexes/films"
+
+    hidden = films.call("POST", f"{path}/query", {"facets": ["*"]}, key=key).json()
+    refused = films.call("POST", f"{path}/facets/genre/query", {}, key=key)
+
+    assert hidden["facets"].keys() == {"year"}
+    assert refused.status_code == 400
+    assert ask(films, "films/query", {"facets": ["*"]})["facets"].keys() == {"year", "genre"}
+    assert ask(films, "films/facets/genre/query", {})["facetHits"]
+
+
 @pytest.mark.parametrize(
     ("body", "values"),
     [

@@ -52,7 +52,10 @@ def _skipped(params: Mapping[str, Any]) -> int:
 
 
 def _size(params: Mapping[str, Any]) -> int:
-    return int(params.get("hitsPerPage", limits.BROWSED))
+    size = int(params.get("hitsPerPage", limits.BROWSED))
+    if size < 1:
+        raise BadInput("`hitsPerPage`: a browse hands out a record at least")
+    return size
 
 
 def _answer(call: Call, shelf: Shelf, state: Cursor) -> SearchAnswer:

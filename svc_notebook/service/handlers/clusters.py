@@ -66,9 +66,9 @@ def list_clusters(call: Call) -> ClusterList:
         {"clusterName": name, "nbRecords": 0, "nbUserIDs": users[name], "dataSize": 0}
         for name in names
     ]
-    shelves = call.service.catalog.all()
-    clusters[0]["nbRecords"] = sum(len(shelf.engine.get()) for shelf in shelves)
-    clusters[0]["dataSize"] = sum(call.service.catalog.measure(shelf) for shelf in shelves)
+    sizes = [call.service.catalog.measure(shelf) for shelf in call.service.catalog.all()]
+    clusters[0]["nbRecords"] = sum(count for count, _ in sizes)
+    clusters[0]["dataSize"] = sum(size for _, size in sizes)
     return {"clusters": clusters, "topUsers": names}
 
 

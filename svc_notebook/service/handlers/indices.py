@@ -57,8 +57,7 @@ def _shown(call: Call, shelf: Shelf) -> bool:
 
 
 def _entry(call: Call, shelf: Shelf, waiting: int) -> IndexEntry:
-    size = call.service.catalog.measure(shelf)
-    count = len(shelf.engine.get())
+    count, size = call.service.catalog.measure(shelf)
     return {
         "name": shelf.name,
         "createdAt": shelf.created if count else "",

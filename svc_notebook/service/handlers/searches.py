@@ -14,7 +14,7 @@ from svc_notebook.api.shapes import (
     SearchRequest,
 )
 from svc_notebook.errors import BadInput
-from svc_notebook.service.answers import answer_facet, answer_search, option, present, skipped
+from svc_notebook.service.answers import answer_facet, answer_search, skipped
 from svc_notebook.service.handlers.registry import Call, serves
 
 # Members of an entry that are not search parameters.
@@ -26,7 +26,7 @@ def search(
     call: Call, index: str, query: str = "", **params: Unpack[SearchOptions]
 ) -> SearchAnswer:
     """Search one index."""
-    return answer_search(call, index, {"query": query, **params} if query else params)
+    return answer_search(call, index, {"query": query, **params} if query else params)[0]
 
 
 @serves(SearchApi.get_search)
@@ -63,17 +63,9 @@ def _answers(
         elif enough:
             yield skipped(name, call.service.catalog.find(name), params)
         else:
-            answer = answer_search(call, name, params)
-            answer["index"] = name
-            enough = stop and is_enough(call, name, params, answer)
-            yield answer
-
-
-def is_enough(call: Call, name: str, params: dict[str, Any], answer: SearchAnswer) -> bool:
-    """Whether a search found a page full, so that those after it need not run."""
-    shelf = call.service.catalog.find(name)
-    wanted = option(shelf, present(params), "hitsPerPage")
-    return len(answer["hits"]) >= int(wanted)
+            answer, full = answer_search(call, name, params)
+            enough = stop and full
+            yield {**answer, "index": name}
 
 
 def _facet(request: SearchRequest, number: int) -> str:
