@@ -42,7 +42,6 @@ def open_delimited(
         watched_sql=_scan(paths, dialect, "store_rejects=true"),
         fields=fields,
         name=name,
-        kind="delimited text",
         untyped=True,
         notes=(*notes, *dialect.notes),
         skipped=lambda: _skipped(db, dialect),

@@ -36,7 +36,6 @@ def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Databas
         sql=f"(SELECT * FROM ({everything}) WHERE fine)",
         fields=fields,
         name=name,
-        kind="JSON",
         skipped=lambda: _skipped(read, db),
     )
 

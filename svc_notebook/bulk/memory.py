@@ -147,6 +147,6 @@ def _registered(
         for i, name in enumerate(names)
     )
     return Table(
-        db=db, sql="given", fields=fields, name=f"{title} of {rows:,} rows", kind="memory",
+        db=db, sql="given", fields=fields, name=f"{title} of {rows:,} rows",
         faults=faults,
     )  # fmt: skip

@@ -49,15 +49,15 @@ def open_query(query: str, db: Database) -> Table:
     """Make a table of a query over whatever DuckDB can read."""
     inner = f"({query.strip().rstrip(';')})"
     types = db.types(f"SELECT * FROM {inner}")
-    return _typed(inner, types, "the SQL query", "SQL", db)
+    return _typed(inner, types, "the SQL query", db)
 
 
-def _typed(inner: str, types: dict[str, str], name: str, kind: str, db: Database) -> Table:
+def _typed(inner: str, types: dict[str, str], name: str, db: Database) -> Table:
     fields = tuple(Field(n, f"c{i}", kind) for i, (n, kind) in enumerate(types.items()))
     if not fields:
         raise BadInput(f"{name} has no columns")
     picked = ", ".join(f"{sql.name(f.name)} AS {f.column}" for f in fields)
-    return Table(db=db, sql=f"(SELECT {picked} FROM {inner})", fields=fields, name=name, kind=kind)
+    return Table(db=db, sql=f"(SELECT {picked} FROM {inner})", fields=fields, name=name)
 
 
 def find_files(pattern: str) -> list[Path]:
@@ -102,7 +102,7 @@ def format_of(path: Path) -> str:
 def open_parquet(paths: Sequence[Path], name: str, options: Options, db: Database) -> Table:
     """Make a table of Parquet files."""
     inner = f"read_parquet({sql.listing(map(str, paths))})"
-    return _typed(inner, db.types(f"SELECT * FROM {inner}"), name, "Parquet", db)
+    return _typed(inner, db.types(f"SELECT * FROM {inner}"), name, db)
 
 
 OPENERS: dict[str, Callable[[Sequence[Path], str, Options, Database], Table]] = {

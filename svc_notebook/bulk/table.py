@@ -37,7 +37,6 @@ class Table:
     sql: str
     fields: tuple[Field, ...]
     name: str
-    kind: str
     # A delimited file: every column is text, and its content decides its type.
     untyped: bool = False
     # What tells one state of the source from another; nothing for data in memory.
