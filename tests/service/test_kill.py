@@ -5,11 +5,15 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
+
 from benchmarks.kill import kill_rounds
 
 ROUNDS = 8
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(240)
 def test_nothing_acknowledged_is_lost_at_a_kill(tmp_path: Path) -> None:
     told = kill_rounds(tmp_path, ROUNDS, random.Random(7))
 

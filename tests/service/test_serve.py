@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -130,8 +131,6 @@ def test_a_store_that_cannot_be_used_is_told(
     if content:
         file.write_bytes(content)
     else:
-        import sqlite3
-
         with sqlite3.connect(file) as connection:
             connection.execute("PRAGMA user_version = 999")
         connection.close()

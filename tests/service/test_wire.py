@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import socket
 
 import pytest
 
@@ -70,8 +71,6 @@ def test_a_large_body_is_refused_over_a_real_socket_without_breaking_it(service:
 
 
 def test_a_request_that_is_not_http_is_answered(service: Running) -> None:
-    import socket
-
     host, port = service.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=5) as plug:
         plug.sendall(b"\x16\x03\x01 nonsense\r\n\r\n")
