@@ -30,9 +30,6 @@ class NotAnswered(Exception):
     """The service says that it does not answer an endpoint."""
 
 
-not_answered = pytest.mark.xfail(
-    raises=NotAnswered, strict=True, reason="not answered by the local service yet"
-)
 # Its models keep enums as strings, and pydantic warns of that whenever one is written out.
 own_warnings = pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning")
 

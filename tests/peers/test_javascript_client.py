@@ -223,7 +223,6 @@ def test_settings_read_from_one_index_may_be_set_on_another(script: Script, inde
     assert script.call("getSettings", {"indexName": other}) == told
 
 
-@pytest.mark.xfail(raises=Failed, strict=True, reason="a search must ask for a hit at least")
 def test_an_interface_counts_facets_without_asking_for_hits(
     script: Script, service: Running, films: str
 ) -> None:

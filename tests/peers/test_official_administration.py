@@ -14,7 +14,7 @@ from algoliasearch.search.models.rule import Rule
 from algoliasearch.search.models.synonym_hit import SynonymHit
 
 from tests.conftest import Running
-from tests.peers.official import Often, connect, fill, finish, ids, not_answered, own_warnings
+from tests.peers.official import Often, connect, fill, finish, ids, own_warnings
 
 pytestmark = own_warnings
 
@@ -226,7 +226,6 @@ def test_the_log_tells_of_a_search(client: SearchClientSync, films: str) -> None
     assert [log.answer_code for log in logs if "a word for the log" in log.query_body] == ["200"]
 
 
-@not_answered
 @deprecated
 def test_users_are_mapped_to_clusters(operator: SearchClientSync) -> None:
     [first, last] = operator.list_clusters().top_users

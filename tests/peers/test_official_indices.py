@@ -17,9 +17,6 @@ from tests.peers.official import fill, finish, own_warnings, stored
 pytestmark = own_warnings
 
 
-@pytest.mark.xfail(
-    raises=AssertionError, strict=True, reason="whether an index is made hangs on how tasks are run"
-)
 def test_a_record_added_and_deleted_leaves_an_empty_index(
     client: SearchClientSync, index: str
 ) -> None:
@@ -69,14 +66,16 @@ def test_settings_come_back_as_they_were_set(client: SearchClientSync, index: st
     assert told["hitsPerPage"] == 20
 
 
-@pytest.mark.xfail(
-    raises=AssertionError, strict=True, reason="some names of newer clients are not declared yet"
+not_declared = pytest.mark.xfail(
+    raises=AssertionError, strict=True, reason="`ranking` is no parameter of one search yet"
 )
+
+
 @pytest.mark.parametrize(
     ("method", "model"),
     [
-        ("search_single_index", SearchParamsObject),
-        ("browse", BrowseParamsObject),
+        pytest.param("search_single_index", SearchParamsObject, marks=not_declared),
+        pytest.param("browse", BrowseParamsObject, marks=not_declared),
         ("set_settings", IndexSettings),
     ],
 )
