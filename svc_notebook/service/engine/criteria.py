@@ -51,11 +51,14 @@ Scores = Callable[[Array], Array | None]
 class Candidates:
     """Rows of one segment, and of each row the value of every criterion asked for so far."""
 
-    def __init__(self, match: Match, manner: Manner, scores: Scores, rows: Array) -> None:
+    def __init__(
+        self, match: Match, manner: Manner, scores: Scores, nearness: Scores, rows: Array
+    ) -> None:
         self.match = match
         self.rows = rows
         self._manner = manner
         self._scores = scores
+        self._nearness = nearness
         self._columns: dict[str, Array | None] = {}
         self._found: list[list[Owned]] | None = None
 
@@ -129,7 +132,7 @@ class Candidates:
 
     def geo(self) -> Array | None:
         """Nearer places first."""
-        return None
+        return self._nearness(self.rows)
 
     def _has_exact(self, number: int, alone: bool) -> Array:
         has = np.zeros(len(self.rows), bool)

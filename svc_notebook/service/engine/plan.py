@@ -12,6 +12,7 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.criteria import NOWHERE, Candidates, Manner
 from svc_notebook.service.engine.fields import Fields
+from svc_notebook.service.engine.geo_search import Where, find_where
 from svc_notebook.service.engine.match import Match, match_query
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.query import Query, words_without_typos
@@ -36,6 +37,11 @@ class Plan:
     def selection(self) -> Selection:
         """The filters."""
         return Selection.of(self.options)
+
+    @cached_property
+    def where(self) -> Where:
+        """Where to look."""
+        return find_where(self.options.params, self.views)
 
     @cached_property
     def manner(self) -> Manner:
@@ -93,8 +99,10 @@ class Plan:
         columns["filters"] = self.selection.all_scores(match.segment, rows).tolist()
         columns["userScore"] = self._user_scores(match, rows)
         return [
-            dict(zip(columns, values, strict=True)) | {"geoDistance": 0, "geoPrecision": 1}
-            for values in zip(*columns.values(), strict=True)
+            {**dict(zip(columns, values, strict=True)), **place}
+            for *values, place in zip(
+                *columns.values(), self.where.explain(match.segment, rows), strict=True
+            )
         ]
 
     def _user_scores(self, match: Match, rows: Array) -> list[int]:
@@ -106,8 +114,9 @@ class Plan:
         return [int(value) if abs(value) < TEXT else 0 for value in values.tolist()]
 
     def _match_view(self, view: View, query: Query) -> Match:
-        chosen = self.selection.rows(view.segment)
-        alive = view.alive if chosen is None else view.alive & chosen
+        alive = view.alive
+        for chosen in (self.selection.rows(view.segment), self.where.rows(view.segment)):
+            alive = alive if chosen is None else alive & chosen
         fields = self._fields(view.segment.slots)
         return match_query(view.segment, alive, query, fields, self._unforgiven)
 
@@ -125,7 +134,9 @@ class Plan:
         return {}
 
     def _candidates(self, match: Match, rows: Array) -> Candidates:
-        return Candidates(match, self.manner, partial(self.selection.scores, match.segment), rows)
+        scores = partial(self.selection.scores, match.segment)
+        nearness = partial(self.where.nearness, match.segment)
+        return Candidates(match, self.manner, scores, nearness, rows)
 
 
 INFO: Sequence[tuple[str, str, int]] = (

@@ -69,7 +69,7 @@ def find_hits(views: Sequence[View], options: Options, fetch: Fetch) -> Found:
         counts,
         stats,
         " ".join(word.text for word in query.words),
-        _extra(asked, query, counted=counts is not None),
+        {**_extra(asked, query, counted=counts is not None), **plan.where.members()},
     )
 
 

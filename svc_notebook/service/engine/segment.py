@@ -19,6 +19,7 @@ from svc_notebook.service.engine.columns import (
     join_numbers,
     label_hash,
 )
+from svc_notebook.service.engine.geo import LATITUDE, LONGITUDE, Places, read_places
 from svc_notebook.service.engine.leaves import Leaf, Record, number_text, read_leaves
 from svc_notebook.service.engine.names import Names
 from svc_notebook.service.engine.postings import Postings, merge
@@ -70,9 +71,14 @@ class Segment:
             Postings.of(texts, rows, numbers, len(records), shape.rules),
             {path: Labels.of(leaves[path]) for path in _faceted(leaves, shape)},
             _read_sort_texts(leaves, shape),
-            {path: found for path, leaf in leaves.items() if (found := Numbers.of(leaf))},
+            _read_numbers(leaves) | read_places(records),
             _read_groups(leaves, len(records), shape.distinct),
         )
+
+    @cached_property
+    def places(self) -> Places:
+        """The places of the records."""
+        return Places.of(self.numbers)
 
     def sort_key(self, path: str) -> SortKey:
         """Return what records sort by under this attribute; the first of several values counts."""
@@ -211,6 +217,16 @@ def _texts_of(leaf: Leaf, *, everything: bool) -> tuple[list[int], list[str]]:
 
 def _faceted(leaves: Mapping[str, Leaf], shape: Shape) -> Iterable[str]:
     return (path for path in (*shape.facets, TAGS) if path in leaves)
+
+
+def _read_numbers(leaves: Mapping[str, Leaf]) -> dict[str, Numbers]:
+    """Return the numbers of every path but those of places, which are read as a whole."""
+    columns = {path: Numbers.of(leaf) for path, leaf in leaves.items()}
+    return {
+        path: column
+        for path, column in columns.items()
+        if column is not None and path not in (LATITUDE, LONGITUDE)
+    }
 
 
 def _read_sort_texts(leaves: Mapping[str, Leaf], shape: Shape) -> dict[str, Labels]:

@@ -12,7 +12,8 @@ from svc_notebook.service.engine.words import Rules
 
 TAGS = "_tags"
 OBJECT_ID = "objectID"
-INTERNAL = frozenset({OBJECT_ID, TAGS, "_geoloc"})
+GEOLOC = "_geoloc"
+INTERNAL = frozenset({OBJECT_ID, TAGS, GEOLOC})
 """Attributes that are searched only when searchableAttributes names them."""
 
 _MODIFIER = re.compile(r"\s*(\w+)\((.*)\)\s*\Z", re.DOTALL)

@@ -1,0 +1,83 @@
+"""Areas in degrees: boxes and polygons, and which places lie in them; their edges belong to them.
+
+A box is two opposite corners, whichever. Corners more than 180 degrees of longitude apart are
+read from west to east: from 170 to -170 is the 20 degrees across the antimeridian, from -170 to
+170 the 340 others. The edges of a polygon are straight where degrees are drawn as a plane, and
+none crosses the antimeridian: such a polygon is to be given as two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.columns import marked
+from svc_notebook.service.engine.geo import FARTHEST_EAST, Places, Point
+
+AROUND = 2 * FARTHEST_EAST
+
+
+@dataclass(frozen=True)
+class Box:
+    """All between two latitudes and two longitudes."""
+
+    corner: Point
+    opposite: Point
+
+    def holds(self, places: Places) -> Array:
+        """Return the mask of places inside."""
+        south, north = sorted((self.corner.lat, self.opposite.lat))
+        within = (places.lats >= south) & (places.lats <= north)
+        within &= self._holds_longitudes(places.lngs)
+        return within
+
+    def _holds_longitudes(self, lngs: Array) -> Array:
+        one, other = self.corner.lng, self.opposite.lng
+        if FARTHEST_EAST < one - other < AROUND:
+            return np.asarray((lngs >= one) | (lngs <= other))
+        return np.asarray((lngs >= min(one, other)) & (lngs <= max(one, other)))
+
+
+@dataclass(frozen=True)
+class Polygon:
+    """All inside a closed line; where it crosses itself, what it goes round an odd number of times.
+
+    Each edge looks only at the places between its two latitudes, so that thousands of edges stay
+    cheap.
+    """
+
+    corners: Sequence[Point]
+
+    def holds(self, places: Places) -> Array:
+        """Return the mask of places inside."""
+        corners = np.array(self.corners)
+        (south, west), (north, east) = corners.min(axis=0), corners.max(axis=0)
+        near = places.between(south, north)
+        lngs = places.lngs[near]
+        near = near[(lngs >= west) & (lngs <= east)]
+        inside = _find_inside(corners, places.lats[near], places.lngs[near])
+        return marked(near[inside], len(places.rows))
+
+
+def _find_inside(corners: Array, lats: Array, lngs: Array) -> Array:
+    """Count the edges that a ray to the east meets, for places in the order of latitudes."""
+    ends = np.roll(corners, -1, axis=0)
+    rising = (corners[:, 0] <= ends[:, 0])[:, None]
+    edges = np.hstack([np.where(rising, corners, ends), np.where(rising, ends, corners)])
+    starts = np.searchsorted(lats, edges[:, 0])
+    stops = np.searchsorted(lats, edges[:, 2], "right")
+    odd, on = np.zeros(len(lats), bool), np.zeros(len(lats), bool)
+    for place in np.flatnonzero(starts < stops).tolist():
+        south, from_lng, north, to_lng = edges[place].tolist()
+        span = slice(starts[place], stops[place])
+        lat, lng = lats[span], lngs[span]
+        # Above zero west of the edge, below zero east of it, zero on its line.
+        side = (lat - south) * (to_lng - from_lng) - (lng - from_lng) * (north - south)
+        odd[span] ^= (side > 0) & (lat < north)
+        west, east = sorted((from_lng, to_lng))
+        on[span] |= (side == 0) & (lng >= west) & (lng <= east)
+    inside: Array = odd | on
+    return inside
