@@ -8,23 +8,32 @@ left out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from svc_notebook.service.engine.highlight_style import Selection, Style
 from svc_notebook.service.engine.leaves import DEEPEST, number_text
-from svc_notebook.service.engine.words import Token, reach, split, split_camel, tokens
+from svc_notebook.service.engine.words import (
+    Token,
+    reach,
+    split,
+    split_camel,
+    tokens,
+    tokens_among,
+)
 
 __all__ = ["Matcher", "Run", "Runs", "Style", "highlight_hit", "mark_text", "snippet_hit"]
 
 LONGEST = 50_000
 """What follows after so many characters of a text is neither marked nor cut from."""
 
-Matcher = Callable[[str, str], tuple[int, int] | None]
-"""Tells of a token under a path: the number of the query word it matches, and how many of its
-letters to mark."""
+Match = tuple[int, int]
+"""The number of the query word that a token matches, and how many of its letters to mark."""
+
+Matcher = Callable[[str], Mapping[str, Match | None]]
+"""Gives for a path the match of any token."""
 
 Run = tuple[int, tuple[str, ...]]
 """A query word's number, and tokens that match it where they stand side by side."""
@@ -49,11 +58,14 @@ def highlight_hit(
 
     def write_leaf(path: str, text: str, _: int) -> _Leaf:
         reading = _read(text, path, matcher, style, runs)
-        value = _write(reading, 0, len(text))
-        leaf: _Leaf = {"value": value, "matchLevel": reading.level}
-        if reading.marks:
-            leaf["fullyHighlighted"] = reading.is_full
-        return {**leaf, "matchedWords": reading.matched}
+        if not reading.marks:
+            return {"value": text, "matchLevel": "none", "matchedWords": []}
+        return {
+            "value": _write(reading, 0, len(text)),
+            "matchLevel": reading.level,
+            "fullyHighlighted": reading.is_full,
+            "matchedWords": reading.matched,
+        }
 
     return _Mirror(style.highlighted, style.only_matching_items, write_leaf).of_record(record)
 
@@ -139,9 +151,9 @@ def _to_text(value: str | bool | float) -> str:
 
 
 class _Mark(NamedTuple):
-    """A marked token: its number, where its mark ends, and the query words it matches."""
+    """A marked token, where its mark ends, and the query words it matches."""
 
-    place: int
+    token: Token
     end: int
     words: frozenset[str]
 
@@ -153,39 +165,46 @@ class _Reading:
     text: str
     style: Style
     camel: bool
-    matches: Mapping[str, tuple[int, int]]
+    count: int
+    matches: Mapping[str, Match]
     runs: Sequence[Run]
 
     @cached_property
     def tokens(self) -> list[Token]:
-        found = tokens(self.text[:LONGEST], self.style.rules, camel=self.camel)
-        cut_through = len(self.text) > LONGEST and found and found[-1].end == LONGEST
-        return found[:-1] if cut_through else found
+        return self.without_last_cut(
+            tokens(self.text[:LONGEST], self.style.rules, camel=self.camel)
+        )
 
     @cached_property
     def marks(self) -> list[_Mark]:
         if not self.matches and not self.runs:
             return []
-        ends: dict[int, int] = {}
-        words: dict[int, set[str]] = {}
-        for place, end, word in (*self.single_marks(), *self.run_marks()):
-            ends[place] = max(end, ends.get(place, 0))
-            words.setdefault(place, set()).add(self.style.words[word])
-        return [_Mark(place, ends[place], frozenset(words[place])) for place in sorted(ends)]
+        singles = self.single_marks()
+        return _join_marks([*singles, *self.run_marks()]) if self.runs else singles
 
-    def single_marks(self) -> Iterator[tuple[int, int, int]]:
-        for place, token in enumerate(self.tokens):
-            if match := self.matches.get(token.text):
-                word, letters = match
-                yield place, reach(self.text, token, letters, self.style.rules), word
+    def single_marks(self) -> list[_Mark]:
+        rules, words = self.style.rules, self.style.words
+        found = tokens_among(self.text[:LONGEST], self.matches, rules, camel=self.camel)
+        marks = []
+        for token in self.without_last_cut(found):
+            word, letters = self.matches[token.text]
+            end = reach(self.text, token, letters, rules)
+            marks.append(_Mark(token, end, frozenset((words[word],))))
+        return marks
 
-    def run_marks(self) -> Iterator[tuple[int, int, int]]:
-        texts = tuple(token.text for token in self.tokens) if self.runs else ()
+    def run_marks(self) -> Iterator[_Mark]:
+        texts = tuple(token.text for token in self.tokens)
         for word, wanted in self.runs:
             for start in range(len(texts) - len(wanted) + 1):
                 if texts[start : start + len(wanted)] == wanted:
-                    places = range(start, start + len(wanted))
-                    yield from ((place, self.tokens[place].end, word) for place in places)
+                    run = self.tokens[start : start + len(wanted)]
+                    words = frozenset((self.style.words[word],))
+                    yield from (_Mark(token, token.end, words) for token in run)
+
+    def without_last_cut(self, found: list[Token]) -> list[Token]:
+        """Leave out a word that goes on beyond what is read."""
+        cut = len(self.text) > LONGEST and found and found[-1].end == LONGEST
+        return found[:-1] if cut else found
 
     @cached_property
     def found(self) -> frozenset[str]:
@@ -203,28 +222,38 @@ class _Reading:
 
     @property
     def is_full(self) -> bool:
-        whole = sum(mark.end == self.tokens[mark.place].end for mark in self.marks)
-        return whole == len(self.tokens) and len(self.text) <= LONGEST
+        whole = sum(mark.end == mark.token.end for mark in self.marks)
+        return whole == self.count and len(self.text) <= LONGEST
 
 
 def _read(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _Reading:
     camel = path in style.rules.camel
     if not style.words:
-        return _Reading(text, style, camel, {}, ())
-    # Splitting is twenty times faster than finding where words stand, and most texts match nothing.
+        return _Reading(text, style, camel, 0, {}, ())
+    # Splitting is twenty times faster than finding where words stand, and many texts match nothing.
     body = text[:LONGEST]
-    words = set(split(split_camel(body) if camel else body, style.rules))
-    matches = {word: match for word in words if (match := matcher(path, word))}
-    return _Reading(
-        text, style, camel, matches, [run for run in runs(path) if words.issuperset(run[1])]
-    )
+    found = split(split_camel(body) if camel else body, style.rules)
+    known, words = matcher(path), set(found)
+    matching = filter(known.__getitem__, words)
+    matches = {word: match for word in matching if (match := known[word])}
+    wanted = [run for run in runs(path) if run[1][0] in words and words.issuperset(run[1])]
+    return _Reading(text, style, camel, len(found), matches, wanted)
+
+
+def _join_marks(marks: Iterable[_Mark]) -> list[_Mark]:
+    """Make one mark of those of one token: as long as the longest, for all their words."""
+    joined: dict[int, _Mark] = {}
+    for mark in marks:
+        token, end, words = joined.get(mark.token.start, mark)
+        joined[token.start] = _Mark(token, max(end, mark.end), words | mark.words)
+    return [joined[start] for start in sorted(joined)]
 
 
 def _write(reading: _Reading, start: int, end: int) -> str:
     """Write the part of a text from `start` to `end` with its marks."""
     pieces = []
     for mark in reading.marks:
-        opening = reading.tokens[mark.place].start
+        opening = mark.token.start
         if start <= opening < end:
             pieces += [reading.text[start:opening], reading.style.before]
             pieces += [reading.text[opening : mark.end], reading.style.after]
@@ -239,7 +268,7 @@ def _choose_window(reading: _Reading, size: int) -> tuple[int, int]:
     text, found = reading.text, reading.tokens
     if len(found) <= size:
         return 0, min(len(text), LONGEST)
-    low, high = _densest_span(reading.marks, size)
+    low, high = _densest_span(reading.marks, found, size)
     first = low - (size - (high - low + 1)) // 2
     first = max(0, min(first, len(found) - size))
     last = first + size - 1
@@ -248,16 +277,19 @@ def _choose_window(reading: _Reading, size: int) -> tuple[int, int]:
     return start, min(len(text), LONGEST) if ends_text else found[last].end
 
 
-def _densest_span(marks: Sequence[_Mark], size: int) -> tuple[int, int]:
+def _densest_span(marks: Sequence[_Mark], found: Sequence[Token], size: int) -> tuple[int, int]:
+    """Return the first and the last of the marked words that hold most of the query."""
+    place = {token.start: number for number, token in enumerate(found)}
+    places = [place[mark.token.start] for mark in marks]
     best, span = 0, (0, 0)
     inside: Counter[str] = Counter()
     oldest = 0
-    for mark in marks:
+    for mark, last in zip(marks, places, strict=True):
         inside.update(mark.words)
-        while mark.place - marks[oldest].place >= size:
+        while last - places[oldest] >= size:
             inside.subtract(marks[oldest].words)
             oldest += 1
         different = sum(count > 0 for count in inside.values())
         if different > best:
-            best, span = different, (marks[oldest].place, mark.place)
+            best, span = different, (places[oldest], last)
     return span

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from svc_notebook.service.engine.fields import path_test
@@ -15,15 +16,15 @@ Match = tuple[int, int]
 """The number of a query word, and how many letters of the token to mark."""
 Spotted = tuple[int, int, int]
 """Typos, the number of the query word, and how many letters of the token match."""
-Loose = Callable[[str, bool, bool], Spotted | None]
+Loose = Callable[[str], Spotted | None]
 Run = tuple[int, tuple[str, ...]]
 """The number of a query word, and tokens that match it side by side."""
 
 
 class Marker(NamedTuple):
-    """What to mark: single tokens under a path, and runs of them."""
+    """What to mark under a path: single tokens, and runs of them."""
 
-    match: Callable[[str, str], Match | None]
+    match: Callable[[str], Mapping[str, Match | None]]
     runs: Callable[[str], Sequence[Run]]
 
 
@@ -37,52 +38,111 @@ class Manner(NamedTuple):
 def make_marker(query: Query, options: Options) -> Marker:
     """Return what marks the texts of a search's hits."""
     ways = [(number, way) for number, word in enumerate(query.words) for way in word.alternatives]
-    loose = [_make_loose(*pair) for pair in ways if pair[1].prefix or pair[1].forgiven]
-    several = [(number, way) for number, way in ways if len(way.words) > 1]
-    whole = _by_word(ways)
     unforgiven = words_without_typos(options)
     manner_of = _make_manners(options)
+    unsearched = _Matches((), Manner(typos=False, prefixes=False), unforgiven)
 
     @cache
-    def match(path: str, token: str) -> Match | None:
-        manner = manner_of(path)
-        if manner is None:
-            return None
-        lenient = manner.typos and token not in unforgiven
-        found = [one for spot in loose if (one := spot(token, manner.prefixes, lenient))]
-        if token in whole:
-            found += (one for one in whole[token] if manner.typos or not one[0])
-        return min(found)[1:] if found else None
+    def in_manner(manner: Manner) -> _Matches:
+        return _Matches(ways, manner, unforgiven)
 
+    @cache
+    def match(path: str) -> Mapping[str, Match | None]:
+        manner = manner_of(path)
+        return in_manner(manner) if manner else unsearched
+
+    @cache
     def runs(path: str) -> Sequence[Run]:
         manner = manner_of(path)
         return [
             (number, way.words)
-            for number, way in several
-            if manner and (manner.typos or not way.typos)
+            for number, way in ways
+            if manner and len(way.words) > 1 and (manner.typos or not way.typos)
         ]
 
     return Marker(match, runs)
 
 
-def _make_loose(number: int, way: Alternative) -> Loose:
-    """Return a test of tokens against a word that also matches by its beginning or misspelled."""
-    word, prefix, forgiven = way.words[0], way.prefix, way.forgiven
-    first, shortest, letters = word[0], len(word) - forgiven, frozenset(word)
-    as_beginning = (0, number, len(word))
+class _Matches(dict[str, Match | None]):
+    """The match of each token in one manner, found out when the token is first met."""
 
-    def match(token: str, prefixes: bool, typos: bool) -> Spotted | None:
-        if prefix and prefixes and token.startswith(word):
-            return as_beginning
-        # Most tokens are far away, and that can be told without comparing letter by letter.
-        if not typos or (token[0] != first and forgiven < FIRST_LETTER) or len(token) < shortest:
-            return None
-        if not forgiven or len(letters.difference(token)) > forgiven:
-            return None
-        count, matching = typos_between(word, token, forgiven, prefix and prefixes)
-        return (count, number, matching) if count <= forgiven else None
+    def __init__(
+        self, ways: Iterable[tuple[int, Alternative]], manner: Manner, unforgiven: frozenset[str]
+    ) -> None:
+        super().__init__()
+        self._unforgiven = unforgiven
+        self._whole = _by_word(pair for pair in ways if manner.typos or not pair[1].typos)
+        spellings = [_Spelling.of(number, way, manner) for number, way in ways]
+        self._other = [one.match_other for one in spellings if one.forgiven >= FIRST_LETTER]
+        self._same: dict[str, list[Loose]] = {}
+        for one in spellings:
+            if one.prefix or one.forgiven:
+                self._same.setdefault(one.word[0], [*self._other]).append(one.match)
 
-    return match
+    def __missing__(self, token: str) -> Match | None:
+        tests = self._same.get(token[0], self._other)
+        found = [spot for test in tests if (spot := test(token))] if tests else []
+        if found and token in self._unforgiven:
+            found = [spot for spot in found if not spot[0]]
+        if token in self._whole:
+            found += self._whole[token]
+        self[token] = match = min(found)[1:] if found else None
+        return match
+
+
+@dataclass(frozen=True)
+class _Spelling:
+    """A query word that also matches by its beginning, or misspelled.
+
+    Most tokens are far away, and that is told without comparing letter by letter.
+    """
+
+    number: int
+    word: str
+    forgiven: int
+    prefix: bool
+
+    @classmethod
+    def of(cls, number: int, way: Alternative, manner: Manner) -> _Spelling:
+        """Read off a word what of it counts in one manner."""
+        forgiven = way.forgiven if manner.typos else 0
+        return cls(number, way.words[0], forgiven, way.prefix and manner.prefixes)
+
+    def match(self, token: str) -> Spotted | None:
+        """Compare the word with a token of the same first letter."""
+        if self.prefix and token.startswith(self.word):
+            return 0, self.number, len(self.word)
+        if not self.forgiven or len(token) < len(self.word) - self.forgiven:
+            return None
+        if len(self.letters.difference(token)) > self.forgiven:
+            return None
+        return self.compare(token)
+
+    def match_other(self, token: str) -> Spotted | None:
+        """Compare the word with a token of another first letter."""
+        if self.rest in token or token.startswith(self.swapped):
+            return self.compare(token) if token[0] != self.word[0] else None
+        return None
+
+    def compare(self, token: str) -> Spotted | None:
+        """Count the typos."""
+        typos, letters = typos_between(self.word, token, self.forgiven, self.prefix)
+        return (typos, self.number, letters) if typos <= self.forgiven else None
+
+    @cached_property
+    def letters(self) -> frozenset[str]:
+        """The distinct letters."""
+        return frozenset(self.word)
+
+    @cached_property
+    def rest(self) -> str:
+        """All but the first letter."""
+        return self.word[1:]
+
+    @cached_property
+    def swapped(self) -> str:
+        """The word with its first two letters swapped."""
+        return self.word[1:2] + self.word[0] + self.word[2:]
 
 
 def _by_word(ways: Iterable[tuple[int, Alternative]]) -> dict[str, list[Spotted]]:

@@ -7,9 +7,10 @@ word for word, because both go through the same table of characters.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 APOSTROPHES = "'\u2019\u02bc\uff07\u2018"
@@ -113,9 +114,31 @@ def split_camel(text: str) -> str:
 
 def tokens(text: str, rules: Rules, *, camel: bool = False) -> list[Token]:
     """Return the words of a text with their offsets in it."""
-    if rules.plain and not camel and text.isascii() and "'" not in text:
-        return _tokens_of_ascii(text, rules.table)
-    return _tokens_by_character(text, rules.table, camel)
+    folded = None if camel else _fold_in_place(text, rules)
+    if folded is None:
+        return _tokens_by_character(text, rules.table, camel)
+    found, end = [], 0
+    for word in folded.split():
+        start = folded.index(word, end)
+        end = start + len(word)
+        found.append(Token(word, start, end))
+    return found
+
+
+def tokens_among(
+    text: str, wanted: Collection[str], rules: Rules, *, camel: bool = False
+) -> list[Token]:
+    """Return those words of a text that are wanted, with their offsets in it."""
+    folded = None if camel else _fold_in_place(text, rules)
+    if folded is None:
+        found = _tokens_by_character(text, rules.table, camel)
+        return [token for token in found if token.text in wanted]
+    if len(wanted) == 1:
+        return _find_word(f" {folded} ", *wanted)
+    padded = f" {folded} "
+    return sorted(
+        (token for word in wanted for token in _find_word(padded, word)), key=itemgetter(1)
+    )
 
 
 def reach(text: str, token: Token, letters: int, rules: Rules) -> int:
@@ -130,15 +153,24 @@ def reach(text: str, token: Token, letters: int, rules: Rules) -> int:
     return token.end
 
 
-def _tokens_of_ascii(text: str, table: dict[int, str]) -> list[Token]:
-    """Nothing between two words can be taken for the next one, so looking for it finds it."""
-    folded = text.translate(table)
-    found = []
-    end = 0
-    for word in folded.split():
-        start = folded.index(word, end)
-        end = start + len(word)
-        found.append(tuple.__new__(Token, (word, start, end)))
+def _fold_in_place(text: str, rules: Rules) -> str | None:
+    """Return the text folded letter for letter; None if some letter does not become just one."""
+    folded = fold(text, rules)
+    if len(folded) != len(text):
+        return None
+    if rules.plain and text.isascii():
+        return folded
+    table = rules.table
+    return folded if all(len(table[ord(letter)]) == 1 for letter in set(text)) else None
+
+
+def _find_word(padded: str, word: str) -> list[Token]:
+    """Find a word in a folded text that was given a blank at both ends."""
+    found, wanted = [], f" {word} "
+    start = padded.find(wanted)
+    while start >= 0:
+        found.append(Token(word, start, start + len(word)))
+        start = padded.find(wanted, start + 1)
     return found
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.highlight import (
     LONGEST,
+    Match,
     Matcher,
     Style,
     highlight_hit,
@@ -46,14 +47,20 @@ def settings_of(rules: Rules) -> dict[str, Any]:
     }
 
 
-def beginnings(words: Sequence[str]) -> Matcher:
+class Beginnings(dict[str, Match | None]):
     """Match a token that begins with a query word, as far as the word goes."""
 
-    def match(path: str, token: str) -> tuple[int, int] | None:
-        hits = [(n, len(word)) for n, word in enumerate(words) if token.startswith(word)]
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__()
+        self.words = words
+
+    def __missing__(self, token: str) -> Match | None:
+        hits = [(n, len(word)) for n, word in enumerate(self.words) if token.startswith(word)]
         return hits[0] if hits else None
 
-    return match
+
+def beginnings(words: Sequence[str]) -> Matcher:
+    return lambda path: Beginnings(words)
 
 
 def highlight(
@@ -111,7 +118,7 @@ def test_without_its_tags_a_highlight_is_the_text(
 
     leaf = highlight_hit({"t": text}, beginnings(words), style)["t"]
 
-    matches = [token for token in found if beginnings(words)("t", token.text)]
+    matches = [token for token in found if beginnings(words)("t")[token.text]]
     nests = [mark for mark in leaf["value"] if mark in (OPEN, CLOSE)]
     assert plain(leaf["value"]) == text
     assert nests == [OPEN, CLOSE] * len(matches)
@@ -121,8 +128,8 @@ def test_without_its_tags_a_highlight_is_the_text(
 
 
 def level_of(words: Sequence[str], matches: Sequence[Token]) -> str:
-    match = beginnings(words)
-    numbers = [found[0] for token in matches if (found := match("t", token.text))]
+    match = Beginnings(words)
+    numbers = [found[0] for token in matches if (found := match[token.text])]
     texts_found = {words[number] for number in numbers}
     if not texts_found:
         return "none"
@@ -153,8 +160,8 @@ def test_a_snippet_is_a_part_of_the_text_with_most_of_the_query(
     value = snippet_hit({"t": text}, beginnings(words), style)["t"]["value"]
 
     inside = plain(value)
-    match = beginnings(words)
-    numbers = [(match("t", token.text) or (None, 0))[0] for token in found]
+    match = Beginnings(words)
+    numbers = [(match[token.text] or (None, 0))[0] for token in found]
     distinct = [
         len({words[n] for n in numbers[start : start + size] if n is not None})
         for start in range(max(1, len(found) - size + 1))
@@ -311,7 +318,7 @@ def test_a_snippet_counts_every_word_a_mark_stands_for() -> None:
     style = Style.of({}, {"attributesToSnippet": ["t:1"]}, ["red", "fox", "den"])
     runs = [(0, ("redfox",)), (1, ("redfox",)), (2, ("den",))]
 
-    leaf = snippet_hit({"t": "a den, a redfox"}, lambda _, __: None, style, lambda _: runs)["t"]
+    leaf = snippet_hit({"t": "a den, a redfox"}, beginnings([]), style, lambda _: runs)["t"]
 
     assert leaf == {"value": "…<em>redfox</em>", "matchLevel": "full"}
 
@@ -424,12 +431,14 @@ def test_items_without_a_match_go_on_request() -> None:
 def test_the_matcher_is_told_the_path() -> None:
     asked = set()
 
-    def listen(path: str, token: str) -> None:
-        asked.add((path, token))
+    def listen(path: str) -> Mapping[str, Match | None]:
+        asked.add(path)
+        return Beginnings(["one"] if path == "c" else [])
 
-    highlight_hit({"a": {"b": ["One"]}, "c": 2}, listen, Style.of({}, {}, ["one"]))
+    tree = highlight_hit({"a": {"b": ["One"]}, "c": "One"}, listen, Style.of({}, {}, ["one"]))
 
-    assert asked == {("a.b", "one"), ("c", "2")}
+    assert asked == {"a.b", "c"}
+    assert [tree["a"]["b"][0]["matchLevel"], tree["c"]["matchLevel"]] == ["none", "full"]
 
 
 def test_only_the_first_characters_are_marked() -> None:
