@@ -8,9 +8,8 @@ left out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from svc_notebook.service.engine.highlight_style import Selection, Style
@@ -21,7 +20,6 @@ from svc_notebook.service.engine.words import (
     split,
     split_camel,
     tokens,
-    tokens_among,
 )
 
 __all__ = ["Matcher", "Run", "Runs", "Style", "highlight_hit", "mark_text", "snippet_hit"]
@@ -62,9 +60,9 @@ def highlight_hit(
             return {"value": text, "matchLevel": "none", "matchedWords": []}
         return {
             "value": _write(reading, 0, len(text)),
-            "matchLevel": reading.level,
-            "fullyHighlighted": reading.is_full,
-            "matchedWords": reading.matched,
+            "matchLevel": reading.level(),
+            "fullyHighlighted": reading.is_full(),
+            "matchedWords": reading.matched(),
         }
 
     return _Mirror(style.highlighted, style.only_matching_items, write_leaf).of_record(record)
@@ -81,7 +79,7 @@ def snippet_hit(
         before = style.ellipsis if start > 0 else ""
         after = style.ellipsis if end < len(text) else ""
         value = f"{before}{_write(reading, start, end)}{after}"
-        return {"value": value, "matchLevel": reading.level}
+        return {"value": value, "matchLevel": reading.level()}
 
     return _Mirror(style.snippeted, style.only_matching_items, write_leaf).of_record(record)
 
@@ -101,8 +99,9 @@ class _Mirror:
 
     def of_record(self, record: Mapping[str, Any]) -> dict[str, Any]:
         top = self.selection.top
+        chosen = self.selection.members(record)
         return _without_none(
-            {name: self.of_member(name, value, top(name), 1) for name, value in record.items()}
+            {name: self.of_member(name, record[name], top(name), 1) for name in chosen}
         )
 
     def of_member(self, path: str, value: Any, around: int | None, depth: int) -> _Node | None:
@@ -160,67 +159,29 @@ class _Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class _Reading:
-    """A text, and what matches in it; where that stands is worked out when asked for."""
+    """A text, how many words it has, and what matches in it."""
 
     text: str
     style: Style
     camel: bool
-    count: int
-    matches: Mapping[str, Match]
-    runs: Sequence[Run]
+    count: int = 0
+    marks: Sequence[_Mark] = ()
 
-    @cached_property
     def tokens(self) -> list[Token]:
-        return self.without_last_cut(
-            tokens(self.text[:LONGEST], self.style.rules, camel=self.camel)
-        )
+        return _read_tokens(self.text, self.style, self.camel)
 
-    @cached_property
-    def marks(self) -> list[_Mark]:
-        if not self.matches and not self.runs:
-            return []
-        singles = self.single_marks()
-        return _join_marks([*singles, *self.run_marks()]) if self.runs else singles
-
-    def single_marks(self) -> list[_Mark]:
-        rules, words = self.style.rules, self.style.words
-        found = tokens_among(self.text[:LONGEST], self.matches, rules, camel=self.camel)
-        marks = []
-        for token in self.without_last_cut(found):
-            word, letters = self.matches[token.text]
-            end = reach(self.text, token, letters, rules)
-            marks.append(_Mark(token, end, frozenset((words[word],))))
-        return marks
-
-    def run_marks(self) -> Iterator[_Mark]:
-        texts = tuple(token.text for token in self.tokens)
-        for word, wanted in self.runs:
-            for start in range(len(texts) - len(wanted) + 1):
-                if texts[start : start + len(wanted)] == wanted:
-                    run = self.tokens[start : start + len(wanted)]
-                    words = frozenset((self.style.words[word],))
-                    yield from (_Mark(token, token.end, words) for token in run)
-
-    def without_last_cut(self, found: list[Token]) -> list[Token]:
-        """Leave out a word that goes on beyond what is read."""
-        cut = len(self.text) > LONGEST and found and found[-1].end == LONGEST
-        return found[:-1] if cut else found
-
-    @cached_property
     def found(self) -> frozenset[str]:
         return frozenset().union(*(mark.words for mark in self.marks))
 
-    @property
     def matched(self) -> list[str]:
-        return [word for word in dict.fromkeys(self.style.words) if word in self.found]
+        found = self.found()
+        return [word for word in dict.fromkeys(self.style.words) if word in found]
 
-    @property
     def level(self) -> str:
         if not self.marks:
             return "none"
-        return "full" if self.found.issuperset(self.style.words) else "partial"
+        return "full" if self.found().issuperset(self.style.words) else "partial"
 
-    @property
     def is_full(self) -> bool:
         whole = sum(mark.end == mark.token.end for mark in self.marks)
         return whole == self.count and len(self.text) <= LONGEST
@@ -229,15 +190,49 @@ class _Reading:
 def _read(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _Reading:
     camel = path in style.rules.camel
     if not style.words:
-        return _Reading(text, style, camel, 0, {}, ())
-    # Splitting is twenty times faster than finding where words stand, and many texts match nothing.
+        return _Reading(text, style, camel)
+    # Splitting is many times faster than finding where words stand, and many texts match nothing.
     body = text[:LONGEST]
     found = split(split_camel(body) if camel else body, style.rules)
     known, words = matcher(path), set(found)
     matching = filter(known.__getitem__, words)
     matches = {word: match for word in matching if (match := known[word])}
     wanted = [run for run in runs(path) if run[1][0] in words and words.issuperset(run[1])]
-    return _Reading(text, style, camel, len(found), matches, wanted)
+    marks = _mark_singles(text, style, camel, matches) if matches else []
+    if wanted:
+        marks = _join_marks([*marks, *_mark_runs(_read_tokens(text, style, camel), style, wanted)])
+    return _Reading(text, style, camel, len(found), marks)
+
+
+def _mark_singles(
+    text: str, style: Style, camel: bool, matches: Mapping[str, Match]
+) -> list[_Mark]:
+    rules = style.rules
+    marks = []
+    for token in _read_tokens(text, style, camel, matches):
+        word, letters = matches[token.text]
+        end = reach(text, token, letters, rules)
+        marks.append(_Mark(token, end, frozenset((style.words[word],))))
+    return marks
+
+
+def _mark_runs(found: Sequence[Token], style: Style, runs: Sequence[Run]) -> Iterator[_Mark]:
+    texts = tuple(token.text for token in found)
+    for word, wanted in runs:
+        words = frozenset((style.words[word],))
+        for start in range(len(texts) - len(wanted) + 1):
+            if texts[start : start + len(wanted)] == wanted:
+                run = found[start : start + len(wanted)]
+                yield from (_Mark(token, token.end, words) for token in run)
+
+
+def _read_tokens(
+    text: str, style: Style, camel: bool, wanted: Collection[str] | None = None
+) -> list[Token]:
+    """Return the words of a text, or those wanted, without one that goes on beyond what is read."""
+    found = tokens(text[:LONGEST], style.rules, wanted, camel=camel)
+    cut_through = len(text) > LONGEST and found and found[-1].end == LONGEST
+    return found[:-1] if cut_through else found
 
 
 def _join_marks(marks: Iterable[_Mark]) -> list[_Mark]:
@@ -265,7 +260,7 @@ def _choose_window(reading: _Reading, size: int) -> tuple[int, int]:
     """Return the bounds of the words to keep: most of the query, then earliest, with equal room
     on both sides of the matches.
     """
-    text, found = reading.text, reading.tokens
+    text, found = reading.text, reading.tokens()
     if len(found) <= size:
         return 0, min(len(text), LONGEST)
     low, high = _densest_span(reading.marks, found, size)

@@ -46,6 +46,12 @@ class Selection:
         """Return the attribute's number, by default that of the object around it, or None."""
         return None if path in self.hidden else self.numbers.get(path, around)
 
+    def members(self, record: Mapping[str, Any]) -> Iterable[str]:
+        """Return the attributes of the record itself in which anything may be selected."""
+        if self.rest is not None:
+            return record
+        return [name for name in record if name in self.numbers or name in self.ways]
+
     def top(self, name: str) -> int | None:
         """Return the number `*` gives an attribute of the record itself."""
         return None if name in INTERNAL else self.rest

@@ -112,33 +112,19 @@ def split_camel(text: str) -> str:
     )
 
 
-def tokens(text: str, rules: Rules, *, camel: bool = False) -> list[Token]:
-    """Return the words of a text with their offsets in it."""
-    folded = None if camel else _fold_in_place(text, rules)
-    if folded is None:
-        return _tokens_by_character(text, rules.table, camel)
-    found, end = [], 0
-    for word in folded.split():
-        start = folded.index(word, end)
-        end = start + len(word)
-        found.append(Token(word, start, end))
-    return found
-
-
-def tokens_among(
-    text: str, wanted: Collection[str], rules: Rules, *, camel: bool = False
+def tokens(
+    text: str, rules: Rules, wanted: Collection[str] | None = None, *, camel: bool = False
 ) -> list[Token]:
-    """Return those words of a text that are wanted, with their offsets in it."""
+    """Return the words of a text, or those wanted of them, with their offsets in it."""
     folded = None if camel else _fold_in_place(text, rules)
     if folded is None:
         found = _tokens_by_character(text, rules.table, camel)
-        return [token for token in found if token.text in wanted]
-    if len(wanted) == 1:
-        return _find_word(f" {folded} ", *wanted)
+        return [token for token in found if wanted is None or token.text in wanted]
+    if wanted is None:
+        return _tokens_in(folded)
     padded = f" {folded} "
-    return sorted(
-        (token for word in wanted for token in _find_word(padded, word)), key=itemgetter(1)
-    )
+    found = [token for word in wanted for token in _find_word(padded, word)]
+    return found if len(wanted) == 1 else sorted(found, key=itemgetter(1))
 
 
 def reach(text: str, token: Token, letters: int, rules: Rules) -> int:
@@ -162,6 +148,16 @@ def _fold_in_place(text: str, rules: Rules) -> str | None:
         return folded
     table = rules.table
     return folded if all(len(table[ord(letter)]) == 1 for letter in set(text)) else None
+
+
+def _tokens_in(folded: str) -> list[Token]:
+    """Nothing between two words can be taken for the next one, so looking for it finds it."""
+    found, end = [], 0
+    for word in folded.split():
+        start = folded.index(word, end)
+        end = start + len(word)
+        found.append(Token(word, start, end))
+    return found
 
 
 def _find_word(padded: str, word: str) -> list[Token]:

@@ -14,6 +14,7 @@ from svc_notebook.service.engine import Found, Index
 from svc_notebook.service.engine.matching import make_marker
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.query import read_query
+from svc_notebook.service.engine.shape import INTERNAL
 from svc_notebook.service.engine.words import Rules, split
 from tests.service.engine import cases
 from tests.service.engine.oracle import leaves
@@ -274,7 +275,7 @@ RULING = {
 def is_marked(record: Record, settings: dict[str, Any], params: dict[str, Any]) -> bool:
     options = Options(settings, params)
     marker = make_marker(read_query(options), options)
-    for name in record.keys() - {"objectID", "_tags"}:
+    for name in record.keys() - INTERNAL:
         for path, value in leaves(record[name], name):
             searched = isinstance(value, str) or bool(settings.get("searchableAttributes"))
             if isinstance(value, bool) or not searched:
