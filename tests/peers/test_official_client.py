@@ -178,7 +178,6 @@ def test_records_are_deleted_one_by_one_in_chunks_and_by_filter(
     assert sorted(stored(client, index)) == ["3", "4"]
 
 
-@pytest.mark.xfail(strict=True, reason="places are not looked at yet")
 @pytest.mark.parametrize(
     "place",
     [

@@ -217,9 +217,13 @@ def _add(records: list[dict[str, Any]]) -> dict[str, Any]:
         {"filters": "  "},
         {"facetFilters": [[]]},
         {"numericFilters": ","},
-        {"insideBoundingBox": [[50.0, 0.0, 45.0, 5.0]]},
-        {"insidePolygon": [[50.0, 0.0, 50.0, 5.0, 45.0, 2.0]]},
-        {"aroundLatLng": "48.85, 2.35", "aroundRadius": 10_000},
+        {"insideBoundingBox": [[]]},
+        {"insideBoundingBox": " "},
+        {"insidePolygon": [[50.0, 0.0, 50.0, 5.0]]},
+        {"aroundRadius": 10_000},
+        {"aroundLatLng": "48.85, 2.35"},
+        {"aroundLatLng": "91, 2.35", "aroundRadius": 10_000},
+        {"aroundLatLngViaIP": True},
     ],
 )
 def test_delete_by_query_is_refused_without_a_sound_filter(
@@ -231,3 +235,56 @@ def test_delete_by_query_is_refused_without_a_sound_filter(
 
     assert answer.status_code == 400
     assert len(inside.ids("films")) == 3
+
+
+PARIS = {"objectID": "paris", "kind": "big", "_geoloc": {"lat": 48.85, "lng": 2.35}}
+LYON = {"objectID": "lyon", "_geoloc": {"lat": 45.76, "lng": 4.84}}
+ROME = {"objectID": "rome", "kind": "big", "_geoloc": {"lat": 41.9, "lng": 12.5}}
+
+
+@pytest.mark.parametrize(
+    ("place", "left"),
+    [
+        ({"insideBoundingBox": [[50.0, 0.0, 45.0, 5.0]]}, ["nowhere", "rome"]),
+        ({"insidePolygon": "50,0,50,5,47,2"}, ["lyon", "nowhere", "rome"]),
+        ({"aroundLatLng": "48.85, 2.35", "aroundRadius": 500_000}, ["nowhere", "rome"]),
+        ({"aroundLatLng": "48.85, 2.35", "aroundRadius": "all"}, ["nowhere"]),
+        ({"params": "aroundLatLng=48.85,2.35&aroundRadius=10"}, ["lyon", "nowhere", "rome"]),
+        (
+            {"insideBoundingBox": [[50.0, 0.0, 45.0, 5.0]], "filters": "kind:big"},
+            ["lyon", "nowhere", "rome"],
+        ),
+        ({"insideBoundingBox": [[1, 1, 2, 2]]}, ["lyon", "nowhere", "paris", "rome"]),
+    ],
+)
+def test_delete_by_query_takes_what_lies_at_a_place(
+    inside: Inside, place: dict[str, Any], left: list[str]
+) -> None:
+    settings = {"attributesForFaceting": ["kind"]}
+    inside.fill("towns", PARIS, LYON, ROME, {"objectID": "nowhere"}, **settings)
+
+    inside.done("POST", "/1/indexes/towns/deleteByQuery", place)
+
+    assert sorted(inside.ids("towns")) == left
+
+
+def test_a_key_bound_to_a_place_deletes_nothing_elsewhere(inside: Inside) -> None:
+    inside.fill("towns", PARIS, LYON, ROME)
+    bound = {"acl": ["deleteIndex"], "queryParameters": "insideBoundingBox=50,0,45,5"}
+    key = inside.call("POST", "/1/keys", bound).json()["key"]
+
+    body = {"aroundLatLng": "48.85, 2.35", "aroundRadius": "all"}
+    inside.done("POST", "/1/indexes/towns/deleteByQuery", body, key=key)
+
+    assert inside.ids("towns") == ["rome"]
+
+
+def test_browsing_at_a_place_goes_through_what_lies_there(inside: Inside) -> None:
+    inside.fill("towns", PARIS, LYON, ROME, {"objectID": "nowhere"})
+    body = {"aroundLatLng": "48.85, 2.35", "aroundRadius": 500_000, "hitsPerPage": 1}
+
+    first = inside.call("POST", "/1/indexes/towns/browse", body).json()
+    second = inside.call("POST", "/1/indexes/towns/browse", {"cursor": first["cursor"]}).json()
+
+    assert [hit["objectID"] for hit in first["hits"] + second["hits"]] == ["lyon", "paris"]
+    assert "cursor" not in second

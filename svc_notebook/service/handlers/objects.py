@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Unpack, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, Unpack, cast
 
 import msgspec
 
@@ -28,15 +28,18 @@ from svc_notebook.service.attributes import select_attributes, withheld
 from svc_notebook.service.catalog import Shelf
 from svc_notebook.service.effects import stamp_now
 from svc_notebook.service.engine.filters import parse_filters
+from svc_notebook.service.engine.geo_reading import Centre, read_where
 from svc_notebook.service.handlers.registry import Call, serves
 from svc_notebook.service.records import read_bodies
 from svc_notebook.service.service import check_index_name
 from svc_notebook.service.steps import Step, make_step, pack_steps, read_object_id
 from svc_notebook.service.tasks import Draft
 
-# What may decide which records are deleted by query. Places may not while no search heeds them:
-# alone they would delete everything.
-DELETES_BY = {"filters", "facetFilters", "numericFilters", "tagFilters"}
+# What may decide which records are deleted by query (api.md, Objects).
+DELETES_BY = {
+    "filters", "facetFilters", "numericFilters", "tagFilters", "aroundLatLng", "aroundRadius",
+    "insideBoundingBox", "insidePolygon",
+}  # fmt: skip
 
 
 @serves(SearchApi.add_object)
@@ -66,11 +69,10 @@ def delete_by(call: Call, index: str, **params: Unpack[SearchParams]) -> Deleted
     """Queue a deletion; which records it meets is decided when its turn comes."""
     given = {name: value for name, value in params.items() if value not in (None, "", [])}
     for name in sorted(given.keys() - DELETES_BY):
-        raise BadInput(f"`{name}` does not take part in deleteByQuery; filters do")
-    if not parse_filters(given):
-        raise BadInput("deleteByQuery needs a filter that is not empty; use clear to delete all")
-    if filters := call.caller.bind(given, index).get("filters"):
-        given["filters"] = filters
+        raise BadInput(f"`{name}` does not take part in deleteByQuery; filters and places do")
+    _check_restricted(given)
+    bound = call.caller.bind(given, index)
+    given = {name: value for name, value in bound.items() if name in DELETES_BY}
     if shelf := call.service.catalog.get(index):
         # A filter that is wrong is refused now, while somebody listens.
         shelf.engine.get().matching(given)
@@ -136,6 +138,17 @@ def get_object(
     if record is None:
         raise NotFound(f"ObjectID {object_id} does not exist", status=404)
     return record
+
+
+def _check_restricted(params: Mapping[str, Any]) -> None:
+    """Refuse what would delete everything, or all within a radius that nobody has named."""
+    where = read_where(params)
+    if where is None and not parse_filters(params):
+        raise BadInput(
+            "deleteByQuery needs a filter or a place that is not empty; use clear to delete all"
+        )
+    if isinstance(where, Centre) and where.radius is None:
+        raise BadInput('deleteByQuery around a place needs `aroundRadius`, in metres or "all"')
 
 
 def _accept(call: Call, index: str, steps: Iterable[Step]) -> int:

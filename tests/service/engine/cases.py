@@ -40,11 +40,31 @@ BRANDS = ["Acme", "acme", "Bolt", "Zed Lamps", "O'Neil", "7", "true"]
 COLOURS = ["red", "blue", "Green", "dark red"]
 ATTRIBUTES = ["title", "body", "tags", "maker", "maker.name", "parts", "parts.name", "size"]
 CRITERIA = ["typo", "geo", "words", "filters", "proximity", "attribute", "exact", "custom"]
+TOWNS = [(48.85, 2.35), (48.86, 2.3), (41.9, 12.5), (-16.5, 179.99), (-16.5, -179.99), (89.9, 0)]
+BAD_PLACES: list[dict[str, Any]] = [{"lat": 91}, {"lng": "2.35"}, {"lat": True}, {"lng": None}]
 SORTED = ["price", "size", "kind", "mixed", "maker.age", "flag"]
 
 
 def make_text(random: Random, most: int) -> str:
     return " ".join(random.choice(WORDS) for _ in range(random.randint(0, most)))
+
+
+def make_place(random: Random, spread: float = 0.02) -> dict[str, Any]:
+    lat, lng = random.choice(TOWNS)
+    place = {
+        "lat": round(lat + random.uniform(-spread, spread), 6),
+        "lng": round(lng + random.uniform(-spread, spread), 6),
+    }
+    return place if random.random() < 0.9 else place | random.choice(BAD_PLACES)
+
+
+def make_places(random: Random) -> Any:
+    kind = random.random()
+    if kind < 0.6:
+        return make_place(random)
+    if kind < 0.9:
+        return [make_place(random, 1) for _ in range(random.randint(0, 3))]
+    return random.choice([None, "48.85,2.35", [1, None], {}, [[make_place(random)]]])
 
 
 def make_record(random: Random, number: int) -> dict[str, Any]:
@@ -66,6 +86,7 @@ def make_record(random: Random, number: int) -> dict[str, Any]:
         "brand": random.choice(BRANDS),
         "colours": random.sample(COLOURS, random.randint(0, 3)),
         "_tags": random.sample(["new", "New", "sale"], random.randint(0, 2)),
+        "_geoloc": make_places(random),
         "shelf": [[{"code": "a"}], {"code": ["b", 7]}, None],
     }
     for name in random.sample(sorted(record), random.randint(0, 4)):
@@ -137,10 +158,60 @@ def make_params(random: Random, settings: Mapping[str, Any]) -> dict[str, Any]:
         entry = random.choice(settings["searchableAttributes"]).split(",")[0]
         path = entry.removeprefix("unordered(").removesuffix(")")
         params["restrictSearchableAttributes"] = [path]
+    if random.random() < 0.4:
+        params |= make_where(random)
     params["facets"] = random.choice([["*"], ["brand", "colours"], ["size"], []])
     params["hitsPerPage"] = random.choice([1, 2, 5, 100])
     params["page"] = random.choice([0, 0, 1, 2])
     return params
+
+
+def make_where(random: Random) -> dict[str, Any]:
+    """Search at a place, or at several kinds of places of which one counts."""
+    where: dict[str, Any] = {}
+    if random.random() < 0.2:
+        where["insideBoundingBox"] = [make_box(random) for _ in range(random.randint(1, 2))]
+    if random.random() < 0.3:
+        where["insidePolygon"] = [make_polygon(random) for _ in range(random.randint(1, 2))]
+    if not where or random.random() < 0.3:
+        lat, lng = random.choice(TOWNS)
+        where["aroundLatLng"] = f"{lat}, {lng}"
+    for name, choices in AROUND.items():
+        if random.random() < 0.5:
+            where[name] = random.choice(choices)
+    return where
+
+
+AROUND: dict[str, list[Any]] = {
+    "aroundRadius": [1, 900, 5000, 200_000, 30_000_000, "all"],
+    "minimumAroundRadius": [1, 10_000_000],
+    "aroundPrecision": [
+        1,
+        1000,
+        100_000,
+        [],
+        [{"from": 0, "value": 25}, {"from": 2000, "value": 1000}],
+        [{"from": 90_000, "value": 400_000}, {"from": 500, "value": 3}],
+    ],
+}
+
+
+def make_box(random: Random) -> list[float]:
+    lat, lng = random.choice(TOWNS)
+    lats = [max(-90, min(90, round(lat + random.uniform(-5, 5), 6))) for _ in range(2)]
+    lngs = [lng + random.uniform(-5, 5) for _ in range(2)]
+    wrapped = [round((one + 180) % 360 - 180, 6) for one in lngs]
+    return [lats[0], wrapped[0], lats[1], wrapped[1]]
+
+
+def make_polygon(random: Random) -> list[float]:
+    lat, lng = random.choice(TOWNS)
+    return [
+        limited
+        for _ in range(random.randint(3, 9))
+        for at, most in [(lat, 90), (lng, 180)]
+        for limited in [max(-most, min(most, round(at + random.uniform(-1, 1), 6)))]
+    ]
 
 
 CHOICES: dict[str, list[Any]] = {

@@ -5,6 +5,7 @@ Written from the rules, not from the engine; the engine must agree with it on ev
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 CAP = 8
+EARTH = 6_371_008.8
 DEFAULT_RANKING = ["typo", "geo", "words", "filters", "proximity", "attribute", "exact", "custom"]
 Record = Mapping[str, Any]
 
@@ -68,6 +70,10 @@ class Row:
     proximityDistance: int = 0
     firstMatchedWord: int = 0
     nbExactWords: int = 0
+    geoDistance: int = 0
+    geoPrecision: int = 1
+    matchedGeoLocation: Mapping[str, float] | None = None
+    stretch: float = 0
 
 
 # ------------------------------------------------------------------------------ reading records
@@ -139,7 +145,7 @@ class Oracle:
 
     def slot_of(self, path: str) -> int | None:
         if not self.entries:
-            return None if path in ("objectID", "_tags") else 0
+            return None if path in ("objectID", "_tags", "_geoloc") else 0
         return next((n for n, entry in enumerate(self.entries) if inside(path, entry[1])), None)
 
     def search(self, params: Mapping[str, Any]) -> list[Row]:
@@ -155,6 +161,23 @@ class Oracle:
     def matching(self, params: Mapping[str, Any]) -> list[str]:
         asked = Asked(self.settings, {**params, "query": ""})
         return [name for name, record in self.records.items() if asked.passes(record)]
+
+    def told(self, params: Mapping[str, Any]) -> dict[str, str]:
+        """Return what the answer tells of the centre."""
+        asked = Asked(self.settings, params)
+        centre = asked.centre
+        if centre is None:
+            return {}
+        told = {"aroundLatLng": asked["aroundLatLng"]}
+        if not asked["aroundRadius"]:
+            far = [
+                min(metres(centre, place) for place in places)
+                for record in self.records.values()
+                if (places := places_of(record))
+            ]
+            least = asked["minimumAroundRadius"] or 1
+            told["automaticRadius"] = str(max(least, math.ceil(max(far, default=0))))
+        return told
 
     def grouped(self, rows: list[Row], params: Mapping[str, Any]) -> list[list[Row]]:
         """Put rows into groups of what `distinct` keeps; without it each is its own."""
@@ -311,6 +334,7 @@ class Asked:
             return None
         row = Row(record)
         row.filters = self.score(record)
+        self.measure(row)
         for hits, one in zip(found, self.wanted, strict=True):
             if hits:
                 row.nbTypos += hits[0].typos
@@ -392,9 +416,50 @@ class Asked:
     # -------------------------------------------------------------------------------- filtering
 
     def passes(self, record: Record) -> bool:
+        if not self.passes_place(record):
+            return False
         return all(
             any(holds(term, record, self.facets) for term in group) for group in self["_filter"]
         )
+
+    def passes_place(self, record: Record) -> bool:
+        places = places_of(record)
+        if boxes := self["insideBoundingBox"]:
+            return any(in_box(place, box) for place in places for box in boxes)
+        if polygons := self["insidePolygon"]:
+            return any(in_polygon(place, polygon) for place in places for polygon in polygons)
+        if centre := self.centre:
+            # So few records are all within the radius that nobody gave.
+            given = self["aroundRadius"]
+            radius = given if isinstance(given, int) else math.inf
+            return any(metres(centre, place) <= radius for place in places)
+        return True
+
+    @property
+    def centre(self) -> tuple[float, float] | None:
+        if self["insideBoundingBox"] or self["insidePolygon"] or not self["aroundLatLng"]:
+            return None
+        lat, lng = self["aroundLatLng"].split(",")
+        return float(lat), float(lng)
+
+    def measure(self, row: Row) -> None:
+        centre = self.centre
+        if centre is None:
+            return
+        nearest = min(places_of(row.record), key=lambda place: metres(centre, place))
+        far = metres(centre, nearest)
+        given = self["aroundPrecision"] or 10
+        steps: list[dict[str, int]] = (
+            [{"from": 0, "value": given}] if isinstance(given, int) else given
+        )
+        step = {"from": 0, "value": 10}
+        for one in sorted(steps, key=lambda one: one["from"]):
+            step = one if one["from"] <= far else step
+        row.geoPrecision = max(step["value"], 10)
+        row.geoDistance = int(far // row.geoPrecision)
+        row.stretch = max(row.geoDistance * row.geoPrecision, step["from"])
+        lat, lng = nearest
+        row.matchedGeoLocation = {"lat": lat, "lng": lng, "distance": int(far)}
 
     def score(self, record: Record) -> int:
         combine = sum if self["sumOrFiltersScores"] else max
@@ -411,9 +476,9 @@ class Asked:
     # ---------------------------------------------------------------------------------- sorting
 
     def sort_key(self, row: Row) -> list[Any]:
-        values: dict[str, int] = {
+        values: dict[str, float] = {
             "typo": row.nbTypos,
-            "geo": 0,
+            "geo": row.stretch,
             "words": -row.words,
             "filters": -row.filters,
             "proximity": row.proximityDistance,
@@ -430,6 +495,48 @@ class Asked:
             else:
                 key.append(values[entry] if entry in values else sort_value(row.record, entry))
         return key
+
+
+def places_of(record: Record) -> list[tuple[float, float]]:
+    found = record.get("_geoloc")
+    pairs: list[tuple[Any, Any]] = [
+        (one.get("lat"), one.get("lng"))
+        for one in (found if isinstance(found, list) else [found])
+        if isinstance(one, dict)
+    ]
+    return [
+        (round(lat, 4), round(lng, 4))
+        for lat, lng in pairs
+        if type(lat) in (int, float) and type(lng) in (int, float)
+        if abs(lat) <= 90 and abs(lng) <= 180
+    ]
+
+
+def metres(one: tuple[float, float], other: tuple[float, float]) -> float:
+    (lat1, lng1), (lat2, lng2) = (map(math.radians, place) for place in (one, other))
+    flat = math.cos(lat1) * math.cos(lat2) * math.sin((lng2 - lng1) / 2) ** 2
+    return 2 * EARTH * math.asin(math.sqrt(min(1, math.sin((lat2 - lat1) / 2) ** 2 + flat)))
+
+
+def in_box(place: tuple[float, float], box: Sequence[float]) -> bool:
+    lat, lng = place
+    south, north = sorted(box[::2])
+    west, east = box[1::2]
+    if abs(west - east) <= 180:
+        west, east = min(west, east), max(west, east)
+    along = west <= lng <= east if west <= east else lng >= west or lng <= east
+    return south <= lat <= north and along
+
+
+def in_polygon(place: tuple[float, float], polygon: Sequence[float]) -> bool:
+    lat, lng = place
+    corners = list(zip(polygon[::2], polygon[1::2], strict=True))
+    crossed = [
+        lng < lng1 + (lat - lat1) / (lat2 - lat1) * (lng2 - lng1)
+        for (lat1, lng1), (lat2, lng2) in zip(corners, corners[1:] + corners[:1], strict=True)
+        if min(lat1, lat2) <= lat < max(lat1, lat2)
+    ]
+    return sum(crossed) % 2 == 1
 
 
 def group_of(record: Record, path: str) -> object:

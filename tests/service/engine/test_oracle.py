@@ -23,7 +23,10 @@ CRITERIA = (
     "proximityDistance",
     "firstMatchedWord",
     "nbExactWords",
+    "geoDistance",
+    "geoPrecision",
 )
+TOLD = ("aroundLatLng", "automaticRadius")
 
 
 @pytest.mark.parametrize("seed", range(INDICES))
@@ -51,6 +54,8 @@ def test_the_engine_agrees_with_the_oracle(seed: int) -> None:
             [group[0] for group in groups] if params.get("facetingAfterDistinct") else expected
         )
         assert found.nbHits == len(groups), told
+        told_of = {name: found.extra[name] for name in TOLD if name in found.extra}
+        assert told_of == oracle.told(params), told
         assert read_hits(found) == expect_hits(groups, params), told
         assert (found.facets or {}) == expect_facets(counted, params), told
         assert (found.facets_stats or {}) == expect_stats(counted, found), told
@@ -114,6 +119,7 @@ def read_hits(found: Found) -> list[tuple[Any, ...]]:
             hit["objectID"],
             hit.get("_distinctSeqID", 0),
             *(hit["_rankingInfo"][criterion] for criterion in CRITERIA),
+            hit["_rankingInfo"].get("matchedGeoLocation"),
         )
         for hit in found.hits
     ]
@@ -123,7 +129,12 @@ def expect_hits(groups: list[list[Row]], params: Mapping[str, Any]) -> list[tupl
     size = params["hitsPerPage"]
     page = groups[params["page"] * size :][:size]
     return [
-        (row.record["objectID"], number, *(getattr(row, criterion) for criterion in CRITERIA))
+        (
+            row.record["objectID"],
+            number,
+            *(getattr(row, criterion) for criterion in CRITERIA),
+            row.matchedGeoLocation,
+        )
         for group in page
         for number, row in enumerate(group)
     ]
