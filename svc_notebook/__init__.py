@@ -29,11 +29,20 @@ if TYPE_CHECKING:
         wait,
         whoami,
     )
+    from svc_notebook.verbs.blocking import read_clusters as read_clusters
+    from svc_notebook.verbs.blocking import read_dictionary as read_dictionary
     from svc_notebook.verbs.blocking import read_facet_values as read_facet_values
     from svc_notebook.verbs.blocking import read_facets as read_facets
     from svc_notebook.verbs.blocking import read_indices as read_indices
+    from svc_notebook.verbs.blocking import read_keys as read_keys
+    from svc_notebook.verbs.blocking import read_languages as read_languages
     from svc_notebook.verbs.blocking import read_logs as read_logs
+    from svc_notebook.verbs.blocking import read_rules as read_rules
     from svc_notebook.verbs.blocking import read_settings as read_settings
+    from svc_notebook.verbs.blocking import read_sources as read_sources
+    from svc_notebook.verbs.blocking import read_synonyms as read_synonyms
+    from svc_notebook.verbs.blocking import read_top_users as read_top_users
+    from svc_notebook.verbs.blocking import read_users as read_users
     from svc_notebook.verbs.connecting import connect, current, local, use
     from svc_notebook.verbs.connecting import profiles as profiles
     from svc_notebook.verbs.connecting import stop as stop
@@ -61,9 +70,10 @@ __all__ = [
 _HOMES = {
     "svc_notebook.client": ("AsyncClient", "Client"),
     "svc_notebook.verbs.blocking": (
-        "load", "plan", "push", "read_browse", "read_facet_values", "read_facets",
-        "read_indices", "read_logs", "read_records", "read_settings", "search", "settings",
-        "wait", "whoami",
+        "load", "plan", "push", "read_browse", "read_clusters", "read_dictionary",
+        "read_facet_values", "read_facets", "read_indices", "read_keys", "read_languages",
+        "read_logs", "read_records", "read_rules", "read_settings", "read_sources",
+        "read_synonyms", "read_top_users", "read_users", "search", "settings", "wait", "whoami",
     ),
     "svc_notebook.verbs.connecting": ("connect", "current", "local", "profiles", "stop", "use"),
 }  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypedDict, Unpack, overload
 
 import pandas as pd
 
@@ -179,8 +179,20 @@ async def read_settings(client: AsyncClient, index: str) -> pd.DataFrame:
     return finished(typed(rows, SETTINGS, DEFAULTS), {"index": index}, None)
 
 
+class LogOptions(TypedDict, total=False):
+    """Which logged requests to read: ten of every kind unless told otherwise."""
+
+    length: int
+    offset: int
+    indexName: str | None
+    type: Literal["all", "query", "build", "error"]
+
+
 async def read_logs(
-    client: AsyncClient, *, dtype_backend: Backend | None = None, **options: Any
+    client: AsyncClient,
+    *,
+    dtype_backend: Backend | None = None,
+    **options: Unpack[LogOptions],
 ) -> pd.DataFrame:
     """Read logged requests, the newest first."""
     answer = await client.get_logs(**options)

@@ -42,6 +42,72 @@ LOGS: Schema = {
     "nb_api_calls": "int64",
     "sha1": "str",
 }
+# Which columns have a value depends on `type`; the lists among them are None without one.
+SYNONYMS: Schema = {
+    "objectID": "str",
+    "type": "str",
+    "synonyms": "object",
+    "input": "str",
+    "word": "str",
+    "corrections": "object",
+    "placeholder": "str",
+    "replacements": "object",
+}
+RULES: Schema = {
+    "objectID": "str",
+    "description": "str",
+    "enabled": "bool",
+    "conditions": "object",
+    "consequence": "object",
+    "validity": "object",
+    "tags": "object",
+    "scope": "str",
+}
+# `index` is empty for a key of the application; `validity` is in seconds, 0 for ever.
+KEYS: Schema = {
+    "value": "str",
+    "description": "str",
+    "acl": "object",
+    "index": "str",
+    "indexes": "object",
+    "createdAt": TIME,
+    "validity": "int64",
+    "maxHitsPerQuery": "int64",
+    "maxQueriesPerIPPerHour": "int64",
+    "queryParameters": "str",
+    "referers": "object",
+}
+CLUSTERS: Schema = {
+    "clusterName": "str",
+    "nbRecords": "int64",
+    "nbUserIDs": "int64",
+    "dataSize": "int64",
+}
+USERS: Schema = {
+    "userID": "str",
+    "clusterName": "str",
+    "nbRecords": "int64",
+    "dataSize": "int64",
+}
+TOP_USERS: Schema = {"clusterName": "str", "rank": "int64", **USERS}
+SOURCES: Schema = {"source": "str", "description": "str"}
+# Stop words have a `word`, plurals `words`, compounds a `word` and its `decomposition`.
+DICTIONARY: Schema = {
+    "objectID": "str",
+    "language": "str",
+    "word": "str",
+    "words": "object",
+    "decomposition": "object",
+    "state": "str",
+    "type": "str",
+}
+# How many entries of one's own; missing where a language has no such dictionary.
+LANGUAGES: Schema = {
+    "language": "str",
+    "stopwords": "Int64",
+    "plurals": "Int64",
+    "compounds": "Int64",
+}
 # The criteria of `_rankingInfo`, in the order of the default ranking.
 RANKING: Schema = {
     "nbTypos": "int64",

@@ -10,33 +10,55 @@ from typing import Any, Unpack, overload
 
 from pandas import DataFrame
 
-from svc_notebook import bulk, frames, session
+from svc_notebook import bulk, frames
 from svc_notebook.api.parameters import SearchOptions, SearchParams, Settings
 from svc_notebook.bulk.loading import OnProgress
 from svc_notebook.bulk.options import IfExists
 from svc_notebook.bulk.source import Source
-from svc_notebook.client import AsyncClient, Client
+from svc_notebook.client import AsyncClient
 from svc_notebook.client.waiting import Tasks
 from svc_notebook.errors import NotFound
 from svc_notebook.frames.columns import Backend
+from svc_notebook.verbs.clients import AnyClient, asynchronous
+from svc_notebook.verbs.listing import (
+    read_clusters,
+    read_dictionary,
+    read_indices,
+    read_keys,
+    read_languages,
+    read_logs,
+    read_rules,
+    read_settings,
+    read_sources,
+    read_synonyms,
+    read_top_users,
+    read_users,
+)
 
 __all__ = [
     "load",
     "push",
     "read_browse",
+    "read_clusters",
+    "read_dictionary",
     "read_facet_values",
     "read_facets",
     "read_indices",
+    "read_keys",
+    "read_languages",
     "read_logs",
     "read_records",
+    "read_rules",
     "read_settings",
+    "read_sources",
+    "read_synonyms",
+    "read_top_users",
+    "read_users",
     "search",
     "settings",
     "wait",
     "whoami",
 ]
-
-AnyClient = AsyncClient | Client
 
 
 async def load(
@@ -198,25 +220,6 @@ async def read_facet_values(
     return await frames.read_facet_values(asynchronous(client), index, facet, text, **params)
 
 
-async def read_indices(
-    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
-) -> DataFrame:
-    """List the indices."""
-    return await frames.read_indices(asynchronous(client), dtype_backend=dtype_backend)
-
-
-async def read_settings(index: str, *, client: AnyClient | None = None) -> DataFrame:
-    """Read an index's settings: a row for each that is set."""
-    return await frames.read_settings(asynchronous(client), index)
-
-
-async def read_logs(
-    *, client: AnyClient | None = None, dtype_backend: Backend | None = None, **options: Any
-) -> DataFrame:
-    """Read logged requests, the newest first."""
-    return await frames.read_logs(asynchronous(client), dtype_backend=dtype_backend, **options)
-
-
 async def settings(
     index: str, *, client: AnyClient | None = None, **changes: Unpack[Settings]
 ) -> DataFrame:
@@ -255,9 +258,3 @@ async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
     except NotFound:
         return known | {"rights": ["admin"]}  # what is no key among keys, and yet a key
     return known | {"rights": key["acl"], "description": key.get("description", "")}
-
-
-def asynchronous(client: AnyClient | None) -> AsyncClient:
-    """Return the client to use, as one whose methods are coroutine functions."""
-    found = session.current() if client is None else client
-    return found.aio if isinstance(found, Client) else found

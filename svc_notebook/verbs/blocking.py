@@ -17,11 +17,13 @@ from svc_notebook.client import Progress, portal
 from svc_notebook.client.waiting import OnProgress, Tasks
 from svc_notebook.frames.columns import Backend
 from svc_notebook.verbs import aio
-from svc_notebook.verbs.aio import AnyClient
+from svc_notebook.verbs.clients import AnyClient
 
 __all__ = [
-    "load", "plan", "push", "read_browse", "read_facet_values", "read_facets", "read_indices",
-    "read_logs", "read_records", "read_settings", "search", "settings", "wait", "whoami",
+    "load", "plan", "push", "read_browse", "read_clusters", "read_dictionary",
+    "read_facet_values", "read_facets", "read_indices", "read_keys", "read_languages",
+    "read_logs", "read_records", "read_rules", "read_settings", "read_sources", "read_synonyms",
+    "read_top_users", "read_users", "search", "settings", "wait", "whoami",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -48,14 +50,23 @@ def blocking(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
     return call
 
 
-search = blocking(aio.search)
-settings = blocking(aio.settings)
-read_facets = blocking(aio.read_facets)
+read_clusters = blocking(aio.read_clusters)
+read_dictionary = blocking(aio.read_dictionary)
 read_facet_values = blocking(aio.read_facet_values)
+read_facets = blocking(aio.read_facets)
 read_indices = blocking(aio.read_indices)
+read_keys = blocking(aio.read_keys)
+read_languages = blocking(aio.read_languages)
 read_logs = blocking(aio.read_logs)
 read_records = blocking(aio.read_records)
+read_rules = blocking(aio.read_rules)
 read_settings = blocking(aio.read_settings)
+read_sources = blocking(aio.read_sources)
+read_synonyms = blocking(aio.read_synonyms)
+read_top_users = blocking(aio.read_top_users)
+read_users = blocking(aio.read_users)
+search = blocking(aio.search)
+settings = blocking(aio.settings)
 whoami = blocking(aio.whoami)
 
 

@@ -1,0 +1,14 @@
+"""The client that a function uses: the one it is given, else the current one."""
+
+from __future__ import annotations
+
+from svc_notebook import session
+from svc_notebook.client import AsyncClient, Client
+
+AnyClient = AsyncClient | Client
+
+
+def asynchronous(client: AnyClient | None) -> AsyncClient:
+    """Return the client to use, as one whose methods are coroutine functions."""
+    found = session.current() if client is None else client
+    return found.aio if isinstance(found, Client) else found

@@ -1,0 +1,136 @@
+"""What the service tells about itself, listed by coroutine functions."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from pandas import DataFrame
+
+from svc_notebook import frames
+from svc_notebook.api.shapes import DictionaryName
+from svc_notebook.frames.columns import Backend
+from svc_notebook.frames.reading import LogOptions
+from svc_notebook.verbs.clients import AnyClient, asynchronous
+
+
+async def read_indices(
+    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
+) -> DataFrame:
+    """List the indices."""
+    return await frames.read_indices(asynchronous(client), dtype_backend=dtype_backend)
+
+
+async def read_settings(index: str, *, client: AnyClient | None = None) -> DataFrame:
+    """Read an index's settings: a row for each that is set."""
+    return await frames.read_settings(asynchronous(client), index)
+
+
+async def read_logs(
+    *,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+    **options: Unpack[LogOptions],
+) -> DataFrame:
+    """Read logged requests, the newest first."""
+    return await frames.read_logs(asynchronous(client), dtype_backend=dtype_backend, **options)
+
+
+async def read_synonyms(
+    index: str,
+    query: str = "",
+    *,
+    type: str = "",  # noqa: A002
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read an index's synonyms, or those that `query` finds; `type` may name several."""
+    return await frames.read_synonyms(
+        asynchronous(client), index, query, type=type, dtype_backend=dtype_backend
+    )
+
+
+async def read_rules(
+    index: str,
+    query: str = "",
+    *,
+    context: str | None = None,
+    enabled: bool | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read an index's rules, or those that `query`, a context or `enabled` choose."""
+    return await frames.read_rules(
+        asynchronous(client), index, query,
+        context=context, enabled=enabled, dtype_backend=dtype_backend,
+    )  # fmt: skip
+
+
+async def read_keys(
+    index: str | None = None,
+    *,
+    reveal: bool = False,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the application's keys, or one index's; `*` stands for every index.
+
+    A key shows its first characters only, for a table is soon saved; `reveal` shows all.
+    """
+    return await frames.read_keys(
+        asynchronous(client), index, reveal=reveal, dtype_backend=dtype_backend
+    )
+
+
+async def read_clusters(
+    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
+) -> DataFrame:
+    """Read the clusters and what they hold."""
+    return await frames.read_clusters(asynchronous(client), dtype_backend=dtype_backend)
+
+
+async def read_users(
+    query: str = "",
+    *,
+    cluster: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read which cluster holds which user: all, or those that `query` finds on a cluster."""
+    return await frames.read_users(
+        asynchronous(client), query, cluster=cluster, dtype_backend=dtype_backend
+    )
+
+
+async def read_top_users(
+    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
+) -> DataFrame:
+    """Read each cluster's users with the most records; `rank` counts from 1 in each."""
+    return await frames.read_top_users(asynchronous(client), dtype_backend=dtype_backend)
+
+
+async def read_sources(
+    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
+) -> DataFrame:
+    """Read the networks that may call; none listed means that all may."""
+    return await frames.read_sources(asynchronous(client), dtype_backend=dtype_backend)
+
+
+async def read_dictionary(
+    dictionary: DictionaryName,
+    query: str = "",
+    *,
+    language: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the entries of `stopwords`, `plurals` or `compounds`, standard ones among them."""
+    return await frames.read_dictionary(
+        asynchronous(client), dictionary, query, language=language, dtype_backend=dtype_backend
+    )
+
+
+async def read_languages(
+    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
+) -> DataFrame:
+    """Read how many entries of one's own each language has in each dictionary."""
+    return await frames.read_languages(asynchronous(client), dtype_backend=dtype_backend)
