@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from svc_notebook.api import Parcel, SearchApi
 from svc_notebook.bulk.batches import Batch
+from svc_notebook.client.together import run_together
 from svc_notebook.errors import CallFailed, ServiceBroken, TimedOut, TooMany, Unreachable
 
 if TYPE_CHECKING:
@@ -86,18 +87,7 @@ async def send_batches(
             task = await _send_one(client, index, batch, lanes, sleep)
             acknowledged(batch, task)
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(fetch())
-            for _ in range(lanes.most):
-                group.create_task(send())
-    except* Exception as failures:
-        raise next(_leaves(failures)) from None
-
-
-def _leaves(failures: BaseExceptionGroup[Any]) -> Iterator[BaseException]:
-    for failure in failures.exceptions:
-        yield from _leaves(failure) if isinstance(failure, BaseExceptionGroup) else (failure,)
+    await run_together([fetch(), *(send() for _ in range(lanes.most))])
 
 
 async def _send_one(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from svc_notebook.api import shapes
+from svc_notebook.client.together import run_together
 from svc_notebook.errors import BadInput, TaskFailed
 
 # A task's number, a write's answer, `(index, number)`, `{index: number}`, or several of these.
@@ -116,16 +117,7 @@ class _Watch:
 
     async def run(self, deadline: float | None) -> None:
         self._tell()
-        failed = None
-        try:
-            async with asyncio.TaskGroup() as group:
-                for name in self.queues:
-                    group.create_task(self._drain(name, deadline))
-        except BaseExceptionGroup as errors:
-            failed = errors.exceptions[0]
-        # Out here, for a notebook writes out the whole of an error that has a group behind it.
-        if failed:
-            raise failed
+        await run_together(self._drain(name, deadline) for name in self.queues)
 
     async def _drain(self, name: str | None, deadline: float | None) -> None:
         """Look at the newest task, for an index applies its tasks in order, and at one before.

@@ -1,0 +1,29 @@
+"""Several coroutines side by side, as one step that succeeds or fails as one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Iterator
+from typing import Any
+
+
+async def run_together(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Run all to their end; the first failure stops the others and is raised bare.
+
+    It is raised outside the handler: a notebook writes out the whole of an error that has a group
+    behind it, and early 3.11 wraps what a handler of groups raises into another group.
+    """
+    failed = None
+    try:
+        async with asyncio.TaskGroup() as group:
+            for one in work:
+                group.create_task(one)
+    except BaseExceptionGroup as failures:
+        failed = next(_leaves(failures))
+    if failed:
+        raise failed
+
+
+def _leaves(failures: BaseExceptionGroup[Any]) -> Iterator[BaseException]:
+    for failure in failures.exceptions:
+        yield from _leaves(failure) if isinstance(failure, BaseExceptionGroup) else (failure,)
