@@ -6,7 +6,8 @@ letter counts two and allows no other. The beginning of a word is compared with 
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -71,31 +72,23 @@ class Vocabulary:
 
     def _search(self, word: str, typos: int, prefix: bool) -> Spelled:
         """Leave out what is the word itself or begins with it: that is no typo."""
-        near = [self._same_first(word, typos, prefix)]
+        near = self._same_first(word, typos, prefix)
         if typos >= FIRST_LETTER and len(word) > 1:
-            near += [self._other_first(word, prefix), self._first_gone(word, prefix)]
-        words = np.concatenate([found.words for found in near])
-        counts = np.concatenate([found.typos for found in near])
-        words, first = np.unique(words, return_index=True)
-        counts = counts[first]
-        return Spelled(words[counts > 0], counts[counts > 0])
+            others = (self._other_first(word, prefix), self._first_gone(word, prefix))
+            near = _join(near, *others)
+        misspelled = near.typos > 0
+        return Spelled(near.words[misspelled], near.typos[misspelled])
 
     def _same_first(self, word: str, typos: int, prefix: bool) -> Spelled:
-        low, high = self.names.beginning(word[0])
-        lengths = self._lengths[low:high]
-        near = lengths >= len(word) - typos
-        if not prefix:
-            near &= lengths <= len(word) + typos
-        words = np.flatnonzero(near) + low
-        return _Band(self._letters, self._lengths, words).compare(word, typos, prefix)
+        span = slice(*self.names.beginning(word[0]))
+        found = _Band(self._letters[:, span], word, typos).compare(self._lengths[span], prefix)
+        return Spelled(found.words + span.start, found.typos)
 
     def _other_first(self, word: str, prefix: bool) -> Spelled:
         """The first letter is wrong, or one too many stands before it."""
-        found = [
-            self._agreeing(rest, 1, prefix, np.flatnonzero(self._letter(0) != ord(word[0])))
-            for rest in (word[1:], word)
-        ]
-        return _at_two(np.concatenate(found))
+        found = [self._agreeing(rest, 1, prefix) for rest in (word[1:], word)]
+        words = np.concatenate(found)
+        return _at_two(words[self._letter(0)[words] != ord(word[0])])
 
     def _first_gone(self, word: str, prefix: bool) -> Spelled:
         """The first letter is missing, or swapped with the second."""
@@ -108,9 +101,10 @@ class Vocabulary:
             found.append(words if prefix else words[self._lengths[words] == len(other)])
         return _at_two(np.concatenate(found))
 
-    def _agreeing(self, text: str, start: int, prefix: bool, words: Array) -> Array:
-        """Keep the words that have this text from a place on."""
-        for place, letter in enumerate(text, start):
+    def _agreeing(self, text: str, start: int, prefix: bool) -> Array:
+        """Return the words that have this text from a place on."""
+        words = np.flatnonzero(self._letter(start) == ord(text[0]))
+        for place, letter in enumerate(text[1:], start + 1):
             words = words[self._letter(place)[words] == ord(letter)]
         return words if prefix else words[self._lengths[words] == start + len(text)]
 
@@ -129,87 +123,85 @@ def _at_two(words: Array) -> Spelled:
     return Spelled(words, np.full(len(words), FIRST_LETTER, np.int8))
 
 
+def _join(*found: Spelled) -> Spelled:
+    """Put words together; what is found twice counts as it was found first."""
+    words, first = np.unique(np.concatenate([one.words for one in found]), return_index=True)
+    return Spelled(words, np.concatenate([one.typos for one in found])[first])
+
+
 class _Band:
-    """Rows of the distance table of one word against many, only near the diagonal."""
+    """The distance table of one word against many that share its first letter, row by row.
 
-    def __init__(self, letters: Array, lengths: Array, words: Array) -> None:
-        self._letters = letters
-        self._lengths = lengths
-        self._words = words
-        self._columns: dict[int, Array] = {}
+    Only what lies near the diagonal is worked out: each row has `2 * typos + 1` columns, and an
+    array holds those of all the words.
+    """
 
-    def compare(self, word: str, typos: int, prefix: bool) -> Spelled:
+    def __init__(self, letters: Array, word: str, typos: int) -> None:
+        self._word = word
+        self._typos = typos
+        self._width = 2 * typos + 1
+        self._words = np.arange(letters.shape[1])
+        # Beyond a word's ends stand zeros, which no letter equals.
+        self._letters = np.zeros((len(word) + self._width, letters.shape[1]), letters.dtype)
+        inner = self._letters[typos + 1 :]
+        inner[: len(letters)] = letters[: len(inner)]
+        self._above2, self._above = _first_rows(typos)
+
+    def compare(self, lengths: Array, prefix: bool) -> Spelled:
         """Return the words within the distance."""
-        offsets = range(-typos, typos + 1)
-        before: list[Array] = []
-        row = [self._filled(offset if offset >= 0 else FAR) for offset in offsets]
-        for place in range(1, len(word) + 1):
-            before, row = row, self._next(word, place, typos, before, row)
+        for place in range(2, len(self._word) + 1):
+            self._letters = self._letters[1:]
+            self._above2, self._above = self._above, self._next(place)
             if place in CHECKED and len(self._words) > FEW:
-                near = np.flatnonzero(np.minimum.reduce(row) <= typos)
-                if len(near) < len(self._words):
-                    before, row = self._keep(near, before, row)
-        return self._within(row, len(word), typos, prefix)
-
-    def _next(
-        self, word: str, place: int, typos: int, above2: list[Array], above: list[Array]
-    ) -> list[Array]:
-        row: list[Array] = []
-        for number, offset in enumerate(range(-typos, typos + 1)):
-            column = place + offset
-            if column < 1:
-                row.append(self._filled(place if column == 0 else FAR))
-                continue
-            here = self._column(column - 1)
-            # Beyond a word's end stand zeros, which no letter equals.
-            cost = above[number] + (here != ord(word[place - 1]))
-            if number < 2 * typos:
-                cost = np.minimum(cost, above[number + 1] + ONE)
-            if number:
-                cost = np.minimum(cost, row[number - 1] + ONE)
-            if place > 1 and column > 1:
-                swapped = (here == ord(word[place - 2])) & (
-                    self._column(column - 2) == ord(word[place - 1])
-                )
-                cost = np.where(swapped, np.minimum(cost, above2[number] + ONE), cost)
-            row.append(cost)
-        return row
-
-    def _within(self, row: list[Array], length: int, typos: int, prefix: bool) -> Spelled:
+                self._keep_near()
+        row = np.broadcast_to(self._above, (self._width, len(self._words)))
         if prefix:
             cost = np.minimum.reduce(row)
         else:
-            ends = self._lengths[self._words]
-            cost = self._filled(FAR)
-            for number, offset in enumerate(range(-typos, typos + 1)):
-                cost = np.where(ends == length + offset, row[number], cost)
-        near = cost <= typos
-        return Spelled(self._words[near], cost[near].astype(np.int8))
+            cost = np.full(len(self._words), FAR, np.int8)
+            column = lengths[self._words] - np.int8(len(self._word) - self._typos)
+            ends = np.flatnonzero((column >= 0) & (column < self._width))
+            cost[ends] = row[column[ends], ends]
+        near = cost <= self._typos
+        return Spelled(self._words[near], cost[near])
 
-    def _keep(
-        self, near: Array, before: list[Array], row: list[Array]
-    ) -> tuple[list[Array], list[Array]]:
+    def _next(self, place: int) -> Array:
+        last, letter = ord(self._word[place - 2]), ord(self._word[place - 1])
+        before, here = self._letters[: self._width], self._letters[1 : self._width + 1]
+        row: Array = self._above + (here != letter).view(np.int8)
+        np.minimum(row[:-1], self._above[1:] + ONE, out=row[:-1])
+        swapped = (here == last) & (before == letter)
+        if swapped.any():
+            row = np.where(swapped, np.minimum(row, self._above2 + ONE), row)
+        if place == self._typos:
+            row[0] = place
+        for one, other in pairwise(row):
+            np.minimum(other, one + ONE, out=other)
+        return row
+
+    def _keep_near(self) -> None:
+        near = np.flatnonzero(np.minimum.reduce(self._above) <= self._typos)
+        if len(near) == len(self._words):
+            return
         self._words = self._words[near]
-        self._columns.clear()
-        return [cost[near] for cost in before], [cost[near] for cost in row]
-
-    def _column(self, place: int) -> Array:
-        if place not in self._columns:
-            self._columns[place] = (
-                self._letters[place][self._words]
-                if place < len(self._letters)
-                else np.zeros(len(self._words), self._letters.dtype)
-            )
-        return self._columns[place]
-
-    def _filled(self, value: int) -> Array:
-        return np.full(len(self._words), value, np.int8)
+        self._letters = self._letters.take(near, axis=1)
+        self._above = self._above.take(near, axis=1)
+        if self._above2.shape[1] > 1:
+            self._above2 = self._above2.take(near, axis=1)
 
 
 # Rows after which hopeless words are dropped; dropping costs as much as a row.
 CHECKED = (2, 3, 5)
 FEW = 64
 ONE = np.int8(1)
+
+
+@cache
+def _first_rows(typos: int) -> tuple[Array, Array]:
+    """Return the first two rows, which are the same for all words of one first letter."""
+    column = np.arange(-typos, typos + 1, dtype=np.int8)[:, np.newaxis]
+    far = np.int8(FAR)
+    return np.where(column < 0, far, column), np.where(column < -1, far, np.abs(column))
 
 
 @lru_cache(maxsize=20_000)
