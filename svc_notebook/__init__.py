@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from svc_notebook.verbs.blocking import read_synonyms as read_synonyms
     from svc_notebook.verbs.blocking import read_top_users as read_top_users
     from svc_notebook.verbs.blocking import read_users as read_users
+    from svc_notebook.verbs.blocking import search_many as search_many
     from svc_notebook.verbs.connecting import connect, current, local, use
     from svc_notebook.verbs.connecting import profiles as profiles
     from svc_notebook.verbs.connecting import stop as stop
@@ -73,7 +74,8 @@ _HOMES = {
         "load", "plan", "push", "read_browse", "read_clusters", "read_dictionary",
         "read_facet_values", "read_facets", "read_indices", "read_keys", "read_languages",
         "read_logs", "read_records", "read_rules", "read_settings", "read_sources",
-        "read_synonyms", "read_top_users", "read_users", "search", "settings", "wait", "whoami",
+        "read_synonyms", "read_top_users", "read_users", "search", "search_many",
+        "settings", "wait", "whoami",
     ),
     "svc_notebook.verbs.connecting": ("connect", "current", "local", "profiles", "stop", "use"),
 }  # fmt: skip

@@ -61,7 +61,7 @@ async def search_many(
     **params: Unpack[SearchOptions],
 ) -> pd.DataFrame:
     """Run many searches of one index; one long frame whose first column is `query`."""
-    asked = list(queries)
+    asked = [queries] if isinstance(queries, str) else list(queries)
     if any(not isinstance(query, str) for query in asked):
         raise BadInput("queries should be text; leave missing ones out: queries.dropna()")
     shared = _asked(params, ranking, highlight, columns)

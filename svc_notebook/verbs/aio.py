@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any, Unpack, overload
 
 from pandas import DataFrame
@@ -55,6 +55,7 @@ __all__ = [
     "read_top_users",
     "read_users",
     "search",
+    "search_many",
     "settings",
     "wait",
     "whoami",
@@ -135,6 +136,25 @@ async def search(
     """
     return await frames.search(
         asynchronous(client), index, query,
+        ranking=ranking, highlight=highlight, columns=columns, dtype_backend=dtype_backend,
+        **params,
+    )  # fmt: skip
+
+
+async def search_many(
+    index: str,
+    queries: Iterable[str],
+    *,
+    client: AnyClient | None = None,
+    ranking: bool = False,
+    highlight: bool = False,
+    columns: Sequence[str] | None = None,
+    dtype_backend: Backend | None = None,
+    **params: Unpack[SearchOptions],
+) -> DataFrame:
+    """Run many searches of one index; one long frame whose first column is `query`."""
+    return await frames.search_many(
+        asynchronous(client), index, queries,
         ranking=ranking, highlight=highlight, columns=columns, dtype_backend=dtype_backend,
         **params,
     )  # fmt: skip

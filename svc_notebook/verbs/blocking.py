@@ -9,12 +9,13 @@ from typing import Any, ParamSpec, TypeVar, Unpack, overload
 from pandas import DataFrame
 
 from svc_notebook import bulk
-from svc_notebook.api.parameters import SearchParams
+from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.bulk import plan
 from svc_notebook.bulk.options import IfExists
 from svc_notebook.bulk.source import Source
 from svc_notebook.client import Progress, portal
 from svc_notebook.client.waiting import OnProgress, Tasks
+from svc_notebook.errors import BadOption
 from svc_notebook.frames.columns import Backend
 from svc_notebook.verbs import aio
 from svc_notebook.verbs.clients import AnyClient
@@ -23,7 +24,7 @@ __all__ = [
     "load", "plan", "push", "read_browse", "read_clusters", "read_dictionary",
     "read_facet_values", "read_facets", "read_indices", "read_keys", "read_languages",
     "read_logs", "read_records", "read_rules", "read_settings", "read_sources", "read_synonyms",
-    "read_top_users", "read_users", "search", "settings", "wait", "whoami",
+    "read_top_users", "read_users", "search", "search_many", "settings", "wait", "whoami",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -66,6 +67,7 @@ read_synonyms = blocking(aio.read_synonyms)
 read_top_users = blocking(aio.read_top_users)
 read_users = blocking(aio.read_users)
 search = blocking(aio.search)
+search_many = blocking(aio.search_many)
 settings = blocking(aio.settings)
 whoami = blocking(aio.whoami)
 
@@ -106,6 +108,35 @@ def load_or_plan(
     """Load, or with `dry_run` only tell what would be loaded."""
     result = load(source, index, dry_run=dry_run, **options)
     return result.plan if dry_run else result
+
+
+def facets_or_values(
+    index: str,
+    query: str = "",
+    *,
+    facet: str | None = None,
+    client: AnyClient | None = None,
+    **params: Unpack[SearchOptions],
+) -> DataFrame:
+    """Count facet values among what a search finds, or look for words in the values of one."""
+    if facet is None:
+        return read_facets(index, query, client=client, **params)
+    return read_facet_values(index, facet, query, client=client, **params)
+
+
+def users_or_top(
+    query: str = "",
+    *,
+    cluster: str | None = None,
+    top: bool = False,
+    client: AnyClient | None = None,
+) -> DataFrame:
+    """List the users, or with `top` those with the most records."""
+    if not top:
+        return read_users(query, cluster=cluster, client=client)
+    if query or cluster:
+        raise BadOption("`--top` is of all users of every cluster; leave the rest out")
+    return read_top_users(client=client)
 
 
 def push(

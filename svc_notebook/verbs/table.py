@@ -2,65 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 from svc_notebook.api.parameters import SearchOptions, SearchParams, Settings
 from svc_notebook.errors import BadOption, did_you_mean
+from svc_notebook.verbs.operating import LISTING
+from svc_notebook.verbs.options import (
+    ADDRESS,
+    COLUMNS,
+    FOLDER,
+    INDEX,
+    LOADING,
+    PARAMS,
+    ROWS,
+    STAY,
+)
 from svc_notebook.verbs.verb import FORMAT, Face, Option, Verb, operand
-
-INDEX = operand("index", "the index", completes="index")
-PARAMS = Option(
-    "params", "a variable holding more of them, as a dict", completes="variable",
-    faces=("magic",),
-)  # fmt: skip
-COLUMNS = Option(
-    "columns", "only these attributes, in this order", list[str], completes="attribute"
-)
-ADDRESS = (
-    Option("url", "address of a service"),
-    Option("app-id", "application id"),
-    Option("api-key", "key; better left out, for it stays in the history: you are asked for it"),
-    Option("vendor", "how the vendor spells its header names"),
-    Option("domain", "the vendor's domain, from which host names are made"),
-)
-FOLDER = Option("data", "folder of the local service's data", completes="path")
-STAY = Option("stay", "let it run on when this kernel ends", bool)
-ROWS = (
-    Option("id", "column of the objectIDs; found, or made from the row, where not given"),
-    Option("columns", "send only these columns", list[str]),
-    Option("dtype", "types by column, as JSON", dict[str, Any]),
-    Option("nulls", "what becomes of missing values", Literal["omit", "null", "error"]),
-    Option("timezone", "zone of the times that name none"),
-    Option(
-        "duplicates",
-        "what becomes of rows with the same id",
-        Literal["reject", "last", "keep", "error"],
-    ),
-    Option(
-        "action",
-        "replace whole records, update the attributes named, or delete",
-        Literal["replace", "update", "update_existing", "delete"],
-    ),
-    Option("operations", "operations by column, as JSON, with `update`", dict[str, str]),
-    Option("nest", "make `a.b` columns objects", bool),
-    Option("limit", "send only so many rows", int),
-    Option("batch", "records in one batch", int),
-    Option("in-flight", "batches sent at the same time", int),
-)
-LOADING = (
-    *ROWS,
-    Option(
-        "if-exists",
-        "what to do with an index that exists",
-        Literal["append", "replace", "fail", "merge"],
-    ),
-    Option("dry-run", "show the plan and send nothing", bool),
-    Option("resume", "go on where a load of the same source was cut off", bool),
-    Option("separator", "what separates the columns of a CSV"),
-    Option("quote", "what quotes a CSV's values"),
-    Option("header", "whether a CSV's first line names its columns", bool | None),
-    Option("encoding", "a file's encoding"),
-)
 
 VERBS: tuple[Verb, ...] = (
     Verb(
@@ -169,6 +124,28 @@ VERBS: tuple[Verb, ...] = (
         ),
     ),
     Verb(
+        "multi-search", "Run several searches of one index; the hits come as one long DataFrame",
+        "svc_notebook.verbs.blocking.search_many",
+        operands=(
+            INDEX,
+            operand("queries", "a query each, quoted where it has blanks", list[str], rest=True),
+        ),
+        options=(
+            Option(
+                "from", "a variable holding the queries, a column for one",
+                completes="variable", argument="queries", faces=("magic",),
+            ),
+            Option("ranking", "add the value of each criterion", bool),
+            Option("highlight", "add the attributes with their matches marked", bool),
+            COLUMNS, PARAMS,
+        ),
+        spread=SearchOptions,
+        body="search parameters",
+        examples=(
+            "multi-search products lamp 'oak table' --hitsPerPage 3",
+        ),
+    ),
+    Verb(
         "browse", "Take every record of an index that passes the filters",
         "svc_notebook.verbs.blocking.read_browse",
         operands=(INDEX,),
@@ -201,6 +178,7 @@ VERBS: tuple[Verb, ...] = (
         "svc_notebook.verbs.blocking.read_indices",
         examples=("indices",),
     ),
+    *LISTING,
     Verb(
         "wait", "Wait until tasks are published",
         "svc_notebook.verbs.blocking.wait",

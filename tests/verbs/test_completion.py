@@ -33,7 +33,7 @@ class Known:
     ("typed", "fragment", "texts"),
     [
         ("sea", "sea", ["search"]),
-        ("s", "s", ["serve", "stop", "search", "settings"]),
+        ("s", "s", ["serve", "stop", "search", "settings", "synonyms", "sources"]),
         ("search f", "f", ["films"]),
         ("search ", "", ["films", "products", "'two words'"]),
         ("search 'two", "two", ["two words"]),

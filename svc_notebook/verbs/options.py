@@ -1,0 +1,61 @@
+"""Options and operands that several verbs take."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from svc_notebook.verbs.verb import Option, operand
+
+INDEX = operand("index", "the index", completes="index")
+PARAMS = Option(
+    "params", "a variable holding more of them, as a dict", completes="variable",
+    faces=("magic",),
+)  # fmt: skip
+COLUMNS = Option(
+    "columns", "only these attributes, in this order", list[str], completes="attribute"
+)
+ADDRESS = (
+    Option("url", "address of a service"),
+    Option("app-id", "application id"),
+    Option("api-key", "key; better left out, for it stays in the history: you are asked for it"),
+    Option("vendor", "how the vendor spells its header names"),
+    Option("domain", "the vendor's domain, from which host names are made"),
+)
+FOLDER = Option("data", "folder of the local service's data", completes="path")
+STAY = Option("stay", "let it run on when this kernel ends", bool)
+ROWS = (
+    Option("id", "column of the objectIDs; found, or made from the row, where not given"),
+    Option("columns", "send only these columns", list[str]),
+    Option("dtype", "types by column, as JSON", dict[str, Any]),
+    Option("nulls", "what becomes of missing values", Literal["omit", "null", "error"]),
+    Option("timezone", "zone of the times that name none"),
+    Option(
+        "duplicates",
+        "what becomes of rows with the same id",
+        Literal["reject", "last", "keep", "error"],
+    ),
+    Option(
+        "action",
+        "replace whole records, update the attributes named, or delete",
+        Literal["replace", "update", "update_existing", "delete"],
+    ),
+    Option("operations", "operations by column, as JSON, with `update`", dict[str, str]),
+    Option("nest", "make `a.b` columns objects", bool),
+    Option("limit", "send only so many rows", int),
+    Option("batch", "records in one batch", int),
+    Option("in-flight", "batches sent at the same time", int),
+)
+LOADING = (
+    *ROWS,
+    Option(
+        "if-exists",
+        "what to do with an index that exists",
+        Literal["append", "replace", "fail", "merge"],
+    ),
+    Option("dry-run", "show the plan and send nothing", bool),
+    Option("resume", "go on where a load of the same source was cut off", bool),
+    Option("separator", "what separates the columns of a CSV"),
+    Option("quote", "what quotes a CSV's values"),
+    Option("header", "whether a CSV's first line names its columns", bool | None),
+    Option("encoding", "a file's encoding"),
+)
