@@ -78,11 +78,13 @@ class Places:
 
     def nearest(self, centre: Point, records: int) -> Array:
         """Return for each row the haversine to the nearest of its places, infinite for none."""
+        distances = self._haversines(centre, slice(None))
+        if len(self._starts) < len(self.rows):
+            distances = np.minimum.reduceat(distances, self._starts)
+        if len(distances) == records:
+            return distances
         found = np.full(records, np.inf)
-        if len(self.rows):
-            found[self.rows[self._starts]] = np.minimum.reduceat(
-                self._haversines(centre, slice(None)), self._starts
-            )
+        found[self.rows[self._starts]] = distances
         return found
 
     def nearest_of(self, row: int, centre: Point) -> Point:
@@ -91,13 +93,12 @@ class Places:
         at = span.start + int(np.argmin(self._haversines(centre, span)))
         return Point(float(self.lats[at]), float(self.lngs[at]))
 
-    def between(self, south: float, north: float) -> Array:
-        """Return which places lie between two latitudes, in the order of theirs."""
-        span = slice(
-            np.searchsorted(self._sorted_lats, south),
-            np.searchsorted(self._sorted_lats, north, "right"),
-        )
-        return self._by_latitude[span]
+    def between(self, south: float, north: float) -> Places:
+        """Return the places between two latitudes, in the order of theirs and not of rows."""
+        sorted_ = self._by_latitude
+        start = np.searchsorted(sorted_.lats, south)
+        span = slice(start, np.searchsorted(sorted_.lats, north, "right"))
+        return Places(sorted_.rows[span], sorted_.lats[span], sorted_.lngs[span])
 
     def _haversines(self, centre: Point, span: slice) -> Array:
         """Half the chord between two points of the unit sphere, squared, is their haversine."""
@@ -118,23 +119,23 @@ class Places:
         return _read_axes(self.lats, self.lngs)
 
     @cached_property
-    def _by_latitude(self) -> Array:
-        return np.argsort(self.lats, kind="stable").astype(np.int32)
-
-    @cached_property
-    def _sorted_lats(self) -> Array:
-        return self.lats[self._by_latitude]
+    def _by_latitude(self) -> Places:
+        order = np.argsort(self.lats)
+        return Places(self.rows[order], self.lats[order], self.lngs[order])
 
 
 def _read_axes(lats: Array, lngs: Array) -> Sequence[Array]:
     """Return the coordinates of points on the unit sphere."""
     lat, lng = np.radians(lats), np.radians(lngs)
-    return np.cos(lat) * np.cos(lng), np.cos(lat) * np.sin(lng), np.sin(lat)
+    outwards = np.cos(lat)
+    return outwards * np.cos(lng), outwards * np.sin(lng), np.sin(lat)
 
 
 def to_metres(haversines: Array) -> Array:
     """Return the distances over the ground that belong to haversines."""
-    metres: Array = 2 * EARTH * np.arcsin(np.sqrt(np.minimum(haversines, 1)))
+    metres: Array = np.minimum(haversines, 1)
+    np.arcsin(np.sqrt(metres, out=metres), out=metres)
+    metres *= 2 * EARTH
     return metres
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.columns import marked
 from svc_notebook.service.engine.geo import FARTHEST_EAST, Places, Point
 
 AROUND = 2 * FARTHEST_EAST
@@ -27,12 +26,12 @@ class Box:
     corner: Point
     opposite: Point
 
-    def holds(self, places: Places) -> Array:
-        """Return the mask of places inside."""
+    def find_rows(self, places: Places) -> Array:
+        """Return the rows of the places inside."""
         south, north = sorted((self.corner.lat, self.opposite.lat))
-        within = (places.lats >= south) & (places.lats <= north)
+        within: Array = (places.lats >= south) & (places.lats <= north)
         within &= self._holds_longitudes(places.lngs)
-        return within
+        return places.rows[within]
 
     def _holds_longitudes(self, lngs: Array) -> Array:
         one, other = self.corner.lng, self.opposite.lng
@@ -51,15 +50,14 @@ class Polygon:
 
     corners: Sequence[Point]
 
-    def holds(self, places: Places) -> Array:
-        """Return the mask of places inside."""
+    def find_rows(self, places: Places) -> Array:
+        """Return the rows of the places inside."""
         corners = np.array(self.corners)
         (south, west), (north, east) = corners.min(axis=0), corners.max(axis=0)
-        near = places.between(south, north)
-        lngs = places.lngs[near]
-        near = near[(lngs >= west) & (lngs <= east)]
-        inside = _find_inside(corners, places.lats[near], places.lngs[near])
-        return marked(near[inside], len(places.rows))
+        strip = places.between(south, north)
+        near = (strip.lngs >= west) & (strip.lngs <= east)
+        inside = _find_inside(corners, strip.lats[near], strip.lngs[near])
+        return np.asarray(strip.rows[near][inside])
 
 
 def _find_inside(corners: Array, lats: Array, lngs: Array) -> Array:

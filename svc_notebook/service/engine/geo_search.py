@@ -73,9 +73,8 @@ class Inside(Everywhere):
 
     def rows(self, segment: Segment) -> Array:
         """Return the mask of rows with a place in one of the areas."""
-        places = segment.places
-        held = np.logical_or.reduce([area.holds(places) for area in self.areas])
-        return marked(places.rows[held], len(segment))
+        found = [area.find_rows(segment.places) for area in self.areas]
+        return marked(np.concatenate(found), len(segment))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +93,7 @@ class Around:
         """Return the least distance that counts as the same as each row's."""
         metres = to_metres(self._haversines(segment)[rows])
         starts, precisions = self._steps(metres)
-        return np.asarray(np.maximum(metres // precisions * precisions, starts))
+        return np.asarray(np.maximum(np.floor(metres / precisions) * precisions, starts))
 
     def explain(self, segment: Segment, rows: Array) -> Sequence[Mapping[str, Any]]:
         """Return each row's distance in steps, the step, and which of its places is nearest."""
@@ -102,7 +101,7 @@ class Around:
         _, precisions = self._steps(metres)
         return [
             {
-                "geoDistance": int(distance // precision),
+                "geoDistance": int(distance / precision),
                 "geoPrecision": int(precision),
                 "matchedGeoLocation": {
                     **segment.places.nearest_of(row, self.centre.point)._asdict(),
@@ -110,7 +109,10 @@ class Around:
                 },
             }
             for row, distance, precision in zip(
-                rows.tolist(), metres.tolist(), precisions.tolist(), strict=True
+                rows.tolist(),
+                metres.tolist(),
+                np.broadcast_to(precisions, metres.shape).tolist(),
+                strict=True,
             )
         ]
 
@@ -131,6 +133,8 @@ class Around:
     def _steps(self, metres: Array) -> tuple[Array, Array]:
         """Return where the precision of each distance begins, and the precision."""
         starts, precisions = np.array(self.centre.steps, np.float64).T
+        if len(starts) == 1:
+            return starts, precisions
         step = np.searchsorted(starts, metres, "right") - 1
         return starts[step], precisions[step]
 
