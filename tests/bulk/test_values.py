@@ -53,7 +53,7 @@ class Shade(enum.Enum):
         (pd.NA, None),
         (pd.NaT, None),
         (math.nan, None),
-        (np.datetime64("NaT"), None),
+        (np.datetime64("NaT", "s"), None),
         (decimal.Decimal("NaN"), None),
     ],
 )
