@@ -157,14 +157,13 @@ class _Mark(NamedTuple):
     words: frozenset[str]
 
 
-@dataclass(frozen=True)
-class _Reading:
+class _Reading(NamedTuple):
     """A text, how many words it has, and what matches in it."""
 
     text: str
     style: Style
     camel: bool
-    count: int = 0
+    length: int = 0
     marks: Sequence[_Mark] = ()
 
     def tokens(self) -> list[Token]:
@@ -184,7 +183,7 @@ class _Reading:
 
     def is_full(self) -> bool:
         whole = sum(mark.end == mark.token.end for mark in self.marks)
-        return whole == self.count and len(self.text) <= LONGEST
+        return whole == self.length and len(self.text) <= LONGEST
 
 
 def _read(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _Reading:

@@ -72,15 +72,23 @@ class _Matches(dict[str, Match | None]):
         super().__init__()
         self._unforgiven = unforgiven
         self._whole = _by_word(pair for pair in ways if manner.typos or not pair[1].typos)
-        spellings = [_Spelling.of(number, way, manner) for number, way in ways]
-        self._other = [one.match_other for one in spellings if one.forgiven >= FIRST_LETTER]
-        self._same: dict[str, list[Loose]] = {}
-        for one in spellings:
-            if one.prefix or one.forgiven:
-                self._same.setdefault(one.word[0], [*self._other]).append(one.match)
+        self._by_first: dict[str, tuple[Loose, ...]] = {}
+        self._by_second: dict[str, tuple[Loose, ...]] = {}
+        for number, way in ways:
+            self._expect(_Spelling.of(number, way, manner))
+
+    def _expect(self, one: _Spelling) -> None:
+        """Note under which first or second letters of tokens a word may be met."""
+        word, first, second = one.word, self._by_first, self._by_second
+        if one.prefix or one.forgiven:
+            first[word[0]] = (*first.get(word[0], ()), one.match)
+        if one.forgiven >= FIRST_LETTER and len(word) > 1:
+            first[word[1]] = (*first.get(word[1], ()), one.match_other)
+            for letter in word[:2]:
+                second[letter] = (*second.get(letter, ()), one.match_other)
 
     def __missing__(self, token: str) -> Match | None:
-        tests = self._same.get(token[0], self._other)
+        tests = self._by_first.get(token[0], ()) + self._by_second.get(token[1:2], ())
         found = [spot for test in tests if (spot := test(token))] if tests else []
         if found and token in self._unforgiven:
             found = [spot for spot in found if not spot[0]]

@@ -28,17 +28,16 @@ class Chunk:
 
     @cached_property
     def rows(self) -> Array:
-        """The record of each."""
-        return self.postings.rows[self.pick]
+        """The record of each, as NumPy likes best to look up by."""
+        return self.postings.rows[self.pick].astype(np.intp)
 
     def within(self, kept: Array) -> Chunk:
         """Return those that a mask keeps."""
-        pick = (
-            np.arange(self.pick.start, self.pick.stop)
-            if isinstance(self.pick, slice)
-            else self.pick
-        )
-        return Chunk(self.postings, pick[kept], self.typos, self.exact, self.length)
+        if isinstance(self.pick, slice):
+            pick = np.flatnonzero(kept) + self.pick.start
+        else:
+            pick = self.pick[kept]
+        return Chunk(self.postings, pick, self.typos, self.exact, self.length)
 
     def spots(self) -> Array:
         """Return the attribute and position of each."""
