@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from svc_notebook import errors
     from svc_notebook.client import AsyncClient, Client
     from svc_notebook.verbs import aio
+    from svc_notebook.verbs.blocking import clear_index as clear_index
+    from svc_notebook.verbs.blocking import copy_index as copy_index
+    from svc_notebook.verbs.blocking import delete_records as delete_records
+    from svc_notebook.verbs.blocking import drop_index as drop_index
     from svc_notebook.verbs.blocking import (
         load,
         plan,
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
         wait,
         whoami,
     )
+    from svc_notebook.verbs.blocking import move_index as move_index
     from svc_notebook.verbs.blocking import read_clusters as read_clusters
     from svc_notebook.verbs.blocking import read_dictionary as read_dictionary
     from svc_notebook.verbs.blocking import read_facet_values as read_facet_values
@@ -71,11 +76,11 @@ __all__ = [
 _HOMES = {
     "svc_notebook.client": ("AsyncClient", "Client"),
     "svc_notebook.verbs.blocking": (
-        "load", "plan", "push", "read_browse", "read_clusters", "read_dictionary",
-        "read_facet_values", "read_facets", "read_indices", "read_keys", "read_languages",
-        "read_logs", "read_records", "read_rules", "read_settings", "read_sources",
-        "read_synonyms", "read_top_users", "read_users", "search", "search_many",
-        "settings", "wait", "whoami",
+        "clear_index", "copy_index", "delete_records", "drop_index", "load", "move_index",
+        "plan", "push", "read_browse", "read_clusters", "read_dictionary", "read_facet_values",
+        "read_facets", "read_indices", "read_keys", "read_languages", "read_logs",
+        "read_records", "read_rules", "read_settings", "read_sources", "read_synonyms",
+        "read_top_users", "read_users", "search", "search_many", "settings", "wait", "whoami",
     ),
     "svc_notebook.verbs.connecting": ("connect", "current", "local", "profiles", "stop", "use"),
 }  # fmt: skip

@@ -32,7 +32,7 @@ async def read_records(
 
     `attrs["svc"]["missing"]` names those that are not there.
     """
-    wanted = [_id_text(each) for each in ids]
+    wanted = [id_text(each) for each in ids]
     gathered = Columns(_others(columns))
     missing: list[str] = []
     for start in range(0, len(wanted), AT_ONCE):
@@ -46,7 +46,8 @@ async def read_records(
     return finished(frame, {"index": index, "missing": missing}, dtype_backend)
 
 
-def _id_text(given: Any) -> str:
+def id_text(given: Any) -> str:
+    """Write an objectID as text; whole numbers are ids too."""
     if isinstance(given, str) and given:
         return given
     if isinstance(given, bool) or not isinstance(given, SupportsIndex) or isinstance(given, str):

@@ -34,9 +34,21 @@ from svc_notebook.verbs.listing import (
     read_top_users,
     read_users,
 )
+from svc_notebook.verbs.removing import (
+    clear_index,
+    copy_index,
+    delete_records,
+    drop_index,
+    move_index,
+)
 
 __all__ = [
+    "clear_index",
+    "copy_index",
+    "delete_records",
+    "drop_index",
     "load",
+    "move_index",
     "push",
     "read_browse",
     "read_clusters",

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from svc_notebook.api.checking import check_members
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
 from svc_notebook.verbs.body import read_body, read_word
-from svc_notebook.verbs.verb import FORMAT, PROFILE, Face, Option, Verb
+from svc_notebook.verbs.verb import FORMAT, PROFILE, YES, Face, Option, Verb
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Call:
     output: str | None = None
     format: str = "table"
     profile: str | None = None
+    yes: bool = False
     wants_help: bool = False
 
 
@@ -108,7 +109,7 @@ class _Binding:
         return self.variables[name]
 
     def _keep(self, option: Option, value: Any) -> None:
-        into = self.apart if option in (PROFILE, FORMAT) else self.given
+        into = self.apart if option in (PROFILE, FORMAT, YES) else self.given
         if option.parameter in into:
             raise BadOption(f"`--{option.name}` is given twice")
         into[option.parameter] = value

@@ -21,10 +21,11 @@ from svc_notebook.verbs import aio
 from svc_notebook.verbs.clients import AnyClient
 
 __all__ = [
-    "load", "plan", "push", "read_browse", "read_clusters", "read_dictionary",
-    "read_facet_values", "read_facets", "read_indices", "read_keys", "read_languages",
-    "read_logs", "read_records", "read_rules", "read_settings", "read_sources", "read_synonyms",
-    "read_top_users", "read_users", "search", "search_many", "settings", "wait", "whoami",
+    "clear_index", "copy_index", "delete_records", "drop_index", "load", "move_index", "plan",
+    "push", "read_browse", "read_clusters", "read_dictionary", "read_facet_values",
+    "read_facets", "read_indices", "read_keys", "read_languages", "read_logs", "read_records",
+    "read_rules", "read_settings", "read_sources", "read_synonyms", "read_top_users",
+    "read_users", "search", "search_many", "settings", "wait", "whoami",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -51,6 +52,11 @@ def blocking(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
     return call
 
 
+clear_index = blocking(aio.clear_index)
+copy_index = blocking(aio.copy_index)
+delete_records = blocking(aio.delete_records)
+drop_index = blocking(aio.drop_index)
+move_index = blocking(aio.move_index)
 read_clusters = blocking(aio.read_clusters)
 read_dictionary = blocking(aio.read_dictionary)
 read_facet_values = blocking(aio.read_facet_values)

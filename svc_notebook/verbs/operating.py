@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
+from svc_notebook.api.indices import Scope
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.api.shapes import DictionaryName
 from svc_notebook.verbs.options import INDEX, PARAMS
 from svc_notebook.verbs.verb import Option, Verb, operand
 
+DESTINATION = operand("destination", "the index that it becomes", completes="index")
 QUERY = operand("query", "only what these words find", rest=True, required=False)
 
 LISTING: tuple[Verb, ...] = (
@@ -110,5 +112,49 @@ LISTING: tuple[Verb, ...] = (
         "sources", "List the networks that may call; none listed means that all may",
         "svc_notebook.verbs.blocking.read_sources",
         examples=("sources",),
+    ),
+)  # fmt: skip
+
+REMOVING: tuple[Verb, ...] = (
+    Verb(
+        "delete", "Delete records by their objectIDs, or all that pass filters",
+        "svc_notebook.verbs.blocking.delete_records",
+        operands=(INDEX, operand("ids", "objectIDs", list[str], rest=True, required=False)),
+        options=(
+            Option("filters", "delete every record that passes these", completes="facet"),
+        ),
+        destructive="delete records of {index}",
+        examples=("delete products 17 18", 'delete products --filters "price < 1" --yes'),
+    ),
+    Verb(
+        "clear", "Delete all records of an index; its settings, synonyms and rules stay",
+        "svc_notebook.verbs.blocking.clear_index",
+        operands=(INDEX,),
+        destructive="delete all records of {index}",
+        examples=("clear products", "clear products --yes"),
+    ),
+    Verb(
+        "copy", "Copy an index onto another, all of it or only what goes with the records",
+        "svc_notebook.verbs.blocking.copy_index",
+        operands=(INDEX, DESTINATION),
+        options=(
+            Option("scope", "only these, with commas between", list[Scope]),
+        ),
+        destructive="copy {index} onto {destination}",
+        examples=("copy products products-new", "copy products test --scope settings,rules --yes"),
+    ),
+    Verb(
+        "move", "Move an index to another name; what is there gives way",
+        "svc_notebook.verbs.blocking.move_index",
+        operands=(INDEX, DESTINATION),
+        destructive="move {index} onto {destination}",
+        examples=("move products-new products",),
+    ),
+    Verb(
+        "drop", "Delete an index with its records, settings, synonyms and rules",
+        "svc_notebook.verbs.blocking.drop_index",
+        operands=(INDEX,),
+        destructive="delete the whole index {index}",
+        examples=("drop products-old", "drop products-old --yes"),
     ),
 )  # fmt: skip

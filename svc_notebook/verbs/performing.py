@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from svc_notebook.verbs.binding import Call
+from svc_notebook.verbs.confirming import confirm
 from svc_notebook.verbs.helping import help as help_on
 from svc_notebook.verbs.verb import PROFILE, Face
 
 
 def perform(call: Call, face: Face) -> Any:
-    """Call the function of a verb and return its value."""
+    """Call the function of a verb and return its value; ask first where it takes away."""
     if call.wants_help:
         return help_on(call.verb.name, face=face)
     arguments = dict(call.arguments)
@@ -21,4 +22,8 @@ def perform(call: Call, face: Face) -> Any:
         from svc_notebook.session.connecting import make_client  # httpx comes with it
 
         arguments["client"] = make_client(call.profile)
+    if call.verb.destructive and not call.yes:
+        from svc_notebook import session
+
+        confirm(call, face, arguments.get("client") or session.current())
     return call.verb.function(**arguments)

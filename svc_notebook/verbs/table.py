@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from svc_notebook.api.parameters import SearchOptions, SearchParams, Settings
 from svc_notebook.errors import BadOption, did_you_mean
-from svc_notebook.verbs.operating import LISTING
+from svc_notebook.verbs.operating import LISTING, REMOVING
 from svc_notebook.verbs.options import (
     ADDRESS,
     COLUMNS,
@@ -179,6 +179,7 @@ VERBS: tuple[Verb, ...] = (
         examples=("indices",),
     ),
     *LISTING,
+    *REMOVING,
     Verb(
         "wait", "Wait until tasks are published",
         "svc_notebook.verbs.blocking.wait",

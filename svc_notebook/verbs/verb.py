@@ -83,11 +83,15 @@ PROFILE = Option(
 FORMAT = Option(
     "format", "how the result is printed", Literal["table", "csv", "json"], faces=("command",)
 )
+YES = Option("yes", "do it without being asked", bool)
 
 
 @dataclass(frozen=True)
 class Verb:
-    """One row of the table."""
+    """One row of the table.
+
+    `destructive` says what is taken away, with `{index}` where a name belongs: the user is asked.
+    """
 
     name: str
     summary: str
@@ -99,6 +103,7 @@ class Verb:
     faces: tuple[Face, ...] = BOTH
     examples: tuple[str, ...] = ()
     common: tuple[Option, ...] = (PROFILE, FORMAT)
+    destructive: str = ""
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -109,7 +114,8 @@ class Verb:
 
     def named(self, face: Face) -> dict[str, Option]:
         """Everything said by `--name` in that face, the verb's own first."""
-        own = {o.name: o for o in (*self.options, *self.common) if face in o.faces}
+        asked = (YES,) if self.destructive else ()
+        own = {o.name: o for o in (*self.options, *asked, *self.common) if face in o.faces}
         return own | spread_options(self.spread) | own
 
     def placed(self, face: Face) -> list[Option]:

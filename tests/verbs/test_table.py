@@ -17,7 +17,7 @@ ROWS = [pytest.param(verb, face, id=f"{face}-{verb.name}") for verb in VERBS for
 
 
 # What is dealt with before a function is called.
-APART = {"profile", "format", "params"}
+APART = {"profile", "format", "params", "yes"}
 
 
 def parameters_of(verb: Verb) -> set[str]:

@@ -1,0 +1,59 @@
+"""Ask before something is taken away; where nobody can be asked, want it said beforehand."""
+
+from __future__ import annotations
+
+import sys
+from string import Formatter
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.errors import BadOption, Stopped
+from svc_notebook.verbs.binding import Call
+from svc_notebook.verbs.verb import Face
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient, Client
+
+_LONGEST = 80  # characters of a value that a question shows
+
+
+def confirm(call: Call, face: Face, client: AsyncClient | Client) -> None:
+    """Return if the user wants it; else raise."""
+    deed = f"{_deed(call)}, {_place(call, client)}"
+    answer = _ask(f"{deed}? [y/N] ", face)
+    if answer is None:
+        raise BadOption(f"nobody can be asked here; to {deed}, add `--yes`")
+    if answer.strip().casefold() not in ("y", "yes"):
+        raise Stopped(f"nothing was done; asked for was to {deed}")
+
+
+def _deed(call: Call) -> str:
+    """Say what is done to which index, and in brackets what else was given."""
+    text = call.verb.destructive.format_map(call.arguments)
+    named = {name for _, name, _, _ in Formatter().parse(call.verb.destructive)}
+    others = [f"{n}: {_short(v)}" for n, v in call.arguments.items() if n not in named]
+    return f"{text} ({'; '.join(others)})" if others else text
+
+
+def _short(value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else f"{value}"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _place(call: Call, client: AsyncClient | Client) -> str:
+    own = client.connection
+    profile = f"profile {call.profile}, " if call.profile else ""
+    return f"{profile}application {own.app_id} at {own.address}"
+
+
+def _ask(question: str, face: Face) -> str | None:
+    """Ask on stderr in a terminal, and as the front end does it in a notebook."""
+    if face == "command":
+        if not sys.stdin.isatty():
+            return None  # the next line of a pipe is no answer
+        sys.stderr.write(question)
+        sys.stderr.flush()
+        question = ""
+    try:
+        return input(question)
+    except (EOFError, NotImplementedError, OSError):
+        return None

@@ -1,0 +1,119 @@
+"""What takes away or overwrites: records, the content of an index, an index.
+
+The service takes an index that is not there for an empty one; here it is an error, lest a
+misspelt name empties another. Each returns once it is published, and tells how many records
+there were `before` and are `after`, None for a key that may not search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
+
+from svc_notebook.api.indices import Scope
+from svc_notebook.api.shapes import BatchRequest
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.flows import BATCH, count_records
+from svc_notebook.errors import BadInput, KeyRefused
+from svc_notebook.frames.reading import id_text
+from svc_notebook.verbs.clients import AnyClient, asynchronous
+
+Done = dict[str, Any]
+
+
+async def delete_records(
+    index: str,
+    ids: Iterable[Any] | None = None,
+    *,
+    filters: str | None = None,
+    client: AnyClient | None = None,
+) -> Done:
+    """Delete records by their objectIDs, or all that pass filters."""
+    if (ids is None) == (filters is None):
+        raise BadInput("name the records by their ids or by filters; `clear` deletes all")
+    steps = [_deletion(each) for each in _ids_of(ids)]
+    own = asynchronous(client)
+    before = await _count_existing(own, index)
+    if filters is None:
+        answers: list[Any] = [await own.batch(index, part) for part in _parts(steps)]
+    else:
+        answers = [await own.delete_by(index, filters=filters)]
+    await own.wait(answers, index=index)
+    return {"index": index, "before": before, "after": await _count(own, index)}
+
+
+def _ids_of(ids: Iterable[Any] | None) -> Iterable[Any]:
+    return [ids] if isinstance(ids, str) else ids if ids is not None else ()
+
+
+def _deletion(given: Any) -> BatchRequest:
+    return {"action": "deleteObject", "body": {"objectID": id_text(given)}}
+
+
+def _parts(steps: Sequence[BatchRequest]) -> Iterator[list[BatchRequest]]:
+    return (list(steps[start : start + BATCH]) for start in range(0, len(steps), BATCH))
+
+
+async def clear_index(index: str, *, client: AnyClient | None = None) -> Done:
+    """Delete all records of an index; its settings, synonyms and rules stay."""
+    own = asynchronous(client)
+    before = await _count_existing(own, index)
+    await own.wait(dict(await own.clear_objects(index)), index=index)
+    return {"index": index, "before": before, "after": await _count(own, index)}
+
+
+async def drop_index(index: str, *, client: AnyClient | None = None) -> Done:
+    """Delete an index with its records, settings, synonyms and rules."""
+    own = asynchronous(client)
+    before = await _count_existing(own, index)
+    await own.wait(dict(await own.delete_index(index)), index=index)
+    return {"index": index, "before": before, "after": await _count(own, index)}
+
+
+async def copy_index(
+    index: str,
+    destination: str,
+    *,
+    scope: list[Scope] | None = None,
+    client: AnyClient | None = None,
+) -> Done:
+    """Copy an index onto another, all of it or, by `scope`, settings, synonyms or rules alone.
+
+    Counted are the records of the destination.
+    """
+    return await _put(index, "copy", destination, scope, client)
+
+
+async def move_index(index: str, destination: str, *, client: AnyClient | None = None) -> Done:
+    """Move an index to another name; what is there gives way. Counted is the destination."""
+    return await _put(index, "move", destination, None, client)
+
+
+async def _put(
+    index: str,
+    operation: Literal["copy", "move"],
+    destination: str,
+    scope: list[Scope] | None,
+    client: AnyClient | None,
+) -> Done:
+    own = asynchronous(client)
+    await _count_existing(own, index)
+    before = await _count(own, destination)
+    answer = await own.operate_index(index, operation, destination, scope)
+    await own.wait(dict(answer), index=index)
+    after = await _count(own, destination)
+    return {"index": index, "destination": destination, "before": before, "after": after}
+
+
+async def _count_existing(client: AsyncClient, index: str) -> int | None:
+    counted = await _count(client, index)
+    if counted == 0:
+        await client.search(index, hitsPerPage=1)  # refused where there is no such index
+    return counted
+
+
+async def _count(client: AsyncClient, index: str) -> int | None:
+    try:
+        return await count_records(client, index)
+    except KeyRefused:
+        return None
