@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -30,8 +31,8 @@ LONGEST = 50_000
 Match = tuple[int, int]
 """The number of the query word that a token matches, and how many of its letters to mark."""
 
-Matcher = Callable[[str], Mapping[str, Match | None]]
-"""Gives for a path the match of any token."""
+Matcher = Callable[[str, AbstractSet[str]], Mapping[str, Match]]
+"""Tells which of some tokens under a path match."""
 
 Run = tuple[int, tuple[str, ...]]
 """A query word's number, and tokens that match it where they stand side by side."""
@@ -193,9 +194,8 @@ def _read(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _
     # Splitting is many times faster than finding where words stand, and many texts match nothing.
     body = text[:LONGEST]
     found = split(split_camel(body) if camel else body, style.rules)
-    known, words = matcher(path), set(found)
-    matching = filter(known.__getitem__, words)
-    matches = {word: match for word in matching if (match := known[word])}
+    words = set(found)
+    matches = matcher(path, words)
     wanted = [run for run in runs(path) if run[1][0] in words and words.issuperset(run[1])]
     marks = _mark_singles(text, style, camel, matches) if matches else []
     if wanted:

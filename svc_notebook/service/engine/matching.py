@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
@@ -24,7 +25,7 @@ Run = tuple[int, tuple[str, ...]]
 class Marker(NamedTuple):
     """What to mark under a path: single tokens, and runs of them."""
 
-    match: Callable[[str], Mapping[str, Match | None]]
+    match: Callable[[str, AbstractSet[str]], Mapping[str, Match]]
     runs: Callable[[str], Sequence[Run]]
 
 
@@ -40,16 +41,19 @@ def make_marker(query: Query, options: Options) -> Marker:
     ways = [(number, way) for number, word in enumerate(query.words) for way in word.alternatives]
     unforgiven = words_without_typos(options)
     manner_of = _make_manners(options)
-    unsearched = _Matches((), Manner(typos=False, prefixes=False), unforgiven)
+    unsearched = _Tokens((), Manner(typos=False, prefixes=False), unforgiven)
 
     @cache
-    def in_manner(manner: Manner) -> _Matches:
-        return _Matches(ways, manner, unforgiven)
+    def in_manner(manner: Manner) -> _Tokens:
+        return _Tokens(ways, manner, unforgiven)
 
     @cache
-    def match(path: str) -> Mapping[str, Match | None]:
+    def tokens_of(path: str) -> _Tokens:
         manner = manner_of(path)
         return in_manner(manner) if manner else unsearched
+
+    def match(path: str, tokens: AbstractSet[str]) -> Mapping[str, Match]:
+        return tokens_of(path).match(tokens)
 
     @cache
     def runs(path: str) -> Sequence[Run]:
@@ -63,13 +67,14 @@ def make_marker(query: Query, options: Options) -> Marker:
     return Marker(match, runs)
 
 
-class _Matches(dict[str, Match | None]):
-    """The match of each token in one manner, found out when the token is first met."""
+class _Tokens:
+    """The tokens met so far, and the matches among them, in one manner."""
 
     def __init__(
         self, ways: Iterable[tuple[int, Alternative]], manner: Manner, unforgiven: frozenset[str]
     ) -> None:
-        super().__init__()
+        self._met: set[str] = set()
+        self._matches: dict[str, Match] = {}
         self._unforgiven = unforgiven
         self._whole = _by_word(pair for pair in ways if manner.typos or not pair[1].typos)
         self._by_first: dict[str, tuple[Loose, ...]] = {}
@@ -87,15 +92,26 @@ class _Matches(dict[str, Match | None]):
             for letter in word[:2]:
                 second[letter] = (*second.get(letter, ()), one.match_other)
 
-    def __missing__(self, token: str) -> Match | None:
+    def match(self, tokens: AbstractSet[str]) -> dict[str, Match]:
+        """Return the matches of those tokens that match."""
+        new = tokens - self._met
+        if new:
+            self._met |= new
+            first, second, whole = self._by_first, self._by_second, self._whole
+            for token in new:
+                if token[0] in first or token[1:2] in second or token in whole:
+                    self._meet(token)
+        matches = self._matches
+        return {token: matches[token] for token in matches.keys() & tokens}
+
+    def _meet(self, token: str) -> None:
         tests = self._by_first.get(token[0], ()) + self._by_second.get(token[1:2], ())
-        found = [spot for test in tests if (spot := test(token))] if tests else []
-        if found and token in self._unforgiven:
+        found = [spot for test in tests if (spot := test(token))]
+        if token in self._unforgiven:
             found = [spot for spot in found if not spot[0]]
-        if token in self._whole:
-            found += self._whole[token]
-        self[token] = match = min(found)[1:] if found else None
-        return match
+        found += self._whole.get(token, ())
+        if found:
+            self._matches[token] = min(found)[1:]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import pytest
@@ -47,20 +48,16 @@ def settings_of(rules: Rules) -> dict[str, Any]:
     }
 
 
-class Beginnings(dict[str, Match | None]):
+def first_beginning(words: Sequence[str], token: str) -> Match | None:
     """Match a token that begins with a query word, as far as the word goes."""
-
-    def __init__(self, words: Sequence[str]) -> None:
-        super().__init__()
-        self.words = words
-
-    def __missing__(self, token: str) -> Match | None:
-        hits = [(n, len(word)) for n, word in enumerate(self.words) if token.startswith(word)]
-        return hits[0] if hits else None
+    hits = [(n, len(word)) for n, word in enumerate(words) if token.startswith(word)]
+    return hits[0] if hits else None
 
 
 def beginnings(words: Sequence[str]) -> Matcher:
-    return lambda path: Beginnings(words)
+    return lambda path, tokens: {
+        token: match for token in tokens if (match := first_beginning(words, token))
+    }
 
 
 def highlight(
@@ -118,7 +115,7 @@ def test_without_its_tags_a_highlight_is_the_text(
 
     leaf = highlight_hit({"t": text}, beginnings(words), style)["t"]
 
-    matches = [token for token in found if beginnings(words)("t")[token.text]]
+    matches = [token for token in found if first_beginning(words, token.text)]
     nests = [mark for mark in leaf["value"] if mark in (OPEN, CLOSE)]
     assert plain(leaf["value"]) == text
     assert nests == [OPEN, CLOSE] * len(matches)
@@ -128,8 +125,7 @@ def test_without_its_tags_a_highlight_is_the_text(
 
 
 def level_of(words: Sequence[str], matches: Sequence[Token]) -> str:
-    match = Beginnings(words)
-    numbers = [found[0] for token in matches if (found := match[token.text])]
+    numbers = [found[0] for token in matches if (found := first_beginning(words, token.text))]
     texts_found = {words[number] for number in numbers}
     if not texts_found:
         return "none"
@@ -160,8 +156,7 @@ def test_a_snippet_is_a_part_of_the_text_with_most_of_the_query(
     value = snippet_hit({"t": text}, beginnings(words), style)["t"]["value"]
 
     inside = plain(value)
-    match = Beginnings(words)
-    numbers = [(match[token.text] or (None, 0))[0] for token in found]
+    numbers = [(first_beginning(words, token.text) or (None, 0))[0] for token in found]
     distinct = [
         len({words[n] for n in numbers[start : start + size] if n is not None})
         for start in range(max(1, len(found) - size + 1))
@@ -431,13 +426,13 @@ def test_items_without_a_match_go_on_request() -> None:
 def test_the_matcher_is_told_the_path() -> None:
     asked = set()
 
-    def listen(path: str) -> Mapping[str, Match | None]:
-        asked.add(path)
-        return Beginnings(["one"] if path == "c" else [])
+    def listen(path: str, tokens: AbstractSet[str]) -> Mapping[str, Match]:
+        asked.add((path, *tokens))
+        return beginnings(["one"] if path == "c" else [])(path, tokens)
 
     tree = highlight_hit({"a": {"b": ["One"]}, "c": "One"}, listen, Style.of({}, {}, ["one"]))
 
-    assert asked == {"a.b", "c"}
+    assert asked == {("a.b", "one"), ("c", "one")}
     assert [tree["a"]["b"][0]["matchLevel"], tree["c"]["matchLevel"]] == ["none", "full"]
 
 

@@ -281,7 +281,7 @@ def is_marked(record: Record, settings: dict[str, Any], params: dict[str, Any]) 
             if isinstance(value, bool) or not searched:
                 continue
             words = split(str(value).removesuffix(".0"), Rules())
-            if any(marker.match(path)[word] for word in words):
+            if marker.match(path, set(words)):
                 return True
             pairs = list(pairwise(words))
             if any(run in pairs for _, run in marker.runs(path)):
