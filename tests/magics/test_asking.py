@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.magics.kernel import Kernel
 
 
 @pytest.fixture
-def copied(notebook: Kernel) -> Kernel:
+def copied(notebook: Kernel) -> Iterator[Kernel]:
     """A notebook with a copy of the films to lose."""
-    notebook.good("%svc copy films films-asking --yes")
-    return notebook
+    notebook.good("%svc copy films asking --yes")
+    yield notebook
+    notebook.good("%svc drop asking --yes")
+    notebook.answers.clear()
 
 
 def test_a_yes_does_it(copied: Kernel) -> None:
-    cell = copied.run("%svc clear films-asking", answer="y")
+    cell = copied.run("%svc clear asking", answer="y")
 
-    assert "delete all records of films-asking, application " in copied.answers[-1]
+    assert "delete all records of asking, application " in copied.answers[-1]
     assert (cell.status, cell.result) == (
         "ok",
-        "{'index': 'films-asking', 'before': 3, 'after': 0}",
+        "{'index': 'asking', 'before': 3, 'after': 0}",
     )
 
 
 @pytest.mark.parametrize("answer", ["", "no"])
 def test_anything_else_is_a_no_that_stops_the_notebook(copied: Kernel, answer: str) -> None:
-    cell = copied.run("%svc drop films-asking", answer=answer)
+    cell = copied.run("%svc drop asking", answer=answer)
 
     assert (cell.status, cell.error[:25]) == ("error", "Stopped: nothing was done")
-    assert "Godzilla" in copied.good("%svc browse films-asking").result
+    assert "Godzilla" in copied.good("%svc browse asking").result
 
 
 def test_a_notebook_run_by_a_program_wants_it_said(copied: Kernel) -> None:
-    cell = copied.run("%svc drop films-asking")
+    cell = copied.run("%svc drop asking")
 
     assert cell.status == "error"
     assert cell.error.startswith("BadOption: nobody can be asked here; to delete the whole index")
