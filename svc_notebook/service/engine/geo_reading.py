@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -20,6 +21,7 @@ FINEST = 10
 """Distances are never told apart more finely than this, in metres."""
 BOX, FEWEST, MOST = 4, 6, 20_000
 """Numbers in a box, and in a polygon at least and at most."""
+NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", re.ASCII)
 AXES = (("latitude", FARTHEST_NORTH), ("longitude", FARTHEST_EAST))
 
 
@@ -103,7 +105,7 @@ def _number_lists(name: str, given: Any) -> list[tuple[Sequence[Any], str]]:
     """Return the numbers of each area, and where they stand."""
     value = _open_text(name, given) if isinstance(given, str) else given or []
     if value and not any(isinstance(one, list) for one in value):
-        size = BOX if name == "insideBoundingBox" and len(value) % BOX == 0 else len(value)
+        size = BOX if name == "insideBoundingBox" else len(value)
         value = [value[at : at + size] for at in range(0, len(value), size)]
     found: list[tuple[Sequence[Any], str]] = []
     for place, one in enumerate(value):
@@ -125,14 +127,11 @@ def _open_text(name: str, text: str) -> list[Any]:
 
 
 def _split_numbers(name: str, text: str) -> list[float]:
-    numbers = []
-    for place, piece in enumerate(text.split(",")):
-        try:
-            numbers.append(float(piece))
-        except ValueError as error:
-            told = f'number {place + 1}, "{piece.strip()}", is none'
-            raise BadInput(f"{name}: {told}") from error
-    return numbers
+    pieces = text.split(",")
+    for place, piece in enumerate(pieces):
+        if not NUMBER.fullmatch(piece):
+            _refuse(name, f'expected a number, found "{piece.strip()}" (number {place + 1})')
+    return [float(piece) for piece in pieces]
 
 
 def _refuse(where: str, problem: str) -> NoReturn:

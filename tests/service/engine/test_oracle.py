@@ -72,6 +72,8 @@ def test_browsing_agrees_with_the_oracle(seed: int) -> None:
 
     for _ in range(5):
         sent = {"query": cases.make_query(random)}
+        if random.random() < 0.3:
+            sent |= cases.make_where(random)
         ranking = {"ranking": ["attribute", "custom"]}
         expected = Oracle({**settings, **ranking}, oracle.records).search(sent)
 
