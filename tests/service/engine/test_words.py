@@ -105,10 +105,25 @@ def test_offsets_rise_and_never_overlap(text: str, rules: Rules) -> None:
     assert all(token.start < token.end for token in tokens(text, rules))
 
 
+@given(st.text("aAb'é .", max_size=12) | HOSTILE, RULES, st.data())
+def test_tokens_looked_for_stand_where_they_stand_among_all(
+    text: str, rules: Rules, data: st.DataObject
+) -> None:
+    found = tokens(text, rules)
+    words = sorted({token.text for token in found} | {"b"})
+    wanted = data.draw(st.sets(st.sampled_from(words)))
+
+    assert tokens(text, rules, wanted) == [token for token in found if token.text in wanted]
+
+
 @given(HOSTILE, RULES)
 def test_a_token_cut_out_of_its_text_is_the_same_token(text: str, rules: Rules) -> None:
     for token in tokens(text, rules):
         assert split(text[token.start : token.end], rules) == [token.text]
+
+
+def test_punctuation_kept_as_a_diacritic_moves_no_word() -> None:
+    assert tokens("a-b a", Rules(diacritics="-"), {"a"}) == [("a", 4, 5)]
 
 
 @given(HOSTILE)
