@@ -15,15 +15,9 @@ from typing import Any, NamedTuple
 
 from svc_notebook.service.engine.highlight_style import Selection, Style
 from svc_notebook.service.engine.leaves import DEEPEST, number_text
-from svc_notebook.service.engine.words import (
-    Token,
-    reach,
-    split,
-    split_camel,
-    tokens,
-)
+from svc_notebook.service.engine.words import Token, reach, split, split_camel, tokens
 
-__all__ = ["Matcher", "Run", "Runs", "Style", "highlight_hit", "mark_text", "snippet_hit"]
+__all__ = ["Match", "Matcher", "Run", "Runs", "Style", "highlight_hit", "mark_text", "snippet_hit"]
 
 LONGEST = 50_000
 """What follows after so many characters of a text is neither marked nor cut from."""
