@@ -21,6 +21,7 @@ from svc_notebook.service.handlers import HANDLERS, Call
 from svc_notebook.service.router import Router, WrongVerb
 from svc_notebook.service.service import Service, check_index_name
 from svc_notebook.service.steps import RIGHTS
+from svc_notebook.service.store import is_storage_trouble
 from svc_notebook.service.wire import (
     LostCaller,
     Message,
@@ -140,5 +141,7 @@ def _explain(error: Exception) -> Reply:
         return refusal(error.status, str(error))
     if isinstance(error, BadInput):
         return refusal(400, str(error))
+    if is_storage_trouble(error):
+        return refusal(507, f"nothing was written: {error}; make room on the disk, then try again")
     traceback.print_exception(error, file=sys.stderr)
     return refusal(500, "the local service failed; its own output tells more")

@@ -78,13 +78,17 @@ def read_page(store: Store, index: int, after: int, count: int) -> list[tuple[in
     )
 
 
+# SQLite takes no larger number.
+LARGEST = 2**63 - 1
+
+
 def read_window(store: Store, index: int, offset: int, count: int) -> list[tuple[int, bytes]]:
     """Read records by their number in the order of arrival."""
     return _rows(
         store,
         f"SELECT place, body FROM records_{index} ORDER BY place LIMIT ? OFFSET ?",
         count,
-        offset,
+        min(offset, LARGEST),
     )
 
 

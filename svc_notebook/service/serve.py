@@ -103,15 +103,41 @@ def tell(note: dict[str, Any]) -> str:
     )
 
 
+LARGEST_HEAD = 64 * 2**10
+
+
 class Protocol(HttpToolsProtocol):
     """HTTP as uvicorn speaks it, but what is not HTTP is refused in JSON like all else."""
 
+    _in_head = False
+    _head_size = 0
+
+    def on_message_begin(self) -> None:
+        """Begin to read a request's head."""
+        super().on_message_begin()
+        self._in_head = True
+
+    def on_headers_complete(self) -> None:
+        """Turn to a request's body."""
+        self._in_head = False
+        super().on_headers_complete()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; a head that does not end is refused before it fills the memory."""
+        super().data_received(data)
+        self._head_size = self._head_size + len(data) if self._in_head else 0
+        if self._head_size > LARGEST_HEAD and not self.transport.is_closing():
+            self._refuse("431 Request Header Fields Too Large", "the headers are too large")
+
     def send_400_response(self, msg: str) -> None:
         """Refuse bytes that are no request, and hang up."""
-        reply = refusal(400, msg)
+        self._refuse("400 Bad Request", msg)
+
+    def _refuse(self, status: str, message: str) -> None:
+        reply = refusal(int(status[:3]), message)
         headers = {**reply.headers, "content-length": str(len(reply.body)), "connection": "close"}
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        self.transport.write(f"HTTP/1.1 400 Bad Request\r\n{head}\r\n".encode() + reply.body)
+        self.transport.write(f"HTTP/1.1 {status}\r\n{head}\r\n".encode() + reply.body)
         self.transport.close()
 
 

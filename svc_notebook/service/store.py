@@ -100,10 +100,12 @@ class Store:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
+                self._writer.execute("COMMIT")
             except BaseException:
-                self._writer.execute("ROLLBACK")
+                # When the disk is full, SQLite has rolled back by itself.
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
                 raise
-            self._writer.execute("COMMIT")
 
     def read(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Run one query on this thread's own connection."""
@@ -121,3 +123,16 @@ class Store:
         with self._lock:
             for connection in self._opened:
                 connection.close()
+
+
+def is_storage_trouble(error: Exception) -> bool:
+    """Whether the disk, the memory or another program on the file failed, not what was asked."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return isinstance(error, MemoryError) or (code is not None and code & 0xFF in TROUBLES)
+
+
+# The low byte of a code is its kind; the rest tells more.
+TROUBLES = {
+    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL,
+}  # fmt: skip

@@ -9,11 +9,13 @@ from collections.abc import Sequence
 
 from svc_notebook.service.catalog import Catalog
 from svc_notebook.service.effects import Publish, apply_run
-from svc_notebook.service.store import Store
+from svc_notebook.service.store import Store, is_storage_trouble
 from svc_notebook.service.tasks import Task, Tasks
 
 # Seconds a stop waits for the run at hand; what is not applied by then is applied next time.
 GRACE = 0.4
+# Seconds between two tries while the disk is full or another program holds the file.
+PAUSE = 0.2
 
 
 class Writer:
@@ -45,14 +47,31 @@ class Writer:
                 self._tasks.arrived.wait()
 
     def _apply(self, run: Sequence[Task]) -> None:
+        """Apply a run; while the disk fails, what was accepted is kept and tried again."""
+        while not self._stopping.is_set():
+            try:
+                self._try(run)
+            except Exception as error:
+                self._wait_for_storage(error)
+            else:
+                return
+
+    def _try(self, run: Sequence[Task]) -> None:
         try:
             self._publish(self._commit(run))
-        except Exception:
-            if self._stopping.is_set():
+        except Exception as error:
+            if is_storage_trouble(error) or self._stopping.is_set():
+                raise
+            if len(run) > 1:  # one that cannot be applied must not take the others with it
+                for task in run:
+                    self._apply([task])
                 return
-            for task in run:
-                self._apply_alone(task)
+            self._strike_off(run[0])
         self._tasks.published = run[-1].id
+
+    def _wait_for_storage(self, error: Exception) -> None:
+        sys.stderr.write(f"writes wait: {error}; free the disk or the data folder's file\n")
+        self._stopping.wait(PAUSE)
 
     def _commit(self, run: Sequence[Task]) -> Publish:
         # Opening an engine reads records, so it must come before this run changes them.
@@ -70,11 +89,8 @@ class Writer:
                 traceback.print_exc(file=sys.stderr)
                 self._catalog.refresh()
 
-    def _apply_alone(self, task: Task) -> None:
-        """Apply one task of a run that failed; one that cannot be applied must not block all."""
-        try:
-            self._publish(self._commit([task]))
-        except Exception:
-            traceback.print_exc(file=sys.stderr)
-            with self._store.writing() as connection:
-                connection.execute("DELETE FROM tasks WHERE id = ?", [task.id])
+    def _strike_off(self, task: Task) -> None:
+        """Let a task go that can never be applied: it must not hold up all that follow."""
+        traceback.print_exc(file=sys.stderr)
+        with self._store.writing() as connection:
+            connection.execute("DELETE FROM tasks WHERE id = ?", [task.id])

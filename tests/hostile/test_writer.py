@@ -11,9 +11,6 @@ from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
-# A failure is an error of the writer's thread, too.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-
 
 @pytest.fixture
 def idle(tmp_path: Path) -> Iterator[Inside]:
@@ -38,7 +35,6 @@ def settle(inside: Inside) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.xfail(strict=True, reason="the writer's thread ends, and what it could not apply goes")
 def test_accepted_writes_outlive_a_lock_held_by_another_program(
     idle: Inside, tmp_path: Path
 ) -> None:
@@ -57,7 +53,6 @@ def test_accepted_writes_outlive_a_lock_held_by_another_program(
     assert sorted(idle.ids("x")) == ["a", "b"]
 
 
-@pytest.mark.xfail(strict=True, reason="a task that finds the disk full is deleted")
 def test_accepted_writes_outlive_a_full_disk(idle: Inside) -> None:
     service = idle.app.service
     names = [f"r{n}" for n in range(40)]
@@ -75,7 +70,6 @@ def test_accepted_writes_outlive_a_full_disk(idle: Inside) -> None:
     assert sorted(idle.ids("x", hitsPerPage=100)) == sorted(names)
 
 
-@pytest.mark.xfail(strict=True, reason="SQLite takes no number beyond 64 bits")
 def test_a_browse_beyond_all_pages_is_no_fault(inside: Inside) -> None:
     inside.fill("x", {"objectID": "1"})
 

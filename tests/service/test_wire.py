@@ -6,6 +6,7 @@ import gzip
 import json
 import socket
 
+import httpx
 import pytest
 
 from svc_notebook.service import limits
@@ -68,6 +69,16 @@ def test_a_large_body_is_refused_over_a_real_socket_without_breaking_it(service:
 
         assert answer.status_code == 413
         assert client.get("/1/indexes").status_code == 200
+
+
+def test_a_head_that_does_not_end_is_refused_before_it_fills_the_memory(service: Running) -> None:
+    port = httpx.URL(service.url).port
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as caller:
+        caller.sendall(b"GET /1/indexes HTTP/1.1\r\nhost: x\r\nlong: ")
+
+        with pytest.raises(OSError):  # noqa: PT011 - a pipe broken or reset, as the moment has it
+            for _ in range(10_000):
+                caller.sendall(b"x" * 10_000)
 
 
 def test_a_request_that_is_not_http_is_answered(service: Running) -> None:
