@@ -32,8 +32,8 @@ class SvcError(Exception):
     """Whatever goes wrong here; the message says what to do next."""
 
     def _render_traceback_(self) -> list[str]:
-        """Show a notebook the message alone: the frames inside this package help nobody."""
-        return [f"{type(self).__name__}: {self}"]
+        """Show a notebook the message and its notes: the frames inside this package help nobody."""
+        return [f"{type(self).__name__}: {self}", *getattr(self, "__notes__", ())]
 
 
 class NotConnected(SvcError):

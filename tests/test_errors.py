@@ -25,10 +25,11 @@ def test_every_error_says_what_it_means(kind: type[SvcError]) -> None:
     assert kind.__doc__
 
 
-def test_a_notebook_shows_the_message_alone() -> None:
+def test_a_notebook_shows_the_message_and_its_notes_alone() -> None:
     error = errors.BadInput("give an index")
+    error.add_note("nothing was sent")
 
-    assert error._render_traceback_() == ["BadInput: give an index"]
+    assert error._render_traceback_() == ["BadInput: give an index", "nothing was sent"]
 
 
 @pytest.mark.parametrize(

@@ -76,9 +76,8 @@ def test_a_head_that_does_not_end_is_refused_before_it_fills_the_memory(service:
     with socket.create_connection(("127.0.0.1", port), timeout=10) as caller:
         caller.sendall(b"GET /1/indexes HTTP/1.1\r\nhost: x\r\nlong: ")
 
-        with pytest.raises(OSError):  # noqa: PT011 - a pipe broken or reset, as the moment has it
-            for _ in range(10_000):
-                caller.sendall(b"x" * 10_000)
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            caller.sendall(b"x" * 100_000_000)
 
 
 def test_a_request_that_is_not_http_is_answered(service: Running) -> None:
