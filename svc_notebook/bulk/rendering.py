@@ -78,13 +78,18 @@ def as_text(field: Field) -> str:
     if field.type in ("DOUBLE", "FLOAT"):
         whole = f"{column} = trunc({column}) AND abs({column}) < 9e18"
         return (
-            f"CASE WHEN isnan({column}) THEN NULL WHEN {whole} THEN {column}::BIGINT::VARCHAR "
-            f"ELSE {column}::VARCHAR END"
+            f"CASE WHEN NOT {_is_number(column)} THEN NULL "
+            f"WHEN {whole} THEN {column}::BIGINT::VARCHAR ELSE {column}::VARCHAR END"
         )
     if field.type in ("JSON", WRITTEN):
         # A JSON text sheds its quotes; anything else is its own text.
         return f"json_extract_string({column}::JSON, '$')"
     return f"{column}::VARCHAR"
+
+
+def _is_number(column: str) -> str:
+    # Parquet's statistics know of no NaN, and let DuckDB take `isnan` for false.
+    return f"(isfinite({column}) OR isinf({column}))"
 
 
 def _string(field: Field, text: str, options: Options) -> Rendering:
@@ -170,7 +175,8 @@ def _wide_integer(field: Field, options: Options) -> Rendering:
 
 def _float(field: Field, options: Options) -> Rendering:
     check = Check(f"isinf({field.column})", "is infinite; JSON has no infinity")
-    return Rendering(f"nullif({field.column}::VARCHAR, 'nan')", "number", (check,))
+    json = f"CASE WHEN {_is_number(field.column)} THEN {field.column}::VARCHAR END"
+    return Rendering(json, "number", (check,))
 
 
 def _text(field: Field, options: Options) -> Rendering:

@@ -25,14 +25,12 @@ def parquet(path: Path, values: list[float]) -> str:
     return str(path)
 
 
-@pytest.mark.xfail(strict=True, reason="DuckDB writes a NaN with its sign bit set as `-nan`")
 def test_a_nan_as_processors_make_it_is_a_missing_value(tmp_path: Path) -> None:
     result = pack(parquet(tmp_path / "a.parquet", [NEGATIVE_NAN, 1.0, 2.0]))
 
     assert ["f" in record for record in result.records] == [False, True, True]
 
 
-@pytest.mark.xfail(strict=True, reason="nullif on a cast is folded away by Parquet's statistics")
 def test_a_nan_beside_equal_values_of_a_parquet_file_is_a_missing_value(tmp_path: Path) -> None:
     result = pack(parquet(tmp_path / "a.parquet", [1.5, float("nan")]))
 
