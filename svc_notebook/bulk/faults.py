@@ -12,7 +12,7 @@ import pandas as pd
 
 from svc_notebook.bulk.ids import Ids
 from svc_notebook.bulk.options import Options
-from svc_notebook.bulk.profile import Profile
+from svc_notebook.bulk.profile import BAD_IDS, Profile
 from svc_notebook.bulk.record import wrapping
 from svc_notebook.bulk.table import Fault, Table
 from svc_notebook.errors import BadInput
@@ -93,7 +93,8 @@ def _conditions(
         if column.missing and options.nulls_of(column.name) == "error":
             yield column.name, f"({column.rendering.json}) IS NULL", "NULL", "is missing"
     if ids.faulty and not ids.hashed:
-        yield ids.column, f"coalesce({ids.sql}, '') = ''", "NULL", "has no id"
+        for condition, reason in BAD_IDS:
+            yield ids.column, condition.format(ids.sql), f"left({ids.sql}, 200)", reason
     # JSON writes a character in six bytes at most.
     if profile.longest * 6 + 100 * len(profile.columns) > options.record_bytes:
         size = f"strlen({step}) - {wrapping(options)}"

@@ -15,6 +15,7 @@ from svc_notebook.bulk.rendering import (
     NUMBER,
     Check,
     Rendering,
+    as_text,
     render,
     render_as,
     render_text,
@@ -30,7 +31,14 @@ HINTS = {
     "more than 18 digits: kept as text": r"-?[1-9]\d{18,}",
     "decimal commas: kept as text": r"-?\d{1,3}([. ]?\d{3})*,\d+",
 }
+LONGEST_ID = 512
 IDS = ("objectID", "objectId", "object_id", "id", "ID", "Id", "_id", "uuid", "sku", "SKU", "key")
+# Ids that services refuse: the condition, and how it is told.
+BAD_IDS = (
+    ("coalesce({}, '') = ''", "has no id"),
+    (f"strlen({{}}) > {LONGEST_ID}", f"has an id of more than {LONGEST_ID} bytes"),
+    ("contains({}, chr(0))", "has an id with a NUL character in it"),
+)
 SAMPLE = 10_000
 
 
@@ -216,11 +224,17 @@ def _null(field: Field) -> str:
 
 
 def _held(field: Field) -> str:
-    return f"count(nullif({field.column}::VARCHAR, ''))"
+    return f"count({_sendable_id(field)})"
 
 
 def _different(field: Field) -> str:
-    return f"count(DISTINCT hash(nullif({field.column}::VARCHAR, '')))"
+    return f"count(DISTINCT hash({_sendable_id(field)}))"
+
+
+def _sendable_id(field: Field) -> str:
+    text = as_text(field)
+    refused = " OR ".join(condition.format(text) for condition, _ in BAD_IDS)
+    return f"CASE WHEN NOT ({refused}) THEN {text} END"
 
 
 def _count(condition: str) -> str:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from svc_notebook.bulk import sql
 from svc_notebook.bulk.options import Kind, Options
 from svc_notebook.bulk.table import WRITTEN, Field
+from svc_notebook.bulk.values import DEEPEST
 from svc_notebook.errors import BadRecord
 
 # Text that is a JSON number as it stands: no leading zero, no plus, no more than 18 digits.
@@ -23,6 +24,8 @@ ODD_NUMBER = (
     r"(?i)(^|[:\[,])-?(nan|inf(inity)?|\d[\d.]*e\+?(30[89]|3[1-9]\d|[4-9]\d\d|\d{4,}))([,\]}]|$)"
 )
 TEXTS = r'"(\\.|[^"\\])*"'
+FLAT = r"[^\[\]{}]*"
+SHALLOW = FLAT + rf"(?:[\[{{]{FLAT}" * DEEPEST + rf"[\]}}]{FLAT})*" * DEEPEST
 TOO_LARGE = "is beyond 64 bits; send it as text: dtype={'%s': 'string'}"
 
 
@@ -133,9 +136,8 @@ def _instant(write: Callable[[str], str], sends: str) -> Callable[[Field, str, O
 
 def _json(field: Field, text: str, options: Options) -> Rendering:
     bad = f"{text} IS NOT NULL AND NOT json_valid({text})"
-    return Rendering(
-        f"nullif(({text})::JSON::VARCHAR, 'null')", "JSON", (Check(bad, "is not JSON"),)
-    )
+    json = f"nullif(({text})::JSON::VARCHAR, 'null')"
+    return Rendering(json, "JSON", (Check(bad, "is not JSON"), _too_deep(text)))
 
 
 def _iso(instant: str) -> str:
@@ -236,7 +238,18 @@ def _document(field: Field, options: Options) -> Rendering:
             Check(
                 _bare(column, ODD_NUMBER), "holds NaN or an infinity, which JSON has no word for"
             ),
+            _too_deep(column),
         ),
+    )
+
+
+def _too_deep(json: str) -> Check:
+    """Refuse what services refuse; what is short cannot be deep."""
+    without = f"regexp_replace({json}, {sql.text(TEXTS)}, '', 'g')"
+    bad = f"NOT regexp_full_match({without}, {sql.text(SHALLOW)})"
+    return Check(
+        f"CASE WHEN strlen({json}) > {2 * DEEPEST} THEN {bad} ELSE false END",
+        f"is nested more than {DEEPEST} deep",
     )
 
 
