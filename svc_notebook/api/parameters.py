@@ -220,7 +220,7 @@ class SearchOptions(Shared, total=False):
     length: Annotated[Places | None, About(None, "how many hits from `offset` on")]
     aroundLatLng: Annotated[str | None, About("", "`lat,lng` to search around")]
     aroundLatLngViaIP: Annotated[
-        bool | None, About(False, "search around where the caller's address is")
+        bool | None, About(False, "search around where the caller's address is", effect="accepted")
     ]
     aroundRadius: Annotated[
         Positive | Literal["all"] | None,

@@ -17,6 +17,7 @@ from svc_notebook.service.keyring import matches
 
 # Filters of a key and of a query hold together; of any other parameter the key's wins.
 FILTERS = ("filters", "facetFilters", "numericFilters", "tagFilters")
+PLACES = ("aroundLatLng", "aroundLatLngViaIP", "insideBoundingBox", "insidePolygon")
 OWN = ("validUntil", "restrictIndices", "restrictSources", "referers")
 
 
@@ -46,6 +47,8 @@ class Restriction:
     def force(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Put the embedded parameters over those of a query."""
         own = {name: value for name, value in self.params.items() if name not in FILTERS}
+        if own.keys() & set(PLACES):  # one way to say a place may overrule another
+            params = {name: value for name, value in params.items() if name not in PLACES}
         embedded = render(parse_filters(self.params))
         both = " AND ".join(text for text in (embedded, params.get("filters")) if text)
         return {**params, **own, **({"filters": both} if both else {})}

@@ -61,6 +61,7 @@ class Candidates:
         self._nearness = nearness
         self._columns: dict[str, Array | None] = {}
         self._found: list[list[Owned]] | None = None
+        self._moved: Array | None = None
 
     def column(self, criterion: str) -> Array | None:
         """Return a criterion's value for each row, lower first; None where all are equal."""
@@ -76,7 +77,8 @@ class Candidates:
             name: None if column is None else column[kept] for name, column in self._columns.items()
         }
         if self._found is not None:
-            self._found = [[_renumber(*owned, to) for owned in word] for word in self._found]
+            before = self._moved
+            self._moved = to if before is None else np.where(before < 0, -1, to[before])
 
     def typo(self) -> Array | None:
         """Fewer typos first."""
@@ -178,6 +180,9 @@ class Candidates:
                 [_at_fewest_typos(match, chunk, place) for chunk in match.chunks]
                 for match in self.match.words
             ]
+        if self._moved is not None:  # not before it is asked for: most often it never is
+            to, self._moved = self._moved, None
+            self._found = [[_renumber(*owned, to) for owned in word] for word in self._found]
         return self._found[number]
 
 
@@ -194,16 +199,16 @@ COMPUTE: Mapping[str, Callable[[Candidates], Array | None]] = {
 
 def _renumber(chunk: Chunk, owners: Array, to: Array) -> Owned:
     owner = to[owners]
-    kept = owner >= 0
+    kept = np.flatnonzero(owner >= 0)
     return chunk.within(kept), owner[kept]
 
 
 def _at_fewest_typos(match: WordMatch, chunk: Chunk, place: Array) -> Owned:
     """Only the best spelling of a word that a record has counts in it."""
     owners = place[chunk.rows]
-    kept = owners >= 0
+    kept = np.flatnonzero(owners >= 0)
     if match.mixed:
-        kept &= match.typos[chunk.rows] == chunk.typos
-    if kept.all():
+        kept = kept[match.typos[chunk.rows[kept]] == chunk.typos]
+    if len(kept) == len(owners):
         return chunk, owners
     return chunk.within(kept), owners[kept]

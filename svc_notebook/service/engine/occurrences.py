@@ -32,11 +32,10 @@ class Chunk:
         return self.postings.rows[self.pick].astype(np.intp)
 
     def within(self, kept: Array) -> Chunk:
-        """Return those that a mask keeps."""
-        if isinstance(self.pick, slice):
-            pick = np.flatnonzero(kept) + self.pick.start
-        else:
-            pick = self.pick[kept]
+        """Return those that a mask, or their numbers, keep."""
+        if kept.dtype == bool:
+            kept = np.flatnonzero(kept)
+        pick = kept + self.pick.start if isinstance(self.pick, slice) else self.pick[kept]
         return Chunk(self.postings, pick, self.typos, self.exact, self.length)
 
     def spots(self) -> Array:

@@ -113,6 +113,8 @@ def _narrow(digits: Array, tied: Array, wanted: int) -> tuple[Array, Array]:
     if len(rows) <= left:
         return kept, tied
     values = digits[rows]
+    if values.min() == values.max():
+        return kept, tied
     edge = np.partition(values, left - 1)[left - 1] if left else np.min(values)
     kept[rows[values > edge]] = False
     still = tied.copy()

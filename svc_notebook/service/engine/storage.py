@@ -23,7 +23,7 @@ from svc_notebook.service.engine.shape import Shape
 from svc_notebook.service.engine.view import View
 from svc_notebook.service.engine.words import Rules
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
 SUFFIX = ".segment"
 ALIGNED = 64
