@@ -68,6 +68,29 @@ def test_nothing_in_a_query_gets_round_the_embedded_filters(shop: Inside, filter
         assert answer.status_code == 400 or {hit["owner"] for hit in hits} == {"a"}
 
 
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        {"insideBoundingBox": [[90, -180, -90, 180]]},
+        {"insidePolygon": [[0, -170, 80, 0, 0, 170]]},
+        {"aroundLatLng": "0,0", "aroundRadius": "all"},
+    ],
+    ids=lambda params: next(iter(params)),
+)
+def test_no_place_in_a_query_overrules_the_embedded_one(
+    shop: Inside, elsewhere: dict[str, object]
+) -> None:
+    places = {"near": (48.85, 2.35), "far": (40.71, -74.0)}
+    shop.fill(
+        "shops", *({"objectID": n, "_geoloc": {"lat": a, "lng": b}} for n, (a, b) in places.items())
+    )
+    key = make_secured_key(shop.facts["searchKey"], aroundLatLng="48.8,2.3", aroundRadius=50_000)
+
+    answer = search(shop, key, "shops", body=elsewhere).json()
+
+    assert [hit["objectID"] for hit in answer["hits"]] == ["near"]
+
+
 @pytest.mark.parametrize("filters", [") OR (owner:b", 'x" OR owner:b', "owner:b) OR (n>0", " OR "])
 def test_broken_filters_do_not_break_out(shop: Inside, filters: str) -> None:
     key = make_secured_key(shop.facts["searchKey"], filters="owner:a")
