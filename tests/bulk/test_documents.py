@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from svc_notebook.bulk.database import Database
+from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.plan import prepare
 from svc_notebook.errors import BadInput
 from tests.bulk.packing import pack, values
 
@@ -109,3 +112,15 @@ def test_a_file_without_an_object_is_refused(tmp_path: Path, content: str) -> No
 
     with pytest.raises(BadInput):
         pack(path)
+
+
+def test_a_file_of_many_buffers_is_read_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "large.ndjson"
+    filler = "x" * 50_000
+    with path.open("w") as file:
+        file.writelines(f'{{"id": {n}, "text": "{filler}"}}\n' for n in range(1_500))
+
+    with Database() as db:
+        planned = prepare(str(path), "index", Options(), db).plan
+
+    assert planned.sendable == 1_500
