@@ -28,6 +28,7 @@ OPERATIONS = (
 )  # fmt: skip
 # Services refuse requests of 10 MB and records of 100 KB.
 LARGEST_BATCH = 8_000_000
+COUNTS = ("limit", "record_bytes", "batch", "batch_bytes")
 
 
 class RowOptions(TypedDict, total=False):
@@ -98,8 +99,10 @@ class Options:
             raise BadInput("`operations` change stored records: give action='update' with them")
         if self.timezone is not None:
             _check_zone(self.timezone)
-        if self.batch < 1 or not 0 < self.batch_bytes <= LARGEST_BATCH:
-            raise BadInput(f"a batch holds 1 record or more, and up to {LARGEST_BATCH:,} bytes")
+        for name in COUNTS:
+            _check_count(name, getattr(self, name))
+        if self.batch_bytes > LARGEST_BATCH:
+            raise BadInput(f"`batch_bytes` is up to {LARGEST_BATCH:,}; services refuse more")
 
     def nulls_of(self, column: str) -> Nulls:
         """Tell what becomes of a column's missing values."""
@@ -120,6 +123,11 @@ def _check_each(option: str, values: Any, allowed: Sequence[str]) -> None:
                 f"`{option}` is one of {', '.join(allowed)}, not {value!r}"
                 f"{did_you_mean(str(value), allowed)}"
             )
+
+
+def _check_count(option: str, value: object) -> None:
+    if value is not None and (not isinstance(value, int) or value < 1):
+        raise BadInput(f"`{option}` is a whole number, 1 or more, not {value!r}")
 
 
 def _check_zone(zone: str) -> None:

@@ -86,8 +86,6 @@ def prepare(source: Source, index: str, options: Options, db: Database) -> Prepa
     table = open_source(source, options, db)
     if options.timezone:
         db.rows(f"SET TimeZone = '{options.timezone}'")
-    if options.limit is not None:
-        table = _limited(table, options.limit)
     table, profile = _studied(table, options)
     ids = find_ids(table, profile, options)
     step = step_sql(ids.sql, profile.columns, options)
@@ -100,7 +98,9 @@ def prepare(source: Source, index: str, options: Options, db: Database) -> Prepa
 _NONE: Positions = np.empty(0, dtype=np.int64)
 
 
-def _limited(table: Table, limit: int) -> Table:
+def _limited(table: Table, limit: int | None) -> Table:
+    if limit is None:
+        return table
     return replace(
         table,
         sql=f"(SELECT * FROM {table.sql} LIMIT {limit})",
@@ -111,15 +111,19 @@ def _limited(table: Table, limit: int) -> Table:
 
 def _studied(table: Table, options: Options) -> tuple[Table, Profile]:
     """Study a table; where that fails, or rows are skipped, try its other way to be read."""
+    table = _limited(table, options.limit)
     try:
         profile = study(table, options)
     except BadInput:
         other = table.otherwise(None)
         if other is None:
             raise
-        return other, study(other, options)
-    other = table.otherwise(list(profile.skipped)) if profile.skipped else None
-    return (other, study(other, options)) if other else (table, profile)
+    else:
+        other = table.otherwise(list(profile.skipped)) if profile.skipped else None
+        if other is None:
+            return table, profile
+    other = _limited(other, options.limit)
+    return other, study(other, options)
 
 
 def _sample(table: Table, step: str, dropped: Positions) -> tuple[Mapping[str, Any], ...]:
