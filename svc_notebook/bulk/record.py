@@ -10,6 +10,7 @@ import msgspec
 from svc_notebook.bulk import sql
 from svc_notebook.bulk.options import ACTIONS, Options
 from svc_notebook.bulk.profile import Column
+from svc_notebook.errors import BadInput
 
 Tree = dict[str, Any]
 
@@ -63,15 +64,26 @@ def _flat(columns: Sequence[Column], options: Options) -> Tree:
 
 def _tree(columns: Sequence[Column], options: Options) -> Tree:
     """Nest dotted names: `size.width` becomes `width` inside `size`."""
+    _refuse_overlap([column.name for column in columns])
     tree: Tree = {}
     for column in columns:
         *path, last = column.name.split(".")
         here = tree
         for part in path:
-            inner = here.setdefault(part, {})
-            here = inner if isinstance(inner, dict) else here
+            here = here.setdefault(part, {})
         here[last] = _value(column, options)
     return tree
+
+
+def _refuse_overlap(names: Sequence[str]) -> None:
+    for name in names:
+        parts = name.split(".")
+        outer = (".".join(parts[:depth]) for depth in range(1, len(parts)))
+        for found in set(names).intersection(outer):
+            raise BadInput(
+                f"`{found}` cannot be both a value and the object around `{name}`; rename or leave "
+                "out one of them, or all columns as they are: nest=False"
+            )
 
 
 def _branch(value: str | Tree) -> str:
