@@ -93,8 +93,11 @@ def _skipped(db: Database, dialect: Dialect) -> list[Fault]:
     """Tell which rows the last watched scan could not read."""
     rows = db.rows(
         "SELECT DISTINCT ON (file_id, line) line, csv_line, error_type::VARCHAR, error_message "
-        "FROM reject_errors WHERE scan_id = (SELECT max(scan_id) FROM reject_scans) ORDER BY line"
+        "FROM reject_errors ORDER BY line"
     )
+    # Another scan should not be told of them: a way to read the file anew follows.
+    db.rows("DELETE FROM reject_errors")
+    db.rows("DELETE FROM reject_scans")
     return [
         Fault(int(line) - dialect.header, None, _shown(found), REASONS.get(kind, message))
         for line, found, kind, message in rows
