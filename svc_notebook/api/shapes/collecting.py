@@ -1,0 +1,134 @@
+"""Crawlers, domains and events."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, Required, TypedDict
+
+from svc_notebook.api.shapes.writes import Number
+
+
+class CrawlerCreated(TypedDict):
+    """A crawler was made."""
+
+    id: str
+
+
+class CrawlerTask(TypedDict):
+    """A crawler took a task."""
+
+    taskId: str
+
+
+class CrawlerPage(TypedDict):
+    """One page of crawlers."""
+
+    items: list[dict[str, str]]
+    itemsPerPage: int
+    page: int
+    total: int
+
+
+class Crawler(TypedDict, total=False):
+    """A crawler and how it stands."""
+
+    id: Required[str]
+    name: Required[str]
+    createdAt: Required[str]
+    updatedAt: Required[str]
+    running: Required[bool]
+    reindexing: Required[bool]
+    blocked: Required[bool]
+    lastReindexStartedAt: str | None
+    lastReindexStartAt: str | None
+    lastReindexEndedAt: str | None
+    blockingTaskId: str
+    blockingError: str
+    config: dict[str, Any]
+
+
+class UrlStatistic(TypedDict):
+    """How many URLs ended in one way."""
+
+    reason: str
+    status: Literal["DONE", "SKIPPED", "FAILED"]
+    category: str
+    readable: str
+    count: int
+
+
+class UrlStatistics(TypedDict):
+    """How the URLs of the last crawl ended."""
+
+    count: int
+    data: list[UrlStatistic]
+
+
+class CrawlTest(TypedDict, total=False):
+    """What trying one URL brought."""
+
+    startDate: Required[str]
+    endDate: Required[str]
+    logs: list[Any]
+    records: list[Any]
+    links: list[str]
+    externalData: dict[str, Any]
+    error: dict[str, Any] | None
+
+
+class CrawlerTaskState(TypedDict):
+    """Whether a crawler's task is still to do."""
+
+    pending: bool
+
+
+class Domain(TypedDict):
+    """A registered domain."""
+
+    appId: str
+    domain: str
+    verified: bool
+    validated: NotRequired[bool]
+
+
+class DomainPage(TypedDict):
+    """One page of domains."""
+
+    items: list[Domain]
+    itemsPerPage: int
+    page: int
+    total: int
+
+
+class ObjectData(TypedDict, total=False):
+    """One item of a purchase or cart."""
+
+    queryID: str
+    price: Number | str
+    quantity: Number
+    discount: Number | str
+
+
+class Event(TypedDict, total=False):
+    """What a user did."""
+
+    eventType: Required[Literal["click", "conversion", "view"]]
+    eventSubtype: Literal["addToCart", "purchase"]
+    eventName: Required[str]
+    index: Required[str]
+    userToken: Required[str]
+    authenticatedUserToken: str
+    timestamp: int
+    queryID: str
+    objectIDs: list[str]
+    objectData: list[ObjectData]
+    filters: list[str]
+    positions: list[int]
+    value: Number | str
+    currency: str
+
+
+class Received(TypedDict):
+    """Events were taken."""
+
+    status: int
+    message: str

@@ -1,0 +1,192 @@
+"""Synonyms, rules and dictionaries."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Required, TypedDict
+
+from msgspec import Meta
+
+from svc_notebook.api.parameters import SearchOptions
+from svc_notebook.api.shapes.writes import Natural
+
+
+class Synonym(TypedDict, total=False):
+    """Words that stand for each other."""
+
+    objectID: Required[str]
+    type: Required[
+        Literal[
+            "synonym",
+            "onewaysynonym",
+            "oneWaySynonym",
+            "altcorrection1",
+            "altCorrection1",
+            "altcorrection2",
+            "altCorrection2",
+            "placeholder",
+        ]
+    ]
+    synonyms: list[str]
+    input: str
+    word: str
+    corrections: list[str]
+    placeholder: str
+    replacements: list[str]
+    _highlightResult: dict[str, Any]  # fmt: skip
+
+
+class SynonymHits(TypedDict):
+    """The synonyms found."""
+
+    hits: list[Synonym]
+    nbHits: int
+
+
+class Condition(TypedDict, total=False):
+    """When a rule applies."""
+
+    pattern: str
+    anchoring: Literal["is", "startsWith", "endsWith", "contains"]
+    alternatives: bool
+    context: str
+    filters: str
+
+
+class RuleEdit(TypedDict, total=False):
+    """One change to the query's words."""
+
+    type: Required[Literal["remove", "replace"]]
+    delete: Required[str]
+    insert: str
+
+
+class RuleQuery(TypedDict, total=False):
+    """Changes to the query's words."""
+
+    remove: list[str]
+    edits: list[RuleEdit]
+
+
+class AutomaticFilter(TypedDict, total=False):
+    """A filter made of what a pattern's placeholder found."""
+
+    facet: Required[str]
+    score: int
+    disjunctive: bool
+    negative: bool
+
+
+class RuleParams(SearchOptions, total=False):
+    """Search parameters a rule sets; `query` may be text or edits."""
+
+    query: str | RuleQuery | None
+    automaticFacetFilters: list[str | AutomaticFilter]
+    automaticOptionalFacetFilters: list[str | AutomaticFilter]
+
+
+class Promoted(TypedDict, total=False):
+    """Records put at a position."""
+
+    objectID: str
+    objectIDs: Annotated[list[str], Meta(max_length=100)]
+    position: Required[Natural]
+
+
+class Hidden(TypedDict):
+    """A record taken out."""
+
+    objectID: str
+
+
+class Redirect(TypedDict):
+    """Search another index instead."""
+
+    indexName: str
+
+
+class Consequence(TypedDict, total=False):
+    """What a rule does."""
+
+    params: RuleParams
+    promote: Annotated[list[Promoted], Meta(max_length=300)]
+    filterPromotes: bool
+    hide: Annotated[list[Hidden], Meta(max_length=50)]
+    redirect: Redirect
+    userData: Any
+
+
+TimeRange = TypedDict("TimeRange", {"from": int, "until": int})
+TimeRange.__doc__ = "When a rule is valid, in Unix seconds."
+
+
+class Rule(TypedDict, total=False):
+    """What happens to which searches."""
+
+    objectID: Required[str]
+    conditions: Annotated[list[Condition], Meta(max_length=25)]
+    condition: Condition
+    consequence: Required[Consequence]
+    description: str
+    enabled: bool
+    validity: list[TimeRange]
+    tags: list[str]
+    scope: str
+    _highlightResult: dict[str, Any]
+    _metadata: dict[str, Any]
+
+
+class RuleHits(TypedDict):
+    """The rules found."""
+
+    hits: list[Rule]
+    nbHits: int
+    page: int
+    nbPages: int
+
+
+DictionaryName = Literal["stopwords", "plurals", "compounds"]
+
+
+class DictionaryEntry(TypedDict, total=False):
+    """A stop word, a plural or a compound."""
+
+    objectID: Required[str]
+    language: str
+    word: str
+    words: list[str]
+    decomposition: list[str]
+    state: Literal["enabled", "disabled"]
+    type: Literal["custom", "standard"]
+
+
+class DictionaryRequest(TypedDict):
+    """One step of a dictionary batch."""
+
+    action: Literal["addEntry", "deleteEntry"]
+    body: DictionaryEntry
+
+
+class DictionaryHits(TypedDict):
+    """The entries found."""
+
+    hits: list[DictionaryEntry]
+    nbHits: int
+    page: int
+    nbPages: int
+
+
+class StandardEntries(TypedDict, total=False):
+    """Per language, whether the standard entries are switched off."""
+
+    stopwords: dict[str, bool] | None
+    plurals: dict[str, bool] | None
+    compounds: dict[str, bool] | None
+
+
+class DictionarySettings(TypedDict):
+    """What is switched off."""
+
+    disableStandardEntries: StandardEntries
+
+
+Languages = dict[str, dict[str, dict[str, int] | None]]
