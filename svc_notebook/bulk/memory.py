@@ -22,8 +22,8 @@ UNIFORM = {"string", "boolean", "floating", "decimal", "empty"}
 
 
 def open_frame(frame: pd.DataFrame, options: Options, db: Database) -> Table:
-    """Make a table of a DataFrame's columns; its index stays behind unless it is the id."""
-    frame = _with_named_index(frame, options)
+    """Make a table of a DataFrame's columns, those of its index that have names first."""
+    frame = _with_named_index(frame)
     names = _names(frame)
     made = [_column(frame.iloc[:, n], name, options) for n, name in enumerate(names)]
     faults = tuple(fault for column in made for fault in column.faults)
@@ -48,9 +48,11 @@ def open_arrow(source: Any, db: Database) -> Table:
     return _registered(table.columns, table.column_names, table.num_rows, "the Arrow table", db)
 
 
-def _with_named_index(frame: pd.DataFrame, options: Options) -> pd.DataFrame:
-    wanted = options.id is not None and options.id not in frame.columns
-    return frame.reset_index() if wanted and options.id in frame.index.names else frame
+def _with_named_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """Take the levels of the index that have a name no column has."""
+    given = frame.index.names
+    named = [n for n, name in enumerate(given) if name is not None and name not in frame.columns]
+    return frame.reset_index(level=named, allow_duplicates=True) if named else frame
 
 
 def _names(frame: pd.DataFrame) -> list[str]:
@@ -86,7 +88,10 @@ def _column(series: pd.Series[Any], name: str, options: Options) -> _Column:
     import pyarrow as pa
 
     if isinstance(series.dtype, pd.CategoricalDtype):
-        return _column(series.astype(series.cat.categories.dtype), name, options)
+        kind = series.cat.categories.dtype
+        # Whole numbers and truth values have no way of their own to be missing.
+        gaps = kind.kind in "iub" and series.hasnans
+        return _column(series.astype(object if gaps else kind), name, options)
     if isinstance(series.dtype, pd.SparseDtype):
         return _column(pd.Series(np.asarray(series)), name, options)
     if series.dtype == object and pd.api.types.infer_dtype(series, skipna=True) not in UNIFORM:
