@@ -35,6 +35,8 @@ class Database:
         config = SETTINGS | {"temp_directory": str(self.folder / "spill")}
         self.connection = duckdb.connect(config=config)
         self.connection.execute("SET TimeZone = 'UTC'")
+        # It would draw its own in interactive sessions.
+        self.connection.execute("SET enable_progress_bar = false")
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch everything."""

@@ -32,7 +32,6 @@ def test_a_large_number_is_read_exactly_though_another_record_lacks_it() -> None
     assert int(columns.frame()["n"][0]) == 2**53 + 1
 
 
-@pytest.mark.xfail(strict=True, reason="a notebook is shown the message without its notes")
 def test_a_notebook_is_told_what_a_load_that_failed_had_sent() -> None:
     error = SvcError("the service is gone")
     error.add_note("23 of 60 rows were sent to films")
@@ -42,7 +41,6 @@ def test_a_notebook_is_told_what_a_load_that_failed_had_sent() -> None:
     assert "23 of 60 rows" in shown
 
 
-@pytest.mark.xfail(strict=True, reason="DuckDB draws a bar of its own in interactive sessions")
 def test_no_bar_is_drawn_but_ours() -> None:
     code = (
         "from svc_notebook.bulk.database import Database\n"
