@@ -36,12 +36,18 @@ PACKED: tuple[tuple[bytes, Callable[[Path], Any]], ...] = (
     (b"\xfd7zXZ\x00", lzma.open),
     (b"\x28\xb5\x2f\xfd", _open_zstd),
 )
+ZIP = b"PK\x03\x04"
 
 
 def unpack(path: Path, folder: Path) -> Path:
     """Return a file that is not packed: the given one, or a copy in the folder."""
     with path.open("rb") as file:
         start = file.read(6)
+    if start.startswith(ZIP):
+        raise BadInput(
+            f"{path} is a ZIP archive or an Excel workbook; unpack the archive, or read the "
+            "workbook first: load(pandas.read_excel(…), …)"
+        )
     for magic, opener in PACKED:
         if start.startswith(magic):
             return _unpacked(path, opener, folder)

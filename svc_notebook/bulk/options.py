@@ -28,6 +28,7 @@ OPERATIONS = (
 )  # fmt: skip
 # Services refuse requests of 10 MB and records of 100 KB.
 LARGEST_BATCH = 8_000_000
+MARKS = ("separator", "quote")
 COUNTS = ("limit", "record_bytes", "batch", "batch_bytes")
 
 
@@ -99,6 +100,8 @@ class Options:
             raise BadInput("`operations` change stored records: give action='update' with them")
         if self.timezone is not None:
             _check_zone(self.timezone)
+        for name in MARKS:
+            _check_mark(name, getattr(self, name))
         for name in COUNTS:
             _check_count(name, getattr(self, name))
         if self.batch_bytes > LARGEST_BATCH:
@@ -123,6 +126,11 @@ def _check_each(option: str, values: Any, allowed: Sequence[str]) -> None:
                 f"`{option}` is one of {', '.join(allowed)}, not {value!r}"
                 f"{did_you_mean(str(value), allowed)}"
             )
+
+
+def _check_mark(option: str, value: object) -> None:
+    if value is not None and (not isinstance(value, str) or len(value) != 1 or value in "\r\n"):
+        raise BadInput(f"`{option}` is one character, not {value!r}; convert the file if it is not")
 
 
 def _check_count(option: str, value: object) -> None:

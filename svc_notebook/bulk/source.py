@@ -26,7 +26,8 @@ from svc_notebook.bulk.table import Field, Table
 from svc_notebook.errors import BadInput
 
 Source = str | os.PathLike[str] | pd.DataFrame | Any
-QUERY = re.compile(r"\s*(?:select|with|from|pivot|unpivot|values|\()\s", re.I)
+COMMENT = r"--[^\n]*\n|/\*.*?\*/"
+QUERY = re.compile(rf"(?:\s|{COMMENT})*(?:select|with|from|pivot|unpivot|values|\()\s", re.I | re.S)
 URL = re.compile(r"https?://", re.I)
 
 
@@ -47,7 +48,8 @@ def open_source(source: Source, options: Options, db: Database) -> Table:
 
 def open_query(query: str, db: Database) -> Table:
     """Make a table of a query over whatever DuckDB can read."""
-    inner = f"({query.strip().rstrip(';')})"
+    # The query may end in a comment.
+    inner = f"({query.strip().rstrip(';')}\n)"
     types = db.types(f"SELECT * FROM {inner}")
     return _typed(inner, types, "the SQL query", db)
 
@@ -126,14 +128,14 @@ def fingerprint(paths: Sequence[Path]) -> str:
 
 def download(url: str, folder: Path) -> Path:
     """Fetch a URL into a file, piece by piece."""
-    target = fresh(folder, _last_part(url))
     try:
+        target = fresh(folder, _last_part(url))
         with httpx.stream("GET", url, follow_redirects=True, timeout=30) as answer:
             answer.raise_for_status()
             with target.open("wb") as sink:
                 for piece in answer.iter_bytes():
                     sink.write(piece)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         raise BadInput(f"{url} cannot be fetched: {error}") from error
     return target
 

@@ -179,3 +179,14 @@ def test_an_error_names_the_column_it_is_about() -> None:
         pack("SELECT INTERVAL 1 DAY AS age")
 
     assert caught.value.column == "age"
+
+
+@pytest.mark.parametrize("query", ["-- one\nSELECT 1 AS id", "/* one */ SELECT 1 AS id -- so"])
+def test_sql_may_begin_and_end_with_a_comment(query: str) -> None:
+    assert [record["objectID"] for record in pack(query).records] == ["1"]
+
+
+def test_an_index_whose_name_a_column_has_stays_behind() -> None:
+    frame = pd.DataFrame({"id": ["a", "b"], "n": [1, 2]}).set_index("id", drop=False)
+
+    assert [record["objectID"] for record in pack(frame).records] == ["a", "b"]
