@@ -11,10 +11,16 @@ from svc_notebook.errors import BadInput
 
 Backend = Literal["numpy_nullable", "pyarrow"]
 CHUNK = 20_000
+# Whole numbers beyond this have no float of their own.
+EXACT = 2**53
 
 
 class Columns:
-    """Gathers records; a column appears where it first occurs, or as it was asked for."""
+    """Gathers records; a column appears where it first occurs, or as it was asked for.
+
+    A column of whole numbers is `int64`, and `Int64` where one is missing; of numbers `float64`,
+    of text `str`, of truth values `bool` where none is missing, of all else `object`.
+    """
 
     def __init__(self, wanted: Sequence[str] | None = None) -> None:
         self._wanted = wanted
@@ -52,28 +58,48 @@ def _series(values: list[Any]) -> pd.Series[Any] | int:
     kinds = {type(value) for value in values} - {type(None)}
     if not kinds:
         return len(values)
-    if kinds <= {int, float} or kinds == {str}:
-        try:
-            return pd.Series(values)
-        except OverflowError:
-            return pd.Series(values, dtype=object)
+    if kinds == {str}:
+        return pd.Series(values)
+    if kinds <= {int, float}:
+        return _numbers(values, kinds)
     return pd.Series(values, dtype="bool" if kinds == {bool} and None not in values else object)
+
+
+def _numbers(values: list[Any], kinds: set[type]) -> pd.Series[Any]:
+    """Keep whole numbers what they are, even where one is missing or a float would round it."""
+    rounded = float in kinds and any(type(n) is int and abs(n) > EXACT for n in values)
+    dtype = "Int64" if float not in kinds and None in values else None
+    try:
+        return pd.Series(values, dtype=object if rounded else dtype)
+    except (OverflowError, TypeError):
+        return pd.Series(values, dtype=object)
 
 
 def _joined(parts: Sequence[pd.Series[Any] | int]) -> pd.Series[Any]:
     known = [part for part in parts if not isinstance(part, int)]
-    if not known:
-        return pd.Series([None] * sum(p for p in parts if isinstance(p, int)), dtype=object)
-    dtype = known[0].dtype
-    filled = [_gap(part, dtype) if isinstance(part, int) else part for part in parts]
+    dtype = _common([part.dtype for part in known], gaps=len(known) < len(parts))
+    if dtype is None:
+        made = _series([value for part in parts for value in _values(part)])
+        return pd.Series([None] * made, dtype=object) if isinstance(made, int) else made
+    filled = [
+        pd.Series([None] * part, dtype=dtype) if isinstance(part, int) else part.astype(dtype)
+        for part in parts
+    ]
     return filled[0] if len(filled) == 1 else pd.concat(filled, ignore_index=True)
 
 
-def _gap(rows: int, dtype: Any) -> pd.Series[Any]:
-    kind = getattr(dtype, "kind", "O")
-    if kind in "iuf":
-        return pd.Series([float("nan")] * rows, dtype="float64")
-    return pd.Series([None] * rows, dtype=object if kind in "bO" and dtype != "str" else dtype)
+def _common(dtypes: Sequence[Any], *, gaps: bool) -> Any:
+    """Name the dtype of parts joined, or nothing where only the values can tell."""
+    found = {str(dtype) for dtype in dtypes}
+    if found == {"int64", "Int64"} or (found == {"int64"} and gaps):
+        return "Int64"
+    return dtypes[0] if len(found) == 1 and not (gaps and found & {"bool", "uint64"}) else None
+
+
+def _values(part: pd.Series[Any] | int) -> list[Any]:
+    if isinstance(part, int):
+        return [None] * part
+    return [None if gap else v for v, gap in zip(part.tolist(), part.isna(), strict=True)]
 
 
 def finished(

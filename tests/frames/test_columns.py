@@ -52,14 +52,17 @@ def test_no_value_changes_on_its_way_into_a_frame_however_it_is_cut(
 
 
 def missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and value != value)
+    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
 
 
 @pytest.mark.parametrize(
     ("values", "dtype"),
     [
         ([1, 2], "int64"),
-        ([1, None], "float64"),
+        ([1, None], "Int64"),
+        ([1.5, None], "float64"),
+        ([2**53 + 1, 0.5], "object"),
+        ([2**63, None], "object"),
         ([1, 2.5], "float64"),
         ([True, False], "bool"),
         ([True, None], "object"),
@@ -126,3 +129,19 @@ def test_a_dtype_backend_is_kept_to(backend: Any, dtype: str) -> None:
 def test_an_unknown_dtype_backend_is_refused() -> None:
     with pytest.raises(BadInput, match="numpy_nullable"):
         finished(pd.DataFrame(), {}, "polars")  # type: ignore[arg-type]
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.one_of(CELLS, st.none(), st.integers(-9, 9)), max_size=8), st.integers(1, 4))
+def test_a_column_is_of_one_dtype_however_it_is_cut(values: list[Any], chunk: int) -> None:
+    whole, cut = Columns(["x"]), Columns(["x"])
+    whole.add({"x": value} for value in values)
+    before, columns.CHUNK = columns.CHUNK, chunk
+    try:
+        for value in values:
+            cut.add([{"x": value}])
+        pieces = cut.frame()
+    finally:
+        columns.CHUNK = before
+
+    assert pieces["x"].dtype == whole.frame()["x"].dtype
