@@ -131,9 +131,13 @@ class SeriesAccessor:
 
 
 def _aio(client: Client | None) -> AsyncClient:
+    from svc_notebook.client import Client
     from svc_notebook.session import current
 
-    return (client or current()).aio
+    found = current() if client is None else client
+    if not isinstance(found, Client):
+        raise BadInput(f"`client` is what connect() returns, not a {type(found).__name__}")
+    return found.aio
 
 
 def register() -> None:

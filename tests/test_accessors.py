@@ -66,3 +66,8 @@ def test_registering_again_is_silent() -> None:
         importlib.reload(accessors)
 
     assert type(FILMS.svc).__name__ == "FrameAccessor"
+
+
+def test_a_client_that_is_none_is_refused(index: str) -> None:
+    with pytest.raises(BadInput, match=r"what connect\(\) returns"):
+        FILMS.svc.push(index, client="no")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Unpack
 
@@ -35,6 +36,7 @@ OnProgress = Callable[[int, int], None]
 
 def plan(source: Source, index: str, **options: Unpack[RowOptions]) -> Plan:
     """Tell what a load would do; nothing is sent."""
+    _check_index(index)
     with Database() as db:
         return prepare(source, index, Options.of(options), db).plan
 
@@ -49,6 +51,8 @@ async def push(
     **options: Unpack[RowOptions],
 ) -> LoadResult:
     """Write a DataFrame's rows to an index, and wait until they are published."""
+    if isinstance(df, (str, os.PathLike)):
+        raise BadInput(f"{df!r} is not a DataFrame; load(…) takes files, URLs and SQL")
     return await load(client, df, index, in_flight=in_flight, on_progress=on_progress, **options)
 
 
@@ -69,6 +73,7 @@ async def load(
     Cancelled, it raises `Stopped`, whose `result` tells what had been done. A load of files that
     broke off goes on where it was with `resume`. `on_progress` is told `(rows sent, rows)`.
     """
+    _check_index(index)
     if in_flight < 1:
         raise BadInput("`in_flight` is 1 or more")
     checked = Options.of(options)
@@ -88,6 +93,11 @@ async def load(
         raise
     finally:
         db.close()
+
+
+def _check_index(index: object) -> None:
+    if not isinstance(index, str) or not index:
+        raise BadInput(f"an index is named by text, not {index!r}: load(source, 'films')")
 
 
 def _stopped(index: str, run: _Run | None) -> Stopped:

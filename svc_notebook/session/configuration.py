@@ -10,6 +10,7 @@ domain = "search.example"
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 import warnings
 from collections.abc import Iterator, Mapping
@@ -34,6 +35,8 @@ KEYS = ("api_key", "crawler_api_key")
 LOGINS = {"api_key": "{}", "crawler_api_key": "{}/crawler"}  # by profile, in the keyring
 # Where to connect is one choice: whoever says any of these says all of them.
 ADDRESS = ("url", "domain", "fallback_domain", "hosts")
+# A scheme, a dot, a port or a name of one's own: a word alone is more likely a profile.
+ADDRESS_LIKE = re.compile(r"://|\.|:\d|^localhost\b")
 LOCAL = "local"
 
 Values = Mapping[str, Any]
@@ -67,6 +70,20 @@ def means_local(profile: str | None, given: Values) -> bool:
     return profile == LOCAL or (
         name_profile(profile) == LOCAL and not _address_of(_from_environment())
     )
+
+
+def check_choice(profile: object, given: Values) -> None:
+    """Refuse what names no service, or two of them."""
+    if profile is not None and not isinstance(profile, str):
+        raise BadInput(f"a profile is named by text, not {profile!r}: connect('local')")
+    url = given.get("url")
+    if profile == LOCAL and (named := list(_address_of(_present(given)))):
+        raise BadInput(
+            f"the local service has an address of its own: leave out {named[0]}=, or leave out "
+            "'local' to connect elsewhere"
+        )
+    if url is not None and not (isinstance(url, str) and ADDRESS_LIKE.search(url)):
+        raise BadInput(f"`{url}` is not an address such as https://search.example")
 
 
 def resolve(profile: str | None, given: Values) -> Connection:

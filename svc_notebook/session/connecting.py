@@ -7,7 +7,7 @@ from typing import Any
 from svc_notebook.client import Client
 from svc_notebook.client.hosts import HostChoice
 from svc_notebook.errors import NotConnected
-from svc_notebook.session.configuration import make_connection, means_local, resolve
+from svc_notebook.session.configuration import check_choice, make_connection, means_local, resolve
 from svc_notebook.session.local_service import local
 
 # A plain variable, for a context variable set in one cell may be gone in the next.
@@ -60,6 +60,7 @@ def client_of(profile: str) -> Client:
 
 def make_client(profile: str | None, **given: Any) -> Client:
     """Make a client without making it the current one."""
+    check_choice(profile, given)
     if not means_local(profile, given):
         return Client(resolve(profile, given))
     told = {name: value for name, value in given.items() if value is not None}

@@ -427,3 +427,8 @@ def peak_of(service: Running, path: Path) -> int:
     rows, peak = json.loads(done.stdout)
     assert rows == int(path.stem)
     return int(peak)
+
+
+def test_a_path_is_not_pushed_but_loaded(client: Client, index: str) -> None:
+    with pytest.raises(BadInput, match=r"not a DataFrame; load"):
+        portal.run(bulk.push(client.aio, "films.csv", index))  # type: ignore[arg-type]

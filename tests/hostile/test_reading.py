@@ -53,7 +53,6 @@ def test_no_bar_is_drawn_but_ours() -> None:
     assert done.stdout.strip() == "[(False,)]"
 
 
-@pytest.mark.xfail(strict=True, reason="the name is quoted before it is looked at")
 @pytest.mark.parametrize("index", [5, None], ids=["a number", "nothing"])
 def test_an_index_that_is_no_text_is_an_error_of_ours(client: Client, index: object) -> None:
     frame = pd.DataFrame({"id": [1]})

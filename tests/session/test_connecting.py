@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,3 +87,16 @@ def test_every_thread_and_task_sees_the_current_client() -> None:
         return current()
 
     assert [*seen, asyncio.run(look())] == [client, client]
+
+
+@pytest.mark.parametrize(
+    ("profile", "values", "match"),
+    [
+        (5, {}, "named by text"),
+        (None, {"url": "notaurl"}, "not an address such as"),
+        ("local", {"url": "https://a.example"}, "leave out url="),
+    ],
+)
+def test_what_names_no_service_is_refused(profile: Any, values: dict[str, Any], match: str) -> None:
+    with pytest.raises(BadInput, match=match):
+        connect(profile, **values)
