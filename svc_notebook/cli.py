@@ -62,7 +62,7 @@ def _status(value: Any) -> int:
 
 
 def _complain(text: object, status: int) -> int:
-    print(f"svc: {text}", file=sys.stderr)
+    print(f"svc: {text}", *getattr(text, "__notes__", ()), sep="\n", file=sys.stderr)
     return status
 
 
