@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -21,6 +22,13 @@ T = TypeVar("T")
 PATIENCE = 0.5
 SETTINGS = {"threads": min(4, os.cpu_count() or 1), "memory_limit": "128MB"}
 
+KIND = re.compile(r"[A-Z][A-Za-z-]*(?: [A-Za-z/]+)* Error: ")
+ADVICE = {
+    "ConversionException": "; TRY_CAST gives NULL where CAST fails",
+    "InvalidInputException": "; is it whole, and what its name says?",
+    "OutOfMemoryException": "; load it in parts",
+}
+
 
 class ReadingStopped(Exception):
     """A query was interrupted; whoever did so knows."""
@@ -31,6 +39,8 @@ class Database:
 
     def __init__(self) -> None:
         duckdb = import_duckdb()
+        # What is read from, as messages name it.
+        self.about = "the source"
         self.folder = Path(tempfile.mkdtemp(prefix="svc-load-"))
         config = SETTINGS | {"temp_directory": str(self.folder / "spill")}
         self.connection = duckdb.connect(config=config)
@@ -40,13 +50,13 @@ class Database:
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch everything."""
-        with translated():
+        with translated(self.about):
             fetched: list[tuple[Any, ...]] = self.connection.execute(sql).fetchall()
         return fetched
 
     def chunks(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
         """Run a query and stream its rows as Arrow, in the order of the source."""
-        with translated():
+        with translated(self.about):
             relation = self.connection.sql(sql)
             if relation is None:
                 raise BadInput("the SQL gives no rows; it should be a SELECT")
@@ -106,17 +116,19 @@ def _forget(ended: asyncio.Future[Any]) -> None:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Turn what DuckDB raises into an error of ours."""
+def translated(about: str) -> Iterator[None]:
+    """Turn what DuckDB raises into an error of ours, about a source."""
     duckdb = import_duckdb()
     try:
         yield
     except duckdb.InterruptException as error:
         raise ReadingStopped from error
     except duckdb.Error as error:
-        raise BadInput(first_sentence(str(error))) from error
+        advice = ADVICE.get(type(error).__name__, "")
+        raise BadInput(f"{about} cannot be read: {first_sentence(str(error))}{advice}") from error
 
 
 def first_sentence(message: str) -> str:
-    """Keep the line of a DuckDB message that says what is wrong."""
-    return message.strip().splitlines()[0] if message.strip() else "DuckDB cannot read it"
+    """Keep what a DuckDB message says is wrong, without the name of its kind."""
+    line = message.strip().partition("\n")[0]
+    return KIND.sub("", line).rstrip(".") or "DuckDB says nothing more"

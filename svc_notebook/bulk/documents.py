@@ -13,7 +13,7 @@ from svc_notebook.errors import BadInput
 
 # DuckDB reads documents through several buffers of 32 MB for each thread, and holds 2,048 parsed.
 THREADS, MEMORY = 2, "1GB"
-Layout = Literal["newline_delimited", "array"]
+Layout = Literal["newline_delimited", "array", "unstructured"]
 
 
 def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Database) -> Table:
@@ -26,8 +26,11 @@ def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Databas
     read = f"read_json_objects({files}, format='{layout}'{lenient})"
     whole = "CASE WHEN json_type(json) = 'OBJECT' THEN json END"
     keys = _keys(f"(SELECT {whole} AS d FROM {read})", db)
+    if not keys and layout == "newline_delimited":
+        # No line is a document: one document may be written over several.
+        return open_documents(paths, name, "unstructured", db)
     if not keys:
-        raise BadInput(f"{name} holds no JSON object")
+        raise BadInput(f"{name} holds no JSON object with members")
     fields = tuple(Field(key, f"c{i}", "JSON") for i, key in enumerate(keys))
     paths_of = sql.listing(f"/{key.replace('~', '~0').replace('/', '~1')}" for key in keys)
     picked = ", ".join(

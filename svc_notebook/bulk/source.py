@@ -19,7 +19,7 @@ from svc_notebook.bulk import sql
 from svc_notebook.bulk.database import Database, import_duckdb
 from svc_notebook.bulk.delimited import open_delimited
 from svc_notebook.bulk.documents import open_documents
-from svc_notebook.bulk.encoding import fresh, unpack
+from svc_notebook.bulk.encoding import fresh, rewrite, sniff_encoding, unpack
 from svc_notebook.bulk.memory import open_arrow, open_frame
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.table import Field, Table
@@ -28,6 +28,7 @@ from svc_notebook.errors import BadInput
 Source = str | os.PathLike[str] | pd.DataFrame | Any
 COMMENT = r"--[^\n]*\n|/\*.*?\*/"
 QUERY = re.compile(rf"(?:\s|{COMMENT})*(?:select|with|from|pivot|unpivot|values|\()\s", re.I | re.S)
+DOCUMENTS = (".json", ".ndjson", ".jsonl")
 URL = re.compile(r"https?://", re.I)
 
 
@@ -48,6 +49,7 @@ def open_source(source: Source, options: Options, db: Database) -> Table:
 
 def open_query(query: str, db: Database) -> Table:
     """Make a table of a query over whatever DuckDB can read."""
+    db.about = "the SQL query"
     # The query may end in a comment.
     inner = f"({query.strip().rstrip(';')}\n)"
     types = db.types(f"SELECT * FROM {inner}")
@@ -79,12 +81,22 @@ def find_files(pattern: str) -> list[Path]:
 
 def open_files(paths: Sequence[Path], name: str, options: Options, db: Database) -> Table:
     """Make a table of files of one format, packed or not."""
-    plain = [unpack(path, db.folder) for path in paths]
+    db.about = name
+    plain = [in_utf8(unpack(path, db.folder), db.folder) for path in paths]
     formats = [format_of(path) for path in plain]
     if len(set(formats)) > 1:
         raise BadInput(f"{name} names files of several formats: {', '.join(sorted(set(formats)))}")
     table = OPENERS[formats[0]](plain, name, options, db)
     return replace(table, fingerprint=fingerprint(paths))
+
+
+def in_utf8(path: Path, folder: Path) -> Path:
+    """Return a file of documents in UTF-8: the given one, or a copy in the folder."""
+    if path.suffix.lower() not in DOCUMENTS:
+        return path
+    with path.open("rb") as file:
+        encoding = sniff_encoding(file.read(4096))
+    return rewrite(path, folder, encoding) if encoding.startswith(("utf-16", "utf-32")) else path
 
 
 def format_of(path: Path) -> str:

@@ -124,3 +124,20 @@ def test_a_file_of_many_buffers_is_read_to_its_end(tmp_path: Path) -> None:
         planned = prepare(str(path), "index", Options(), db).plan
 
     assert planned.sendable == 1_500
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("pretty.json", b'{\n "id": 1,\n "a": 2\n}\n{\n "id": 2,\n "a": 3\n}\n'),
+        ("wide.ndjson", '{"id": 1, "a": 2}\n{"id": 2, "a": 3}\n'.encode("utf-16")),
+        ("wide.json", '[{"id": 1, "a": 2}, {"id": 2, "a": 3}]'.encode("utf-16")),
+    ],
+)
+def test_documents_over_several_lines_and_in_utf_16_are_read(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+
+    assert values(str(path)) == [{"id": 1, "a": 2}, {"id": 2, "a": 3}]

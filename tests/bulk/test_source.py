@@ -190,3 +190,25 @@ def test_an_index_whose_name_a_column_has_stays_behind() -> None:
     frame = pd.DataFrame({"id": ["a", "b"], "n": [1, 2]}).set_index("id", drop=False)
 
     assert [record["objectID"] for record in pack(frame).records] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("query", "match"),
+    [
+        ("SELECT 'x'::INT AS id", "^the SQL query cannot be read: .*TRY_CAST"),
+        ("SELECT * FROM nowhere", "^the SQL query cannot be read: Table"),
+    ],
+)
+def test_sql_that_fails_is_told_in_plain_words(query: str, match: str) -> None:
+    with pytest.raises(BadInput, match=match) as caught:
+        pack(query)
+
+    assert "Error" not in str(caught.value)
+
+
+def test_a_broken_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"PAR1 and no more")
+
+    with pytest.raises(BadInput, match=r"^a\.parquet cannot be read: .*is it whole"):
+        pack(str(path))
