@@ -282,3 +282,10 @@ def test_a_profile_is_used_by_its_name(
 
     assert json.loads(listed.stdout) == {"local": "built in", "shop": str(path)}
     assert "desk" in found.stdout
+
+
+def test_a_load_that_is_refused_tells_what_was_sent(address: dict[str, str], lamps: str) -> None:
+    done = svc("load", lamps, "cli-refused", **(address | {"SVC_API_KEY": "wrong"}))
+
+    assert done.returncode == 1
+    assert "0 of 3 rows were sent" in done.stderr
