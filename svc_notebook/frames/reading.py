@@ -32,6 +32,8 @@ async def read_records(
 
     `attrs["svc"]["missing"]` names those that are not there.
     """
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        raise BadInput(f"`ids` is a list of objectIDs, such as [{ids!r}]")
     wanted = [id_text(each) for each in ids]
     gathered = Columns(_others(columns))
     missing: list[str] = []
@@ -104,6 +106,7 @@ async def read_browse(
     With `chunksize`, an iterator of frames of so many rows, of which one is held at a time.
     """
     if chunksize is not None:
+        _check_size(chunksize)  # now, not when the first chunk is asked for
         return browse_chunks(
             client, index, chunksize, columns=columns, dtype_backend=dtype_backend, **params
         )
@@ -123,8 +126,7 @@ async def browse_chunks(
     **params: Unpack[SearchParams],
 ) -> AsyncIterator[pd.DataFrame]:
     """Yield an index as frames of `chunksize` rows."""
-    if chunksize < 1:
-        raise BadInput("`chunksize` is 1 or more")
+    _check_size(chunksize)
     held: list[Any] = []
     async for page in client.browse_pages(index, **_browsed(columns, params)):
         held += page["hits"]
@@ -132,6 +134,11 @@ async def browse_chunks(
             yield _chunk(held[:chunksize], index, columns, params, dtype_backend)
             held = held[chunksize:]
     yield _chunk(held, index, columns, params, dtype_backend)
+
+
+def _check_size(chunksize: int) -> None:
+    if not isinstance(chunksize, int) or chunksize < 1:
+        raise BadInput(f"`chunksize` is a number of rows, 1 or more, not {chunksize!r}")
 
 
 def _chunk(

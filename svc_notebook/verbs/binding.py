@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -151,7 +152,7 @@ class _Binding:
                 raise BadOption(f"{written(option)} is missing: {usage(self.verb, self.face)}")
 
     def _identifier(self, name: str) -> str:
-        if not name.isidentifier():
+        if not name.isidentifier() or keyword.iskeyword(name):
             raise BadOption(f"`-o` wants the name of a variable, not `{name}`")
         return name
 

@@ -96,6 +96,7 @@ def test_what_may_be_true_may_stand_alone(line: str, value: object) -> None:
         ("push films --from fram", "there is no `fram`; did you mean `frame`?"),
         ("search films --params frame", "`--params` wants a dict, not int"),
         ("search films -o 1x", "`-o` wants the name of a variable, not `1x`"),
+        ("search films -o class", "`-o` wants the name of a variable, not `class`"),
         ("search films -o", "`-o` wants the name of a variable"),
         ("wait seven", "`TASKS`: expected `int`"),
     ],
