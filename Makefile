@@ -4,6 +4,8 @@ FIND_PYTHON = for p in python3 python3.13 python3.12 python3.11; do \
 PYTHON ?= $(shell $(FIND_PYTHON))
 VENV ?= .venv
 BIN = $(VENV)/bin
+# JupyterLab wants to be told that running as root, in a container for instance, is meant.
+LAB_OPTIONS ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo lab test check bench docs format coverage clean
@@ -15,7 +17,7 @@ demo: $(VENV)/.demo  ## From a CSV to ranked hits, with a picture and a page, in
 	$(BIN)/python notebooks/demo.py --out demo-out
 
 lab: $(VENV)/.demo  ## Open JupyterLab on the tutorials
-	$(BIN)/jupyter lab notebooks/01-from-csv-to-search.ipynb
+	$(BIN)/jupyter lab $(LAB_OPTIONS) notebooks/01-from-csv-to-search.ipynb
 
 test: $(VENV)/.test  ## Run the whole suite
 	$(BIN)/python -m pytest
