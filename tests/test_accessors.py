@@ -70,4 +70,4 @@ def test_registering_again_is_silent() -> None:
 
 def test_a_client_that_is_none_is_refused(index: str) -> None:
     with pytest.raises(BadInput, match=r"what connect\(\) returns"):
-        FILMS.svc.push(index, client="no")  # type: ignore[arg-type]
+        FILMS.svc.push(index, client="no")
