@@ -5,7 +5,7 @@ Where an argument travels follows from how it is declared:
     named in the path             the path
     keyword-only                  the query string
     ``Whole[T]``                  the whole body
-    ``Heading["Name"]``           a header, ``X-Service-Name``
+    ``Annotated[T, Heading(n)]``  a header, ``X-Service-n``
     any other                     a member of the body (of a GET's query string)
     ``**params: Unpack[Shape]``   members likewise, one for each key of the shape
 """
