@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,10 @@ MIGRATIONS = (
     CREATE TABLE sources (source TEXT PRIMARY KEY, description TEXT) WITHOUT ROWID;
     CREATE TABLE logs (number INTEGER PRIMARY KEY, time REAL NOT NULL, entry BLOB NOT NULL);
     """,
+    """
+    ALTER TABLE indices ADD COLUMN leader INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE indices ADD COLUMN virtual INTEGER NOT NULL DEFAULT 0;
+    """,
 )
 # Kilobytes of pages a connection keeps: the writer's many, each reader's few, for there are many
 # readers and they share the mapped file.
@@ -62,27 +67,45 @@ _PRAGMAS = (
 )
 
 
+@dataclass
+class Reader:
+    """A thread's own connection; whoever uses it holds `busy`, for none in use may be closed."""
+
+    connection: sqlite3.Connection
+    busy: threading.RLock = field(default_factory=threading.RLock)
+
+
 class Store:
     """A connection that writes, under a lock, and one that reads for each thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._local = threading.local()
-        self._opened: list[sqlite3.Connection] = []
+        self._readers: list[Reader] = []
+        self._opening = threading.Lock()
+        self._closed = False
         self._lock = threading.RLock()
         try:
-            self._writer = self._connect(WRITER_CACHE)
-            self._migrate()
+            self._writer = self._connect()
         except sqlite3.Error as error:
             raise LocalServiceFailed(f"{path} cannot be used: {error}") from error
+        try:
+            self._prepare(self._writer, WRITER_CACHE)
+            self._migrate()
+        except (sqlite3.Error, LocalServiceFailed) as error:
+            self._writer.close()
+            if isinstance(error, LocalServiceFailed):
+                raise
+            raise LocalServiceFailed(f"{path} cannot be used: {error}") from error
 
-    def _connect(self, cache: int) -> sqlite3.Connection:
-        # Threads take turns by the lock, and `close` comes from another thread than the readers'.
-        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+    def _connect(self) -> sqlite3.Connection:
+        # `close` comes from another thread than the one that uses the connection.
+        return sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+
+    @staticmethod
+    def _prepare(connection: sqlite3.Connection, cache: int) -> None:
         for pragma in (*_PRAGMAS, f"cache_size = -{cache}"):
             connection.execute(f"PRAGMA {pragma}")
-        self._opened.append(connection)
-        return connection
 
     def _migrate(self) -> None:
         [version] = self._writer.execute("PRAGMA user_version").fetchone()
@@ -109,20 +132,41 @@ class Store:
 
     def read(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Run one query on this thread's own connection."""
-        return list(self.stream(sql, *values))
+        with self.rows(sql, *values) as rows:
+            return rows.fetchall()
 
-    def stream(self, sql: str, *values: Any) -> sqlite3.Cursor:
+    @contextmanager
+    def rows(self, sql: str, *values: Any) -> Iterator[sqlite3.Cursor]:
         """Run one query whose rows are taken one by one."""
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = self._connect(READER_CACHE)
-        return connection.execute(sql, values)
+        reader = self._reader()
+        with reader.busy:
+            rows = reader.connection.execute(sql, values)
+            try:
+                yield rows
+            finally:
+                rows.close()
+
+    def _reader(self) -> Reader:
+        reader: Reader | None = getattr(self._local, "reader", None)
+        if reader is None:
+            with self._opening:
+                if self._closed:
+                    raise sqlite3.ProgrammingError("the store is closed")
+                reader = self._local.reader = Reader(self._connect())
+                self._readers.append(reader)
+                self._prepare(reader.connection, READER_CACHE)
+        return reader
 
     def close(self) -> None:
-        """Close every connection; what is committed is safe."""
+        """Close every connection once nobody uses it; what is committed is safe."""
+        with self._opening:
+            self._closed = True
+        for reader in self._readers:
+            reader.connection.interrupt()
+            with reader.busy:
+                reader.connection.close()
         with self._lock:
-            for connection in self._opened:
-                connection.close()
+            self._writer.close()
 
 
 def is_storage_trouble(error: Exception) -> bool:

@@ -95,17 +95,16 @@ class Tasks:
         self.arrived.clear()
         run: list[Task] = []
         size = 0
-        rows = self._store.stream(
+        with self._store.rows(
             "SELECT id, index_name, kind, body FROM tasks WHERE id > ? ORDER BY id LIMIT ?",
             self.published,
             RUN_TASKS,
-        )
-        for task in map(Task._make, rows):
-            size += len(task.body)
-            if run and (size > RUN_BYTES or task[1:3] != run[0][1:3] or task.kind != "steps"):
-                break
-            run.append(task)
-        rows.close()
+        ) as rows:
+            for task in map(Task._make, rows):
+                size += len(task.body)
+                if run and (size > RUN_BYTES or task[1:3] != run[0][1:3] or task.kind != "steps"):
+                    break
+                run.append(task)
         return run
 
     def pending(self) -> dict[str, int]:

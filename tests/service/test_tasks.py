@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -30,6 +31,33 @@ def test_a_write_is_on_the_disk_before_it_is_acknowledged(store: Store, tmp_path
         rows = other.execute("SELECT id, index_name, kind, body FROM tasks").fetchall()
     other.close()
     assert rows == [(number, "films", "steps", b"body")]
+
+
+def test_a_thread_that_comes_after_the_end_opens_nothing(tmp_path: Path) -> None:
+    store = Store(tmp_path / "service.sqlite")
+    store.close()
+
+    with ThreadPoolExecutor(1) as late, pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        late.submit(store.read, "SELECT 1").result()
+
+
+def test_closing_waits_for_those_who_read(tmp_path: Path) -> None:
+    # SQLite dies when a connection is closed under a statement, so this would end the process.
+    for turn in range(20):
+        store = Store(tmp_path / f"{turn}.sqlite")
+
+        def read(store: Store = store) -> None:
+            while True:
+                store.read("WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n "
+                           "LIMIT 3000) SELECT i FROM n")  # fmt: skip
+
+        with ThreadPoolExecutor(6) as pool:
+            readers = [pool.submit(read) for _ in range(6)]
+            time.sleep(0.02)
+            store.close()
+            for one in readers:
+                with pytest.raises((sqlite3.ProgrammingError, sqlite3.OperationalError)):
+                    one.result()
 
 
 def test_many_writers_at_once_get_a_number_each_in_one_row(store: Store) -> None:
