@@ -15,10 +15,14 @@ from svc_notebook.api.shapes import FacetAnswer, FacetHit, SearchAnswer
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.attributes import withheld
-from svc_notebook.service.catalog import Shelf
+from svc_notebook.service.curating import Curated, curate
 from svc_notebook.service.engine import Fetch, Found
+from svc_notebook.service.engine.shape import read_faceted
 from svc_notebook.service.handlers.registry import Call
+from svc_notebook.service.natural import read_naturally
 from svc_notebook.service.records import read_bodies
+from svc_notebook.service.rulebook.consequence import Outcome
+from svc_notebook.service.shelf import Shelf
 
 # Members that `responseFields` does not take away (api-notes, section 2).
 ALWAYS = {
@@ -29,12 +33,16 @@ ALWAYS = {
 
 def answer_search(call: Call, name: str, given: Mapping[str, Any]) -> tuple[SearchAnswer, bool]:
     """Search one index; tells also whether a page was filled, so that no more need be asked."""
-    shelf = call.service.catalog.find(name)
-    params = effective(call, shelf, given)
-    found = shelf.engine.get().search(params, fetch_from(call, shelf))
-    answer = _found_members(found) | _told_members(call, shelf, params, given)
+    curated = _curate(call, name, given)
+    shelf, outcome = curated.shelf, curated.outcome
+    params = _bind(call, shelf, outcome.params)
+    knowledge = call.service.catalog.library.knowledge(shelf.id)
+    fetch = fetch_from(call, shelf)
+    found = shelf.engine.get().search(params, fetch, knowledge, outcome.pins)
+    answer = _found_members(found) | _told_members(call, curated, params)
+    answer |= _rule_members(shelf, outcome) | _advice(shelf, params)
     if option(shelf, params, "getRankingInfo"):
-        answer |= _ranking_members(shelf, found)
+        answer |= _ranking_members(curated, name, found)
     for hidden in withheld(call.caller, shelf.settings):
         for facets in (found.facets, found.facets_stats):
             (facets or {}).pop(hidden, None)
@@ -47,12 +55,14 @@ def answer_facet(
     call: Call, name: str, facet: str, query: str, given: Mapping[str, Any]
 ) -> FacetAnswer:
     """Search inside one facet of an index."""
-    shelf = call.service.catalog.find(name)
-    params = effective(call, shelf, given)
+    curated = _curate(call, name, given)
+    shelf, pins = curated.shelf, curated.outcome.pins
+    params = _bind(call, shelf, curated.outcome.params)
     if facet in withheld(call.caller, shelf.settings):
         raise BadInput(f"the facet {facet} is not to be seen with this key")
     limit = option(shelf, params, "maxFacetHits")
-    found = shelf.engine.get().facet_values(facet, query, params, limit)
+    knowledge = call.service.catalog.library.knowledge(shelf.id)
+    found = shelf.engine.get().facet_values(facet, query, params, limit, knowledge, pins)
     return {
         "facetHits": cast("list[FacetHit]", found.hits),
         "exhaustiveFacetsCount": found.exhaustive,
@@ -84,17 +94,7 @@ def effective(
 
     `size` is how many hits come where nobody says. Raises `BadInput` where a text is too long.
     """
-    params = call.caller.bind(present(given), shelf.name)
-    for name in ("query", "similarQuery"):
-        if len(str(params.get(name, "")).encode(errors="replace")) > limits.QUERY:
-            raise BadInput(f"`{name}` is longer than {limits.QUERY} bytes")
-    if most := call.caller.most_hits(shelf.name):
-        wanted = params.get("hitsPerPage", size or option(shelf, params, "hitsPerPage"))
-        params["hitsPerPage"] = min(wanted, most)
-        params |= {"length": min(params["length"], most)} if "length" in params else {}
-    if call.caller.may("seeUnretrievableAttributes"):
-        params["_seeUnretrievable"] = True
-    return params
+    return _bind(call, shelf, _measured(present(given)), size)
 
 
 def present(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def fetch_from(call: Call, shelf: Shelf) -> Fetch:
     """Let the engine read the records it found."""
 
     def fetch(ids: Sequence[str]) -> list[dict[str, Any] | None]:
-        bodies = read_bodies(call.service.store, shelf.id, ids)
+        bodies = read_bodies(call.service.store, shelf.home, ids)
         return [msgspec.json.decode(bodies[one]) if one in bodies else None for one in ids]
 
     return fetch
@@ -134,6 +134,31 @@ def keep_fields(answer: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]
     return {name: value for name, value in answer.items() if name in ALWAYS or name in fields}
 
 
+def _curate(call: Call, name: str, given: Mapping[str, Any]) -> Curated:
+    asked = read_naturally(_measured(present(given)))
+    return curate(call, call.service.catalog.find(name), asked)
+
+
+def _measured(params: dict[str, Any]) -> dict[str, Any]:
+    for name in ("query", "similarQuery"):
+        if len(str(params.get(name, "")).encode(errors="replace")) > limits.QUERY:
+            raise BadInput(f"`{name}` is longer than {limits.QUERY} bytes")
+    return params
+
+
+def _bind(
+    call: Call, shelf: Shelf, params: Mapping[str, Any], size: int | None = None
+) -> dict[str, Any]:
+    bound = call.caller.bind(params, shelf.name)
+    if most := call.caller.most_hits(shelf.name):
+        wanted = bound.get("hitsPerPage", size or option(shelf, bound, "hitsPerPage"))
+        bound["hitsPerPage"] = min(wanted, most)
+        bound |= {"length": min(bound["length"], most)} if "length" in bound else {}
+    if call.caller.may("seeUnretrievableAttributes"):
+        bound["_seeUnretrievable"] = True
+    return bound
+
+
 def _found_members(found: Found) -> dict[str, Any]:
     facets = {"facets": found.facets, "facets_stats": found.facets_stats}
     return {
@@ -141,37 +166,54 @@ def _found_members(found: Found) -> dict[str, Any]:
         "nbHits": found.nbHits,
         **found.paging,
         **{name: value for name, value in facets.items() if value is not None},
-        **({"exhaustiveFacetsCount": True} if found.facets is not None else {}),
         **found.extra,
     }
 
 
-def _told_members(
-    call: Call, shelf: Shelf, params: Mapping[str, Any], given: Mapping[str, Any]
-) -> dict[str, Any]:
+def _told_members(call: Call, curated: Curated, params: Mapping[str, Any]) -> dict[str, Any]:
+    shelf = curated.shelf
     told: dict[str, Any] = {
-        "exhaustiveNbHits": True,
-        "exhaustiveTypo": True,
-        "exhaustive": {"nbHits": True, "typo": True},
-        "query": params.get("query", ""),
-        "params": echo(present(given)),
+        "query": call.caller.bind(curated.asked, shelf.name).get("query", ""),
+        "params": echo(curated.outcome.params),
         "renderingContent": option(shelf, params, "renderingContent") or {},
         "processingTimeMS": call.elapsed,
         "processingTimingsMS": {},
         "serverTimeMS": call.elapsed,
     }
-    if "userData" in shelf.settings:
-        told["userData"] = shelf.settings["userData"]
     if params.get("clickAnalytics"):
         told["queryID"] = secrets.token_hex(16)
     return told
 
 
-def _ranking_members(shelf: Shelf, found: Found) -> dict[str, Any]:
+def _rule_members(shelf: Shelf, outcome: Outcome) -> dict[str, Any]:
+    """What rules give, else what the settings have in their place."""
+    members: dict[str, Any] = {}
+    if outcome.user_data:
+        members["userData"] = list(outcome.user_data)
+    elif "userData" in shelf.settings:
+        members["userData"] = shelf.settings["userData"]
+    if outcome.applied:
+        members["appliedRules"] = [{"objectID": name} for name in outcome.applied]
+    return members
+
+
+def _advice(shelf: Shelf, params: Mapping[str, Any]) -> dict[str, str]:
+    """Say why a facet that was asked for is not there."""
+    given = params.get("facets") or ()
+    wanted = [given] if isinstance(given, str) else given
+    declared = read_faceted(shelf.settings)
+    missing = [path for path in wanted if path != "*" and path not in declared]
+    if not missing:
+        return {}
+    names = ", ".join(f"`{path}`" for path in missing)
+    return {"message": f"facets: {names} not counted; add to attributesForFaceting first"}
+
+
+def _ranking_members(curated: Curated, name: str, found: Found) -> dict[str, Any]:
     return {
         "parsedQuery": found.parsed_query,
-        "index": shelf.name,
-        "indexUsed": shelf.name,
+        "index": name,
+        "indexUsed": curated.shelf.name,
         "serverUsed": "local",
         "timeoutCounts": False,
         "timeoutHits": False,

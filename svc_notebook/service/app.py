@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
+from urllib.parse import unquote
 
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.errors import BadInput, Refused, TooMany
@@ -23,6 +24,7 @@ from svc_notebook.service.service import Service, check_index_name
 from svc_notebook.service.steps import RIGHTS
 from svc_notebook.service.store import is_storage_trouble
 from svc_notebook.service.wire import (
+    Intake,
     LostCaller,
     Message,
     Receive,
@@ -50,6 +52,7 @@ class App:
         self._router = Router(ENDPOINTS)
         name = vendor or os.environ.get("SVC_VENDOR") or "Service"
         self._access = Access(service.keyring, service.sources, name)
+        self._intake = Intake()
         self._readers = ThreadPoolExecutor(READERS, "svc-read")
         self._writers = ThreadPoolExecutor(WRITERS, "svc-write")
 
@@ -67,6 +70,8 @@ class App:
             reply = await self._answer(exchange, receive)
         except LostCaller:
             return
+        finally:
+            self._intake.let_go(exchange.held)
         if exchange.verb != "OPTIONS" and (exchange.row is None or exchange.row.name not in QUIET):
             self.service.logs.note(exchange.logged(reply))
         await send_reply(send, reply, bare=exchange.verb == "HEAD")
@@ -88,10 +93,14 @@ class App:
         row, exchange.parts = self._router.find(verb, exchange.path)
         exchange.row = row
         caller = self._access.admit(row, exchange.headers, exchange.query, exchange.address)
-        exchange.body = await read_body(receive, exchange.headers)
+        exchange.body = await read_body(receive, exchange.headers, partial(self._hold, exchange))
         pool = self._readers if row.reads else self._writers
         work = partial(self._handle, row, caller, exchange)
         return await asyncio.get_running_loop().run_in_executor(pool, work)
+
+    def _hold(self, exchange: Exchange, size: int) -> None:
+        self._intake.take(size)
+        exchange.held += size
 
     def _handle(self, row: Endpoint, caller: Caller, exchange: Exchange) -> Reply:
         if row.acl not in ("any", "actions", "crawler"):
@@ -109,8 +118,13 @@ class App:
         _check_reach(row, caller, given)
         if row.acl in ("search", "browse"):
             self._access.count(caller, given.get("userToken"), _count_queries(row, given))
+        user = unquote(exchange.headers.get(f"{prefix}user-id", "")) if _writes(row) else ""
+        if user:
+            self.service.mapping.one(user)
         answer = HANDLERS[row](Call(self.service, caller), **given)
-        exchange.hits = answer.get("nbHits") if isinstance(answer, dict) else None
+        if _writes(row):
+            self.service.mapping.note_write(row.name, given, user)
+        exchange.note_answer(given, answer)
         return pack(json_reply(row.status, answer), exchange.headers)
 
 
@@ -125,6 +139,11 @@ def _check_reach(row: Endpoint, caller: Caller, given: Mapping[str, Any]) -> Non
         caller.require(right, [given.get("index", named)])
     if row.name == "operate_index":
         caller.require(row.acl, [given["destination"]])
+
+
+def _writes(row: Endpoint) -> bool:
+    """Whether it writes what an index holds."""
+    return not row.reads and row.acl != "admin" and "/1/indexes/" in row.path
 
 
 def _count_queries(row: Endpoint, given: Mapping[str, Any]) -> int:

@@ -3,57 +3,19 @@
 from __future__ import annotations
 
 import shutil
-import threading
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from svc_notebook.errors import NotFound
-from svc_notebook.service.engine import Index
+from svc_notebook.service.engine import Index, Stock
+from svc_notebook.service.families import group_alike, join_shapes
+from svc_notebook.service.library import Library
 from svc_notebook.service.records import measure_bodies, read_chunks
+from svc_notebook.service.shelf import COLUMNS, Lazy, Shelf
 from svc_notebook.service.store import Store
-
-
-class Lazy:
-    """An engine that is opened when it is first needed."""
-
-    def __init__(self, open: Callable[[], Index]) -> None:
-        self._open = open
-        self._lock = threading.Lock()
-        self._index: Index | None = None
-
-    def get(self) -> Index:
-        """Return the engine; the first caller opens it, the others wait."""
-        if self._index is None:
-            with self._lock:
-                if self._index is None:
-                    self._index = self._open()
-        return self._index
-
-    def settle(self, index: Index) -> None:
-        """Take an engine made elsewhere."""
-        self._index = index
-
-    @property
-    def opened(self) -> bool:
-        """Whether it was needed yet."""
-        return self._index is not None
-
-
-@dataclass(frozen=True)
-class Shelf:
-    """One index: what it is called, how it searches, when it changed and by which task."""
-
-    id: int
-    name: str
-    settings: dict[str, Any] = field(default_factory=dict)
-    created: str = ""
-    updated: str = ""
-    stamp: int = 0
-    engine: Lazy = field(default_factory=lambda: Lazy(Index), compare=False)
 
 
 class Catalog:
@@ -61,6 +23,7 @@ class Catalog:
 
     def __init__(self, store: Store, folder: Path) -> None:
         self.store = store
+        self.library = Library(store)
         self._folder = folder
         self._saved: dict[int, int] = {}
         self._sizes: dict[int, tuple[int, tuple[int, int]]] = {}
@@ -71,7 +34,8 @@ class Catalog:
 
     def refresh(self) -> None:
         """Take over what the store says; the engine of an index that is as before stays."""
-        rows = self.store.read("SELECT id, name, settings, created, updated, stamp FROM indices")
+        self.library.forget()
+        rows = self.store.read(f"SELECT {COLUMNS} FROM indices")
         fresh = [self._shelve(*row) for row in rows]
         self._by_name = {
             shelf.name: old if (old := self._by_name.get(shelf.name)) == shelf else shelf
@@ -83,15 +47,21 @@ class Catalog:
         return Shelf(**{**vars(shelf), "engine": Lazy(lambda: self._open(shelf))})
 
     def _open(self, shelf: Shelf) -> Index:
-        """Load the engine's files if they are current, else build it from the records."""
-        loaded = Index.load(self._files(shelf.id), shelf.settings)
-        if loaded and loaded[1] == shelf.stamp:
-            self._saved[shelf.id] = shelf.stamp
+        """Share what one of the family before it has stored, or open its own."""
+        groups = group_alike(self.family(shelf))
+        group = next((some for some in groups if shelf.id in (one.id for one in some)), [shelf])
+        first = group[0]
+        stock = self._stock(group) if first.id == shelf.id else first.engine.get().stock
+        return shelf.over(stock)
+
+    def _stock(self, group: list[Shelf]) -> Stock:
+        """Load the files if they are current, else build everything from the records."""
+        first, shape = group[0], join_shapes(group)
+        loaded = Stock.load(self._files(first.id))
+        if loaded and loaded[1] == first.stamp and loaded[0].shape.serves(shape):
+            self._saved[first.id] = first.stamp
             return loaded[0]
-        index = Index(shelf.settings)
-        for chunk in self.chunks(shelf.id):
-            index.put(chunk)
-        return index
+        return Stock.filled(shape, self.chunks(first.home))
 
     def chunks(self, id: int) -> Iterable[list[dict[str, Any]]]:
         """Read an index's records; ends early, by an error, when the service stops."""
@@ -111,13 +81,21 @@ class Catalog:
         """Return the index, if there is one."""
         return self._by_name.get(name)
 
+    def family(self, shelf: Shelf) -> list[Shelf]:
+        """Return an index's primary, or the index itself, and then all replicas of that.
+
+        An index that was withdrawn meanwhile is its own family.
+        """
+        found = [one for one in self._by_name.values() if one.home == shelf.home]
+        return sorted(found or [shelf], key=_place)
+
     def all(self) -> list[Shelf]:
         """All indices, by name."""
         return [shelf for _, shelf in sorted(self._by_name.items())]
 
-    def publish(self, shelf: Shelf) -> None:
-        """Let readers see an index as it now is."""
-        self._by_name = {**self._by_name, shelf.name: shelf}
+    def publish(self, *shelves: Shelf) -> None:
+        """Let readers see indices as they now are, all at once."""
+        self._by_name = {**self._by_name, **{shelf.name: shelf for shelf in shelves}}
 
     def withdraw(self, name: str) -> None:
         """Let readers see an index no more."""
@@ -127,12 +105,20 @@ class Catalog:
         """The number and the bytes of an index's records; measured once after each change."""
         known = self._sizes.get(shelf.id)
         if known is None or known[0] != shelf.stamp:
-            known = self._sizes[shelf.id] = shelf.stamp, measure_bodies(self.store, shelf.id)
+            known = self._sizes[shelf.id] = shelf.stamp, measure_bodies(self.store, shelf.home)
         return known[1]
+
+    def stored(self) -> list[Shelf]:
+        """The indices with an open engine; of those that share a stock the first."""
+        opened = (shelf for shelf in self._by_name.values() if shelf.engine.opened)
+        firsts: dict[Stock, Shelf] = {}
+        for shelf in sorted(opened, key=_place):
+            firsts.setdefault(shelf.engine.get().stock, shelf)
+        return list(firsts.values())
 
     def unsaved(self) -> list[Shelf]:
         """The indices whose engines' files are behind."""
-        return [s for s in self.all() if s.engine.opened and self._saved.get(s.id) != s.stamp]
+        return [shelf for shelf in self.stored() if self._saved.get(shelf.id) != shelf.stamp]
 
     def save(self, shelf: Shelf) -> None:
         """Write the engine's files, so that the next start need not build it again.
@@ -147,8 +133,15 @@ class Catalog:
         return self._folder / str(id)
 
     def sweep(self) -> None:
-        """Remove the files of indices that are gone."""
-        kept = {str(shelf.id) for shelf in self._by_name.values()}
+        """Remove the files of indices that are gone, or share those of another."""
+        waiting = (shelf for shelf in self._by_name.values() if not shelf.engine.opened)
+        kept = {str(shelf.id) for shelf in (*waiting, *self.stored())}
         for path in self._folder.iterdir() if self._folder.is_dir() else ():
             if path.name not in kept:
+                self._saved.pop(int(path.name), None) if path.name.isdecimal() else None
                 shutil.rmtree(path, ignore_errors=True)
+
+
+def _place(shelf: Shelf) -> tuple[int, str]:
+    """Primaries come before replicas."""
+    return shelf.leader, shelf.name

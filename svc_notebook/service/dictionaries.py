@@ -7,8 +7,13 @@ from typing import Any
 
 from svc_notebook.api.checking import place
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.service.entries import Entry
+from svc_notebook.service.engine.lexicon import Dictionaries
+from svc_notebook.service.engine.words import Rules, split
+from svc_notebook.service.entries import APPLICATION, Entry, read_entries
+from svc_notebook.service.lookup import find_entries
+from svc_notebook.service.standard import find_standard, words_of
 from svc_notebook.service.steps import read_object_id
+from svc_notebook.service.store import Store
 
 # api.md, Dictionary entries: what an entry needs besides its objectID and language.
 FIELDS = {
@@ -24,8 +29,8 @@ QUOTA = 100_000
 LANGUAGES = tuple(
     """
     af ar az bg bn ca cs cy da de el en eo es et eu fa fi fo fr ga gl he hi hu hy id is it ja ka
-    kk ko ku ky lt lv mi mn mr ms mt nb nl no ns pl ps pt qu ro ru sk sq sv sw ta te th tl tn tr
-    tt uk ur uz zh
+    kk ko ku ky lt lv mi mn mr ms mt nb nl no ns pl ps pt pt-br qu ro ru sk sq sv sw ta te th tl tn
+    tr tt uk ur uz zh
     """.split()  # noqa: SIM905 - a hundred quotes would hide the codes
 )
 COMPOUNDING = ("nl", "de", "fi", "da", "sv", "no")
@@ -34,6 +39,39 @@ COMPOUNDING = ("nl", "de", "fi", "da", "sv", "no")
 def supports(dictionary: str, language: str) -> bool:
     """Whether a dictionary has a language."""
     return language in (COMPOUNDING if dictionary == "compounds" else LANGUAGES)
+
+
+def read_dictionaries(store: Store) -> Dictionaries:
+    """Read the application's own entries, and where the standard ones are off."""
+    own = {name: read_entries(store, APPLICATION, name) for name in FIELDS}
+    return Dictionaries(own, {name: _read_off(store, name) for name in FIELDS})
+
+
+def find_words(store: Store, dictionary: str, query: str, language: str | None) -> list[Entry]:
+    """Find the entries in force: those of one's own, and the standard ones they do not replace."""
+    kept = read_entries(store, APPLICATION, dictionary)
+    chosen = [entry for entry in kept if language in (None, "", entry["language"])]
+    own = [
+        {**{name: value for name, value in hit.items() if name[0] != "_"}, "type": "custom"}
+        for hit in find_entries(chosen, query)
+    ]
+    off = _read_off(store, dictionary)
+    replaced = {pair for entry in kept for pair in _subjects(entry)}
+
+    def covered(entry: Entry) -> bool:
+        return entry["language"] in off or not replaced.isdisjoint(_subjects(entry))
+
+    return own + find_standard(dictionary, query, language, covered)
+
+
+def _read_off(store: Store, dictionary: str) -> frozenset[str]:
+    switches = read_entries(store, APPLICATION, SWITCHES[dictionary])
+    return frozenset(entry["objectID"] for entry in switches if entry["off"])
+
+
+def _subjects(entry: Entry) -> set[tuple[str, str]]:
+    words = (" ".join(split(word, Rules())) for word in words_of(entry))
+    return {(entry["language"], word) for word in words}
 
 
 def check_entry(dictionary: str, body: Mapping[str, Any], at: str) -> Entry:

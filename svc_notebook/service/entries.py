@@ -18,12 +18,16 @@ Entry = dict[str, Any]
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A task on entries of one kind: perhaps all go first, then some are saved or deleted."""
+    """A task on entries of one kind: perhaps all go first, then some are saved or deleted.
+
+    What is forwarded is done to the replicas of the index, too.
+    """
 
     kind: str
     clear: bool = False
     save: Sequence[Entry] = ()
     delete: Sequence[str] = ()
+    forward: bool = False
 
 
 def apply_change(connection: sqlite3.Connection, owner: int, change: Change) -> None:

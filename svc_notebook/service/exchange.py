@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
-from urllib.parse import parse_qsl, unquote
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote
 
 from svc_notebook.api import Endpoint
+from svc_notebook.api.keys import KeyRows
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service import limits
-from svc_notebook.service.logs import Logged
+from svc_notebook.service.logs import InnerQuery, Logged, hide_keys, shorten
 from svc_notebook.service.wire import Message, Reply
 
 # URL parameters a request may have.
@@ -29,7 +32,9 @@ class Exchange:
     row: Endpoint | None = None
     parts: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
+    held: int = 0
     hits: int | None = None
+    inner: list[InnerQuery] = field(default_factory=list)
     started: float = field(default_factory=perf_counter)
 
     def read_query(self) -> None:
@@ -51,6 +56,15 @@ class Exchange:
                 raise BadInput(f"`{name}` is not known in this URL{did_you_mean(name, known)}")
         return own
 
+    def note_answer(self, given: Mapping[str, Any], answer: Any) -> None:
+        """Keep what the logs tell of an answer."""
+        if not isinstance(answer, dict):
+            return
+        self.hits = answer.get("nbHits")
+        if self.row and self.row.name == "search_many":
+            pairs = zip(given["requests"], answer["results"], strict=True)
+            self.inner = [_inner(request, result) for request, result in pairs]
+
     def headings(self, row: Endpoint, prefix: str) -> dict[str, str]:
         """The headers an endpoint takes as arguments, by the names it has for them."""
         names = row.headings.values()
@@ -59,19 +73,26 @@ class Exchange:
 
     def logged(self, reply: Reply) -> Logged:
         """What the logs keep of it."""
+        path, body, answer = self.path, self.body[: limits.LOGGED], reply.excerpt
+        if self.row and self.row.name in KeyRows.endpoints:
+            known = {self.parts.get("key", "")} - {""}
+            body, answer = hide_keys(body, *known), hide_keys(answer, *known)
+            shown = {n: shorten(v) if n == "key" else quote(v) for n, v in self.parts.items()}
+            path = self.row.path.format_map(shown)
         return Logged(
             verb=self.verb,
-            path=self.path,
-            query=self.query,
-            headers=self.headers,
+            path=path[: limits.LOGGED],
+            query=_beginning(self.query),
+            headers=_beginning(self.headers),
             address=self.address,
-            body=self.body[: limits.LOGGED],
+            body=body,
             status=reply.status,
-            answer=reply.excerpt,
+            answer=answer,
             milliseconds=int((perf_counter() - self.started) * 1000),
             hits=self.hits,
             kind=_kind(self.row),
-            index=self.parts.get("index", ""),
+            index=self.parts.get("index", "")[: limits.INDEX_NAME],
+            inner=self.inner,
         )
 
 
@@ -85,6 +106,27 @@ def read_head(scope: Message) -> Exchange:
         address=scope["client"][0] if scope.get("client") else "",
         query_text=scope["query_string"].decode("latin-1"),
     )
+
+
+def _beginning(texts: Mapping[str, str]) -> dict[str, str]:
+    """As many of some texts as the logs keep."""
+    kept: dict[str, str] = {}
+    room = limits.LOGGED
+    for name, value in texts.items():
+        if room <= 0:
+            break
+        kept[name] = value[:room]
+        room -= len(name) + len(value)
+    return kept
+
+
+def _inner(request: Mapping[str, Any], result: Mapping[str, Any]) -> InnerQuery:
+    told: InnerQuery = {"index_name": request["indexName"]}
+    if token := request.get("userToken"):
+        told["user_token"] = token
+    if query := result.get("queryID"):
+        told["query_id"] = query
+    return told
 
 
 def _kind(row: Endpoint | None) -> str:

@@ -7,8 +7,12 @@ import threading
 import time
 import traceback
 
-from svc_notebook.service.catalog import Catalog, Shelf
+from svc_notebook.service.catalog import Catalog
+from svc_notebook.service.engine.lexicon import Lexicon
 from svc_notebook.service.logs import Logs
+from svc_notebook.service.records import drop_retired, find_retired
+from svc_notebook.service.shelf import Shelf
+from svc_notebook.service.store import Store
 from svc_notebook.service.tasks import Tasks
 
 # Seconds between looks.
@@ -21,7 +25,8 @@ PATIENCE = 50_000
 class Keeper:
     """Tidies engines, their files and the logs in the background, from `start` to `stop`."""
 
-    def __init__(self, tasks: Tasks, catalog: Catalog, logs: Logs) -> None:
+    def __init__(self, store: Store, tasks: Tasks, catalog: Catalog, logs: Logs) -> None:
+        self._store = store
         self._tasks = tasks
         self._catalog = catalog
         self._logs = logs
@@ -29,6 +34,8 @@ class Keeper:
         self._thread = threading.Thread(target=self._work, name="svc-keeper", daemon=True)
         self._seen = -1
         self._merged: dict[int, int] = {}
+        self._warmed: dict[int, tuple[int, int, Lexicon]] = {}
+        self._retired: set[str] = set()
         self._quiet_since = time.monotonic()
 
     def start(self) -> None:
@@ -49,16 +56,27 @@ class Keeper:
 
     def _look(self) -> None:
         self._logs.flush()
+        self._drop_retired()
         if self._tasks.published != self._seen or self._tasks.last != self._seen:
             self._seen, self._quiet_since = self._tasks.published, time.monotonic()
             return
         quiet = time.monotonic() - self._quiet_since
         for shelf in self._catalog.unsaved():
             self._catalog.save(shelf)
-        for shelf in self._catalog.all():
-            if shelf.engine.opened and self._merged.get(shelf.id) != shelf.stamp:
+        for shelf in self._catalog.stored():
+            if self._merged.get(shelf.id) != shelf.stamp:
                 self._merge(shelf, quiet)
+        for shelf in self._catalog.all():
+            if shelf.engine.opened:
+                self._warm(shelf)
         self._catalog.sweep()
+
+    def _drop_retired(self) -> None:
+        """Drop tables that no search reads any more: those found at the last look already."""
+        before, self._retired = self._retired, find_retired(self._store)
+        if before & self._retired:
+            with self._store.writing() as connection:
+                drop_retired(connection, before)
 
     def _merge(self, shelf: Shelf, quiet: float) -> None:
         """Make one piece of an engine: each piece costs every search about half a millisecond."""
@@ -67,3 +85,12 @@ class Keeper:
             index.compact()
             self._catalog.save(shelf)
             self._merged[shelf.id] = shelf.stamp
+
+    def _warm(self, shelf: Shelf) -> None:
+        """Let the first search after a change not wait for what languages need."""
+        index = shelf.engine.get()
+        knowledge = self._catalog.library.knowledge(shelf.id)
+        now = shelf.stamp, len(index.stock.views), knowledge.lexicon
+        if self._warmed.get(shelf.id) != now:
+            index.warm(knowledge)
+            self._warmed[shelf.id] = now

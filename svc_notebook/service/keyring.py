@@ -27,7 +27,11 @@ FACTS: dict[str, Callable[[], str]] = {
     "crawlerApiKey": lambda: secrets.token_hex(16),
 }
 # Other clients also give rights to the vendor's own products; they open nothing here.
-RIGHTS = {*get_args(Right), "inference", "personalization", "usage"}
+FOREIGN = {
+    "inference", "personalization", "usage", "nluReadProject", "nluWriteProject", "nluReadEntity",
+    "nluWriteEntity", "nluReadIntent", "nluWriteIntent", "nluReadAnswers", "nluPrediction",
+}  # fmt: skip
+RIGHTS = {*get_args(Right), *FOREIGN}
 # What a key of a single index cannot have (api.md, API key).
 GLOBAL_RIGHTS = {"recommendation"}
 _ALIVE = "deleted IS NULL AND (ends IS NULL OR ends > ?)"

@@ -5,6 +5,9 @@ from __future__ import annotations
 BODY = 10 * 2**20
 """Bytes of one request's body, unpacked."""
 
+HELD = 256 * 2**20
+"""Bytes of all bodies that are held at one time."""
+
 DRAINED = 100 * 2**20
 """Bytes of a refused body that are still read, so that its sender gets to see the refusal."""
 

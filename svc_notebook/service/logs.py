@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import urlencode
 
 import msgspec
@@ -25,6 +26,14 @@ CUT = 1000
 # Of a key, so many characters are shown.
 SHOWN = 4
 SECRETS = ("api-key", "authorization", "cookie")
+
+
+class InnerQuery(TypedDict, total=False):
+    """One of several searches that came in one request."""
+
+    index_name: str
+    user_token: str
+    query_id: str
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,13 @@ class Logged:
     hits: int | None = None
     kind: str = ""
     index: str = ""
+    inner: list[InnerQuery] = field(default_factory=list)
     time: float = field(default_factory=time.time)
+
+    @property
+    def indices(self) -> set[str]:
+        """The indices it went to; `""` where it went to none."""
+        return {one["index_name"] for one in self.inner} or {self.index}
 
 
 class Logs:
@@ -63,12 +78,22 @@ class Logs:
             self._kept.append(logged)
             self._new.append(logged)
 
-    def read(self, offset: int, length: int, index: str | None, kind: str) -> list[LogEntry]:
-        """Tell requests, the newest first."""
+    def read(
+        self,
+        offset: int,
+        length: int,
+        index: str | None,
+        kind: str,
+        may_see: Callable[[str], bool] = lambda index: True,
+    ) -> list[LogEntry]:
+        """Tell requests, the newest first, of those indices that the reader may see."""
         with self._lock:
             kept = list(reversed(self._kept))
-        fitting = (one for one in kept if _fits(one, index, kind))
-        return [_tell(one) for one in islice(fitting, offset, offset + length)]
+        fitting = (
+            one for one in kept if _fits(one, index, kind) and all(map(may_see, one.indices))
+        )
+        first = min(offset, KEPT)
+        return [_tell(one) for one in islice(fitting, first, first + length)]
 
     def flush(self) -> None:
         """Write down what is new, and forget what is old."""
@@ -90,7 +115,7 @@ def _fits(logged: Logged, index: str | None, kind: str) -> bool:
     failed = logged.status >= 400
     return (
         logged.time > time.time() - SECONDS
-        and index in (None, logged.index)
+        and (index is None or index in logged.indices)
         and (kind == "all" or (failed if kind == "error" else kind == logged.kind))
     )
 
@@ -112,6 +137,8 @@ def _tell(logged: Logged) -> LogEntry:
     }
     if logged.index:
         entry["index"] = logged.index
+    if logged.inner:
+        entry["inner_queries"] = [dict(one) for one in logged.inner]
     if logged.hits is not None:
         entry["query_nb_hits"] = str(logged.hits)
     return entry
@@ -119,9 +146,23 @@ def _tell(logged: Logged) -> LogEntry:
 
 def mask(name: str, value: str) -> str:
     """Show only the beginning of a secret."""
-    if not name.lower().endswith(SECRETS):
-        return value
-    return value[:SHOWN] + "*" * max(0, min(len(value), 32) - SHOWN)
+    return shorten(value) if name.lower().endswith(SECRETS) else value
+
+
+def shorten(secret: str) -> str:
+    """The beginning of a secret, and stars for the rest."""
+    shown = min(SHOWN, len(secret) // 4)
+    return secret[:shown] + "*" * min(len(secret) - shown, 32 - shown)
+
+
+def hide_keys(text: bytes, *known: str) -> bytes:
+    """Show only the beginning of each API key in a text: of those made here, and of some known."""
+    for key in known:
+        text = text.replace(key.encode(), shorten(key).encode())
+    return _KEY.sub(lambda found: shorten(found[0].decode()).encode(), text)
+
+
+_KEY = re.compile(rb"\b[0-9a-f]{32}\b")
 
 
 def _cut(text: bytes) -> str:

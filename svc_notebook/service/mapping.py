@@ -1,15 +1,16 @@
 """Which cluster each user is on.
 
-One machine is all the clusters there are: a user is where the mapping says from that moment on,
-nothing has to move, and all records count as the first cluster's.
+One machine is all the clusters there are: a user, and with it each index that was written in its
+name, is where the mapping says from that moment on, and nothing has to move.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Mapping as AnyMapping
+from typing import Any
 
-from svc_notebook.api.shapes import UserMapping
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
 from svc_notebook.service.entries import (
     APPLICATION,
@@ -19,8 +20,10 @@ from svc_notebook.service.entries import (
     read_entries,
     read_entry,
 )
+from svc_notebook.service.owners import Owners, named_indices
 from svc_notebook.service.store import Store
 
+Arguments = AnyMapping[str, Any]
 KIND = "users"
 _USER = re.compile(r"[a-zA-Z0-9 \-*.]+")
 
@@ -31,6 +34,9 @@ class Mapping:
     def __init__(self, store: Store, clusters: int) -> None:
         self._store = store
         self.clusters = [f"local-{number}" for number in range(1, clusters + 1)]
+        self.owners = Owners(store)
+        # Users that were removed: from which cluster, and the task after which their data is gone.
+        self.leaving: dict[str, tuple[str, int]] = {}
 
     def assign(self, user: str, cluster: str) -> None:
         """Put a user on a cluster, or move it there."""
@@ -44,20 +50,28 @@ class Mapping:
                 raise BadInput(f"`users`: {user} is on {found['clusterName']}; move it by itself")
         self._write(users, cluster)
 
-    def one(self, user: str) -> UserMapping:
+    def one(self, user: str) -> Entry:
         """One user; raises `NotFound`."""
         found = read_entry(self._store, APPLICATION, KIND, user)
         if found is None:
             raise NotFound(f"the user {user} is on no cluster", status=404)
-        return tell_user(found)
+        return found
+
+    def note_write(self, name: str, given: Arguments, user: str) -> None:
+        """Remember in whose name a write was made, if in any user's."""
+        if "destination" in given:
+            self.owners.give([given["destination"]], user or self.owners.of(given["index"]))
+        elif name == "delete_index":
+            self.owners.give([given["index"]], "")
+        elif user:
+            self.owners.give(named_indices(given), user)
 
     def all(self) -> list[Entry]:
         """The users by name."""
         return read_entries(self._store, APPLICATION, KIND)
 
     def remove(self, user: str) -> None:
-        """Take a user off its cluster; raises `NotFound`."""
-        self.one(user)
+        """Take a user off its cluster."""
         with self._store.writing() as connection:
             apply_change(connection, APPLICATION, Change(KIND, delete=[user]))
 
@@ -78,13 +92,3 @@ class Mapping:
         saved = [{"objectID": user, "clusterName": cluster} for user in users]
         with self._store.writing() as connection:
             apply_change(connection, APPLICATION, Change(KIND, save=saved))
-
-
-def tell_user(entry: Entry) -> UserMapping:
-    """A user as the API tells it."""
-    return {
-        "userID": entry["objectID"],
-        "clusterName": entry["clusterName"],
-        "nbRecords": 0,
-        "dataSize": 0,
-    }

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import defaultdict, deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
+from itertools import islice
 
 from svc_notebook.errors import Refused
 
 HOUR = 3600.0
+# Callers that are remembered, and letters of what tells them apart.
+MOST, LETTERS = 100_000, 200
 
 
 class Meter:
-    """Remembers when each caller asked."""
+    """Remembers when each caller asked; whoever has not asked for longest is forgotten first."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._asked: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
+        self._asked: OrderedDict[tuple[str, str], deque[float]] = OrderedDict()
         self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        """How many callers are remembered."""
+        return len(self._asked)
 
     def count(self, key: str, who: str, most: int, queries: int = 1) -> None:
         """Count queries; raises `Refused` when they are more than the key may ask in an hour."""
         now = self._clock()
+        caller = key, who[:LETTERS]
         with self._lock:
-            asked = self._asked[key, who]
+            asked = self._asked[caller] = self._asked.pop(caller, deque())
             while asked and asked[0] <= now - HOUR:
                 asked.popleft()
             if len(asked) + queries > most:
@@ -37,8 +45,7 @@ class Meter:
             self._forget(now)
 
     def _forget(self, now: float) -> None:
-        """Drop those who have not asked for an hour, now and then."""
-        if len(self._asked) % 1000 == 0:
-            old = [who for who, asked in self._asked.items() if not asked or asked[-1] < now - HOUR]
-            for who in old:
-                del self._asked[who]
+        """Drop those who have not asked for an hour, and the oldest of too many."""
+        for caller, asked in list(islice(self._asked.items(), 2)):
+            if not asked or asked[-1] <= now - HOUR or len(self._asked) > MOST:
+                del self._asked[caller]

@@ -7,7 +7,7 @@ arrival keeps writing sequential and makes a browse page one sequential read.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -19,15 +19,32 @@ CHUNK = 2000
 
 def create_table(connection: sqlite3.Connection, index: int) -> None:
     """Make room for an index's records."""
+    connection.execute(f"DROP TABLE IF EXISTS records_{index}")
     connection.execute(
         f"CREATE TABLE records_{index} "
         "(place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)"
     )
 
 
-def drop_table(connection: sqlite3.Connection, index: int) -> None:
-    """Throw an index's records away."""
-    connection.execute(f"DROP TABLE records_{index}")
+def find_retired(store: Store) -> set[str]:
+    """Return the tables of indices that are gone, or read another's records now.
+
+    They stay for a while, for searches that began before.
+    """
+    return {name for (name,) in store.read(_RETIRED)}
+
+
+def drop_retired(connection: sqlite3.Connection, known: Collection[str]) -> None:
+    """Throw such tables away, of those known before."""
+    for (name,) in connection.execute(_RETIRED).fetchall():
+        if name in known:
+            connection.execute(f"DROP TABLE {name}")
+
+
+_RETIRED = (
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'records_[0-9]*' "
+    "AND name NOT IN (SELECT 'records_' || id FROM indices WHERE leader = 0)"
+)
 
 
 def clear_table(connection: sqlite3.Connection, index: int) -> None:
@@ -56,11 +73,6 @@ def put_bodies(
 def delete_bodies(connection: sqlite3.Connection, index: int, ids: Iterable[str]) -> None:
     """Delete records by objectID."""
     connection.executemany(f"DELETE FROM records_{index} WHERE id = ?", ([i] for i in ids))
-
-
-def select_bodies(connection: sqlite3.Connection, index: int, ids: Sequence[str]) -> dict[str, Any]:
-    """Read records inside a transaction."""
-    return dict(connection.execute(_by_ids(index), [_listed(ids)]))
 
 
 def read_bodies(store: Store, index: int, ids: Sequence[str]) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""What a rule may say; what follows from it is the engine's."""
+"""What a rule may say; what follows from it is the rulebook's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import msgspec
 
 from svc_notebook.api.checking import place
 from svc_notebook.errors import BadInput
+from svc_notebook.service.engine.filter_grammar import HIGHEST_SCORE, parse_text
+from svc_notebook.service.engine.filters import Facet, Tag, parse_filters, parse_optional
 from svc_notebook.service.entries import Entry
+from svc_notebook.service.rulebook.filtering import AUTOMATIC, AUTOMATIC_OPTIONAL
 from svc_notebook.service.steps import read_object_id
 
 KIND = "rules"
@@ -46,6 +49,11 @@ def _check_condition(condition: Mapping[str, Any], at: str) -> None:
         raise BadInput(f"`{at}.context` may hold letters, digits, _ and - only")
     if not {"pattern", "context", "filters"} & condition.keys():
         raise BadInput(f"`{at}` needs a pattern, a context or filters")
+    for group in parse_text(condition.get("filters", ""), f"{at}.filters"):
+        if len(group) > 1 or not isinstance(group[0], Facet | Tag):
+            raise BadInput(
+                f"`{at}.filters` may hold `facet:value` and AND only: neither OR nor numbers"
+            )
 
 
 def _check_consequence(consequence: Mapping[str, Any], at: str) -> None:
@@ -56,3 +64,21 @@ def _check_consequence(consequence: Mapping[str, Any], at: str) -> None:
             raise BadInput(f"`{at}.promote[{number}]` needs an objectID or objectIDs")
     if len(msgspec.json.encode(consequence.get("userData"))) > USER_DATA:
         raise BadInput(f"`{at}.userData` is larger than {USER_DATA} bytes")
+    _check_params(consequence.get("params", {}), f"{at}.params")
+
+
+def _check_params(params: Mapping[str, Any], at: str) -> None:
+    try:
+        parse_filters(params)
+        parse_optional(params)
+    except BadInput as error:
+        raise BadInput(f"`{at}`: {error}") from error
+    query = params.get("query")
+    for number, edit in enumerate(query.get("edits", ()) if isinstance(query, dict) else ()):
+        if edit["type"] == "replace" and "insert" not in edit:
+            raise BadInput(f"`{at}.query.edits[{number}].insert` is missing; a replace needs it")
+    for name in (AUTOMATIC, AUTOMATIC_OPTIONAL):
+        for number, one in enumerate(params.get(name) or ()):
+            score = 1 if isinstance(one, str) else one.get("score", 1)
+            if not 0 <= score <= HIGHEST_SCORE:
+                raise BadInput(f"`{at}.{name}[{number}].score` is not from 0 to {HIGHEST_SCORE}")

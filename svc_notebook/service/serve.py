@@ -13,15 +13,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+try:
+    import resource
+except ImportError:  # not on Windows, which has no such limit
+    resource = None  # type: ignore[assignment]
+
 import uvicorn
 from platformdirs import user_data_dir
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.app import App
+from svc_notebook.service.connection import MOST, Connection
 from svc_notebook.service.folder import Folder
 from svc_notebook.service.service import Service
-from svc_notebook.service.wire import refusal
+
+# Connections and what is open besides.
+FILES = 2 * MOST
 
 
 def default_folder() -> Path:
@@ -66,6 +73,8 @@ def serve(
 
 def listen(host: str, port: int) -> socket.socket:
     """Open the port, a free one for 0; raises `LocalServiceFailed`."""
+    if port not in range(65536):
+        raise LocalServiceFailed(f"{port} is not a port: take one of 1 to 65535, or 0 for any")
     try:
         kind = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         # With the protocol named, asyncio sets TCP_NODELAY; without, each answer waits 40 ms.
@@ -103,44 +112,6 @@ def tell(note: dict[str, Any]) -> str:
     )
 
 
-LARGEST_HEAD = 64 * 2**10
-
-
-class Protocol(HttpToolsProtocol):
-    """HTTP as uvicorn speaks it, but what is not HTTP is refused in JSON like all else."""
-
-    _in_head = False
-    _head_size = 0
-
-    def on_message_begin(self) -> None:
-        """Begin to read a request's head."""
-        super().on_message_begin()
-        self._in_head = True
-
-    def on_headers_complete(self) -> None:
-        """Turn to a request's body."""
-        self._in_head = False
-        super().on_headers_complete()
-
-    def data_received(self, data: bytes) -> None:
-        """Read on; a head that does not end is refused before it fills the memory."""
-        super().data_received(data)
-        self._head_size = self._head_size + len(data) if self._in_head else 0
-        if self._head_size > LARGEST_HEAD and not self.transport.is_closing():
-            self._refuse("431 Request Header Fields Too Large", "the headers are too large")
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse bytes that are no request, and hang up."""
-        self._refuse("400 Bad Request", msg)
-
-    def _refuse(self, status: str, message: str) -> None:
-        reply = refusal(int(status[:3]), message)
-        headers = {**reply.headers, "content-length": str(len(reply.body)), "connection": "close"}
-        head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        self.transport.write(f"HTTP/1.1 {status}\r\n{head}\r\n".encode() + reply.body)
-        self.transport.close()
-
-
 class Server(uvicorn.Server):
     """A server that ends by its own flag; signals are ours, so that the clean-up always runs."""
 
@@ -158,7 +129,7 @@ def run(
     config = uvicorn.Config(
         app,
         loop="asyncio",
-        http=Protocol,
+        http=Connection,
         ws="none",
         lifespan="off",
         log_level="critical",
@@ -171,11 +142,22 @@ def run(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: setattr(server, "should_exit", True))
     service.start()
+    allow_files()
     try:
         asyncio.run(_watch(server, listener, ready, parent))
     finally:
         app.close()
         service.stop()
+
+
+def allow_files() -> None:
+    """Be allowed a file for each connection, as far as the system lets us."""
+    if resource:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        unlimited = resource.RLIM_INFINITY
+        if soft != unlimited and soft < FILES:
+            most = FILES if hard == unlimited else min(FILES, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 async def _watch(

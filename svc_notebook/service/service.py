@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, Refused
 from svc_notebook.service import limits
 from svc_notebook.service.catalog import Catalog
 from svc_notebook.service.cursors import Cursors
@@ -22,6 +22,8 @@ from svc_notebook.service.writer import Writer
 
 # Identity and keys, as the command line may give them.
 Facts = AnyMapping[str, str | None]
+# The kinds of tasks that change an index's records.
+OF_RECORDS = {"steps", "deleteBy", "move"}
 
 
 class Service:
@@ -38,7 +40,7 @@ class Service:
         self.catalog = Catalog(self.store, folder / "engine")
         self.cursors = Cursors()
         self._writer = Writer(self.store, self.tasks, self.catalog)
-        self._keeper = Keeper(self.tasks, self.catalog, self.logs)
+        self._keeper = Keeper(self.store, self.tasks, self.catalog, self.logs)
 
     def start(self) -> None:
         """Begin to apply tasks, those left from last time first."""
@@ -53,9 +55,22 @@ class Service:
         self.logs.flush()
         self.store.close()
 
+    def refuse_replica(self, index: str) -> None:
+        """Raise `Refused` for a replica, whose records are its primary's."""
+        shelf = self.catalog.get(index)
+        if shelf and shelf.leader:
+            primary = self.catalog.family(shelf)[0].name
+            raise Refused(
+                f"{index} is a replica of {primary}: write to {primary}, or unlink the replica "
+                "from its setting `replicas` first",
+                status=403,
+            )
+
     def accept(self, index: str, kind: str, body: object) -> int:
         """Queue a write on an index; returns its taskID once it cannot be lost."""
         check_index_name(index)
+        if kind in OF_RECORDS:
+            self.refuse_replica(index)
         packed = body if isinstance(body, bytes) else msgspec.json.encode(body)
         return self.tasks.submit(Draft(index, kind, packed))[0]
 

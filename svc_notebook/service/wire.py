@@ -10,15 +10,16 @@ from typing import Any
 
 import msgspec
 
-from svc_notebook.errors import BadInput, Refused
+from svc_notebook.errors import BadInput, Refused, TooMany
 from svc_notebook.service import limits
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+Take = Callable[[int], None]
 
 # Any page may call; what a call may do is a matter of its key.
-_OPEN = {"access-control-allow-origin": "*"}
+OPEN = {"access-control-allow-origin": "*"}
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,28 @@ class LostCaller(Exception):
     """The caller went away before its request was whole."""
 
 
-async def read_body(receive: Receive, headers: Mapping[str, str]) -> bytes:
+class Intake:
+    """Counts the bytes of all bodies that are held at one time."""
+
+    def __init__(self) -> None:
+        self.held = 0
+
+    def take(self, size: int) -> None:
+        """Hold so many bytes more; raises `TooMany` where that is too much."""
+        if self.held + size > limits.HELD:
+            raise TooMany("too much is being sent at one time; try again")
+        self.held += size
+
+    def let_go(self, size: int) -> None:
+        """Hold so many bytes no longer."""
+        self.held -= size
+
+
+async def read_body(receive: Receive, headers: Mapping[str, str], take: Take) -> bytes:
     """Read a request's whole body, unpacked; raises `Refused` when it is too large.
 
     A body beyond the limit is still read, up to a point, or its sender would see a broken
-    connection instead of the refusal.
+    connection instead of the refusal. `take` is told of what has to be held.
     """
     parts: list[bytes] = []
     size, more = 0, True
@@ -78,10 +96,15 @@ async def read_body(receive: Receive, headers: Mapping[str, str]) -> bytes:
         part, more = message.get("body", b""), message.get("more_body", False)
         size += len(part)
         if size <= limits.BODY:
+            take(len(part))
             parts.append(part)
     if size > limits.BODY:
         raise too_large()
-    return unpack(b"".join(parts), headers.get("content-encoding", ""))
+    packed = b"".join(parts)
+    plain = unpack(packed, headers.get("content-encoding", ""))
+    if plain is not packed:
+        take(len(plain))
+    return plain
 
 
 def unpack(body: bytes, encoding: str) -> bytes:
@@ -120,7 +143,7 @@ def pack(reply: Reply, headers: Mapping[str, str]) -> Reply:
 
 async def send_reply(send: Send, reply: Reply, *, bare: bool = False) -> None:
     """Send an answer; a bare one is its head alone."""
-    headers = {**_OPEN, **reply.headers}
+    headers = {**OPEN, **reply.headers}
     if reply.status != 204:
         headers["content-length"] = str(len(reply.body))
     await send(

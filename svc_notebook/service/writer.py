@@ -8,7 +8,8 @@ import traceback
 from collections.abc import Sequence
 
 from svc_notebook.service.catalog import Catalog
-from svc_notebook.service.effects import Publish, apply_run
+from svc_notebook.service.effects import prepare_run
+from svc_notebook.service.settings import Publish
 from svc_notebook.service.store import Store, is_storage_trouble
 from svc_notebook.service.tasks import Task, Tasks
 
@@ -76,9 +77,11 @@ class Writer:
     def _commit(self, run: Sequence[Task]) -> Publish:
         # Opening an engine reads records, so it must come before this run changes them.
         if shelf := self._catalog.get(run[0].index_name):
-            shelf.engine.get()
+            for one in self._catalog.family(shelf):
+                one.engine.get()
+        apply = prepare_run(self._catalog, run)
         with self._store.writing() as connection:
-            return apply_run(connection, self._catalog, run)
+            return apply(connection)
 
     def _publish(self, publish: Publish) -> None:
         """Let readers see it; what cannot be taken over is built anew from the store."""

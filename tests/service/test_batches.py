@@ -49,6 +49,22 @@ def test_what_comes_after_an_emptying_step_stays(
     assert (settings["hitsPerPage"] == 3) == settings_stay
 
 
+def test_a_batch_that_empties_an_index_first_is_seen_as_a_whole(inside: Inside) -> None:
+    records = [{"objectID": str(n), "t": "lamp", "v": n % 50} for n in range(1500)]
+    inside.fill("films", *records)
+    steps = [step("clear"), *({"action": "addObject", "body": one} for one in records)]
+    service = inside.app.service
+    engine = service.catalog.find("films").engine.get()
+
+    task = inside.call("POST", "/1/indexes/films/batch", {"requests": steps}).json()["taskID"]
+    seen = set()
+    while service.tasks.published < task:
+        seen.add(len(engine))
+    seen.add(len(engine))
+
+    assert seen == {1500}
+
+
 def test_a_delete_at_the_end_leaves_no_index(inside: Inside) -> None:
     steps = [step("addObject", "1"), step("delete")]
 

@@ -152,3 +152,140 @@ def test_an_assignment_needs_a_user(two: Inside) -> None:
 
     assert answer.status_code == 400
     assert "user_id" in answer.json()["message"]
+
+
+def write(inside: Inside, user: str, index: str, *records: dict[str, Any]) -> None:
+    requests = [{"action": "addObject", "body": record} for record in records]
+    headers = {"X-Service-User-ID": user} if user else {}
+    inside.done("POST", f"/1/indexes/{index}/batch", {"requests": requests}, headers=headers)
+
+
+def figures(inside: Inside, user: str) -> tuple[int, int]:
+    told = inside.call("GET", f"{PATH}/{user}").json()
+    return told["nbRecords"], told["dataSize"]
+
+
+def test_a_user_holds_the_indices_written_in_its_name(two: Inside) -> None:
+    for user, cluster in (("ann%20lee", "local-1"), ("bob", "local-2")):
+        assign(two, user, cluster)
+    write(two, "ann%20lee", "films", {"objectID": "1"}, {"objectID": "2"})
+    write(two, "bob", "songs", {"objectID": "1"})
+    write(two, "", "free", {"objectID": "1"}, {"objectID": "2"}, {"objectID": "3"})
+
+    assert (figures(two, "ann%20lee"), figures(two, "bob")) == ((2, 32), (1, 16))
+    [listed] = [u for u in two.call("GET", PATH).json()["userIDs"] if u["userID"] == "bob"]
+    [found] = two.call("POST", f"{PATH}/search", {"query": "bob"}).json()["hits"]
+    assert listed["nbRecords"] == found["nbRecords"] == 1
+    clusters = two.call("GET", "/1/clusters").json()["clusters"]
+    assert [(c["nbRecords"], c["dataSize"]) for c in clusters] == [(5, 80), (1, 16)]
+
+
+def test_a_user_takes_its_figures_to_another_cluster(two: Inside) -> None:
+    assign(two, "ann", "local-1")
+    write(two, "ann", "films", {"objectID": "1"})
+
+    assign(two, "ann", "local-2")
+
+    clusters = two.call("GET", "/1/clusters").json()["clusters"]
+    assert [c["nbRecords"] for c in clusters] == [0, 1]
+
+
+def test_the_users_with_the_most_records_are_on_top(two: Inside) -> None:
+    names = [f"u{number:02}" for number in range(12)]
+    two.call("POST", f"{PATH}/batch", {"cluster": "local-1", "users": names})
+    for user, count in (("u11", 3), ("u05", 2)):
+        write(two, user, user, *({"objectID": str(n)} for n in range(count)))
+
+    [top] = two.call("GET", f"{PATH}/top").json()["topUsers"]
+
+    assert [user["userID"] for user in top["local-1"]] == ["u11", "u05", *names[:5], *names[6:9]]
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "body", "held"),
+    [
+        ("POST", "/1/indexes/films/operation", {"operation": "move", "destination": "kept"}, 1),
+        ("POST", "/1/indexes/films/operation", {"operation": "copy", "destination": "kept"}, 2),
+        ("POST", "/1/indexes/films/clear", None, 0),
+        ("DELETE", "/1/indexes/films", None, 0),
+    ],
+)
+def test_figures_follow_what_becomes_of_an_index(
+    two: Inside, verb: str, path: str, body: Any, held: int
+) -> None:
+    assign(two, "ann", "local-1")
+    write(two, "ann", "films", {"objectID": "1"})
+
+    two.done(verb, path, body)
+    if verb == "DELETE":
+        write(two, "", "films", {"objectID": "1"})
+
+    assert figures(two, "ann")[0] == held
+
+
+def test_a_user_is_removed_with_its_data(two: Inside) -> None:
+    assign(two, "ann", "local-2")
+    write(two, "ann", "films", {"objectID": "1"})
+    write(two, "", "free", {"objectID": "1"})
+
+    two.call("DELETE", f"{PATH}/ann")
+
+    while two.call("GET", f"{PATH}/pending").json()["pending"]:
+        time.sleep(0.005)
+    assert [i["name"] for i in two.call("GET", "/1/indexes").json()["items"]] == ["free"]
+    assign(two, "ann", "local-1")
+    assert figures(two, "ann") == (0, 0)
+
+
+def test_a_removal_is_pending_until_its_data_is_gone(two: Inside) -> None:
+    assign(two, "ann", "local-2")
+    write(two, "ann", "films", {"objectID": "1"})
+
+    with two.app.service.store.writing():  # nothing is applied meanwhile
+        two.app.service.mapping.leaving["ann"] = ("local-2", two.app.service.tasks.last + 1)
+        answer = two.call("GET", f"{PATH}/pending?getClusters=true").json()
+
+    assert answer == {"pending": True, "clusters": {"local-1": [], "local-2": ["ann"]}}
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "body"),
+    [
+        ("POST", "/1/indexes/films", {"objectID": "1"}),
+        ("POST", "/1/indexes/*/batch", {"requests": []}),
+        ("PUT", "/1/indexes/films/settings", {}),
+    ],
+)
+def test_a_write_in_the_name_of_nobody_known_is_refused(
+    two: Inside, verb: str, path: str, body: Any
+) -> None:
+    answer = two.call(verb, path, body, headers={"X-Service-User-ID": "nobody"})
+
+    assert answer.status_code == 404
+    assert "nobody is on no cluster" in answer.json()["message"]
+
+
+def test_a_refused_write_gives_nothing_away(two: Inside) -> None:
+    assign(two, "ann", "local-1")
+    write(two, "", "films", {"objectID": "1"})
+
+    refused = two.call("POST", "/1/indexes/films", [], headers={"X-Service-User-ID": "ann"})
+
+    assert refused.status_code == 400
+    assert figures(two, "ann") == (0, 0)
+
+
+def test_whose_an_index_is_outlives_the_service(tmp_path: Path) -> None:
+    for first in (True, False):
+        service = Service(tmp_path)
+        service.start()
+        app = App(service)
+        inside = Inside(app)
+        if first:
+            assign(inside, "ann", "local-1")
+            write(inside, "ann", "films", {"objectID": "1"})
+        held = figures(inside, "ann")
+        app.close()
+        service.stop()
+
+    assert held == (1, 16)

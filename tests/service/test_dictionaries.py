@@ -1,16 +1,18 @@
-"""Dictionaries take words of one's own and switch standard ones off."""
+"""Dictionaries take words of one's own and switch standard ones off, and searches go by them."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
+from svc_notebook.service import limits
 from svc_notebook.service.handlers import dictionaries
 from tests.conftest import Inside
 
 ENTRIES: dict[str, dict[str, Any]] = {
-    "stopwords": {"objectID": "1", "language": "en", "word": "down", "state": "enabled"},
+    "stopwords": {"objectID": "1", "language": "en", "word": "downtown", "state": "enabled"},
     "plurals": {"objectID": "1", "language": "fr", "words": ["cheval", "chevaux"]},
     "compounds": {
         "objectID": "1",
@@ -34,17 +36,28 @@ def search(inside: Inside, dictionary: str, query: str = "", **more: Any) -> dic
     return dict(inside.call("POST", path, {"query": query, **more}).json())
 
 
+def custom(inside: Inside, dictionary: str) -> list[str]:
+    """The objectIDs of the entries of one's own."""
+    found = search(inside, dictionary, hitsPerPage=1000)["hits"]
+    return [hit["objectID"] for hit in found if hit["type"] == "custom"]
+
+
+def words(answer: dict[str, Any]) -> list[str]:
+    return [hit["word"] for hit in answer["hits"]]
+
+
 @pytest.mark.parametrize("dictionary", ENTRIES)
 def test_an_entry_is_saved_and_found(inside: Inside, dictionary: str) -> None:
     entry = ENTRIES[dictionary]
 
     save(inside, dictionary, add(entry))
 
-    answer = search(inside, dictionary)
+    query, language = "downtown" if dictionary == "stopwords" else "", entry["language"]
+    answer = search(inside, dictionary, query, language=language)
     assert answer == {"hits": [{**entry, "type": "custom"}], "nbHits": 1, "page": 0, "nbPages": 1}
-    url = f"/1/dictionaries/{dictionary}/search?query=&language={entry['language']}"
+    url = f"/1/dictionaries/{dictionary}/search?query={query}&language={language}"
     assert inside.call("GET", url).json() == answer
-    assert search(inside, dictionary, language="nl")["hits"] == []
+    assert search(inside, dictionary, query, language="nl")["hits"] == []
 
 
 def test_a_task_of_a_dictionary_is_told_without_an_index(inside: Inside) -> None:
@@ -67,10 +80,10 @@ def test_of_two_steps_on_an_entry_the_last_holds(inside: Inside) -> None:
     first, gone = ENTRIES["stopwords"], {"action": "deleteEntry", "body": {"objectID": "1"}}
 
     save(inside, "stopwords", {"requests": [*add(first)["requests"], gone]})
-    assert search(inside, "stopwords")["nbHits"] == 0
+    assert custom(inside, "stopwords") == []
     save(inside, "stopwords", {"requests": [gone, *add(first)["requests"]]})
 
-    assert search(inside, "stopwords")["nbHits"] == 1
+    assert custom(inside, "stopwords") == ["1"]
 
 
 @pytest.mark.parametrize(("clear", "left"), [(False, ["1", "2"]), (True, ["2"])])
@@ -81,7 +94,7 @@ def test_a_batch_adds_or_replaces(inside: Inside, clear: bool, left: list[str]) 
     more = add({**entry, "objectID": "2"}, clearExistingDictionaryEntries=clear)
     save(inside, "stopwords", more)
 
-    assert [hit["objectID"] for hit in search(inside, "stopwords")["hits"]] == left
+    assert custom(inside, "stopwords") == left
 
 
 def test_languages_tell_which_dictionaries_they_have(inside: Inside) -> None:
@@ -150,3 +163,146 @@ def test_more_entries_than_the_quota_are_refused(
 @pytest.mark.parametrize("query", ["", "?query=a&hitsPerPage=0", "?query=a&hitsPerPage=1001"])
 def test_a_search_that_cannot_be_is_refused(inside: Inside, query: str) -> None:
     assert inside.call("GET", f"/1/dictionaries/stopwords/search{query}").status_code == 400
+
+
+def test_standard_stop_words_are_listed(inside: Inside) -> None:
+    answer = search(inside, "stopwords", "about")
+
+    [hit] = answer["hits"]
+    assert hit["type"] == "standard"
+    assert (hit["language"], hit["word"], hit["state"]) == ("en", "about", "enabled")
+    assert re.fullmatch("[0-9a-f]{32}", hit["objectID"])
+    assert answer == search(inside, "stopwords", "about")
+
+
+def test_standard_stop_words_come_page_by_page_in_one_order(inside: Inside) -> None:
+    whole = search(inside, "stopwords", language="en", hitsPerPage=1000)
+
+    pages = [
+        search(inside, "stopwords", language="en", hitsPerPage=100, page=page)
+        for page in range(-(-whole["nbHits"] // 100))
+    ]
+
+    assert len(pages) == pages[0]["nbPages"] > 5
+    assert [word for page in pages for word in words(page)] == words(whole)
+    assert len(set(words(whole))) == whole["nbHits"]
+    assert {hit["language"] for hit in whole["hits"]} == {"en"}
+
+
+def test_an_entry_of_ones_own_stands_in_place_of_the_standard_one(inside: Inside) -> None:
+    entry = {"objectID": "mine", "language": "en", "word": "About", "state": "disabled"}
+
+    save(inside, "stopwords", add(entry))
+
+    assert search(inside, "stopwords", "about")["hits"] == [{**entry, "type": "custom"}]
+
+
+def test_standard_entries_that_are_off_are_not_listed(inside: Inside) -> None:
+    switch(inside, stopwords={"en": True})
+    assert search(inside, "stopwords", "about")["hits"] == []
+
+    switch(inside, stopwords={"en": False})
+
+    assert words(search(inside, "stopwords", "about")) == ["about"]
+
+
+def test_standard_plurals_are_found_by_a_word(inside: Inside) -> None:
+    answer = search(inside, "plurals", "mice", language="en")
+
+    assert [(hit["words"], hit["type"]) for hit in answer["hits"]] == [
+        (["mice", "mouse"], "standard")
+    ]
+
+
+def test_standard_compounds_are_found_by_a_word(inside: Inside) -> None:
+    answer = search(inside, "compounds", "boekenkast kast", language="nl")
+
+    assert [(hit["word"], hit["decomposition"]) for hit in answer["hits"]] == [
+        ("boekenkast", ["boeken", "kast"])
+    ]
+
+
+def test_a_payload_beyond_10_mb_is_refused(inside: Inside) -> None:
+    content = b'{"requests": [' + b" " * limits.BODY + b"]}"
+
+    answer = inside.call("POST", "/1/dictionaries/stopwords/batch", content=content)
+
+    assert answer.status_code == 413
+
+
+def switch(inside: Inside, **standard: Any) -> None:
+    inside.done("PUT", "/1/dictionaries/*/settings", {"disableStandardEntries": standard})
+
+
+@pytest.fixture
+def books(inside: Inside) -> Inside:
+    switch(inside, compounds={"de": True})
+    inside.fill(
+        "books",
+        {"objectID": "1", "title": "The mouse"},
+        {"objectID": "2", "title": "Mice"},
+        {"objectID": "3", "title": "Tablette gegen Kopfschmerzen: Kopfschmerztablette"},
+        {"objectID": "4", "title": "Tablette"},
+        searchableAttributes=["title"],
+        decompoundedAttributes={"de": ["title"]},
+    )
+    return inside
+
+
+def test_a_stop_word_of_ones_own_counts_at_once_and_no_longer_once_deleted(books: Inside) -> None:
+    asked: dict[str, Any] = {"query": "gegen mouse", "removeStopWords": ["en"]}
+    assert books.ids("books", **asked) == []
+
+    save(books, "stopwords", add({"objectID": "1", "language": "en", "word": "Gegen"}))
+    assert books.ids("books", **asked) == ["1"]
+
+    gone = {"requests": [{"action": "deleteEntry", "body": {"objectID": "1"}}]}
+    save(books, "stopwords", gone)
+    assert books.ids("books", **asked) == []
+
+
+@pytest.mark.parametrize("by", ["entry", "switch"])
+def test_a_standard_stop_word_is_put_out_of_force(books: Inside, by: str) -> None:
+    asked: dict[str, Any] = {"query": "the mice", "removeStopWords": ["en"]}
+    assert books.ids("books", **asked) == ["2"]
+
+    if by == "entry":
+        entry = {"objectID": "1", "language": "en", "word": "the", "state": "disabled"}
+        save(books, "stopwords", add(entry))
+    else:
+        switch(books, stopwords={"en": True})
+
+    assert books.ids("books", **asked) == []
+
+
+def test_forms_of_ones_own_replace_the_standard_ones(books: Inside) -> None:
+    asked: dict[str, Any] = {"query": "mouse", "ignorePlurals": ["en"]}
+    assert sorted(books.ids("books", **asked)) == ["1", "2"]
+
+    forms = {"objectID": "1", "language": "en", "words": ["mouse", "tablette"]}
+    save(books, "plurals", add(forms))
+
+    assert sorted(books.ids("books", **asked)) == ["1", "3", "4"]
+
+
+def test_standard_forms_are_switched_off(books: Inside) -> None:
+    switch(books, plurals={"en": True})
+
+    assert books.ids("books", "mouse", ignorePlurals=["en"]) == ["1"]
+
+
+def test_a_compound_of_ones_own_is_taken_apart_at_once(books: Inside) -> None:
+    assert books.ids("books", "schmerz") == []
+
+    save(books, "compounds", add(ENTRIES["compounds"]))
+
+    assert books.ids("books", "schmerz") == ["3"]
+    assert sorted(books.ids("books", "tablette")) == ["3", "4"]
+
+
+def test_a_compound_taken_for_an_atom_is_not_taken_apart(books: Inside) -> None:
+    save(books, "compounds", add(ENTRIES["compounds"]))
+
+    save(books, "compounds", add({**ENTRIES["compounds"], "decomposition": []}))
+
+    assert books.ids("books", "schmerz") == []

@@ -16,7 +16,7 @@ def operate(inside: Inside, operation: str, source: str, target: str, **more: An
 
 @pytest.fixture
 def films(inside: Inside) -> Inside:
-    inside.fill("films", {"objectID": "1", "t": "x"}, hitsPerPage=3, replicas=["other"])
+    inside.fill("films", {"objectID": "1", "t": "x"}, hitsPerPage=3)
     return inside
 
 

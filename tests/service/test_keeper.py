@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.records import read_chunks
+from svc_notebook.service.engine.compounds import Compounds, Splitter
+from svc_notebook.service.engine.names import Names
+from svc_notebook.service.records import find_retired, read_bodies, read_chunks
 from svc_notebook.service.service import Service
 from svc_notebook.service.steps import Step, pack_steps
 from svc_notebook.service.store import Store
@@ -109,4 +111,59 @@ def test_an_engine_becomes_one_piece_when_it_is_quiet(tmp_path: Path) -> None:
         time.sleep(0.01)
 
     assert len(service.catalog.find("films").engine.get()) == 3
+    service.stop()
+
+
+def test_what_languages_need_is_worked_out_before_the_first_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken_apart: list[str] = []
+
+    class Counting(Compounds):
+        @classmethod
+        def of(cls, vocabulary: Names, splitter: Splitter) -> Compounds:
+            taken_apart.append(splitter.language)
+            return Compounds.of(vocabulary, splitter)
+
+    monkeypatch.setattr("svc_notebook.service.engine.spelling.Compounds", Counting)
+    service = Service(tmp_path)
+    service.start()
+    settings = {"decompoundedAttributes": {"nl": ["title"]}, "ignorePlurals": ["en"]}
+    order = {"settings": settings, "forward": False}
+    wait_published(service, service.accept("films", "settings", order))
+    add(service, "1", "2")
+
+    while not taken_apart:
+        time.sleep(0.01)
+
+    shelf = service.catalog.find("films")
+    knowledge = service.catalog.library.knowledge(shelf.id)
+    shelf.engine.get().search({"query": "kast"}, lambda names: [None for _ in names], knowledge)
+    assert taken_apart == ["nl"]
+    service.stop()
+
+
+@pytest.mark.parametrize("kind", ["move", "copy", "steps"])
+def test_a_search_that_goes_on_still_finds_the_records_of_what_was_replaced(
+    tmp_path: Path, kind: str
+) -> None:
+    service = Service(tmp_path)
+    service.start()
+    add(service, "1", "2")
+    made = service.accept("new", "steps", pack_steps([Step("addObject", "3", b'{"objectID":"3"}')]))
+    before = service.catalog.find("films")
+    task = {
+        "move": ("new", "move", {"destination": "films"}),
+        "copy": ("new", "copy", {"destination": "films", "scope": None}),
+        "steps": ("films", "steps", pack_steps([Step("delete")])),
+    }[kind]
+    wait_published(service, made, service.accept(*task))
+
+    found = read_bodies(service.store, before.home, ["1", "2"])
+    while find_retired(service.store):
+        time.sleep(0.05)
+    later = read_bodies(service.store, before.home, ["1", "2"])
+
+    assert found.keys() == {"1", "2"}
+    assert not later
     service.stop()

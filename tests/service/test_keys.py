@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import Refused
-from svc_notebook.service.meter import HOUR, Meter
+from svc_notebook.service.meter import HOUR, MOST, Meter
 from tests.conftest import Inside
 
 
@@ -228,6 +228,19 @@ def test_queries_are_forgotten_after_an_hour() -> None:
     meter.count("k", "me", 2)
     with pytest.raises(Refused):
         meter.count("k", "me", 2)
+
+
+def test_callers_are_forgotten_so_that_their_number_stays_within_bounds() -> None:
+    now = [0.0]
+    meter = Meter(lambda: now[0])
+    for number in range(MOST + 100):
+        meter.count("k", f"{number}", 9)
+    assert len(meter) <= MOST
+
+    now[0] = HOUR + 1
+    for _ in range(MOST):
+        meter.count("k", "me", MOST)
+    assert len(meter) == 1
 
 
 def test_a_server_with_the_admin_key_speaks_for_its_callers(shop: Inside) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.service.app import App
-from svc_notebook.service.logs import KEPT, SECONDS, Logged, Logs
+from svc_notebook.service.logs import KEPT, SECONDS, Logged, Logs, mask
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
@@ -39,6 +39,7 @@ def test_the_newest_come_first_and_reading_is_not_logged(inside: Inside) -> None
 
     assert [e["index"] for e in read(inside)] == [f"i{n}" for n in range(14, 4, -1)]
     assert [e["index"] for e in read(inside, "?offset=13&length=5")] == ["i1", "i0"]
+    assert read(inside, f"?offset={10**18}00") == []
 
 
 @pytest.mark.parametrize(
@@ -75,12 +76,88 @@ def test_no_secret_is_told(inside: Inside) -> None:
     assert key[:4] in told
 
 
+def test_no_key_is_told_whose_making_or_reading_was_logged(inside: Inside) -> None:
+    fields = {"acl": ["search"], "description": "d"}
+    made = [
+        inside.call("POST", path, fields).json()["key"]
+        for path in ("/1/keys", "/1/indexes/films/keys")
+    ]
+    for key in (made[0], inside.facts["adminKey"]):
+        inside.call("GET", f"/1/keys/{key}")
+    inside.call("GET", "/1/keys")
+    inside.call("PUT", f"/1/indexes/films/keys/{made[1]}", fields)
+    inside.call("DELETE", f"/1/keys/{made[0]}")
+
+    told = read(inside)
+
+    assert not [
+        key for key in (*made, *inside.facts.values()) if len(key) == 32 and key in str(told)
+    ]
+    assert told[0]["url"] == f"/1/keys/{made[0][:4]}{'*' * 28}"
+    assert told[1]["url"].startswith("/1/indexes/films/keys/")
+
+
+@pytest.mark.parametrize(
+    ("secret", "shown"),
+    [("a" * 32, "aaaa" + "*" * 28), ("abcdefgh", "ab******"), ("abc", "***"), ("", "")],
+)
+def test_of_a_short_secret_next_to_nothing_is_shown(secret: str, shown: str) -> None:
+    assert mask("X-Service-API-Key", secret) == shown
+
+
+def test_several_searches_in_one_request_are_told_one_by_one(inside: Inside) -> None:
+    inside.fill("films", {"objectID": "1"})
+    inside.fill("songs", {"objectID": "1"})
+    requests = [
+        {"indexName": "films", "clickAnalytics": True},
+        {"indexName": "songs", "params": "userToken=me"},
+    ]
+    answer = inside.call("POST", "/1/indexes/*/queries", {"requests": requests}).json()
+
+    [entry] = read(inside, "?indexName=songs&type=query")
+
+    assert entry["inner_queries"] == [
+        {"index_name": "films", "query_id": answer["results"][0]["queryID"]},
+        {"index_name": "songs", "user_token": "me"},
+    ]
+
+
+def test_a_key_of_some_indices_sees_their_requests_only(inside: Inside) -> None:
+    fields = {"acl": ["logs"], "indexes": ["films"]}
+    key = inside.call("POST", "/1/keys", fields).json()["key"]
+    for index in ("films", "songs"):
+        inside.call("GET", f"/1/indexes/{index}")
+    both = {"requests": [{"indexName": "films"}, {"indexName": "songs"}]}
+    inside.call("POST", "/1/indexes/*/queries", both)
+
+    told = inside.call("GET", "/1/logs", key=key).json()["logs"]
+
+    assert [entry["url"] for entry in told] == ["/1/indexes/films"]
+
+
+def test_asking_for_a_task_is_a_request_like_any_other(inside: Inside) -> None:
+    inside.done("POST", "/1/indexes/films", {"objectID": "1"})
+    inside.call("GET", "/1/indexes/films/task/1")
+
+    assert [entry["method"] for entry in read(inside)] == ["GET", "POST"]
+    assert [entry["method"] for entry in read(inside, "?type=build")] == ["POST"]
+
+
 def test_bodies_are_cut(inside: Inside) -> None:
     inside.call("POST", "/1/indexes/films", {"text": "é" * 5000})
 
     [entry] = read(inside, "?length=1")
 
     assert len(entry["query_body"]) == 1000
+
+
+def test_what_is_kept_of_a_request_is_bounded(inside: Inside) -> None:
+    headers = {f"X-{number}": "x" * 3000 for number in range(10)}
+    inside.call("GET", f"/1/indexes/{'i' * 9000}?query={'q' * 9000}", headers=headers)
+
+    [entry] = read(inside, "?length=1")
+
+    assert len(str(entry)) < 20_000
 
 
 @pytest.mark.parametrize("query", ["?length=1001", "?offset=-1", "?type=most", "?lenght=1"])

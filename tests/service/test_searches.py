@@ -55,6 +55,8 @@ def test_an_answer_has_all_members_clients_read(films: Inside) -> None:
         ("POST", "films/query", {"params": "query=alien&facets=genre&page=0"}),
         ("POST", "films/query", {"params": "query=alien&facets=%5B%22genre%22%5D"}),
         ("POST", "films/query", {"params": "query=heat", "query": "alien", "facets": ["genre"]}),
+        ("POST", "films/query", {"params": {"query": "alien", "facets": ["genre"], "page": 0}}),
+        ("POST", "films/query", {"params": None, "query": "alien", "facets": ["genre"]}),
         ("GET", "films?query=alien&facets=genre&page=0", None),
         ("GET", "films?query=alien&facets=%5B%22genre%22%5D", None),
     ],
@@ -87,6 +89,12 @@ def test_ranking_info_names_the_index_and_the_parsed_query(films: Inside) -> Non
     assert answer["index"] == answer["indexUsed"] == "films"
     assert answer["parsedQuery"] == "alien"
     assert answer["hits"][0]["_rankingInfo"]["nbTypos"] == 0
+
+
+def test_a_facet_that_is_not_declared_is_told(films: Inside) -> None:
+    answer = ask(films, "films/query", {"facets": ["title", "genre", "*"], "responseFields": []})
+
+    assert answer == {"message": "facets: `title` not counted; add to attributesForFaceting first"}
 
 
 def test_click_analytics_bring_a_query_id_each_time(films: Inside) -> None:
@@ -213,3 +221,21 @@ def test_a_search_that_is_wrong_is_refused_with_the_reason(
 
     assert answer.status_code == status, answer.text
     assert any(part in answer.json()["message"] for part in told.split("|"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "counted"),
+    [({}, 1), ({"facetingAfterDistinct": True}, 1), ({"facetingAfterDistinct": False}, 2)],
+    ids=str,
+)
+def test_a_search_decides_over_a_facet_that_counts_after_distinct(
+    inside: Inside, asked: dict[str, bool], counted: int
+) -> None:
+    records = [{"objectID": one, "maker": "m", "kind": "k"} for one in ("1", "2")]
+    settings = {"attributeForDistinct": "maker", "attributesForFaceting": ["afterDistinct(kind)"]}
+    inside.fill("grouped", *records, **settings)
+
+    body = {"distinct": True, "facets": ["kind"], **asked}
+    answer = inside.call("POST", "/1/indexes/grouped/query", body).json()
+
+    assert answer["facets"] == {"kind": {"k": counted}}

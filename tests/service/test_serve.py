@@ -100,6 +100,14 @@ def test_a_second_service_on_the_folder_names_the_first(
     assert "Traceback" not in second.stderr
 
 
+@pytest.mark.parametrize("number", ["65536", "99999", "-1"])
+def test_a_port_that_is_none_is_told(tmp_path: Path, number: str) -> None:
+    done = run("--data", str(tmp_path), "--port", number)
+
+    assert done.returncode == 1
+    assert f"{number} is not a port" in done.stderr
+
+
 def test_a_port_in_use_is_told(
     started: tuple[subprocess.Popen[str], Running], tmp_path: Path
 ) -> None:

@@ -71,6 +71,15 @@ def test_former_names_still_set(inside: Inside) -> None:
         ({"hitsPerPage": "5"}, "`hitsPerPage`"),
         ({"ranking": ["typos"]}, "ranking"),
         ({"customRanking": ["sideways(n)"]}, "customRanking"),
+        ({"searchableAttributes": ["unordered(a"]}, "never closed"),
+        ({"attributesForFaceting": ["filterOnly()"]}, "expected filterOnly(attribute)"),
+        ({"numericAttributesForFiltering": ["more(a)"]}, "known: equalOnly"),
+        ({"attributesToSnippet": ["a:x"]}, "attributesToSnippet[0]"),
+        ({"customNormalization": {"default": {"ab": "c"}}}, "expected one character"),
+        ({"replicas": ["virtual(a"]}, "never closed"),
+        ({"typoTolerance": "maybe"}, "`maybe` is not one of min, strict, true, false"),
+        ({"alternativesAsExact": ["x"]}, "`x` is not one of ignorePlurals"),
+        ({"relevancyStrictness": 101}, "`relevancyStrictness`: expected `int` <= 100"),
         ({"userData": "x" * 40_000}, "`userData` is larger"),
         ({"query": "x"}, "`query` is not known"),
         ([], "the body"),
@@ -84,6 +93,50 @@ def test_a_setting_that_is_wrong_is_refused_with_the_reason(
 
     assert answer.status_code == 400
     assert told in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("given", "found", "why"),
+    [
+        ("n > 1", ["2"], ""),
+        ("n = 1", ["1"], ""),
+        ("m = 2", ["2"], ""),
+        ("NOT m != 2", ["2"], ""),
+        ("m > 1", [], "m is compared by = and != only"),
+        ("m:1 TO 2", [], "m is compared by = and != only"),
+        ("o = 1", [], "o is not in numericAttributesForFiltering (m, n)"),
+    ],
+)
+def test_numbers_that_are_named_are_filtered_by_and_no_others(
+    inside: Inside, given: str, found: list[str], why: str
+) -> None:
+    records = [{"objectID": str(n), "n": n, "m": n, "o": n} for n in (1, 2)]
+    inside.fill("films", *records, numericAttributesToIndex=["n", "equalOnly(m)"])
+
+    answer = inside.call("POST", "/1/indexes/films/query", {"filters": given})
+
+    assert [hit["objectID"] for hit in answer.json().get("hits", ())] == found
+    assert why in answer.json().get("message", "")
+    assert answer.status_code == (400 if why else 200)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_settings_are_read_in_either_version(inside: Inside, version: int) -> None:
+    put(inside, hitsPerPage=5)
+
+    answer = inside.call("GET", f"/1/indexes/films/settings?getVersion={version}")
+
+    assert answer.json()["hitsPerPage"] == 5
+
+
+def test_what_was_read_of_a_replica_may_be_written_back(inside: Inside) -> None:
+    put(inside, replicas=["other", "virtual(more)"])
+
+    for name in ("films", "other", "more"):
+        told = inside.call("GET", f"/1/indexes/{name}/settings").json()
+        inside.done("PUT", f"/1/indexes/{name}/settings", told)
+
+    assert read(inside)["replicas"] == ["other", "virtual(more)"]
 
 
 def test_an_index_that_is_not_there_has_no_settings(inside: Inside) -> None:

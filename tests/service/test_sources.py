@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from svc_notebook.errors import NotFound
-from tests.conftest import Inside, start_service, stop_service
+from tests.conftest import ROOT, Inside, Running, start_service, stop_service
 
 PATH = "/1/security/sources"
 LOCAL = {"source": "127.0.0.0/8", "description": "this machine"}
@@ -72,13 +75,25 @@ def test_an_operator_who_locked_everybody_out_gets_back_in(tmp_path: Path) -> No
     process, running = start_service(tmp_path)
     with running.client() as client:
         client.put(PATH, json=[{"source": "10.0.0.0/8"}])
-        locked = client.get(PATH).status_code
     stop_service(process)
 
-    process, running = start_service(tmp_path, "--reset-allowlist")
+    process, running = start_service(tmp_path)
     with running.client() as client:
-        answer = client.get(PATH)
+        locked = client.get(PATH).status_code
+    stop_service(process)
+    process, running = start_command(tmp_path, "--reset-allowlist")
+    with running.client() as client:
+        answer, key = client.get(PATH), client.get(f"/1/keys/{running.searchKey}")
     stop_service(process)
 
     assert locked == 403
     assert answer.json() == []
+    assert key.status_code == 200
+
+
+def start_command(data: Path, *options: str) -> tuple[subprocess.Popen[str], Running]:
+    """Start the service as its operator does."""
+    command = [sys.executable, "-m", "svc_notebook.cli", "serve", "--json", "--data", str(data)]
+    process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout
+    return process, Running(**json.loads(process.stdout.readline()))

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from svc_notebook.service.app import App
+from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
 PATH = "/1/indexes/shop/synonyms"
@@ -150,3 +156,137 @@ def test_an_unknown_type_to_search_for_is_refused(shop: Inside) -> None:
     answer = shop.call("POST", f"{PATH}/search", {"type": "synonim"})
 
     assert (answer.status_code, "did you mean `synonym`?" in answer.text) == (400, True)
+
+
+# ------------------------------------------------------------------------------------- effect
+
+
+@pytest.fixture
+def stocked(shop: Inside) -> Inside:
+    titles = ["blue jeans", "an ipad", "a phone", "a bar", "room <no>", "trousers"]
+    shop.fill("shop", *({"objectID": str(n), "title": t} for n, t in enumerate(titles)))
+    return shop
+
+
+@pytest.mark.parametrize(
+    ("query", "ids"),
+    [
+        ("blue trousers", ["0"]),
+        ("tablet", ["1"]),
+        ("ipad", ["1"]),
+        ("smartphone", ["2"]),
+        ("foo", ["3"]),
+        ("room 1", ["4"]),
+        ("no", ["4"]),
+    ],
+)
+def test_each_type_changes_what_is_found(stocked: Inside, query: str, ids: list[str]) -> None:
+    assert stocked.ids("shop", query) == ids
+
+
+def test_synonyms_are_switched_off_by_the_query(stocked: Inside) -> None:
+    assert stocked.ids("shop", "tablet", synonyms=False) == []
+    assert stocked.ids("shop", "blue trousers", synonyms=False) == []
+
+
+def test_browsing_heeds_synonyms(stocked: Inside) -> None:
+    answer = stocked.call("POST", "/1/indexes/shop/browse", {"query": "tablet"}).json()
+
+    assert [hit["objectID"] for hit in answer["hits"]] == ["1"]
+
+
+def test_a_change_of_synonyms_takes_effect_at_once(stocked: Inside) -> None:
+    assert stocked.ids("shop", "slate") == []
+
+    stocked.done("PUT", f"{PATH}/2", {**ALL[1], "input": "slate"})
+    assert (stocked.ids("shop", "slate"), stocked.ids("shop", "tablet")) == (["1"], [])
+
+    stocked.done("DELETE", f"{PATH}/2")
+    assert stocked.ids("shop", "slate") == []
+
+    stocked.done("POST", f"{PATH}/clear")
+    assert stocked.ids("shop", "room 1") == []
+
+
+def test_synonyms_are_read_by_the_rules_of_new_settings(stocked: Inside) -> None:
+    stocked.fill("shop", {"objectID": "c", "title": "learn c++"})
+    synonym = {**ALL[1], "objectID": "6", "input": "cpp", "synonyms": ["c++"]}
+    stocked.done("PUT", f"{PATH}/6", synonym)
+    assert stocked.ids("shop", "cpp") == ["c"]
+    stocked.fill("shop", {"objectID": "d", "title": "learn c"})
+
+    stocked.done("PUT", "/1/indexes/shop/settings", {"separatorsToIndex": "+"})
+
+    assert stocked.ids("shop", "cpp") == ["c"]
+
+
+@pytest.mark.parametrize("scope", [None, ["synonyms"]])
+def test_the_effect_goes_along_with_a_copy_and_a_move(
+    stocked: Inside, scope: list[str] | None
+) -> None:
+    stocked.fill("new", {"objectID": "1", "title": "an ipad"})
+    assert stocked.ids("new", "tablet") == []
+
+    order = {"operation": "copy", "destination": "new", "scope": scope}
+    stocked.done("POST", "/1/indexes/shop/operation", order)
+    assert stocked.ids("new", "tablet") == ["1"]
+
+    stocked.done("POST", f"{PATH}/clear")
+    order = {"operation": "move", "destination": "old"}
+    stocked.done("POST", "/1/indexes/new/operation", order)
+    assert stocked.ids("old", "tablet") == ["1"]
+    assert stocked.ids("shop", "tablet") == []
+
+
+def test_another_index_of_the_same_name_has_no_synonyms(stocked: Inside) -> None:
+    assert stocked.ids("shop", "tablet") == ["1"]
+
+    stocked.done("DELETE", "/1/indexes/shop")
+    stocked.fill("shop", {"objectID": "1", "title": "an ipad"})
+
+    assert stocked.ids("shop", "tablet") == []
+
+
+def test_synonyms_take_effect_after_a_restart(tmp_path: Path) -> None:
+    with serving(tmp_path) as before:
+        before.done("POST", f"{PATH}/batch", ALL)
+        before.fill("shop", {"objectID": "1", "title": "an ipad <no> 7"})
+
+    with serving(tmp_path) as after:
+        assert after.ids("shop", "tablet jean") == ["1"]
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Inside]:
+    inner = Service(folder)
+    inner.start()
+    app = App(inner)
+    yield Inside(app)
+    app.close()
+    inner.stop()
+
+
+def test_a_search_sees_the_old_synonyms_or_the_new_and_nothing_between(inside: Inside) -> None:
+    sets = [
+        [{**ALL[1], "objectID": str(n), "input": "x", "synonyms": [f"{one}{n}"]} for n in range(50)]
+        for one in ("a", "b")
+    ]
+    titles = [f"{one}{n}" for one in "ab" for n in range(50)]
+    inside.fill("shop", *({"objectID": title, "title": title} for title in titles))
+    inside.done("POST", f"{PATH}/batch", sets[0])
+    seen: set[tuple[str, ...]] = set()
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.is_set():
+            seen.add(tuple(inside.ids("shop", "x", hitsPerPage=1000)))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    for turn in range(10):
+        inside.done("POST", f"{PATH}/batch?replaceExistingSynonyms=true", sets[(turn + 1) % 2])
+    done.set()
+    watcher.join()
+
+    told = {(len(ids), *{name[0] for name in ids}) for ids in seen}
+    assert told == {(50, "a"), (50, "b")}

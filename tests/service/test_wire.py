@@ -9,8 +9,10 @@ import socket
 import httpx
 import pytest
 
+from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.service import limits
 from tests.conftest import Inside, Running
+from tests.service.test_contract import path_of
 
 PACKED = {"content-encoding": "gzip"}
 
@@ -90,27 +92,47 @@ def test_a_request_that_is_not_http_is_answered(service: Running) -> None:
     assert json.loads(body)["status"] == 400
 
 
-@pytest.mark.parametrize("path", ["/1/indexes/a/query", "/1/indexes", "/1/keys/x"])
-def test_a_browser_may_ask_first_without_a_key(inside: Inside, path: str) -> None:
+NAMED = "x-service-api-key, x-service-application-id, x-service-user-id, content-type"
+
+
+@pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: row.name)
+def test_a_browser_may_ask_first_without_a_key(inside: Inside, row: Endpoint) -> None:
     headers = {
         "Origin": "http://shop.example",
-        "Access-Control-Request-Method": "POST",
-        "Access-Control-Request-Headers": "x-service-api-key, content-type",
+        "Access-Control-Request-Method": row.verb,
+        "Access-Control-Request-Headers": NAMED,
         "X-Service-API-Key": "",
+        "X-Service-Application-Id": "",
     }
+    url = f"{path_of(row)}?x-service-agent=shop&x-service-api-key=k"
 
-    answer = inside.call("OPTIONS", path, headers=headers)
+    answer = inside.call("OPTIONS", url, headers=headers)
 
     assert answer.status_code == 200
     assert answer.headers["access-control-allow-origin"] == "*"
-    assert "GET" in answer.headers["access-control-allow-methods"]
-    assert "x-service-api-key" in answer.headers["access-control-allow-headers"]
+    assert row.verb in answer.headers["access-control-allow-methods"].split(", ")
+    assert answer.headers["access-control-allow-headers"] == NAMED
+    assert int(answer.headers["access-control-max-age"]) > 600
 
 
 def test_every_answer_may_be_read_by_any_page(inside: Inside) -> None:
-    answers = [inside.call("GET", "/1/indexes"), inside.call("GET", "/nowhere")]
+    answers = [
+        inside.call("GET", "/1/indexes"),
+        inside.call("GET", "/nowhere"),
+        inside.call("TRACE", "/1/indexes"),
+        inside.call("GET", "/1/indexes", key="wrong"),
+        inside.call("POST", "/1/indexes/a", content=b"{"),
+    ]
 
     assert {a.headers["access-control-allow-origin"] for a in answers} == {"*"}
+
+
+def test_even_what_is_no_request_may_be_read_by_any_page(service: Running) -> None:
+    host, port = service.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=5) as plug:
+        plug.sendall(b"nonsense\r\n\r\n")
+
+        assert b"\r\naccess-control-allow-origin: *\r\n" in plug.recv(4096)
 
 
 def test_head_is_get_without_the_body(inside: Inside) -> None:

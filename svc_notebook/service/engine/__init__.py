@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from svc_notebook.service.engine.hits import Fetch
 from svc_notebook.service.engine.index import Index
+from svc_notebook.service.engine.options import VIRTUAL
 from svc_notebook.service.engine.ranking import Order
 from svc_notebook.service.engine.search import FacetFound, Found
+from svc_notebook.service.engine.shape import Shape
+from svc_notebook.service.engine.stock import Stock
 
-__all__ = ["FacetFound", "Fetch", "Found", "Index", "Order"]
+__all__ = ["VIRTUAL", "FacetFound", "Fetch", "Found", "Index", "Order", "Shape", "Stock"]

@@ -14,6 +14,7 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array, Arrays, part, parts_of
 from svc_notebook.service.engine.leaves import Leaf, number_text
 from svc_notebook.service.engine.names import Names, union
+from svc_notebook.service.engine.naming import Naming
 from svc_notebook.service.engine.postings import Postings
 from svc_notebook.service.engine.words import Rules
 
@@ -141,6 +142,13 @@ class Labels:
             self._words[rules] = found
         return found
 
+    def naming(self, rules: Rules) -> Naming:
+        """Return the labels by their words."""
+        found = self._namings.get(rules)
+        if found is None:
+            found = self._namings[rules] = Naming.of(self.names, rules)
+        return found
+
     def _codes_of(self, text: str, exact: bool) -> Array:
         if exact:
             code = self.names.find(text)
@@ -149,6 +157,10 @@ class Labels:
 
     @cached_property
     def _words(self) -> dict[Rules, Postings]:
+        return {}
+
+    @cached_property
+    def _namings(self) -> dict[Rules, Naming]:
         return {}
 
     @cached_property

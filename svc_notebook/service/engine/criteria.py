@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.fields import allowed_in, is_alone
+from svc_notebook.service.engine.languages import is_stop_word
 from svc_notebook.service.engine.match import Match, WordMatch
 from svc_notebook.service.engine.occurrences import Chunk
 from svc_notebook.service.engine.options import Options
@@ -26,6 +28,7 @@ class Manner:
     attribute_by_distance: bool = True
     attribute_counts: bool = True
     single_word: str = "attribute"
+    says_nothing: Callable[[str], bool] = str.isspace
 
     @classmethod
     def of(cls, options: Options) -> Manner:
@@ -40,7 +43,14 @@ class Manner:
             bool(by_distance),
             bool(options.searched),
             options["exactOnSingleWordQuery"],
+            partial(is_stop_word, options=options),
         )
+
+    def counts_word(self, word: str) -> bool:
+        """Whether the one word of a query may count as exact wherever it stands."""
+        if self.single_word == "none" or len(word) < SHORTEST_EXACT:
+            return False
+        return not self.says_nothing(word)
 
 
 Owned = tuple[Chunk, Array]
@@ -124,8 +134,7 @@ class Candidates:
         alone = False
         if len(words) == 1 and words[0].word.weight == 1:
             alone = self._manner.single_word == "attribute"
-            short = len(words[0].word.text) < SHORTEST_EXACT
-            if self._manner.single_word == "none" or (not alone and short):
+            if not alone and not self._manner.counts_word(words[0].word.text):
                 return None
         total = np.zeros(len(self.rows), np.int64)
         for number, match in enumerate(words):
@@ -154,14 +163,15 @@ class Candidates:
         found = self._occurrences(number)
         if not found:
             nothing = np.zeros(0, np.int64)
-            return Standing(nothing, nothing, nothing, nothing)
-        lengths = [np.full(len(chunk), chunk.length) for chunk, _ in found]
+            return Standing(nothing, nothing, nothing, nothing, nothing)
+        sizes = [len(owners) for _, owners in found]
         ranks = [self.match.fields.rank(chunk.spots()) for chunk, _ in found]
         return Standing.of(
             np.concatenate([owners for _, owners in found]),
             np.concatenate([chunk.places() for chunk, _ in found]),
-            np.concatenate(lengths),
+            np.repeat([chunk.length for chunk, _ in found], sizes),
             np.concatenate(ranks),
+            np.repeat([chunk.span for chunk, _ in found], sizes),
         )
 
     def _best_rank(self) -> Array:

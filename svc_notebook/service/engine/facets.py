@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from svc_notebook.service.engine.match import match_words
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.query import Query, words_without_typos
 from svc_notebook.service.engine.segment import Segment
+from svc_notebook.service.engine.view import View
+from svc_notebook.service.engine.words import Rules
 
 Chosen = Sequence[tuple[Segment, Array]]
 """Segments, each with the mask of its rows that count."""
@@ -33,6 +35,14 @@ class FacetHit:
     count: int
 
 
+class Named(NamedTuple):
+    """A run of words, and the values of a facet that are written so."""
+
+    start: int
+    end: int
+    values: tuple[str, ...]
+
+
 def read_facets(options: Options) -> list[str]:
     """Return the facets to count; `*` stands for all that may be counted."""
     given = options["facets"]
@@ -43,8 +53,9 @@ def read_facets(options: Options) -> list[str]:
 
 
 def counts_after_distinct(path: str, options: Options) -> bool:
-    """Whether a facet counts what is left of each group."""
-    after = options.faceted[path].after_distinct or options["facetingAfterDistinct"]
+    """Whether a facet counts what is left of each group: as the search says, else the settings."""
+    after = options.params.get("facetingAfterDistinct")
+    after = options.faceted[path].after_distinct if after is None else after
     return bool(after and options.distinct)
 
 
@@ -87,6 +98,18 @@ def search_facet(
         (lambda item: item[0]) if alphabetical else (lambda item: (-item[1], item[0]))
     )
     return [FacetHit(*item) for item in sorted(counts.items(), key=order)[:most]]
+
+
+def find_named(views: Sequence[View], path: str, words: Sequence[str], rules: Rules) -> list[Named]:
+    """Return the runs of words that are values of a facet, the longest from each place first."""
+    found: dict[tuple[int, int], set[str]] = {}
+    for view in views:
+        if (labels := view.segment.labels.get(path)) is not None:
+            for span, code in labels.naming(rules).find(words):
+                if view.alive[labels.rows[labels.codes == code]].any():
+                    found.setdefault(span, set()).add(labels.names[code])
+    spans = sorted(found, key=lambda span: (span[0], -span[1]))
+    return [Named(*span, tuple(sorted(found[span]))) for span in spans]
 
 
 def check_searchable(path: str, options: Options) -> None:

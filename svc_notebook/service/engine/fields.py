@@ -25,6 +25,7 @@ Allowed = Array | None
 class Fields:
     """Per attribute number of one segment; `counted` are the bits of the position that count."""
 
+    slots: Sequence[str]
     ranks: Array
     counted: Array
     searched: Allowed
@@ -37,6 +38,7 @@ class Fields:
         """Work out what the options mean for these attributes."""
         found = [_first_covering(path, options.searched) for path in slots]
         return cls(
+            slots,
             np.array([entry.rank if entry else 0 for entry in found], np.int64) * FIELD,
             np.array([POSITION if entry and entry.ordered else 0 for entry in found], np.int32),
             _only(slots, _restricted(options)),
@@ -48,7 +50,11 @@ class Fields:
     @classmethod
     def plain(cls) -> Fields:
         """Return one attribute in which anything may match."""
-        return cls(np.zeros(1, np.int64), np.zeros(1, np.int32), None, None, None, None)
+        return cls(("",), np.zeros(1, np.int64), np.zeros(1, np.int32), None, None, None, None)
+
+    def within(self, paths: Sequence[str]) -> Allowed:
+        """Return the mask of the attributes named, or inside one; all if none is."""
+        return _only(self.slots, paths or None)
 
     def rank(self, spots: Array) -> Array:
         """Return each occurrence's rank: attribute first, then position."""

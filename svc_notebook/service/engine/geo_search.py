@@ -96,8 +96,12 @@ class Around:
         return np.asarray(np.maximum(np.floor(metres / precisions) * precisions, starts))
 
     def explain(self, segment: Segment, rows: Array) -> Sequence[Mapping[str, Any]]:
-        """Return each row's distance in steps, the step, and which of its places is nearest."""
-        metres = to_metres(self._haversines(segment)[rows])
+        """Return each row's distance in steps, the step, and which of its places is nearest.
+
+        A promoted record may be nowhere.
+        """
+        haversines = self._haversines(segment)[rows]
+        metres = to_metres(haversines)
         _, precisions = self._steps(metres)
         return [
             {
@@ -108,10 +112,13 @@ class Around:
                     "distance": int(distance),
                 },
             }
-            for row, distance, precision in zip(
+            if somewhere
+            else {"geoDistance": 0, "geoPrecision": int(precision)}
+            for row, distance, precision, somewhere in zip(
                 rows.tolist(),
                 metres.tolist(),
                 np.broadcast_to(precisions, metres.shape).tolist(),
+                np.isfinite(haversines).tolist(),
                 strict=True,
             )
         ]

@@ -9,8 +9,10 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.match import Match
+from svc_notebook.service.engine.pinning import Pinned
 from svc_notebook.service.engine.plan import Plan
 from svc_notebook.service.engine.ranking import Order
+from svc_notebook.service.engine.segment import Segment
 
 GROWTH = 4
 """How much further to look when the best records have too few groups among them."""
@@ -55,9 +57,22 @@ def find_members(plan: Plan, matches: Sequence[Match], leaders: Order, most: int
     return _put_together(leaders, order, most)
 
 
-def only_leaders(plan: Plan, matches: Sequence[Match]) -> list[Match]:
-    """Return the matches without all but the best record of each group."""
-    leaders = find_leaders(plan, matches, sum(match.count for match in matches))
+def without_groups(matches: Sequence[Match], pinned: Pinned) -> Sequence[Match]:
+    """Return the matches without what is promoted, and without the rest of its groups."""
+    others = pinned.beside(matches)
+    groups = _groups_in(pinned.order)
+    if not groups.any():
+        return others
+    led = groups[groups != 0]
+    return [
+        replace(match, rows=match.rows & ~np.isin(match.segment.groups, led)) for match in others
+    ]
+
+
+def only_leaders(plan: Plan, matches: Sequence[Match], pinned: Pinned) -> Sequence[Match]:
+    """Return the matches without all but the first record of each group."""
+    others = without_groups(matches, pinned)
+    leaders = find_leaders(plan, others, sum(match.count for match in others))
     kept = []
     for match in matches:
         rows = np.zeros_like(match.rows)
@@ -65,25 +80,34 @@ def only_leaders(plan: Plan, matches: Sequence[Match]) -> list[Match]:
             if segment is match.segment:
                 rows[leaders.rows[leaders.numbers == number]] = True
         kept.append(replace(match, rows=rows))
-    return kept
+    return pinned.among(kept)
 
 
 def _put_together(leaders: Order, order: Order, most: int) -> Grouped:
     members: dict[int, list[int]] = {}
-    for place, group in enumerate(_groups_in(order).tolist()):
-        members.setdefault(group, []).append(place)
-    segments = [*leaders.segments, *order.segments]
+    led = set(_rows_in(leaders))
+    groups, found = _groups_in(order).tolist(), _rows_in(order)
+    for place, (group, row) in enumerate(zip(groups, found, strict=True)):
+        if row not in led:
+            members.setdefault(group, []).append(place)
+    shift = len(leaders.segments)
     numbers: list[int] = []
     rows: list[int] = []
     sequence: list[int] = []
     for place, group in enumerate(_groups_in(leaders).tolist()):
-        source, shift = (order, len(leaders.segments)) if group else (leaders, 0)
-        places = members[group][:most] if group else [place]
-        numbers += (source.numbers[places] + shift).tolist()
-        rows += source.rows[places].tolist()
-        sequence += range(len(places))
+        places = members.get(group, [])[: most - 1] if group else []
+        numbers += [int(leaders.numbers[place]), *(order.numbers[places] + shift).tolist()]
+        rows += [int(leaders.rows[place]), *order.rows[places].tolist()]
+        sequence += range(len(places) + 1)
+    segments = [*leaders.segments, *order.segments]
     together = Order(segments, np.array(numbers, np.int16), np.array(rows, np.int64))
     return Grouped(together, sequence)
+
+
+def _rows_in(order: Order) -> list[tuple[Segment, int]]:
+    """Return which row of which segment stands at each place."""
+    pairs = zip(order.numbers.tolist(), order.rows.tolist(), strict=True)
+    return [(order.segments[number], row) for number, row in pairs]
 
 
 def _first_of_each(groups: Array) -> Array:

@@ -9,39 +9,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from svc_notebook.service.engine.highlight_style import Selection, Style
 from svc_notebook.service.engine.leaves import DEEPEST, number_text
+from svc_notebook.service.engine.markers import Match, Matcher, Run, Runs
+from svc_notebook.service.engine.placeholders import Sealed, find_sealed, is_sealed
 from svc_notebook.service.engine.words import Token, reach, split, split_camel, tokens
 
-__all__ = ["Match", "Matcher", "Run", "Runs", "Style", "highlight_hit", "mark_text", "snippet_hit"]
+__all__ = ["Style", "highlight_hit", "mark_text", "snippet_hit"]
 
 LONGEST = 50_000
 """What follows after so many characters of a text is neither marked nor cut from."""
-
-Match = tuple[int, int]
-"""The number of the query word that a token matches, and how many of its letters to mark."""
-
-Matcher = Callable[[str, AbstractSet[str]], Mapping[str, Match]]
-"""Tells which of some tokens under a path match."""
-
-Run = tuple[int, tuple[str, ...]]
-"""A query word's number, and tokens that match it where they stand side by side."""
-
-Runs = Callable[[str], Sequence[Run]]
-"""Tells the runs to mark under a path."""
 
 _Leaf = dict[str, Any]
 _Node = dict[str, Any] | list[Any]
 _WriteLeaf = Callable[[str, str, int], _Leaf]
 
 
-def no_runs(path: str) -> Sequence[Run]:
+def no_runs(path: str) -> Mapping[str, Sequence[Run]]:
     """Mark single tokens only."""
-    return ()
+    return {}
 
 
 def highlight_hit(
@@ -145,11 +134,17 @@ def _to_text(value: str | bool | float) -> str:
 
 
 class _Mark(NamedTuple):
-    """A marked token, where its mark ends, and the query words it matches."""
+    """Where a mark begins and ends, the first word it covers and how many as a whole.
+
+    `words` are those of the query that match; `shown` is what to write in place of the text.
+    """
 
     token: Token
+    start: int
     end: int
     words: frozenset[str]
+    whole: int
+    shown: str | None = None
 
 
 class _Reading(NamedTuple):
@@ -177,7 +172,7 @@ class _Reading(NamedTuple):
         return "full" if self.found().issuperset(self.style.words) else "partial"
 
     def is_full(self) -> bool:
-        whole = sum(mark.end == mark.token.end for mark in self.marks)
+        whole = sum(mark.whole for mark in self.marks)
         return whole == self.length and len(self.text) <= LONGEST
 
 
@@ -190,33 +185,78 @@ def _read(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _
     found = split(split_camel(body) if camel else body, style.rules)
     words = set(found)
     matches = matcher(path, words)
-    wanted = [run for run in runs(path) if run[1][0] in words and words.issuperset(run[1])]
     marks = _mark_singles(text, style, camel, matches) if matches else []
-    if wanted:
-        marks = _join_marks([*marks, *_mark_runs(_read_tokens(text, style, camel), style, wanted)])
+    if wanted := _choose_runs(runs(path), words, sealed="<" in body):
+        marks = _join_marks([*marks, *_mark_runs(text, style, camel, wanted)])
     return _Reading(text, style, camel, len(found), marks)
+
+
+def _choose_runs(runs: Mapping[str, Sequence[Run]], words: set[str], *, sealed: bool) -> list[Run]:
+    """Return the runs that a text of these words may have."""
+    chosen = [
+        run
+        for first in runs
+        if first in words
+        for run in runs[first]
+        if (sealed if is_sealed(run.tokens) else words.issuperset(run.tokens))
+    ]
+    return sorted(chosen)
 
 
 def _mark_singles(
     text: str, style: Style, camel: bool, matches: Mapping[str, Match]
 ) -> list[_Mark]:
-    rules = style.rules
     marks = []
     for token in _read_tokens(text, style, camel, matches):
-        word, letters = matches[token.text]
-        end = reach(text, token, letters, rules)
-        marks.append(_Mark(token, end, frozenset((style.words[word],))))
+        match = matches[token.text]
+        words = frozenset([style.words[number] for number in match.words])
+        shown = match.instead if style.replacing and match.instead else None
+        end = reach(text, token, match.letters, style.rules)
+        marks.append(_Mark(token, token.start, end, words, int(end == token.end), shown))
     return marks
 
 
-def _mark_runs(found: Sequence[Token], style: Style, runs: Sequence[Run]) -> Iterator[_Mark]:
+def _mark_runs(text: str, style: Style, camel: bool, runs: Sequence[Run]) -> Iterator[_Mark]:
+    found = _read_tokens(text, style, camel)
+    body = text[:LONGEST]
+    sealed = list(find_sealed(split_camel(body) if camel else body, style.rules))
+    for run in runs:
+        words = frozenset([style.words[number] for number in run.words])
+        shown = run.instead if style.replacing and run.instead else None
+        for first in _find_run(run.tokens, found, sealed):
+            tokens = found[first : first + len(run.tokens)]
+            if is_sealed(run.tokens):
+                yield _mark_sealed(text, tokens, words, shown)
+            else:
+                yield from _mark_run(tokens, words, shown)
+
+
+def _find_run(
+    wanted: tuple[str, ...], found: Sequence[Token], sealed: Iterable[Sealed]
+) -> Sequence[int]:
+    """Return at which words of a text a run begins."""
+    if is_sealed(wanted):
+        last = len(found) - len(wanted)
+        return [one.first for one in sealed if one.words == wanted and one.first <= last]
     texts = tuple(token.text for token in found)
-    for word, wanted in runs:
-        words = frozenset((style.words[word],))
-        for start in range(len(texts) - len(wanted) + 1):
-            if texts[start : start + len(wanted)] == wanted:
-                run = found[start : start + len(wanted)]
-                yield from (_Mark(token, token.end, words) for token in run)
+    starts = range(len(texts) - len(wanted) + 1)
+    return [first for first in starts if texts[first : first + len(wanted)] == wanted]
+
+
+def _mark_run(run: Sequence[Token], words: frozenset[str], shown: str | None) -> Iterator[_Mark]:
+    """Mark each token, or all of them at once where something else is shown."""
+    if shown is None:
+        yield from (_Mark(token, token.start, token.end, words, 1) for token in run)
+    else:
+        yield _Mark(run[0], run[0].start, run[-1].end, words, len(run), shown)
+
+
+def _mark_sealed(
+    text: str, run: Sequence[Token], words: frozenset[str], shown: str | None
+) -> _Mark:
+    """Mark a placeholder with its brackets."""
+    start, end = text.rindex("<", 0, run[0].start), text.index(">", run[-1].end) + 1
+    return _Mark(run[0], start, end, words, len(run), shown)
 
 
 def _read_tokens(
@@ -229,22 +269,25 @@ def _read_tokens(
 
 
 def _join_marks(marks: Iterable[_Mark]) -> list[_Mark]:
-    """Make one mark of those of one token: as long as the longest, for all their words."""
-    joined: dict[int, _Mark] = {}
-    for mark in marks:
-        token, end, words = joined.get(mark.token.start, mark)
-        joined[token.start] = _Mark(token, max(end, mark.end), words | mark.words)
-    return [joined[start] for start in sorted(joined)]
+    """Make one mark of those that overlap: the longest of the first, for the words of all."""
+    joined: list[_Mark] = []
+    for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end, mark.shown is not None)):
+        if joined and mark.start < joined[-1].end:
+            joined[-1] = joined[-1]._replace(words=joined[-1].words | mark.words)
+        else:
+            joined.append(mark)
+    return joined
 
 
 def _write(reading: _Reading, start: int, end: int) -> str:
     """Write the part of a text from `start` to `end` with its marks."""
     pieces = []
     for mark in reading.marks:
-        opening = mark.token.start
-        if start <= opening < end:
+        opening = max(mark.start, start)
+        if opening < min(mark.end, end):
             pieces += [reading.text[start:opening], reading.style.before]
-            pieces += [reading.text[opening : mark.end], reading.style.after]
+            shown = reading.text[opening : mark.end] if mark.shown is None else mark.shown
+            pieces += [shown, reading.style.after]
             start = mark.end
     return "".join([*pieces, reading.text[start:end]])
 
@@ -262,7 +305,12 @@ def _choose_window(reading: _Reading, size: int) -> tuple[int, int]:
     last = first + size - 1
     ends_text = last == len(found) - 1
     start = found[first].start if first else 0
-    return start, min(len(text), LONGEST) if ends_text else found[last].end
+    end = min(len(text), LONGEST) if ends_text else found[last].end
+    # A mark of several words, or with brackets, is not cut through.
+    return (
+        next((mark.start for mark in reading.marks if mark.start < start < mark.end), start),
+        next((mark.end for mark in reading.marks if mark.start < end < mark.end), end),
+    )
 
 
 def _densest_span(marks: Sequence[_Mark], found: Sequence[Token], size: int) -> tuple[int, int]:

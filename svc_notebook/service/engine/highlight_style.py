@@ -59,7 +59,10 @@ class Selection:
 
 @dataclass(frozen=True)
 class Style:
-    """How one search marks its hits; `words` are the query's, as a matcher numbers them."""
+    """How one search marks its hits; `words` are the query's, as a matcher numbers them.
+
+    With `replacing`, a synonym is shown as the words of the query that it stands for.
+    """
 
     words: tuple[str, ...]
     rules: Rules
@@ -69,6 +72,7 @@ class Style:
     after: str
     ellipsis: str
     only_matching_items: bool
+    replacing: bool
 
     @classmethod
     def of(
@@ -89,6 +93,7 @@ class Style:
             after=chosen["highlightPostTag"],
             ellipsis=chosen["snippetEllipsisText"],
             only_matching_items=chosen["restrictHighlightAndSnippetArrays"],
+            replacing=chosen["replaceSynonymsInHighlight"],
         )
 
 
@@ -99,6 +104,7 @@ _NAMES = (
     "highlightPostTag",
     "snippetEllipsisText",
     "restrictHighlightAndSnippetArrays",
+    "replaceSynonymsInHighlight",
 )
 
 

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
 
 from svc_notebook.service.engine.fields import path_test
+from svc_notebook.service.engine.markers import Marker, Match, Run
 from svc_notebook.service.engine.options import Options
-from svc_notebook.service.engine.query import Alternative, Query, words_without_typos
+from svc_notebook.service.engine.placeholders import is_sealed, unseal
+from svc_notebook.service.engine.query import Query, words_without_typos
 from svc_notebook.service.engine.spelling import FIRST_LETTER, typos_between
+from svc_notebook.service.engine.ways import Alternative
 
-Match = tuple[int, int]
-"""The number of a query word, and how many letters of the token to mark."""
-Spotted = tuple[int, int, int]
-"""Typos, the number of the query word, and how many letters of the token match."""
+
+class Spotted(NamedTuple):
+    """A token that matches: its typos, the query word's number, and how many letters match."""
+
+    typos: int
+    number: int
+    letters: int
+    span: int = 0
+    instead: str = ""
+
+
 Loose = Callable[[str], Spotted | None]
-Run = tuple[int, tuple[str, ...]]
-"""The number of a query word, and tokens that match it side by side."""
-
-
-class Marker(NamedTuple):
-    """What to mark under a path: single tokens, and runs of them."""
-
-    match: Callable[[str, AbstractSet[str]], Mapping[str, Match]]
-    runs: Callable[[str], Sequence[Run]]
 
 
 class Manner(NamedTuple):
@@ -43,44 +44,71 @@ def make_marker(query: Query, options: Options) -> Marker:
     manner_of = _make_manners(options)
     unsearched = _Tokens((), Manner(typos=False, prefixes=False), unforgiven)
 
+    bound = {way.within for _, way in ways if way.within}
+
     @cache
-    def in_manner(manner: Manner) -> _Tokens:
-        return _Tokens(ways, manner, unforgiven)
+    def in_manner(manner: Manner, outside: frozenset[tuple[str, ...]]) -> _Tokens:
+        return _Tokens([pair for pair in ways if pair[1].within not in outside], manner, unforgiven)
 
     @cache
     def tokens_of(path: str) -> _Tokens:
         manner = manner_of(path)
-        return in_manner(manner) if manner else unsearched
+        outside = frozenset(within for within in bound if not path_test(within)(path))
+        return in_manner(manner, outside) if manner else unsearched
 
     def match(path: str, tokens: AbstractSet[str]) -> Mapping[str, Match]:
         return tokens_of(path).match(tokens)
 
     @cache
-    def runs(path: str) -> Sequence[Run]:
+    def runs(path: str) -> Mapping[str, Sequence[Run]]:
         manner = manner_of(path)
-        return [
-            (number, way.words)
+        phrases = [
+            (number, way)
             for number, way in ways
-            if manner and len(way.words) > 1 and (manner.typos or not way.typos)
+            if manner and _is_run(way) and (manner.typos or not way.typos)
+            if not way.apart and (not way.within or path_test(way.within)(path))
         ]
+        return _by_first_word(_join_spans(phrases))
 
     return Marker(match, runs)
+
+
+def _is_run(way: Alternative) -> bool:
+    return len(way.words) > 1 or is_sealed(way.words)
+
+
+def _join_spans(ways: Iterable[tuple[int, Alternative]]) -> list[Run]:
+    """Make one run of the ways in which the words of one span stand at once."""
+    numbers: dict[tuple[int, tuple[str, ...], str], list[int]] = {}
+    for number, way in ways:
+        alone = -1 - number  # in place of a span: none of those is negative
+        numbers.setdefault((way.span or alone, way.words, way.instead), []).append(number)
+    return [Run(tuple(some), words, instead) for (_, words, instead), some in numbers.items()]
+
+
+def _by_first_word(runs: Iterable[Run]) -> dict[str, list[Run]]:
+    by_word: dict[str, list[Run]] = {}
+    for run in runs:
+        by_word.setdefault(unseal(run.tokens[0]), []).append(run)
+    return by_word
 
 
 class _Tokens:
     """The tokens met so far, and the matches among them, in one manner."""
 
     def __init__(
-        self, ways: Iterable[tuple[int, Alternative]], manner: Manner, unforgiven: frozenset[str]
+        self, ways: Sequence[tuple[int, Alternative]], manner: Manner, unforgiven: frozenset[str]
     ) -> None:
         self._met: set[str] = set()
         self._matches: dict[str, Match] = {}
         self._unforgiven = unforgiven
         self._whole = _by_word(pair for pair in ways if manner.typos or not pair[1].typos)
+        self._inside = [(number, way) for number, way in ways if way.inside]
         self._by_first: dict[str, tuple[Loose, ...]] = {}
         self._by_second: dict[str, tuple[Loose, ...]] = {}
         for number, way in ways:
-            self._expect(_Spelling.of(number, way, manner))
+            if not way.inside:
+                self._expect(_Spelling.of(number, way, manner))
 
     def _expect(self, one: _Spelling) -> None:
         """Note under which first or second letters of tokens a word may be met."""
@@ -99,7 +127,7 @@ class _Tokens:
             self._met |= new
             first, second, whole = self._by_first, self._by_second, self._whole
             for token in new:
-                if token[0] in first or token[1:2] in second or token in whole:
+                if token[0] in first or token[1:2] in second or token in whole or self._inside:
                     self._meet(token)
         matches = self._matches
         return {token: matches[token] for token in matches.keys() & tokens}
@@ -108,10 +136,27 @@ class _Tokens:
         tests = self._by_first.get(token[0], ()) + self._by_second.get(token[1:2], ())
         found = [spot for test in tests if (spot := test(token))]
         if token in self._unforgiven:
-            found = [spot for spot in found if not spot[0]]
+            found = [spot for spot in found if not spot.typos]
         found += self._whole.get(token, ())
+        found += _spot_parts(token, self._inside)
         if found:
-            self._matches[token] = min(found)[1:]
+            self._matches[token] = _choose(found)
+
+
+def _choose(found: Sequence[Spotted]) -> Match:
+    """Take the words with the fewest typos, and those for which the token stands along with them.
+
+    It is a synonym if it is none of the words itself.
+    """
+    fewest = min(found).typos
+    spans = {spot.span for spot in found if spot.span and spot.typos == fewest}
+    chosen = [spot for spot in found if spot.typos == fewest or spot.span in spans]
+    own = any(not spot.instead for spot in chosen)
+    return Match(
+        tuple(sorted({spot.number for spot in chosen})),
+        max(spot.letters for spot in chosen),
+        "" if own else chosen[0].instead,
+    )
 
 
 @dataclass(frozen=True)
@@ -135,7 +180,7 @@ class _Spelling:
     def match(self, token: str) -> Spotted | None:
         """Compare the word with a token of the same first letter."""
         if self.prefix and token.startswith(self.word):
-            return 0, self.number, len(self.word)
+            return Spotted(0, self.number, len(self.word))
         if not self.forgiven or len(token) < len(self.word) - self.forgiven:
             return None
         if len(self.letters.difference(token)) > self.forgiven:
@@ -151,7 +196,7 @@ class _Spelling:
     def compare(self, token: str) -> Spotted | None:
         """Count the typos."""
         typos, letters = typos_between(self.word, token, self.forgiven, self.prefix)
-        return (typos, self.number, letters) if typos <= self.forgiven else None
+        return Spotted(typos, self.number, letters) if typos <= self.forgiven else None
 
     @cached_property
     def letters(self) -> frozenset[str]:
@@ -170,13 +215,27 @@ class _Spelling:
 
 
 def _by_word(ways: Iterable[tuple[int, Alternative]]) -> dict[str, list[Spotted]]:
-    """Group what matches a token as a whole: typos, query word, letters."""
+    """Group what matches a token as a whole."""
     found: dict[str, list[Spotted]] = {}
     for number, way in ways:
-        if len(way.words) == 1:
-            word = way.words[0]
-            found.setdefault(word, []).append((way.typos, number, len(word)))
+        single = len(way.words) == 1 and not way.inside
+        for word in way.words if single or way.apart else ():
+            spot = Spotted(way.typos, number, len(word), way.span, way.instead)
+            found.setdefault(word, []).append(spot)
     return found
+
+
+def _spot_parts(token: str, ways: Iterable[tuple[int, Alternative]]) -> Iterator[Spotted]:
+    """Spot query words in the parts of a compound; it is marked as a whole."""
+    for number, way in ways:
+        parts = way.inside.pieces(token) if way.inside else ()
+        if any(_is_part(way, form) for piece in parts for form in piece):
+            yield Spotted(way.typos, number, len(token))
+
+
+def _is_part(way: Alternative, form: str) -> bool:
+    word = way.words[0]
+    return form.startswith(word) if way.prefix else form == word
 
 
 def _make_manners(options: Options) -> Callable[[str], Manner | None]:

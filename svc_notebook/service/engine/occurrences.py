@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,20 +11,26 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.fields import Allowed, Fields, allowed_in, both
 from svc_notebook.service.engine.postings import Postings
-from svc_notebook.service.engine.query import Alternative, Query
+from svc_notebook.service.engine.query import Query
+from svc_notebook.service.engine.ways import Alternative
 
 Pick = slice | Array
+NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Occurrences that cost the same typos; `length` is how many words of the text each spans."""
+    """Occurrences that cost the same typos; `length` is how many words of the text each spans.
+
+    `span` is that of the alternative they are of.
+    """
 
     postings: Postings
     pick: Pick
     typos: int
     exact: bool
     length: int = 1
+    span: int = 0
 
     @cached_property
     def rows(self) -> Array:
@@ -36,7 +42,7 @@ class Chunk:
         if kept.dtype == bool:
             kept = np.flatnonzero(kept)
         pick = kept + self.pick.start if isinstance(self.pick, slice) else self.pick[kept]
-        return Chunk(self.postings, pick, self.typos, self.exact, self.length)
+        return Chunk(self.postings, pick, self.typos, self.exact, self.length, self.span)
 
     def spots(self) -> Array:
         """Return the attribute and position of each."""
@@ -73,28 +79,46 @@ class Finder:
 
     def find_chunks(self, ways: Sequence[Alternative]) -> list[Chunk]:
         """Return all occurrences of a query word where the search allows them."""
-        return [chunk for way in ways for chunk in self.find(way) if len(chunk)]
+        groups: dict[object, list[Alternative]] = {}
+        for way in ways:
+            groups.setdefault(_kind_of(way), []).append(way)
+        return [chunk for some in groups.values() for chunk in self.find(some) if len(chunk)]
 
     def find_rows(self, way: Alternative) -> Array:
         """Return the records in which a word or phrase stands, wherever that is searched."""
-        return next(self.find_phrase(way), self.find_whole(way)).rows
+        return self.find_written([way]).rows
 
-    def find(self, way: Alternative) -> Iterator[Chunk]:
-        """Return the occurrences of one alternative, by what they cost."""
-        searched = self.fields.searched
+    def find(self, ways: Sequence[Alternative]) -> Iterator[Chunk]:
+        """Return the occurrences of one alternative, or of several alike, by what they cost."""
+        searched, way = self.fields.searched, ways[0]
         costs = self.fields.with_typos if way.typos else None
-        if len(way.words) > 1:
-            yield from (_kept(chunk, searched, costs) for chunk in self.find_phrase(way))
+        within = self.fields.within(way.within)
+        if way.inside or way.apart:
+            chunks = self.find_compounds(way) if way.inside else self.find_apart(way)
+            yield from (_kept(chunk, searched, within) for chunk in chunks)
             return
-        yield _kept(self.find_whole(way), searched, costs)
+        yield _kept(self.find_written(ways), searched, costs, within)
         if way.prefix:
             yield _kept(self.find_longer(way), searched, self.fields.with_prefixes, costs)
         if way.forgiven:
             yield from self.find_misspelled(way)
 
+    def find_written(self, ways: Sequence[Alternative]) -> Chunk:
+        """Return where words, or words next to each other, stand as they are written."""
+        way = ways[0]
+        if len(way.words) > 1:
+            pick = np.concatenate([self.find_phrase(way.words) for way in ways])
+            return Chunk(self.postings, pick, way.typos, way.exact, len(way.words), way.span)
+        if len(ways) == 1:
+            return self.find_whole(way)
+        known = [self.known[way.words[0]] for way in ways if way.words[0] in self.known]
+        pick = self.postings.of_words(np.array(known, np.int64))
+        return Chunk(self.postings, pick, way.typos, way.exact, span=way.span)
+
     def find_whole(self, way: Alternative) -> Chunk:
         """Return where the word itself stands."""
-        return Chunk(self.postings, self.span(way.words[0]), way.typos, way.exact)
+        occurrences = self.span(way.words[0])
+        return Chunk(self.postings, occurrences, way.typos, way.exact, span=way.span)
 
     def find_longer(self, way: Alternative) -> Chunk:
         """Return where words stand that begin with this one and go on."""
@@ -103,17 +127,48 @@ class Finder:
         bounds = slice(int(self.postings.starts[low]), int(self.postings.starts[high]))
         return Chunk(self.postings, bounds, way.typos, False)
 
-    def find_phrase(self, way: Alternative) -> Iterator[Chunk]:
-        """Return where the words stand next to each other in one text."""
-        if len(way.words) < 2 or not all(word in self.known for word in way.words):
+    def find_phrase(self, words: Sequence[str]) -> Array:
+        """Return at which occurrences of their first word the words stand next to each other."""
+        if not all(word in self.known for word in words):
+            return NONE
+        spans = [self.span(word) for word in words]
+        at = self.postings.places
+        # The rarest word leaves least to look for.
+        order = sorted(
+            range(len(words)), key=lambda number: spans[number].stop - spans[number].start
+        )
+        starts = at[spans[order[0]]] - order[0]
+        for number in order[1:]:
+            starts = starts[_contains(at[spans[number]], starts + number)]
+            if not len(starts):
+                return NONE
+        first = np.searchsorted(at[spans[0]], starts) + spans[0].start
+        return np.asarray(first)
+
+    def find_apart(self, way: Alternative) -> Iterator[Chunk]:
+        """Return where the words stand in records that have them all."""
+        wholes = [
+            _kept(self.find_whole(replace(way, words=(word,))), self.fields.searched)
+            for word in way.words
+        ]
+        have = np.ones(len(self.postings.first_places) - 1, bool)
+        for chunk in wholes:
+            has = np.zeros_like(have)
+            has[chunk.rows] = True
+            have &= has
+        yield from (chunk.within(have[chunk.rows]) for chunk in wholes)
+
+    def find_compounds(self, way: Alternative) -> Iterator[Chunk]:
+        """Return where compounds stand of which the word is a part, or begins one."""
+        if way.inside is None:
             return
-        spans = [self.span(word) for word in way.words]
-        pick = np.arange(spans[0].start, spans[0].stop)
-        places = self.postings.places[spans[0]]
-        for distance, span in enumerate(spans[1:], 1):
-            kept = _contains(self.postings.places[span], places + distance)
-            pick, places = pick[kept], places[kept]
-        yield Chunk(self.postings, pick, way.typos, way.exact, len(way.words))
+        compounds = self.postings.vocabulary.compounds(way.inside)
+        whole = compounds.containing(way.words[0], prefix=False)
+        yield Chunk(self.postings, self.postings.of_words(whole), way.typos, way.exact)
+        if way.prefix:
+            longer = np.setdiff1d(compounds.containing(way.words[0], prefix=True), whole)
+            chunk = Chunk(self.postings, self.postings.of_words(longer), way.typos, way.exact)
+            yield _kept(chunk, self.fields.with_prefixes)
 
     def find_misspelled(self, way: Alternative) -> Iterator[Chunk]:
         """Where beginnings of words do not match, misspelled beginnings do not either."""
@@ -141,6 +196,13 @@ class Finder:
         if place is None:
             return slice(0, 0)
         return slice(*self.postings.starts[place : place + 2].tolist())
+
+
+def _kind_of(way: Alternative) -> object:
+    """Return what ways have in common that are looked up at once; most stand for themselves."""
+    if way.inside or way.apart or way.prefix or way.forgiven:
+        return way
+    return len(way.words), way.typos, way.exact, way.span, way.within
 
 
 def _kept(chunk: Chunk, *masks: Allowed) -> Chunk:

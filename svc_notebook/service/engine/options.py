@@ -8,9 +8,20 @@ from functools import cached_property
 from typing import Any
 
 from svc_notebook.api.parameters import default_of
-from svc_notebook.service.engine.shape import Faceted, Searched, covers, read_faceted, read_searched
-from svc_notebook.service.engine.words import Rules
+from svc_notebook.service.engine.knowledge import UNTAUGHT, Knowledge
+from svc_notebook.service.engine.shape import (
+    Faceted,
+    Searched,
+    covers,
+    read_faceted,
+    read_filterable,
+    read_searched,
+)
+from svc_notebook.service.engine.words import Rules, split
 
+VIRTUAL = "_virtual"
+"""The mark among settings of an index that is a virtual replica: its customRanking sorts what is
+relevant."""
 YES_AND_NO = {"true": True, "false": False}
 
 
@@ -20,6 +31,7 @@ class Options:
 
     settings: Mapping[str, Any]
     params: Mapping[str, Any]
+    knowledge: Knowledge = UNTAUGHT
 
     def __getitem__(self, name: str) -> Any:
         value = self.params.get(name)
@@ -34,6 +46,11 @@ class Options:
         return YES_AND_NO.get(given, given) if isinstance(given, str) else bool(given)
 
     @property
+    def sorts_relevant(self) -> bool:
+        """Whether what is relevant is sorted by customRanking before all else."""
+        return bool(self.settings.get(VIRTUAL))
+
+    @property
     def distinct(self) -> int:
         """Return how many hits of each group are wanted; 0 for all."""
         return int(self["distinct"]) if self["attributeForDistinct"] else 0
@@ -44,6 +61,12 @@ class Options:
         return Rules.of(self.settings)
 
     @cached_property
+    def unforgiven(self) -> frozenset[str]:
+        """Return the words that match only as they are written."""
+        given = self["disableTypoToleranceOnWords"]
+        return frozenset(word for text in given for word in split(text, self.rules))
+
+    @cached_property
     def searched(self) -> list[Searched]:
         """Return the entries of searchableAttributes."""
         return read_searched(self.settings)
@@ -52,6 +75,11 @@ class Options:
     def faceted(self) -> dict[str, Faceted]:
         """Return the entries of attributesForFaceting."""
         return read_faceted(self.settings)
+
+    @cached_property
+    def filterable(self) -> dict[str, bool]:
+        """Return the entries of numericAttributesForFiltering; none stand for all numbers."""
+        return read_filterable(self.settings)
 
     def sees(self, path: str) -> bool:
         """Whether whoever asks may see an attribute."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -14,6 +14,7 @@ from svc_notebook.service.engine.criteria import NOWHERE, Candidates, Manner
 from svc_notebook.service.engine.fields import Fields
 from svc_notebook.service.engine.geo_search import Where, find_where
 from svc_notebook.service.engine.match import Match, match_query
+from svc_notebook.service.engine.narrowing import narrow
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.query import Query, words_without_typos
 from svc_notebook.service.engine.ranking import Order, Step, order_all, rank_segment, read_steps
@@ -61,7 +62,7 @@ class Plan:
 
     def match_some(self, query: Query) -> tuple[Query, list[Match]]:
         """Find what matches; while nothing does, make words optional as the options say."""
-        matches = self.match(query)
+        matches = narrow(query, self.match(query), self.rank)
         for fewer in _looser(query, self.options["removeWordsIfNoResults"]):
             if any(match.count for match in matches):
                 break
@@ -71,7 +72,7 @@ class Plan:
     def rank(self, matches: Sequence[Match], wanted: int) -> Order:
         """Return the best records, in order."""
         ranked = [
-            rank_segment(self._candidates(match, np.flatnonzero(match.rows)), self.steps, wanted)
+            rank_segment(self.candidates(match, np.flatnonzero(match.rows)), self.steps, wanted)
             for match in matches
         ]
         order = order_all([one for one in ranked if len(one.rows)])
@@ -90,7 +91,7 @@ class Plan:
         return infos
 
     def _explain_rows(self, match: Match, rows: Array) -> list[dict[str, Any]]:
-        candidates = self._candidates(match, rows)
+        candidates = self.candidates(match, rows)
         columns = {
             name: _values(candidates.column(criterion), len(rows), sign)
             for name, criterion, sign in INFO
@@ -98,6 +99,7 @@ class Plan:
         columns["words"] = match.word_count(rows).tolist()
         columns["filters"] = self.selection.all_scores(match.segment, rows).tolist()
         columns["userScore"] = self._user_scores(match, rows)
+        _clear_unmatched(columns, match.rows[rows])
         return [
             {**dict(zip(columns, values, strict=True)), **place}
             for *values, place in zip(
@@ -106,19 +108,33 @@ class Plan:
         ]
 
     def _user_scores(self, match: Match, rows: Array) -> list[int]:
-        """Return the value of the first custom ranking attribute, 0 where it is no number."""
+        """Return the value of the first custom ranking attribute, 0 where it is no number.
+
+        Nor is it told to those who may not see it.
+        """
         custom = self.options["customRanking"]
-        if not custom:
+        path = read_sort(custom[0], "customRanking").path if custom else ""
+        if not custom or not self.options.sees(path):
             return [0] * len(rows)
-        values = match.segment.sort_key(read_sort(custom[0], "customRanking").path).numbers[rows]
+        values = match.segment.sort_key(path).numbers[rows]
         return [int(value) if abs(value) < TEXT else 0 for value in values.tolist()]
 
+    def eligible(self, view: View) -> Array:
+        """Return the mask of the rows that pass the filters and are where to look."""
+        if view not in self._eligible:
+            alive = view.alive
+            for chosen in (self.selection.rows(view.segment), self.where.rows(view.segment)):
+                alive = alive if chosen is None else alive & chosen
+            self._eligible[view] = alive
+        return self._eligible[view]
+
+    @cached_property
+    def _eligible(self) -> dict[View, Array]:
+        return {}
+
     def _match_view(self, view: View, query: Query) -> Match:
-        alive = view.alive
-        for chosen in (self.selection.rows(view.segment), self.where.rows(view.segment)):
-            alive = alive if chosen is None else alive & chosen
         fields = self._fields(view.segment.slots)
-        return match_query(view.segment, alive, query, fields, self._unforgiven)
+        return match_query(view.segment, self.eligible(view), query, fields, self._unforgiven)
 
     @cached_property
     def _unforgiven(self) -> frozenset[str]:
@@ -133,7 +149,8 @@ class Plan:
     def _known_fields(self) -> dict[tuple[str, ...], Fields]:
         return {}
 
-    def _candidates(self, match: Match, rows: Array) -> Candidates:
+    def candidates(self, match: Match, rows: Array) -> Candidates:
+        """Return rows of a match, to be ranked."""
         scores = partial(self.selection.scores, match.segment)
         nearness = partial(self.where.nearness, match.segment)
         return Candidates(match, self.manner, scores, nearness, rows)
@@ -145,6 +162,7 @@ INFO: Sequence[tuple[str, str, int]] = (
     ("proximityDistance", "proximity", 1),
     ("nbExactWords", "exact", -1),
 )
+ABOUT_WORDS = ("words", *(name for name, _, _ in INFO))
 
 
 def _values(column: Array | None, count: int, sign: int) -> list[int]:
@@ -152,6 +170,13 @@ def _values(column: Array | None, count: int, sign: int) -> list[int]:
         return [0] * count
     values: list[int] = np.where(column == NOWHERE, 0, sign * column).tolist()
     return values
+
+
+def _clear_unmatched(columns: Mapping[str, list[int]], matched: Array) -> None:
+    """A promoted record that the query does not match has nothing to tell of words."""
+    for place in np.flatnonzero(~matched).tolist():
+        for name in ABOUT_WORDS:
+            columns[name][place] = 0
 
 
 def _keep_fewest_typos(matches: Sequence[Match], kept: int) -> list[Match]:

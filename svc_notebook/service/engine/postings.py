@@ -15,6 +15,7 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, Arrays, part, parts_of, spread
 from svc_notebook.service.engine.names import starts_of, union
+from svc_notebook.service.engine.placeholders import FIRST, LAST, ONLY, find_sealed
 from svc_notebook.service.engine.spelling import Vocabulary
 from svc_notebook.service.engine.words import BREAK, Rules, split_all
 
@@ -46,11 +47,13 @@ class Postings:
         """Index texts that come in the order of their rows, and within a row of their slots."""
         numbers, words = _number_words(split_all(texts, rules))
         lengths, numbers = _cut_at_breaks(numbers)
+        text = np.repeat(np.arange(len(texts)), lengths)
+        within = np.arange(len(text)) - np.repeat(starts_of(lengths)[:-1], lengths)
+        if sealed := _find_sealed(texts, rules):
+            numbers, text, within = _append_sealed(sealed, words, numbers, text, within)
         ascending = sorted(words)
         ranks = {word: number for number, word in enumerate(ascending)}
         rank = np.fromiter(map(ranks.__getitem__, words), np.int64, len(words))
-        text = np.repeat(np.arange(len(texts)), lengths)
-        within = np.arange(len(text)) - np.repeat(starts_of(lengths)[:-1], lengths)
         position = np.minimum(within + _earlier_words(rows, slots, lengths)[text], LAST_POSITION)
         spot = (slots[text] << SLOT) | np.where(lengths[text] == 1, ALONE, 0) | position
         place = (GAP + starts_of(lengths + GAP)[:-1])[text] + within
@@ -152,6 +155,36 @@ def _cut_at_breaks(numbers: Array) -> tuple[Array, Array]:
     breaks = np.flatnonzero(numbers == 0)
     lengths = np.diff(breaks, prepend=-1) - 1
     return lengths, numbers[numbers != 0] - 1
+
+
+def _find_sealed(texts: Sequence[str], rules: Rules) -> list[tuple[str, int, int]]:
+    """Return the words of bracketed tokens as they are sealed, their texts and places in them."""
+    return [
+        (word, number, place)
+        for number, text in enumerate(texts)
+        if "<" in text
+        for token in find_sealed(text, rules)
+        for place, word in enumerate(token.words, token.first)
+        if word.startswith((FIRST, LAST, ONLY))
+    ]
+
+
+def _append_sealed(
+    sealed: Sequence[tuple[str, int, int]],
+    words: list[str],
+    numbers: Array,
+    text: Array,
+    within: Array,
+) -> tuple[Array, Array, Array]:
+    """Add sealed words to the occurrences; each stands where the plain word stands, too."""
+    known: dict[str, int] = {}
+    added = [known.setdefault(word, len(words) + len(known)) for word, _, _ in sealed]
+    words += known
+    return (
+        np.concatenate([numbers, np.array(added, np.int64)]),
+        np.concatenate([text, np.array([one for _, one, _ in sealed], np.int64)]),
+        np.concatenate([within, np.array([place for _, _, place in sealed], np.int64)]),
+    )
 
 
 def _earlier_words(rows: Array, slots: Array, lengths: Array) -> Array:

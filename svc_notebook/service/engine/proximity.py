@@ -2,13 +2,14 @@
 
 Neighbouring words of the query are compared in turn, for all records at once. In order and
 adjacent is 1, with one word between 2, and so on; the other way round is one more; `CAP` is "not
-near". Along with its distance each choice carries the best rank of the attributes it touches.
+near". Where one stretch of text stands for both words, they are as near as can be. Along with its
+distance each choice carries the best rank of the attributes it touches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,29 +25,38 @@ RANK = (1 << COST) - 1
 class Standing:
     """Occurrences of one query word, in the order of places.
 
-    `owners` number the records and rise with the places, `ends` are the places of last words.
+    `owners` number the records and rise with the places, `ends` are the places of last words,
+    `spans` tell which of them stand for several words of the query at once.
     """
 
     owners: Array
     places: Array
     ends: Array
     values: Array
+    spans: Array
 
     @classmethod
-    def of(cls, owners: Array, places: Array, lengths: Array, ranks: Array) -> Standing:
+    def of(
+        cls, owners: Array, places: Array, lengths: Array, ranks: Array, spans: Array
+    ) -> Standing:
         """Put occurrences in order."""
         if bool((places[1:] > places[:-1]).all()):
             start = places.astype(np.int64)
-            return cls(owners, start, start + lengths - 1, ranks)
+            return cls(owners, start, start + lengths - 1, ranks, spans)
         order = places.astype(np.int64) << 32 | np.arange(len(places))
         order.sort(kind="stable")
         order &= 0xFFFFFFFF
         start = places[order].astype(np.int64)
-        return cls(owners[order], start, start + lengths[order] - 1, ranks[order])
+        ends = start + lengths[order] - 1
+        return cls(owners[order], start, ends, ranks[order], spans[order])
 
     def take(self, kept: Array) -> Standing:
         """Return those that a mask keeps."""
-        return Standing(self.owners[kept], self.places[kept], self.ends[kept], self.values[kept])
+        return Standing(*(column[kept] for column in self.columns()))
+
+    def columns(self) -> Sequence[Array]:
+        """Return all there is to know of each."""
+        return self.owners, self.places, self.ends, self.values, self.spans
 
 
 def find_nearest(words: Sequence[Standing], records: int, least: int) -> tuple[Array, Array]:
@@ -67,30 +77,34 @@ def _go_on(before: Standing, word: Standing, records: int, least: int) -> Standi
     reached = _reach(before, word, _least(before, records), least)
     fresh = ~has_before[word.owners]
     values = np.where(fresh, word.values, reached)
-    state = Standing(word.owners, word.places, word.ends, values)
+    state = replace(word, values=values)
     waiting = ~has_word[before.owners]
     return _join(state, before.take(waiting)) if waiting.any() else state
 
 
 def _reach(before: Standing, word: Standing, nearest: Array, least: int) -> Array:
     """Return the best value at each occurrence of the next word."""
-    best = nearest[word.owners] + (CAP << COST)
+    floor = nearest[word.owners]
+    best = floor + (CAP << COST)
     start = np.searchsorted(before.places, word.places)
     longest = int((before.ends - before.places).max(initial=0))
-    reach = CAP + max(longest, int((word.ends - word.places).max(initial=0)))
-    # Only few occurrences can be near: those just before and just after in the order of places.
-    for step, first in ((-1, start - 1), (1, start)):
-        active, at = np.arange(len(first)), first
+    longest = max(longest, int((word.ends - word.places).max(initial=0)))
+    # Occurrences further and further off are tried, while one may still be better than the best.
+    for step, at in ((-1, start - 1), (1, start)):
+        active = np.arange(len(at))
         while True:
             inside = (at >= 0) & (at < len(before.places))
-            active, at = active[inside], at[inside]
-            near = np.abs(word.places[active] - before.places[at]) < reach
-            active, at = active[near], at[near]
+            if not inside.all():
+                active, at = active[inside], at[inside]
+            gap = np.abs(word.places[active] - before.places[at]) - longest
+            hopeful = floor[active] + (np.maximum(gap, least) << COST) < best[active]
+            active, at = active[hopeful], at[hopeful]
             if not len(active):
                 break
             distance = _distance(before, word, at, active)
-            distance = np.where(distance < CAP, np.maximum(distance, least), CAP)
-            best[active] = np.minimum(best[active], before.values[at] + (distance << COST))
+            value = before.values[at] + (np.maximum(distance, least) << COST)
+            # What is not near may be another record's.
+            best[active] = np.where(distance < CAP, np.minimum(best[active], value), best[active])
             at = at + step
     rank = np.minimum(best & RANK, word.values & RANK)
     reached: Array = (best & ~np.int64(RANK)) | rank
@@ -101,7 +115,12 @@ def _distance(before: Standing, word: Standing, at: Array, active: Array) -> Arr
     """Return the distances of pairs; occurrences that overlap are not near each other."""
     forth = word.places[active] - before.ends[at]
     back = before.places[at] - word.ends[active]
-    return np.where(forth > 0, forth, np.where(back > 0, back + 1, CAP))
+    apart = np.where(forth > 0, forth, np.where(back > 0, back + 1, CAP))
+    spans = word.spans[active]
+    if not spans.any():
+        return apart
+    same = (spans > 0) & (spans == before.spans[at]) & (word.places[active] == before.places[at])
+    return np.where(same, 1, apart)
 
 
 def _least(state: Standing, records: int) -> Array:
@@ -122,12 +141,5 @@ def _owning(state: Standing, records: int) -> Array:
 def _join(one: Standing, other: Standing) -> Standing:
     order = np.argsort(np.concatenate([one.places, other.places]), kind="stable")
     return Standing(
-        *(
-            np.concatenate(pair)[order]
-            for pair in zip(
-                (one.owners, one.places, one.ends, one.values),
-                (other.owners, other.places, other.ends, other.values),
-                strict=True,
-            )
-        )
+        *(np.concatenate(pair)[order] for pair in zip(one.columns(), other.columns(), strict=True))
     )

@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
+from svc_notebook.service.engine.expansion import expand
+from svc_notebook.service.engine.languages import is_stop_word, removes_stop_words
 from svc_notebook.service.engine.options import Options
+from svc_notebook.service.engine.ways import Alternative
 from svc_notebook.service.engine.words import Rules, split
 
 JOINED = 1
@@ -16,20 +19,6 @@ JOINED = 1
 SHORTEST_PART = 2
 MOST_WORDS = 100
 """Later words of a query are ignored."""
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """One way a query word may stand in a text: one word, or several next to each other.
-
-    `typos` is what it costs by itself, `forgiven` how many misspellings come on top.
-    """
-
-    words: tuple[str, ...]
-    typos: int = 0
-    forgiven: int = 0
-    prefix: bool = False
-    exact: bool = True
 
 
 @dataclass(frozen=True)
@@ -70,7 +59,8 @@ def read_query(options: Options) -> Query:
     """Read the query of a search."""
     words: list[QueryWord] = []
     excluded: list[Alternative] = []
-    parts = [part for part in _read_parts(options) if part.words]
+    parts = _without_stop_words([part for part in _read_parts(options) if part.words], options)
+    before = 0
     for number, part in enumerate(parts):
         if part.excluded:
             excluded.append(Alternative(part.words))
@@ -78,7 +68,9 @@ def read_query(options: Options) -> Query:
             text = " ".join(part.words)
             words.append(QueryWord(text, (Alternative(part.words),), weight=len(part.words)))
         else:
-            words += _read_run(part.words, options, ends_query=number == len(parts) - 1)
+            ends = number == len(parts) - 1
+            words += _read_run(part, options, ends_query=ends, before=before)
+        before += len(part.said)
     found = Query(tuple(words[:MOST_WORDS]), tuple(excluded))
     return found.optional_at(_optional_places(found.words, options))
 
@@ -89,7 +81,7 @@ def typos_forgiven(word: str, options: Options) -> int:
         return 0
     if not options["allowTyposOnNumericTokens"] and any(map(str.isnumeric, word)):
         return 0
-    if word in words_without_typos(options):
+    if word in options.unforgiven:
         return 0
     one, two = options["minWordSizefor1Typo"], options["minWordSizefor2Typos"]
     return 2 if len(word) >= two else 1 if len(word) >= one else 0
@@ -97,15 +89,21 @@ def typos_forgiven(word: str, options: Options) -> int:
 
 def words_without_typos(options: Options) -> frozenset[str]:
     """Return the words that match only as they are written."""
-    given = options["disableTypoToleranceOnWords"]
-    return frozenset(word for text in given for word in split(text, options.rules))
+    return options.unforgiven
 
 
 @dataclass(frozen=True)
 class _Part:
-    words: tuple[str, ...]
+    """A stretch of a query; `dropped` are the places of words that are not looked for."""
+
+    said: tuple[str, ...]
     quoted: bool = False
     excluded: bool = False
+    dropped: frozenset[int] = frozenset()
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        return tuple(word for n, word in enumerate(self.said) if n not in self.dropped)
 
 
 _PART = re.compile(r'(?<!\S)(?P<minus>-?)"(?P<phrase>[^"]*)"|(?<!\S)-(?P<word>[^\s"-]\S*)')
@@ -131,18 +129,51 @@ def _read_part(found: re.Match[str], rules: Rules) -> _Part:
     return _Part(tuple(split(found["phrase"], rules)), quoted=True, excluded=bool(found["minus"]))
 
 
-def _read_run(words: Sequence[str], options: Options, *, ends_query: bool) -> list[QueryWord]:
+def _without_stop_words(parts: list[_Part], options: Options) -> list[_Part]:
+    """Leave out stop words, but for what is typed as a beginning, and unless nothing remained."""
+    if not removes_stop_words(options):
+        return parts
+    last = len(parts) - 1
+    left = [
+        part
+        if part.quoted or part.excluded
+        else _Part(part.said, dropped=_silent(part.said, options, ends_query=number == last))
+        for number, part in enumerate(parts)
+    ]
+    return left if any(part.words for part in left if not part.excluded) else parts
+
+
+def _silent(words: Sequence[str], options: Options, *, ends_query: bool) -> frozenset[int]:
+    return frozenset(
+        place
+        for place, word in enumerate(words)
+        if not _is_beginning(options, ends_query=ends_query and place == len(words) - 1)
+        and is_stop_word(word, options)
+    )
+
+
+def _is_beginning(options: Options, *, ends_query: bool) -> bool:
+    """Whether a word also stands for all words that begin so."""
     kind = options["queryType"]
+    return bool(kind == "prefixAll" or (kind == "prefixLast" and ends_query))
+
+
+def _read_run(part: _Part, options: Options, *, ends_query: bool, before: int) -> list[QueryWord]:
+    words = part.words
     last = len(words) - 1
     read = []
     for place, word in enumerate(words):
-        prefix = kind == "prefixAll" or (kind == "prefixLast" and ends_query and place == last)
+        prefix = _is_beginning(options, ends_query=ends_query and place == last)
         own = Alternative((word,), forgiven=typos_forgiven(word, options), prefix=prefix)
         read.append([own, *_split_apart(word, options)])
     for place, (word, after) in enumerate(pairwise(words)):
         if _may_join(word, options) and _may_join(after, options):
-            read[place].append(Alternative((word + after,), typos=JOINED, exact=False))
-            read[place + 1].append(Alternative((word + after,), exact=False))
+            joined = Alternative((word + after,), exact=False, span=before + place + 1)
+            read[place].append(replace(joined, typos=JOINED))
+            read[place + 1].append(joined)
+    for place, way in expand(part.said, part.dropped, before, options):
+        begins = way.inside is not None and read[place][0].prefix
+        read[place].append(replace(way, prefix=True) if begins else way)
     return [QueryWord(word, tuple(ways)) for word, ways in zip(words, read, strict=True)]
 
 
@@ -154,7 +185,7 @@ def _split_apart(word: str, options: Options) -> list[Alternative]:
 
 
 def _may_join(word: str, options: Options) -> bool:
-    return options.typo_tolerance is not False and word not in words_without_typos(options)
+    return options.typo_tolerance is not False and word not in options.unforgiven
 
 
 def _optional_places(words: Sequence[QueryWord], options: Options) -> list[int]:
@@ -165,6 +196,9 @@ def _optional_places(words: Sequence[QueryWord], options: Options) -> list[int]:
     places: list[int] = []
     for entry in entries:
         wanted = split(entry, options.rules)
+        if removes_stop_words(options):
+            silent = _silent(wanted, options, ends_query=False)
+            wanted = [word for n, word in enumerate(wanted) if n not in silent] or wanted
         for start in range(len(texts) - len(wanted) + 1 if wanted else 0):
             if texts[start : start + len(wanted)] == wanted:
                 places += range(start, start + len(wanted))

@@ -55,6 +55,8 @@ def read_steps(options: Options) -> list[Step]:
             steps.append(read_sort(entry, "ranking"))
     if options.typo_tolerance in ("min", "strict"):
         steps = ["typo", *(step for step in steps if step != "typo")]
+    if options.sorts_relevant:
+        steps.sort(key=lambda step: isinstance(step, str))
     return steps
 
 

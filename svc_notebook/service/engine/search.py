@@ -8,17 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import facets, groups
 from svc_notebook.service.engine.highlight import Style, mark_text
 from svc_notebook.service.engine.hits import Fetch, make_hits
+from svc_notebook.service.engine.languages import loosen
 from svc_notebook.service.engine.match import Match
 from svc_notebook.service.engine.matching import make_marker
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.paging import Page
+from svc_notebook.service.engine.pinning import NO_PINS, Pinned, Pins, find_pinned, show
 from svc_notebook.service.engine.plan import Plan
 from svc_notebook.service.engine.query import Query, read_query
 from svc_notebook.service.engine.ranking import Order, read_steps
-from svc_notebook.service.engine.shape import Shape
+from svc_notebook.service.engine.relevance import keep_relevant
+from svc_notebook.service.engine.shape import Shape, read_filterable
 from svc_notebook.service.engine.view import View
 
 Counts = dict[str, dict[str, int]]
@@ -49,46 +53,92 @@ class FacetFound:
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Refuse settings that no search could use."""
     Shape.of(settings)
+    read_filterable(settings)
     read_steps(Options(settings, {}))
+    Style.of(settings, {}, ())
+    for pairs in (settings.get("customNormalization") or {}).values():
+        for letter in pairs:
+            if len(letter) != 1:
+                raise BadInput(f'customNormalization: expected one character: "{letter}"')
 
 
-def find_hits(views: Sequence[View], options: Options, fetch: Fetch) -> Found:
+def find_hits(views: Sequence[View], options: Options, fetch: Fetch, pins: Pins = NO_PINS) -> Found:
     """Search."""
-    plan, page = Plan(views, options), Page.of(options)
+    options = loosen(options)
+    plan, page = Plan(show(views, pins), options), Page.of(options)
     asked = read_query(options)
     query, matches = plan.match_some(asked)
-    found = _find_page(plan, matches, page)
-    infos = plan.explain(matches, found.order) if options["getRankingInfo"] else None
+    pinned = find_pinned(plan, pins)
+    relevant = keep_relevant(plan, matches) if options.sorts_relevant else matches
+    count, found = _find_page(plan, relevant, pinned, page)
+    infos = _explain(plan, matches, pinned, found) if options["getRankingInfo"] else None
     hits = make_hits(found.order[:], infos, found.numbers, fetch, query, options)
-    count = groups.count_groups(matches) if options.distinct else sum(m.count for m in matches)
-    counts, stats = _count_facets(plan, matches)
+    counts, stats = _count_facets(plan, matches, pinned)
     return Found(
         hits,
-        count,
+        count if relevant is matches else _count_hits(plan, matches, pinned),
         page.members(count),
         counts,
         stats,
         " ".join(word.text for word in query.words),
-        {**_extra(asked, query, counted=counts is not None), **plan.where.members()},
+        {
+            **_extra(asked, query, counted=counts is not None),
+            **plan.where.members(),
+            **_sorted_members(options, count),
+        },
     )
 
 
-def _find_page(plan: Plan, matches: Sequence[Match], page: Page) -> groups.Grouped:
+def _find_page(
+    plan: Plan, matches: Sequence[Match], pinned: Pinned, page: Page
+) -> tuple[int, groups.Grouped]:
+    """Count all hits and return those of a page."""
     most = plan.options.distinct
+    others = groups.without_groups(matches, pinned) if most else pinned.beside(matches)
+    rest = groups.count_groups(others) if most else sum(match.count for match in others)
+    pinned = pinned.pushed(rest)
+    span = pinned.gaps(page)
+    count = rest + len(pinned)
     if not most:
-        return groups.Grouped(plan.rank(matches, page.reach).take(page.span), ())
-    leaders = groups.find_leaders(plan, matches, page.reach).take(page.span)
-    found = groups.find_members(plan, matches, leaders, most)
-    return found if most > 1 else groups.Grouped(found.order, ())
+        order = pinned.insert(plan.rank(others, span.stop).take(span), page)
+        return count, groups.Grouped(order, ())
+    leaders = pinned.insert(groups.find_leaders(plan, others, span.stop).take(span), page)
+    found = groups.find_members(plan, pinned.beside(matches), leaders, most)
+    return count, found if most > 1 else groups.Grouped(found.order, ())
 
 
-def _count_facets(plan: Plan, matches: Sequence[Match]) -> tuple[Counts | None, Stats | None]:
+def _count_hits(plan: Plan, matches: Sequence[Match], pinned: Pinned) -> int:
+    if plan.options.distinct:
+        return groups.count_groups(groups.without_groups(matches, pinned)) + len(pinned)
+    return sum(match.count for match in pinned.beside(matches)) + len(pinned)
+
+
+def _sorted_members(options: Options, count: int) -> dict[str, int]:
+    """Return what the answer says about relevant sort."""
+    if not options.sorts_relevant:
+        return {}
+    return {"nbSortedHits": count, "appliedRelevancyStrictness": options["relevancyStrictness"]}
+
+
+def _explain(
+    plan: Plan, matches: Sequence[Match], pinned: Pinned, found: groups.Grouped
+) -> list[dict[str, Any]]:
+    infos = plan.explain(matches, found.order)
+    return [
+        {**info, "promoted": True} if name in pinned.ids else info
+        for name, info in zip(found.order[:], infos, strict=True)
+    ]
+
+
+def _count_facets(
+    plan: Plan, matches: Sequence[Match], pinned: Pinned
+) -> tuple[Counts | None, Stats | None]:
     """Count the facets asked for, before or after groups are reduced as each wants it."""
     options = plan.options
     paths = facets.read_facets(options)
     after = {path for path in paths if facets.counts_after_distinct(path, options)}
-    chosen = [(match.segment, match.rows) for match in matches]
-    reduced = groups.only_leaders(plan, matches) if after else ()
+    chosen = [(match.segment, match.rows) for match in pinned.among(matches)]
+    reduced = groups.only_leaders(plan, matches, pinned) if after else ()
     leading = [(match.segment, match.rows) for match in reduced]
     of = {path: leading if path in after else chosen for path in paths}
     counts = {path: facets.count_facet(of[path], path, options) for path in paths}
@@ -97,12 +147,14 @@ def _count_facets(plan: Plan, matches: Sequence[Match]) -> tuple[Counts | None, 
 
 
 def find_values(
-    views: Sequence[View], options: Options, path: str, text: str, most: int
+    views: Sequence[View], options: Options, path: str, text: str, most: int, pins: Pins = NO_PINS
 ) -> FacetFound:
     """Search inside a facet's values, counting the records that the options select."""
     facets.check_searchable(path, options)
-    matches = Plan(views, options).match(read_query(options))
-    inner = Options(options.settings, {**options.params, "query": text})
+    options = loosen(options)
+    plan = Plan(show(views, pins), options)
+    matches = find_pinned(plan, pins).among(plan.match(read_query(options)))
+    inner = Options(options.settings, {**options.params, "query": text, "removeStopWords": False})
     query = read_query(inner)
     chosen = [(match.segment, match.rows) for match in matches]
     marker = make_marker(query, Options({}, inner.params))
@@ -129,9 +181,12 @@ def find_ids(views: Sequence[View], options: Options) -> list[str]:
 
 def find_order(views: Sequence[View], options: Options) -> Order:
     """Return all that match, by attribute and custom ranking only."""
-    settings = {**options.settings, "ranking": ["attribute", "custom"]}
-    tolerant = options.typo_tolerance is not False
-    plan = Plan(views, Options(settings, {**options.params, "typoTolerance": tolerant}))
+    own = {
+        "ranking": ["attribute", "custom"],
+        "typoTolerance": options.typo_tolerance is not False,
+        "ignorePlurals": False,
+    }
+    plan = Plan(views, Options(options.settings, {**options.params, **own}, options.knowledge))
     matches = plan.match(read_query(options))
     return plan.rank(matches, sum(match.count for match in matches))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.columns import marked
 from svc_notebook.service.engine.filters import (
@@ -34,6 +35,9 @@ COMPARE: Mapping[str, Callable[[Array, float], Array]] = {
 }
 
 
+EQUALITY = {"=", "!="}
+
+
 @dataclass(frozen=True)
 class Selection:
     """The filters of a search; `optional` ones only score."""
@@ -46,9 +50,10 @@ class Selection:
     def of(cls, options: Options) -> Selection:
         """Read the filters of a search."""
         params = options.params
-        return cls(
-            parse_filters(params), parse_optional(params), bool(options["sumOrFiltersScores"])
-        )
+        required = parse_filters(params)
+        if options.filterable:
+            _check_numbers(required, options.filterable)
+        return cls(required, parse_optional(params), bool(options["sumOrFiltersScores"]))
 
     def rows(self, segment: Segment) -> Array | None:
         """Return the mask of rows that pass, None for all."""
@@ -80,6 +85,23 @@ class Selection:
         scores = [np.where(find_term(segment, term)[rows], _score(term), 0) for term in group]
         combine = np.add if self.add_scores else np.maximum
         return np.asarray(combine.reduce(scores))
+
+
+def _check_numbers(required: Filter, filterable: Mapping[str, bool]) -> None:
+    """Refuse to compare numbers that the settings leave out."""
+    for term in (
+        term for group in required for term in group if isinstance(term, Numeric | Between)
+    ):
+        if term.attribute not in filterable:
+            known = ", ".join(sorted(filterable))
+            raise BadInput(
+                f"{term.attribute} is not in numericAttributesForFiltering ({known}); add it there"
+            )
+        if filterable[term.attribute] and getattr(term, "operator", "TO") not in EQUALITY:
+            raise BadInput(
+                f"{term.attribute} is compared by = and != only, for "
+                f"numericAttributesForFiltering has it as equalOnly({term.attribute})"
+            )
 
 
 def find_term(segment: Segment, term: Term) -> Array:

@@ -108,6 +108,13 @@ def read_faceted(settings: Mapping[str, Any]) -> dict[str, Faceted]:
     return found
 
 
+def read_filterable(settings: Mapping[str, Any]) -> dict[str, bool]:
+    """Read numericAttributesForFiltering: whether a path is compared for equality only."""
+    entries = settings.get("numericAttributesForFiltering") or ()
+    read = (_modified(text, "numericAttributesForFiltering", {"equalOnly"}) for text in entries)
+    return {path: modifier == "equalOnly" for modifier, path in read}
+
+
 def read_sorts(settings: Mapping[str, Any]) -> list[Sorted]:
     """Read the entries of customRanking, and those of ranking that are no criteria."""
     custom = [read_sort(entry, "customRanking") for entry in settings.get("customRanking") or ()]
@@ -131,10 +138,14 @@ FACET_MODIFIERS = ("filterOnly", "searchable", "afterDistinct")
 def _modified(text: str, setting: str, known: Iterable[str]) -> tuple[str, str]:
     match = _MODIFIER.match(text)
     if match is None:
+        if text.strip().startswith(tuple(f"{modifier}(" for modifier in known)):
+            raise BadInput(f'{setting}: a parenthesis is never closed: "{text}"')
         return "", text.strip()
     if match[1] not in known:
         names = ", ".join(sorted(known))
         raise BadInput(f'{setting}: "{match[1]}" is no modifier, in "{text}"; known: {names}')
+    if not match[2].strip():
+        raise BadInput(f'{setting}: expected {match[1]}(attribute): "{text}"')
     return match[1], match[2].strip()
 
 

@@ -6,6 +6,7 @@ letter counts two and allows no other. The beginning of a word is compared with 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, Arrays
+from svc_notebook.service.engine.compounds import Compounds, Splitter
 from svc_notebook.service.engine.names import Names
 
 LONGEST = 30
@@ -36,6 +38,7 @@ class Vocabulary:
         self._letters = letters
         self._lengths = lengths
         self._known: dict[tuple[str, int, bool], Spelled] = {}
+        self._compounds: dict[str, Compounds] = {}
 
     @classmethod
     def of(cls, ascending: list[str]) -> Vocabulary:
@@ -56,6 +59,18 @@ class Vocabulary:
     def arrays(self) -> Arrays:
         """Return what must be kept of it."""
         return {**self.names.arrays(), "letters": self._letters, "lengths": self._lengths}
+
+    def compounds(self, splitter: Splitter) -> Compounds:
+        """Return the compounds of a language; the words are taken apart when first asked for."""
+        known = self._compounds.get(splitter.language)
+        if known is None or known.splitter is not splitter:
+            # Splitters of many entries are compared once, not with every search.
+            if known is not None and known.splitter == splitter:
+                known = replace(known, splitter=splitter)
+            else:
+                known = Compounds.of(self.names, splitter)
+            self._compounds[splitter.language] = known
+        return known
 
     def misspelled(self, word: str, typos: int, prefix: bool) -> Spelled:
         """Return the words at one typo up to `typos`, or that begin so, nearest not first."""

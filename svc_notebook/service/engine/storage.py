@@ -23,7 +23,7 @@ from svc_notebook.service.engine.shape import Shape
 from svc_notebook.service.engine.view import View
 from svc_notebook.service.engine.words import Rules
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST = "manifest.json"
 SUFFIX = ".segment"
 ALIGNED = 64

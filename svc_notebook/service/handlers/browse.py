@@ -14,11 +14,11 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.answers import echo, effective, option, present
 from svc_notebook.service.attributes import select_attributes, withheld
-from svc_notebook.service.catalog import Shelf
 from svc_notebook.service.cursors import PER_PAGE, Cursor, read_cursor, write_cursor
 from svc_notebook.service.engine import Order
 from svc_notebook.service.handlers.registry import Call, serves
 from svc_notebook.service.records import read_bodies, read_page, read_window
+from svc_notebook.service.shelf import Shelf
 
 # Parameters that say nothing about which records come and in which order.
 WITHOUT_EFFECT = {*PER_PAGE, "page", "query", "_seeUnretrievable"}
@@ -93,9 +93,9 @@ def _next_stored(
 ) -> tuple[Sequence[bytes], Cursor | None]:
     store = call.service.store
     if state.place or not state.done:
-        rows = read_page(store, shelf.id, state.place, size + 1)
+        rows = read_page(store, shelf.home, state.place, size + 1)
     else:
-        rows = read_window(store, shelf.id, state.done, size + 1)
+        rows = read_window(store, shelf.home, state.done, size + 1)
     bodies = [body for _, body in rows[:size]]
     if len(rows) <= size:
         return bodies, None
@@ -106,7 +106,7 @@ def _next_ordered(
     call: Call, shelf: Shelf, state: Cursor, order: Order, size: int
 ) -> tuple[Sequence[bytes], Cursor | None]:
     ids = order[state.done : state.done + size]
-    stored = read_bodies(call.service.store, shelf.id, ids)
+    stored = read_bodies(call.service.store, shelf.home, ids)
     bodies = [stored[one] for one in ids if one in stored]
     done = state.done + len(ids)
     return bodies, state._replace(done=done, last=ids[-1]) if done < len(order) else None
@@ -119,7 +119,8 @@ def _order(
     cursors = call.service.cursors
     if state.order and (known := cursors.recall(state.order, shelf.id, params)):
         return known, state
-    order = shelf.engine.get().order(params)
+    knowledge = call.service.catalog.library.knowledge(shelf.id)
+    order = shelf.engine.get().order(params, knowledge)
     name = cursors.keep(order, shelf.id, params)
     return order, state._replace(order=name, done=_resume(order, state))
 

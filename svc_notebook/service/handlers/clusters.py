@@ -17,11 +17,11 @@ from svc_notebook.api.shapes import (
     UserList,
     UserMapping,
 )
-from svc_notebook.service.effects import stamp_now
-from svc_notebook.service.entries import take_page
+from svc_notebook.service.entries import Entry, take_page
 from svc_notebook.service.handlers.registry import Call, serves
 from svc_notebook.service.lookup import find_entries
-from svc_notebook.service.mapping import tell_user
+from svc_notebook.service.shelf import stamp_now
+from svc_notebook.service.steps import Step, pack_steps
 
 TOP = 10
 
@@ -42,8 +42,10 @@ def assign_users(call: Call, cluster: str, users: list[str]) -> CreatedAt:
 
 @serves(SearchApi.top_users)
 def top_users(call: Call) -> TopUsers:
-    """List the first users of each cluster that has any."""
-    users = [tell_user(entry) for entry in call.service.mapping.all()]
+    """List the users with the most records of each cluster that has any users."""
+    usage = Usage(call)
+    users = [usage.tell(entry) for entry in call.service.mapping.all()]
+    users.sort(key=lambda user: (-user["nbRecords"], -user["dataSize"], user["userID"]))
     by_cluster = {
         cluster: [user for user in users if user["clusterName"] == cluster][:TOP]
         for cluster in call.service.mapping.clusters
@@ -54,21 +56,29 @@ def top_users(call: Call) -> TopUsers:
 @serves(SearchApi.get_user)
 def get_user(call: Call, user_id: str) -> UserMapping:
     """Read a user's cluster."""
-    return call.service.mapping.one(user_id)
+    return Usage(call).tell(call.service.mapping.one(user_id))
 
 
 @serves(SearchApi.list_clusters)
 def list_clusters(call: Call) -> ClusterList:
-    """List the clusters; the first one holds all records."""
-    users = Counter(entry["clusterName"] for entry in call.service.mapping.all())
+    """List the clusters; what is no user's is on the first."""
+    users = {entry["objectID"]: entry["clusterName"] for entry in call.service.mapping.all()}
     names = call.service.mapping.clusters
+    counted = Counter(users.values())
+    held: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
+    for owner, (records, size) in Usage(call).by_user.items():
+        held[users.get(owner, names[0])] += records
+        sizes[users.get(owner, names[0])] += size
     clusters: list[Cluster] = [
-        {"clusterName": name, "nbRecords": 0, "nbUserIDs": users[name], "dataSize": 0}
+        {
+            "clusterName": name,
+            "nbRecords": held[name],
+            "nbUserIDs": counted[name],
+            "dataSize": sizes[name],
+        }
         for name in names
     ]
-    sizes = [call.service.catalog.measure(shelf) for shelf in call.service.catalog.all()]
-    clusters[0]["nbRecords"] = sum(count for count, _ in sizes)
-    clusters[0]["dataSize"] = sum(size for _, size in sizes)
     return {"clusters": clusters, "topUsers": names}
 
 
@@ -76,13 +86,20 @@ def list_clusters(call: Call) -> ClusterList:
 def list_users(call: Call, *, page: int = 0, hitsPerPage: int = 1000) -> UserList:
     """List the users, a page at a time."""
     found = call.service.mapping.all()[page * hitsPerPage : (page + 1) * hitsPerPage]
-    return {"userIDs": [tell_user(entry) for entry in found]}
+    usage = Usage(call)
+    return {"userIDs": [usage.tell(entry) for entry in found]}
 
 
 @serves(SearchApi.remove_user)
 def remove_user(call: Call, user_id: str) -> DeletedAt:
-    """Take a user off its cluster."""
-    call.service.mapping.remove(user_id)
+    """Take a user off its cluster, and queue the end of its indices."""
+    mapping = call.service.mapping
+    cluster = mapping.one(user_id)["clusterName"]
+    for index in mapping.owners.indices(user_id):
+        task = call.service.accept(index, "steps", pack_steps([Step("delete")]))
+        mapping.leaving[user_id] = (cluster, task)
+        mapping.owners.give([index], "")
+    mapping.remove(user_id)
     return {"deletedAt": stamp_now()}
 
 
@@ -102,9 +119,10 @@ def search_users(
     users = [u for u in call.service.mapping.all() if wanted in (None, "", u["clusterName"])]
     named = [{"objectID": user["objectID"]} for user in users]
     clusters = {user["objectID"]: user for user in users}
+    usage = Usage(call)
     found = [
         {
-            **tell_user(clusters[hit["objectID"]]),
+            **usage.tell(clusters[hit["objectID"]]),
             "objectID": hit["objectID"],
             "_highlightResult": {"userID": hit["_highlightResult"]["objectID"]},
         }
@@ -122,7 +140,34 @@ def search_users(
 
 @serves(SearchApi.pending_mappings)
 def pending_mappings(call: Call, *, getClusters: bool = False) -> Pending:
-    """Nobody is ever on the move here."""
+    """A user is pending while its data is being removed; to be assigned or moved takes no time."""
+    leaving = call.service.mapping.leaving
+    published = call.service.tasks.published
+    pending = {user: name for user, (name, task) in leaving.items() if task > published}
     if not getClusters:
-        return {"pending": False}
-    return {"pending": False, "clusters": {name: [] for name in call.service.mapping.clusters}}
+        return {"pending": bool(pending)}
+    names = call.service.mapping.clusters
+    by_cluster = {name: sorted(u for u, own in pending.items() if own == name) for name in names}
+    return {"pending": bool(pending), "clusters": by_cluster}
+
+
+class Usage:
+    """How many records, and bytes of them, each user's indices hold; what is no user's is ''."""
+
+    def __init__(self, call: Call) -> None:
+        self.by_user: dict[str, tuple[int, int]] = {}
+        for shelf in call.service.catalog.all():
+            owner = call.service.mapping.owners.of(shelf.name)
+            sizes = call.service.catalog.measure(shelf)
+            records, size = self.by_user.get(owner, (0, 0))
+            self.by_user[owner] = (records + sizes[0], size + sizes[1])
+
+    def tell(self, entry: Entry) -> UserMapping:
+        """A user as the API tells it."""
+        records, size = self.by_user.get(entry["objectID"], (0, 0))
+        return {
+            "userID": entry["objectID"],
+            "clusterName": entry["clusterName"],
+            "nbRecords": records,
+            "dataSize": size,
+        }

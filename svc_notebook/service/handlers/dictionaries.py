@@ -23,12 +23,12 @@ from svc_notebook.service.dictionaries import (
     SWITCHES,
     check_entry,
     check_language,
+    find_words,
     supports,
 )
-from svc_notebook.service.effects import stamp_now
 from svc_notebook.service.entries import APPLICATION, Change, Entry, read_entries, take_page
 from svc_notebook.service.handlers.registry import Call, serves
-from svc_notebook.service.lookup import find_entries
+from svc_notebook.service.shelf import stamp_now
 
 # The dictionary whose switches are told even where nobody touched them.
 ALWAYS = "stopwords"
@@ -73,12 +73,7 @@ def search_dictionary(
     """Find entries by their words."""
     if language:
         check_language(dictionary, language, "language")
-    entries = read_entries(call.service.store, APPLICATION, dictionary)
-    chosen = [entry for entry in entries if language in (None, "", entry["language"])]
-    found = [
-        {**{name: value for name, value in hit.items() if name[0] != "_"}, "type": "custom"}
-        for hit in find_entries(chosen, query)
-    ]
+    found = find_words(call.service.store, dictionary, query, language)
     return cast("DictionaryHits", take_page(found, page, hitsPerPage))
 
 

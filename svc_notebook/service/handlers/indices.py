@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from svc_notebook.api import SearchApi
 from svc_notebook.api.indices import Scope
 from svc_notebook.api.shapes import Deleted, IndexEntry, IndexList, Updated
 from svc_notebook.errors import BadInput
-from svc_notebook.service.catalog import Shelf
-from svc_notebook.service.effects import stamp_now
 from svc_notebook.service.handlers.registry import Call, serves
 from svc_notebook.service.service import check_index_name
+from svc_notebook.service.shelf import Shelf, stamp_now
 from svc_notebook.service.steps import Step, pack_steps
 
 PAGE = 100
+
+
+class Relations(TypedDict, total=False):
+    """What an index is to others."""
+
+    primary: str
+    replicas: list[str]
+    virtual: bool
 
 
 @serves(SearchApi.delete_index)
@@ -32,6 +41,7 @@ def operate_index(
         raise BadInput(f"`destination`: {index} would be put onto itself")
     if scope is not None and operation == "move":
         raise BadInput("`scope` is for copies only; a move takes everything along")
+    _check_destination(call, operation, destination, scope)
     order = {"destination": destination, "scope": scope}
     return {"taskID": call.service.accept(index, operation, order), "updatedAt": stamp_now()}
 
@@ -52,6 +62,21 @@ def list_indices(
     }
 
 
+def _check_destination(
+    call: Call, operation: str, destination: str, scope: list[Scope] | None
+) -> None:
+    """Whole indices do not come where others follow: a move brings what replicas follow anew."""
+    if scope is not None:
+        return
+    call.service.refuse_replica(destination)
+    target = call.service.catalog.get(destination)
+    if operation == "copy" and target and len(call.service.catalog.family(target)) > 1:
+        raise BadInput(
+            f"`destination`: {destination} has replicas; move an index there, which they follow, "
+            "or copy parts of one, given a `scope`"
+        )
+
+
 def _shown(call: Call, shelf: Shelf) -> bool:
     return call.caller.sees(shelf.name)
 
@@ -64,9 +89,18 @@ def _entry(call: Call, shelf: Shelf, waiting: int) -> IndexEntry:
         "updatedAt": shelf.updated,
         "entries": count,
         "dataSize": size,
-        "fileSize": size,
+        "fileSize": 0 if shelf.leader else size,
         "lastBuildTimeS": 0,
         "numberOfPendingTask": waiting,
         "numberOfPendingTasks": waiting,
         "pendingTask": waiting > 0,
+        **_relations(call, shelf),
     }
+
+
+def _relations(call: Call, shelf: Shelf) -> Relations:
+    """Who follows whom; nothing for an index that stands alone."""
+    primary, *replicas = call.service.catalog.family(shelf)
+    if shelf.leader:
+        return {"primary": primary.name, **({"virtual": True} if shelf.virtual else {})}
+    return {"replicas": [replica.name for replica in replicas]} if replicas else {}

@@ -7,8 +7,8 @@ from typing import Unpack, cast
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import DeletedAt, Key, KeyAdded, KeyFields, KeyList, KeyUpdated
 from svc_notebook.errors import KeyRefused
-from svc_notebook.service.effects import stamp_now
 from svc_notebook.service.handlers.registry import Call, serves
+from svc_notebook.service.shelf import stamp_now
 
 
 @serves(SearchApi.add_key)

@@ -25,13 +25,12 @@ from svc_notebook.api.shapes import (
 )
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.attributes import select_attributes, withheld
-from svc_notebook.service.catalog import Shelf
-from svc_notebook.service.effects import stamp_now
 from svc_notebook.service.engine.filters import parse_filters
 from svc_notebook.service.engine.geo_reading import Centre, read_where
 from svc_notebook.service.handlers.registry import Call, serves
 from svc_notebook.service.records import read_bodies
 from svc_notebook.service.service import check_index_name
+from svc_notebook.service.shelf import Shelf, stamp_now
 from svc_notebook.service.steps import Step, make_step, pack_steps, read_object_id
 from svc_notebook.service.tasks import Draft
 
@@ -109,6 +108,8 @@ def batch_many(call: Call, requests: list[BatchManyRequest]) -> BatchedMany:
     by_index: dict[str, list[Step]] = {}
     for request, step in zip(requests, steps, strict=True):
         by_index.setdefault(check_index_name(request["indexName"]), []).append(step)
+    for index in by_index:
+        call.service.refuse_replica(index)
     drafts = [Draft(index, "steps", pack_steps(own)) for index, own in by_index.items()]
     numbers = call.service.tasks.submit(*drafts) if drafts else []
     return {
@@ -176,7 +177,7 @@ def _requested(call: Call, number: int, request: ObjectRequest) -> Record | None
 
 
 def _read(call: Call, shelf: Shelf, object_id: str, wanted: list[str] | None) -> Record | None:
-    body = read_bodies(call.service.store, shelf.id, [object_id]).get(object_id)
+    body = read_bodies(call.service.store, shelf.home, [object_id]).get(object_id)
     if body is None:
         return None
     hidden = withheld(call.caller, shelf.settings)

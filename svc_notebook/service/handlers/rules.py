@@ -7,11 +7,11 @@ from typing import Literal, cast
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import Rule, RuleHits, Saved, Updated
 from svc_notebook.errors import BadInput, NotFound
-from svc_notebook.service.effects import stamp_now
 from svc_notebook.service.entries import Change, Entry, read_entries, read_entry, take_page
 from svc_notebook.service.handlers.registry import Call, serves
 from svc_notebook.service.lookup import find_entries
 from svc_notebook.service.rules import KIND, check_rule
+from svc_notebook.service.shelf import stamp_now
 
 
 @serves(SearchApi.save_rule)
@@ -21,7 +21,7 @@ def save_rule(
     """Queue one rule."""
     if rule["objectID"] != object_id:
         raise BadInput(f"`objectID` is {rule['objectID']} in the body, {object_id} in the path")
-    change = Change(KIND, save=[check_rule(rule, "")])
+    change = Change(KIND, save=[check_rule(rule, "")], forward=forwardToReplicas)
     task = call.service.accept(index, "entries", [change])
     return {"taskID": task, "updatedAt": stamp_now(), "objectID": object_id}
 
@@ -37,7 +37,7 @@ def save_rules(
 ) -> Updated:
     """Queue many rules as one task, so that a replacement leaves no gap."""
     saved = [check_rule(rule, f"[{number}]") for number, rule in enumerate(rules)]
-    change = Change(KIND, clear=clearExistingRules, save=saved)
+    change = Change(KIND, clear=clearExistingRules, save=saved, forward=forwardToReplicas)
     return {"taskID": call.service.accept(index, "entries", [change]), "updatedAt": stamp_now()}
 
 
@@ -56,14 +56,18 @@ def delete_rule(
     call: Call, index: str, object_id: str, *, forwardToReplicas: bool = False
 ) -> Updated:
     """Queue the end of one rule."""
-    task = call.service.accept(index, "entries", [Change(KIND, delete=[object_id])])
+    task = call.service.accept(
+        index, "entries", [Change(KIND, delete=[object_id], forward=forwardToReplicas)]
+    )
     return {"taskID": task, "updatedAt": stamp_now()}
 
 
 @serves(SearchApi.clear_rules)
 def clear_rules(call: Call, index: str, *, forwardToReplicas: bool = False) -> Updated:
     """Queue the end of all rules."""
-    task = call.service.accept(index, "entries", [Change(KIND, clear=True)])
+    task = call.service.accept(
+        index, "entries", [Change(KIND, clear=True, forward=forwardToReplicas)]
+    )
     return {"taskID": task, "updatedAt": stamp_now()}
 
 

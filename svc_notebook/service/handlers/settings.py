@@ -7,12 +7,16 @@ from typing import cast
 import msgspec
 
 from svc_notebook.api import SearchApi
-from svc_notebook.api.parameters import Settings, default_of
+from svc_notebook.api.parameters import Settings, ToldSettings, default_of
 from svc_notebook.api.shapes import Updated
 from svc_notebook.errors import BadInput
-from svc_notebook.service.effects import merge_settings, stamp_now
 from svc_notebook.service.engine import Index
+from svc_notebook.service.families import INHERITED
 from svc_notebook.service.handlers.registry import Call, serves
+from svc_notebook.service.replicas import check_links, read_links
+from svc_notebook.service.service import check_index_name
+from svc_notebook.service.settings import merge_settings
+from svc_notebook.service.shelf import Shelf, stamp_now
 
 # What reading tells even where nobody set it (api-notes, section 2).
 TOLD = (
@@ -25,10 +29,13 @@ USER_DATA = 32 * 1024
 
 
 @serves(SearchApi.get_settings)
-def get_settings(call: Call, index: str, *, getVersion: int = 1) -> Settings:
-    """Tell what was set, and the defaults that are always told."""
-    told = {name: default_of(name) for name in TOLD}
-    return cast("Settings", told | call.service.catalog.find(index).settings)
+def get_settings(call: Call, index: str, *, getVersion: int = 1) -> ToldSettings:
+    """Tell what was set, the defaults that are always told, and whom a replica follows."""
+    shelf = call.service.catalog.find(index)
+    told = {name: default_of(name) for name in TOLD} | shelf.settings
+    if shelf.leader:
+        told["primary"] = call.service.catalog.family(shelf)[0].name
+    return cast("ToldSettings", told)
 
 
 @serves(SearchApi.set_settings)
@@ -45,4 +52,23 @@ def set_settings(
     Index(merge_settings(shelf.settings if shelf else {}, settings))
     if len(msgspec.json.encode(settings.get("userData"))) > USER_DATA:
         raise BadInput(f"`userData` is larger than {USER_DATA // 1024} kB")
-    return {"taskID": call.service.accept(index, "settings", settings), "updatedAt": stamp_now()}
+    if shelf and shelf.virtual:
+        _check_inherited(call, shelf, settings)
+    links = read_links(settings.get("replicas") or ())
+    for link in links:
+        check_index_name(link.name)
+    call.caller.require("editSettings", [link.name for link in links])
+    check_links(call.service.catalog, index, links)
+    order = {"settings": settings, "forward": forwardToReplicas or forwardToSlaves}
+    return {"taskID": call.service.accept(index, "settings", order), "updatedAt": stamp_now()}
+
+
+def _check_inherited(call: Call, shelf: Shelf, settings: Settings) -> None:
+    """Refuse to change what a virtual replica has from its primary."""
+    for name, value in settings.items():
+        if name in INHERITED and value != shelf.settings.get(name):
+            primary = call.service.catalog.family(shelf)[0].name
+            raise BadInput(
+                f"`{name}`: {shelf.name} is a virtual replica and has it from {primary}; "
+                "set it there, or make the replica a standard one"
+            )

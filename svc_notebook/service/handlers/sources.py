@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import CreatedAt, DeletedAt, Source, UpdatedAt
-from svc_notebook.service.effects import stamp_now
 from svc_notebook.service.handlers.registry import Call, serves
+from svc_notebook.service.shelf import stamp_now
 
 
 @serves(SearchApi.list_sources)

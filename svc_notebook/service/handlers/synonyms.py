@@ -7,10 +7,10 @@ from typing import cast
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import Deleted, SavedSynonym, Synonym, SynonymHits, Updated
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
-from svc_notebook.service.effects import stamp_now
 from svc_notebook.service.entries import Change, read_entries, read_entry, take_page
 from svc_notebook.service.handlers.registry import Call, serves
 from svc_notebook.service.lookup import find_entries
+from svc_notebook.service.shelf import stamp_now
 from svc_notebook.service.synonyms import FIELDS, KIND, check_synonym
 
 
@@ -21,7 +21,7 @@ def save_synonym(
     """Queue one synonym."""
     if synonym["objectID"] != object_id:
         raise BadInput(f"`objectID` is {synonym['objectID']} in the body, {object_id} in the path")
-    change = Change(KIND, save=[check_synonym(synonym, "")])
+    change = Change(KIND, save=[check_synonym(synonym, "")], forward=forwardToReplicas)
     task = call.service.accept(index, "entries", [change])
     return {"taskID": task, "updatedAt": stamp_now(), "id": object_id}
 
@@ -37,7 +37,7 @@ def save_synonyms(
 ) -> Updated:
     """Queue many synonyms as one task, so that a replacement leaves no gap."""
     saved = [check_synonym(synonym, f"[{n}]") for n, synonym in enumerate(synonyms)]
-    change = Change(KIND, clear=replaceExistingSynonyms, save=saved)
+    change = Change(KIND, clear=replaceExistingSynonyms, save=saved, forward=forwardToReplicas)
     return {"taskID": call.service.accept(index, "entries", [change]), "updatedAt": stamp_now()}
 
 
@@ -54,7 +54,9 @@ def get_synonym(call: Call, index: str, object_id: str) -> Synonym:
 @serves(SearchApi.clear_synonyms)
 def clear_synonyms(call: Call, index: str, *, forwardToReplicas: bool = False) -> Updated:
     """Queue the end of all synonyms."""
-    task = call.service.accept(index, "entries", [Change(KIND, clear=True)])
+    task = call.service.accept(
+        index, "entries", [Change(KIND, clear=True, forward=forwardToReplicas)]
+    )
     return {"taskID": task, "updatedAt": stamp_now()}
 
 
@@ -63,7 +65,9 @@ def delete_synonym(
     call: Call, index: str, object_id: str, *, forwardToReplicas: bool = False
 ) -> Deleted:
     """Queue the end of one synonym."""
-    task = call.service.accept(index, "entries", [Change(KIND, delete=[object_id])])
+    task = call.service.accept(
+        index, "entries", [Change(KIND, delete=[object_id], forward=forwardToReplicas)]
+    )
     return {"taskID": task, "deletedAt": stamp_now()}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -37,6 +37,7 @@ WORDS = [
     "arm",
 ]
 BRANDS = ["Acme", "acme", "Bolt", "Zed Lamps", "O'Neil", "7", "true"]
+TOKENS = ["<a>", "<lamp>", "<red lamp>", "< a, b desk >"]
 COLOURS = ["red", "blue", "Green", "dark red"]
 ATTRIBUTES = ["title", "body", "tags", "maker", "maker.name", "parts", "parts.name", "size"]
 CRITERIA = ["typo", "geo", "words", "filters", "proximity", "attribute", "exact", "custom"]
@@ -46,7 +47,45 @@ SORTED = ["price", "size", "kind", "mixed", "maker.age", "flag"]
 
 
 def make_text(random: Random, most: int) -> str:
-    return " ".join(random.choice(WORDS) for _ in range(random.randint(0, most)))
+    words = [random.choice(WORDS) for _ in range(random.randint(0, most))]
+    if words and random.random() < 0.2:
+        words[random.randrange(len(words))] = random.choice(TOKENS)
+    return " ".join(words)
+
+
+def make_synonyms(random: Random) -> list[dict[str, Any]]:
+    return [
+        {"objectID": str(number), **random.choice(SYNONYMS)(random)}
+        for number in range(random.choice([0, 0, 3, 20]))
+    ]
+
+
+def make_phrase(random: Random) -> str:
+    return " ".join(random.choice(WORDS) for _ in range(random.choice([1, 1, 1, 2, 2, 3])))
+
+
+def make_phrases(random: Random) -> list[str]:
+    return [make_phrase(random) for _ in range(random.randint(1, 4))]
+
+
+SYNONYMS: list[Callable[[Random], dict[str, Any]]] = [
+    lambda random: {"type": "synonym", "synonyms": make_phrases(random)},
+    lambda random: {
+        "type": "onewaysynonym",
+        "input": make_phrase(random),
+        "synonyms": make_phrases(random),
+    },
+    lambda random: {
+        "type": f"altcorrection{random.choice([1, 2])}",
+        "word": make_phrase(random),
+        "corrections": random.sample(WORDS, 2),
+    },
+    lambda random: {
+        "type": "placeholder",
+        "placeholder": random.choice(TOKENS),
+        "replacements": make_phrases(random),
+    },
+]
 
 
 def make_place(random: Random, spread: float = 0.02) -> dict[str, Any]:
@@ -145,8 +184,12 @@ def make_ranking(random: Random) -> list[str]:
     return ranking
 
 
-def make_params(random: Random, settings: Mapping[str, Any]) -> dict[str, Any]:
+def make_params(
+    random: Random, settings: Mapping[str, Any], synonyms: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
     params: dict[str, Any] = {"query": make_query(random), "getRankingInfo": True}
+    if synonyms and random.random() < 0.7:
+        params["query"] = make_synonymous(random, synonyms)
     for name, choices in CHOICES.items():
         if random.random() < 0.15:
             params[name] = random.choice(choices)
@@ -160,6 +203,8 @@ def make_params(random: Random, settings: Mapping[str, Any]) -> dict[str, Any]:
         params["restrictSearchableAttributes"] = [path]
     if random.random() < 0.4:
         params |= make_where(random)
+    if random.random() < 0.1:
+        params["ranking"] = [*random.sample(CRITERIA, 4), "desc(price)"]
     params["facets"] = random.choice([["*"], ["brand", "colours"], ["size"], []])
     params["hitsPerPage"] = random.choice([1, 2, 5, 100])
     params["page"] = random.choice([0, 0, 1, 2])
@@ -221,6 +266,8 @@ CHOICES: dict[str, list[Any]] = {
     "minWordSizefor2Typos": [2, 4, 5],
     "allowTyposOnNumericTokens": [False],
     "disableTypoToleranceOnAttributes": [["title"], ["maker", "body"]],
+    "alternativesAsExact": [[], ["multiWordsSynonym"], ["singleWordSynonym", "multiWordsSynonym"]],
+    "synonyms": [False],
     "disableExactOnAttributes": [["title"], ["parts"]],
     "exactOnSingleWordQuery": ["none", "word", "attribute"],
     "attributeCriteriaComputedByMinProximity": [True],
@@ -238,6 +285,16 @@ CHOICES: dict[str, list[Any]] = {
 def make_query(random: Random) -> str:
     words = [make_word(random) for _ in range(random.choice([0, 1, 1, 2, 2, 2, 3, 4]))]
     return random.choice([" ", "-", "  "]).join(words)
+
+
+def make_synonymous(random: Random, synonyms: Sequence[Mapping[str, Any]]) -> str:
+    """Ask for words that have synonyms, among others."""
+    words = [make_query(random)] if random.random() < 0.5 else []
+    for synonym in random.choices(synonyms, k=random.choice([1, 1, 2])):
+        listed = synonym.get("replacements") or synonym.get("synonyms", [])
+        one = synonym.get("input") or synonym.get("word") or random.choice(listed)
+        words.insert(random.randint(0, len(words)), one)
+    return " ".join(words)
 
 
 def make_word(random: Random) -> str:

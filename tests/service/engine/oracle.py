@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 CAP = 8
 EARTH = 6_371_008.8
+STOP_WORDS = {"stop"}
+"""The words of the cases that are stop words in some language."""
 DEFAULT_RANKING = ["typo", "geo", "words", "filters", "proximity", "attribute", "exact", "custom"]
 Record = Mapping[str, Any]
 
@@ -28,6 +30,7 @@ class Word(NamedTuple):
     item: int
     place: int
     alone: bool
+    bracketed: str = ""
 
 
 class Way(NamedTuple):
@@ -38,6 +41,8 @@ class Way(NamedTuple):
     forgiven: int = 0
     prefix: bool = False
     exact: bool = True
+    run: int = -1
+    """Where the run of query words begins for all of which it stands at once."""
 
 
 class Hit(NamedTuple):
@@ -47,6 +52,7 @@ class Hit(NamedTuple):
     exact: bool
     first: Word
     length: int
+    run: int = -1
 
 
 @dataclass
@@ -106,6 +112,43 @@ def split(text: str) -> list[str]:
     return re.findall("[a-z0-9]+", text.lower())
 
 
+def senses(synonym: Mapping[str, Any]) -> Iterator[tuple[list[str], list[str], int]]:
+    """Return what one synonym makes of what, and for how many typos."""
+    match synonym["type"]:
+        case "synonym":
+            words = list(map(split, synonym["synonyms"]))
+            yield from ((one, other, 0) for one in words for other in words if one != other)
+        case "onewaysynonym":
+            one = split(synonym["input"])
+            words = list(map(split, synonym["synonyms"]))
+            yield from ((one, other, 0) for other in words if one != other)
+        case "placeholder":
+            token = bracketed(split(synonym["placeholder"]))
+            yield from ((split(one), token, 0) for one in synonym["replacements"])
+        case kind:
+            one = split(synonym["word"])
+            words = list(map(split, synonym["corrections"]))
+            yield from ((one, other, int(kind[-1])) for other in words if one != other)
+
+
+def bracketed(words: list[str]) -> list[str]:
+    """Return the words of a placeholder, told from plain ones by their brackets."""
+    text = "<" + " ".join(words) + ">"
+    return text.split(" ")
+
+
+def split_bracketed(text: str) -> Iterator[tuple[str, str]]:
+    """Return each word, and as it is with the ends of brackets it touches."""
+    around = list(re.finditer("<([^<>]{1,100})>", text))
+    for word in re.finditer("[a-z0-9]+", text.lower()):
+        told = word[0]
+        for one in around:
+            if one.start() < word.start() < one.end():
+                told = "<" * (not split(text[one.start() : word.start()])) + told
+                told += ">" * (not split(text[word.end() : one.end()]))
+        yield word[0], told
+
+
 class Oracle:
     """An index that keeps its records as they are."""
 
@@ -136,11 +179,11 @@ class Oracle:
         paths = sorted({path for _, path, *_ in texts})
         texts.sort(key=lambda text: (text[0] if self.entries else paths.index(text[1]), text[1]))
         for item, (_, path, rank, unordered, text) in enumerate(texts):
-            for place, word in enumerate(split(text)):
+            for place, (word, told) in enumerate(split_bracketed(text)):
                 spot = 0 if unordered else min(position[path], 999)
                 position[path] += 1
                 alone = len(split(text)) == 1
-                found.append(Word(word, rank * 1000 + spot, path, item, place, alone))
+                found.append(Word(word, rank * 1000 + spot, path, item, place, alone, told))
         return found
 
     def slot_of(self, path: str) -> int | None:
@@ -218,6 +261,7 @@ DEFAULTS: dict[str, Any] = {
     "queryType": "prefixLast",
     "minProximity": 1,
     "exactOnSingleWordQuery": "attribute",
+    "alternativesAsExact": ["ignorePlurals", "singleWordSynonym"],
     "removeWordsIfNoResults": "none",
     "sortFacetValuesBy": "count",
     "maxValuesPerFacet": 100,
@@ -272,8 +316,28 @@ class Asked:
         for place in range(len(words) - 1):
             if self.joinable(words[place]) and self.joinable(words[place + 1]):
                 joined = (words[place] + words[place + 1],)
-                self.wanted[start + place].ways.append(Way(joined, 1, exact=False))
-                self.wanted[start + place + 1].ways.append(Way(joined, 0, exact=False))
+                run = start + place
+                self.wanted[run].ways.append(Way(joined, 1, exact=False, run=run))
+                self.wanted[run + 1].ways.append(Way(joined, 0, exact=False, run=run))
+        if self.given.get("synonyms", True):
+            self.add_synonyms(words, start)
+
+    def add_synonyms(self, words: list[str], start: int) -> None:
+        for entry in self["_synonyms"]:
+            for source, target, typos in senses(entry):
+                for place in range(len(words) - len(source) + 1):
+                    run = words[place : place + len(source)]
+                    if run == source and not (typos and not all(map(self.joinable, run))):
+                        self.add_sense(start + place, len(run), target, typos)
+
+    def add_sense(self, start: int, count: int, target: list[str], typos: int) -> None:
+        single = count == len(target) == 1
+        kind = "singleWordSynonym" if single else "multiWordsSynonym"
+        exact = not typos and kind in self["alternativesAsExact"]
+        for place in range(start, start + count):
+            cost = typos if place == start else 0
+            run = start if count > 1 else -1
+            self.wanted[place].ways.append(Way(tuple(target), cost, 0, False, exact, run))
 
     def joinable(self, word: str) -> bool:
         return self["typoTolerance"] is not False and word not in self.unforgiven
@@ -353,22 +417,25 @@ class Asked:
         if len(way.words) > 1:
             for word in occurrences_of_phrase(words, way.words):
                 if not (way.typos and any(inside(word.path, entry) for entry in rigid)):
-                    yield Hit(way.typos, way.exact, word, len(way.words))
+                    yield Hit(way.typos, way.exact, word, len(way.words), way.run)
             return
         for word in words:
             strict = any(inside(word.path, entry) for entry in rigid)
             prefix = way.prefix and not any(inside(word.path, entry) for entry in whole)
             typos = typos_between(way.words[0], word.text, prefix)
+            if way.words[0] == word.bracketed != word.text:
+                yield Hit(0, way.exact, word, 1, way.run)
             if typos and (strict or word.text in self.unforgiven or typos > way.forgiven):
                 continue
             if not (way.typos and strict):
                 exact = way.exact and word.text == way.words[0]
-                yield Hit(way.typos + typos, exact, word, 1)
+                yield Hit(way.typos + typos, exact, word, 1, way.run)
 
     def is_exact(self, wanted: Wanted, hits: list[Hit]) -> bool:
         mode = self["exactOnSingleWordQuery"]
         single = len(self.wanted) == 1 and wanted.weight == 1
-        if single and (mode == "none" or (mode == "word" and len(wanted.text) < 3)):
+        silent = len(wanted.text) < 3 or wanted.text in STOP_WORDS
+        if single and (mode == "none" or (mode == "word" and silent)):
             return False
         off = self["disableExactOnAttributes"]
         return any(
@@ -547,16 +614,20 @@ def group_of(record: Record, path: str) -> object:
 
 
 def occurrences_of_phrase(words: list[Word], phrase: tuple[str, ...]) -> list[Word]:
-    at = {(word.item, word.place): word.text for word in words}
+    at = {(word.item, word.place): {word.text, word.bracketed} for word in words}
     return [
         word
         for word in words
-        if all(at.get((word.item, word.place + step)) == text for step, text in enumerate(phrase))
+        if all(
+            text in at.get((word.item, word.place + step), ()) for step, text in enumerate(phrase)
+        )
     ]
 
 
 def distance(before: Hit, after: Hit, least: int) -> int:
     found = CAP
+    if before.run == after.run >= 0 and before.first == after.first:
+        return max(1, least)
     if before.first.item == after.first.item:
         forth = after.first.place - (before.first.place + before.length - 1)
         back = before.first.place - (after.first.place + after.length - 1)

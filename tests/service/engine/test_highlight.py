@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.highlight import (
     LONGEST,
-    Match,
-    Matcher,
     Style,
     highlight_hit,
     mark_text,
     snippet_hit,
 )
+from svc_notebook.service.engine.markers import Match, Matcher, Run
 from svc_notebook.service.engine.words import Rules, Token, split, tokens
 
 # Nothing a text below holds, so that taking them out gives the text back.
@@ -50,7 +49,7 @@ def settings_of(rules: Rules) -> dict[str, Any]:
 
 def first_beginning(words: Sequence[str], token: str) -> Match | None:
     """Match a token that begins with a query word, as far as the word goes."""
-    hits = [(n, len(word)) for n, word in enumerate(words) if token.startswith(word)]
+    hits = [Match((n,), len(word)) for n, word in enumerate(words) if token.startswith(word)]
     return hits[0] if hits else None
 
 
@@ -125,8 +124,8 @@ def test_without_its_tags_a_highlight_is_the_text(
 
 
 def level_of(words: Sequence[str], matches: Sequence[Token]) -> str:
-    numbers = [found[0] for token in matches if (found := first_beginning(words, token.text))]
-    texts_found = {words[number] for number in numbers}
+    found = [match for token in matches if (match := first_beginning(words, token.text))]
+    texts_found = {words[number] for match in found for number in match.words}
     if not texts_found:
         return "none"
     return "full" if texts_found == set(words) else "partial"
@@ -156,9 +155,9 @@ def test_a_snippet_is_a_part_of_the_text_with_most_of_the_query(
     value = snippet_hit({"t": text}, beginnings(words), style)["t"]["value"]
 
     inside = plain(value)
-    numbers = [(first_beginning(words, token.text) or (None, 0))[0] for token in found]
+    matches = [first_beginning(words, token.text) for token in found]
     distinct = [
-        len({words[n] for n in numbers[start : start + size] if n is not None})
+        len({words[n] for match in matches[start : start + size] if match for n in match.words})
         for start in range(max(1, len(found) - size + 1))
     ]
     assert any(
@@ -270,7 +269,13 @@ def test_a_leaf_tells_how_much_of_the_query_it_holds(text: str, leaf: dict[str, 
     assert highlight({"t": text}, "red fox") == {"t": leaf}
 
 
-RUNS = {"t": [(0, ("note", "book")), (0, ("redfox",)), (1, ("redfox",)), (1, ("no", "te", "no"))]}
+RUNS = {
+    "t": {
+        "note": [Run((0,), ("note", "book"))],
+        "redfox": [Run((0, 1), ("redfox",))],
+        "no": [Run((1,), ("no", "te", "no"))],
+    }
+}
 
 
 @pytest.mark.parametrize(
@@ -291,7 +296,7 @@ def test_words_that_match_side_by_side_are_marked_only_there(
     matcher = beginnings(["noteb"])
 
     tree = highlight_hit(
-        {"t": text, "u": "note book"}, matcher, style, lambda path: RUNS.get(path, ())
+        {"t": text, "u": "note book"}, matcher, style, lambda path: RUNS.get(path, {})
     )
 
     leaf = tree["t"]
@@ -302,16 +307,15 @@ def test_words_that_match_side_by_side_are_marked_only_there(
 def test_a_word_that_is_marked_in_part_and_in_a_run_is_marked_whole() -> None:
     style = Style.of({}, {}, ["red"])
 
-    value = mark_text(
-        "redfox den", "t", beginnings(["red"]), style, lambda _: [(0, ("redfox", "den"))]
-    )
+    runs = {"redfox": [Run((0,), ("redfox", "den"))]}
+    value = mark_text("redfox den", "t", beginnings(["red"]), style, lambda _: runs)
 
     assert value == "<em>redfox</em> <em>den</em>"
 
 
 def test_a_snippet_counts_every_word_a_mark_stands_for() -> None:
     style = Style.of({}, {"attributesToSnippet": ["t:1"]}, ["red", "fox", "den"])
-    runs = [(0, ("redfox",)), (1, ("redfox",)), (2, ("den",))]
+    runs = {"redfox": [Run((0, 1), ("redfox",))], "den": [Run((2,), ("den",))]}
 
     leaf = snippet_hit({"t": "a den, a redfox"}, beginnings([]), style, lambda _: runs)["t"]
 

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from svc_notebook.service.engine import Found, Index
+from svc_notebook.service.engine.knowledge import Knowledge
+from svc_notebook.service.engine.thesaurus import Thesaurus
 from tests.service.engine import cases
 from tests.service.engine.oracle import Oracle, Row, values_at, written
 
@@ -34,21 +36,24 @@ def test_the_engine_agrees_with_the_oracle(seed: int) -> None:
     random = Random(seed)
     settings = cases.make_settings(random)
     index, oracle = Index(settings), Oracle(settings)
+    synonyms = cases.make_synonyms(random)
+    knowledge = Knowledge(Thesaurus(lambda: synonyms))
 
     for _ in range(QUERIES):
         if random.random() < 0.5:
             change(random, index, oracle)
-        params = cases.make_params(random, settings)
+        params = cases.make_params(random, settings, synonyms)
         required, optional = cases.make_filter(random), cases.make_filter(random)
         optional = [[term for term in group if term["kind"] == "facet"] for group in optional]
         asked = params | {"_filter": required, "_optional": list(filter(None, optional))}
+        asked["_synonyms"] = synonyms
         sent = params | {"filters": cases.write_filter(required) or None}
         sent["optionalFilters"] = list(write_optional(asked["_optional"]))
 
         expected = oracle.search(asked)
-        found = index.search(sent, fetch_from(oracle))
+        found = index.search(sent, fetch_from(oracle), knowledge)
 
-        told = f"seed {seed}: {settings} {sent}"
+        told = f"seed {seed}: {settings} {sent} {synonyms}"
         groups = oracle.grouped(expected, params)
         counted = (
             [group[0] for group in groups] if params.get("facetingAfterDistinct") else expected
@@ -67,17 +72,23 @@ def test_browsing_agrees_with_the_oracle(seed: int) -> None:
     random = Random(seed)
     settings = cases.make_settings(random)
     index, oracle = Index(settings), Oracle(settings)
+    synonyms = cases.make_synonyms(random)
+    knowledge = Knowledge(Thesaurus(lambda: synonyms))
     for _ in range(6):
         change(random, index, oracle)
 
     for _ in range(5):
         sent = {"query": cases.make_query(random)}
+        if synonyms:
+            sent["query"] = cases.make_synonymous(random, synonyms)
         if random.random() < 0.3:
             sent |= cases.make_where(random)
         ranking = {"ranking": ["attribute", "custom"]}
-        expected = Oracle({**settings, **ranking}, oracle.records).search(sent)
+        expected = Oracle({**settings, **ranking}, oracle.records).search(
+            {**sent, "_synonyms": synonyms}
+        )
 
-        order = index.order(sent)
+        order = index.order(sent, knowledge)
 
         ids = [row.record["objectID"] for row in expected]
         assert len(order) == len(ids)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -11,13 +10,15 @@ import pytest
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Found, Index
+from svc_notebook.service.engine.highlight import Style, mark_text
+from svc_notebook.service.engine.knowledge import Knowledge
 from svc_notebook.service.engine.matching import make_marker
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.query import read_query
 from svc_notebook.service.engine.shape import INTERNAL
-from svc_notebook.service.engine.words import Rules, split
+from svc_notebook.service.engine.thesaurus import Thesaurus
 from tests.service.engine import cases
-from tests.service.engine.oracle import leaves
+from tests.service.engine.oracle import leaves, split
 
 Record = dict[str, Any]
 FILMS: list[Record] = [
@@ -130,6 +131,16 @@ def test_what_may_not_be_retrieved_shows_up_only_for_who_may_see_it() -> None:
 
     assert "secret" not in {*hit, *hit["_highlightResult"], *hit["_snippetResult"]}
     assert seen["secret"] == {"note": "red hot", "code": 7}
+
+
+def test_a_score_that_may_not_be_retrieved_is_not_told() -> None:
+    settings = SETTINGS | {"unretrievableAttributes": ["year"], "customRanking": ["desc(year)"]}
+
+    [hit] = search("ann", settings=settings, getRankingInfo=True).hits
+    [seen] = search("ann", settings=settings, getRankingInfo=True, _seeUnretrievable=True).hits
+
+    assert hit["_rankingInfo"]["userScore"] == 0
+    assert seen["_rankingInfo"]["userScore"] > 1900
 
 
 def test_a_facet_that_may_not_be_retrieved_is_not_counted() -> None:
@@ -250,15 +261,22 @@ def test_a_record_is_found_by_one_word_exactly_if_something_in_it_would_be_marke
     settings = cases.make_settings(random)
     records = [cases.make_record(random, number) for number in range(40)]
     records = list({record["objectID"]: record for record in records}.values())
+    synonyms = cases.make_synonyms(random)
+    knowledge = Knowledge(Thesaurus(lambda: synonyms))
     index = Index(settings)
     index.put(records)
 
     for _ in range(10):
-        params = cases.make_params(random, settings) | {"query": cases.make_word(random) or "red"}
+        word = cases.make_word(random) or "red"
+        if synonyms and random.random() < 0.6:
+            word = random.choice(split(cases.make_synonymous(random, synonyms)))
+        params = cases.make_params(random, settings) | {"query": word}
         kept = {name: params[name] for name in params.keys() & RULING}
-        found = index.search({**kept, "hitsPerPage": 1000}, lambda ids: [None for _ in ids])
-        marked = [record for record in records if is_marked(record, settings, kept)]
-        assert found.nbHits == len(marked), f"{settings} {kept}"
+        sent = {**kept, "hitsPerPage": 1000}
+        found = index.search(sent, lambda ids: [None for _ in ids], knowledge)
+        options = Options(settings, kept, knowledge)
+        marked = [record for record in records if is_marked(record, options)]
+        assert found.nbHits == len(marked), f"{settings} {kept} {synonyms}"
 
 
 RULING = {
@@ -269,22 +287,20 @@ RULING = {
     "allowTyposOnNumericTokens",
     "disableTypoToleranceOnAttributes",
     "restrictSearchableAttributes",
+    "synonyms",
 }
 
 
-def is_marked(record: Record, settings: dict[str, Any], params: dict[str, Any]) -> bool:
-    options = Options(settings, params)
-    marker = make_marker(read_query(options), options)
+def is_marked(record: Record, options: Options) -> bool:
+    query = read_query(options)
+    marker = make_marker(query, options)
+    style = Style.of(options.settings, options.params, [word.text for word in query.words])
     for name in record.keys() - INTERNAL:
         for path, value in leaves(record[name], name):
-            searched = isinstance(value, str) or bool(settings.get("searchableAttributes"))
-            if isinstance(value, bool) or not searched:
+            if isinstance(value, bool) or not (isinstance(value, str) or options.searched):
                 continue
-            words = split(str(value).removesuffix(".0"), Rules())
-            if marker.match(path, set(words)):
-                return True
-            pairs = list(pairwise(words))
-            if any(run in pairs for _, run in marker.runs(path)):
+            text = str(value).removesuffix(".0")
+            if mark_text(text, path, marker.match, style, marker.runs) != text:
                 return True
     return False
 

@@ -1,0 +1,26 @@
+"""Searches in sentences, as they are spoken: what `naturalLanguages` stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+CONTEXT = "natural_language"
+
+
+def read_naturally(params: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the parameters with what their `naturalLanguages` imply; what is given stays."""
+    languages = params.get("naturalLanguages")
+    if not languages:
+        return params
+    implied = {
+        "removeStopWords": languages,
+        "ignorePlurals": languages,
+        "removeWordsIfNoResults": "allOptional",
+    }
+    added = {name: _with_context(params.get(name)) for name in ("ruleContexts", "analyticsTags")}
+    return {**implied, **params, **added}
+
+
+def _with_context(given: list[str] | None) -> list[str]:
+    return list(dict.fromkeys((*(given or ()), CONTEXT)))

@@ -1,0 +1,1 @@
+"""Rules: which of them apply to a search, and what follows."""

@@ -1,0 +1,85 @@
+"""The filters that rules add to a search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from svc_notebook.service.engine.filters import (
+    Facet,
+    Filter,
+    Group,
+    Tag,
+    Term,
+    parse_filters,
+    parse_optional,
+    render,
+)
+from svc_notebook.service.engine.shape import TAGS
+from svc_notebook.service.rulebook.pattern import Capture
+
+# Parameters that exclude records: those of rules hold beside those of the query.
+FILTERS = ("filters", "facetFilters", "numericFilters", "tagFilters")
+OPTIONAL = "optionalFilters"
+AUTOMATIC = "automaticFacetFilters"
+AUTOMATIC_OPTIONAL = "automaticOptionalFacetFilters"
+
+
+def join_filters(before: str | None, params: Mapping[str, Any], captures: Sequence[Capture]) -> str:
+    """Return the filters of a query together with those of a rule."""
+    own = parse_filters(params) + tuple(read_automatic(params.get(AUTOMATIC), captures))
+    return " AND ".join(text for text in (before, render(own)) if text)
+
+
+def join_optional(
+    before: Mapping[str, Any], params: Mapping[str, Any], captures: Sequence[Capture]
+) -> list[Any]:
+    """Return optional filters together with what a rule makes of its placeholders."""
+    own = tuple(read_automatic(params.get(AUTOMATIC_OPTIONAL), captures))
+    return write_optional(parse_optional(before) + own)
+
+
+def read_automatic(
+    given: Sequence[str | Mapping[str, Any]] | None, captures: Sequence[Capture]
+) -> Iterator[Group]:
+    """Make filters of the values that placeholders found.
+
+    Values that are written alike are alternatives; so are all of a `disjunctive` filter.
+    """
+    for one in given or ():
+        wanted = {"facet": one} if isinstance(one, str) else one
+        found = [capture.values for capture in captures if capture.facet == wanted["facet"]]
+        groups = dict.fromkeys(found)
+        if wanted.get("negative"):
+            values = dict.fromkeys(value for group in groups for value in group)
+            yield from ((_make_term(wanted, value),) for value in values)
+        elif wanted.get("disjunctive") and groups:
+            yield tuple(_make_term(wanted, value) for group in groups for value in group)
+        else:
+            yield from (tuple(_make_term(wanted, value) for value in group) for group in groups)
+
+
+def write_optional(groups: Filter) -> list[Any]:
+    """Write filters as the list that `optionalFilters` is."""
+    written = [[_write_item(term) for term in group] for group in groups]
+    return [group[0] if len(group) == 1 else group for group in written]
+
+
+def _make_term(wanted: Mapping[str, Any], value: str) -> Term:
+    facet, negated, score = wanted["facet"], bool(wanted.get("negative")), wanted.get("score", 1)
+    return Tag(value, negated, score) if facet == TAGS else Facet(facet, value, negated, score)
+
+
+def _write_item(term: Term) -> str:
+    """An item of a list negates by a minus before the value."""
+    if isinstance(term, Tag):
+        term = Facet(TAGS, term.value, term.negated, term.score)
+    if not isinstance(term, Facet):
+        return render(((term,),))
+    score = "" if term.score == 1 else f"<score={term.score}>"
+    return f"{_quote(term.attribute)}:{'-' if term.negated else ''}{_quote(term.value)}{score}"
+
+
+def _quote(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return text if text.isalnum() else f'"{escaped}"'

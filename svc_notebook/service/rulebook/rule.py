@@ -1,0 +1,92 @@
+"""A rule as searches use it: when it applies, and before which others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from svc_notebook.service.engine.filters import parse_filters
+from svc_notebook.service.engine.words import Rules
+from svc_notebook.service.entries import Entry
+from svc_notebook.service.rulebook.pattern import Capture, Found, Pattern
+from svc_notebook.service.rulebook.reading import Chosen, Reading, read_chosen
+
+ANCHORINGS = ("is", "startsWith", "endsWith", "contains")
+NOWHERE = 2**20
+"""Where a condition without a pattern applies: after those that found something."""
+
+Precedence = tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What happens, and in which spans of time; none means always."""
+
+    id: str
+    consequence: Mapping[str, Any]
+    spans: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def of(cls, entry: Entry) -> Rule:
+        """Read a rule as it is kept."""
+        spans = tuple((span["from"], span["until"]) for span in entry.get("validity", ()))
+        return cls(entry["objectID"], entry["consequence"], spans)
+
+    def is_valid(self, now: float) -> bool:
+        """Whether the rule applies at a moment, in Unix seconds."""
+        return not self.spans or any(start <= now < end for start, end in self.spans)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One way in which a rule comes to apply: everything it names must be there."""
+
+    pattern: Pattern | None = None
+    context: str | None = None
+    chosen: tuple[Chosen, ...] = ()
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], rules: Rules) -> Condition:
+        """Read a condition as it is kept."""
+        text = given.get("pattern")
+        loose = bool(given.get("alternatives"))
+        pattern = None if text is None else Pattern.of(text, given["anchoring"], rules, loose=loose)
+        terms = [term for group in parse_filters(given) for term in group]
+        chosen = tuple(key for term in terms if (key := read_chosen(term)))
+        return cls(pattern, given.get("context") or None, chosen)
+
+    def find(self, reading: Reading) -> Found | None:
+        """Return where it holds for a search."""
+        if self.context is not None and self.context not in reading.contexts:
+            return None
+        if self.chosen and not reading.chosen.issuperset(self.chosen):
+            return None
+        return self.pattern.find(reading) if self.pattern else Found(NOWHERE, NOWHERE)
+
+
+class Applied(NamedTuple):
+    """A rule that applies to a search, what its pattern found there, and when its turn is."""
+
+    rule: Rule
+    captures: Sequence[Capture]
+    precedence: Precedence
+
+
+def apply_rule(rule: Rule, condition: Condition, reading: Reading) -> Applied | None:
+    """Hold one condition of a rule against a search."""
+    found = condition.find(reading)
+    if found is None:
+        return None
+    pattern = condition.pattern
+    precedence = (
+        found.start,
+        found.start - found.end,
+        ANCHORINGS.index(pattern.anchoring) if pattern else len(ANCHORINGS),
+        condition.context is None,
+        not condition.chosen,
+        bool(pattern and pattern.placeholders),
+        not rule.spans,
+        rule.id,
+    )
+    return Applied(rule, found.captures, precedence)

@@ -1,0 +1,1 @@
+"""Tests of which rules apply, and what follows."""

@@ -1,0 +1,260 @@
+"""A caller that is slow, breaks off or talks nonsense holds nothing up and gets a clear answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.conftest import ROOT, Running, stop_service
+
+# A service whose patience is short; its limits are no options, so they are set before it starts.
+SERVE = """
+import sys
+from pathlib import Path
+from svc_notebook.service import connection, limits
+connection.PATIENCE, connection.LEAST, connection.LINGER = 1.0, 1000, 0.3
+connection.MOST, limits.HELD = int(sys.argv[2]), 5_000_000
+from svc_notebook.service.serve import serve
+serve(json=True, data=Path(sys.argv[1]), parent=int(sys.argv[3]))
+"""
+MOST = 30
+
+
+@contextmanager
+def serving(folder: Path, most: int) -> Iterator[Running]:
+    command = [sys.executable, "-c", SERVE, str(folder), str(most), str(os.getpid())]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout
+    try:
+        yield Running(**json.loads(process.stdout.readline()))
+    finally:
+        stop_service(process)
+
+
+@pytest.fixture(scope="module")
+def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with serving(tmp_path_factory.mktemp("hasty"), MOST) as running:
+        yield running
+
+
+@pytest.fixture
+def plug(hasty: Running) -> Iterator[socket.socket]:
+    with dial(hasty) as plug:
+        yield plug
+
+
+def dial(running: Running) -> socket.socket:
+    url = httpx.URL(running.url)
+    return socket.create_connection((url.host, url.port or 80), timeout=10)
+
+
+def head(running: Running, verb: str = "GET", path: str = "/1/indexes", *headers: str) -> bytes:
+    own = [f"X-Service-Application-Id: {running.appId}", f"X-Service-API-Key: {running.adminKey}"]
+    lines = [f"{verb} {path} HTTP/1.1", "host: local", *own, *headers, "", ""]
+    return "\r\n".join(lines).encode()
+
+
+def hear(plug: socket.socket) -> bytes:
+    """All that comes until the other side closes."""
+    heard = b""
+    while part := plug.recv(65536):
+        heard += part
+    return heard
+
+
+def codes(heard: bytes) -> list[int]:
+    return [int(part[:3]) for part in heard.split(b"HTTP/1.1 ")[1:]]
+
+
+def drip(plug: socket.socket, data: bytes) -> None:
+    """Send a byte now and then, until the other side has enough."""
+    with suppress(ConnectionError):
+        for number in range(len(data)):
+            plug.sendall(data[number : number + 1])
+            time.sleep(0.05)
+
+
+@pytest.mark.parametrize("part", ["head", "body", "chunk"])
+def test_a_request_that_drips_in_is_refused(hasty: Running, plug: socket.socket, part: str) -> None:
+    beginning = {
+        "head": b"GET /1/indexes HTTP/1.1\r\nlong: ",
+        "body": head(hasty, "POST", "/1/indexes/a", "content-length: 5000"),
+        "chunk": head(hasty, "POST", "/1/indexes/a", "transfer-encoding: chunked"),
+    }[part]
+
+    plug.sendall(beginning)
+    drip(plug, b"2\r\n{}\r\n" * 20 if part == "chunk" else b" " * 140)
+    heard = hear(plug)
+
+    assert codes(heard) == [408]
+    assert json.loads(heard.partition(b"\r\n\r\n")[2])["status"] == 408
+
+
+@pytest.mark.parametrize("wait", [0.5, 0.9])
+def test_a_pause_within_patience_is_forgiven(
+    hasty: Running, plug: socket.socket, wait: float
+) -> None:
+    request = head(hasty, "GET", "/1/indexes", "connection: close")
+
+    time.sleep(wait)
+    plug.sendall(request[:40])
+    time.sleep(0.2)
+    plug.sendall(request[40:])
+
+    assert codes(hear(plug)) == [200]
+
+
+def test_a_body_that_comes_steadily_may_take_its_time(hasty: Running, plug: socket.socket) -> None:
+    body = json.dumps({"objectID": "1", "text": "x" * 25_000}).encode()
+    size = f"content-length: {len(body)}"
+
+    plug.sendall(head(hasty, "POST", "/1/indexes/steady", size, "connection: close"))
+    for start in range(0, len(body), 1000):
+        plug.sendall(body[start : start + 1000])
+        time.sleep(0.1)
+
+    assert codes(hear(plug)) == [201]
+
+
+def test_an_answer_that_nobody_reads_is_not_kept(hasty: Running) -> None:
+    records = [{"action": "addObject", "body": {"text": "x" * 9000}} for _ in range(500)]
+    with hasty.client() as client:
+        task = client.post("/1/indexes/large/batch", json={"requests": records}).json()["taskID"]
+        while client.get(f"/1/task/{task}").json()["status"] != "published":
+            time.sleep(0.02)
+    plug = socket.socket()
+    plug.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    url = httpx.URL(hasty.url)
+    plug.connect((url.host, url.port))
+    plug.settimeout(10)
+
+    with plug:
+        plug.sendall(head(hasty, "GET", "/1/indexes/large/browse") * 3)
+        time.sleep(4)
+        heard = 0
+        with suppress(ConnectionError):
+            while part := plug.recv(65536):
+                heard += len(part)
+
+    assert heard < 3 * 500 * 9000
+
+
+def test_what_was_asked_before_nonsense_is_answered_first(
+    hasty: Running, plug: socket.socket
+) -> None:
+    plug.sendall(head(hasty) * 3 + b"nonsense\r\n\r\n" + head(hasty))
+
+    assert codes(hear(plug)) == [200, 200, 200, 400]
+
+
+def test_nonsense_inside_a_body_refuses_that_request_alone(
+    hasty: Running, plug: socket.socket
+) -> None:
+    broken = head(hasty, "POST", "/1/indexes/a", "transfer-encoding: chunked") + b"zz\r\n"
+
+    plug.sendall(head(hasty) + broken)
+
+    assert codes(hear(plug)) == [200, 400]
+
+
+def test_an_upgrade_that_is_not_made_loses_nothing(hasty: Running, plug: socket.socket) -> None:
+    upgrade = ["connection: upgrade", "upgrade: h2c", "content-length: 16"]
+    posted = head(hasty, "POST", "/1/indexes/a", *upgrade) + b'{"objectID":"1"}'
+
+    plug.sendall(posted + head(hasty) + head(hasty, "GET", "/1/indexes", "connection: close"))
+
+    assert codes(hear(plug)) == [201, 200, 200]
+
+
+def test_headers_after_a_body_mean_nothing(hasty: Running, plug: socket.socket) -> None:
+    posted = head(hasty, "POST", "/1/indexes/a", "transfer-encoding: chunked", "connection: close")
+
+    plug.sendall(posted + b"2\r\n{}\r\n0\r\n" + b"X-Service-API-Key: other\r\n" * 50 + b"\r\n")
+
+    assert codes(hear(plug)) == [201]
+
+
+@pytest.mark.parametrize("rest", [0, 30], ids=["whole", "and a half"])
+def test_a_caller_that_has_said_all_still_hears_the_answers(
+    hasty: Running, plug: socket.socket, rest: int
+) -> None:
+    plug.sendall(head(hasty) * 2 + head(hasty)[:rest])
+    plug.shutdown(socket.SHUT_WR)
+
+    assert codes(hear(plug)) == [200, 200]
+
+
+@pytest.mark.parametrize("sent", [b"", b"\r\n", b"GET /1/ind", b"POST / HTTP/1.1\r\nhost: a\r\n"])
+def test_a_caller_that_breaks_off_is_forgotten(plug: socket.socket, sent: bytes) -> None:
+    plug.sendall(sent)
+    plug.shutdown(socket.SHUT_WR)
+
+    assert hear(plug) == b""
+
+
+def test_a_refused_caller_that_goes_on_sending_gets_to_see_why(
+    hasty: Running, plug: socket.socket
+) -> None:
+    plug.sendall(b"nonsense\r\n\r\n" + b"x" * 200_000)
+    plug.sendall(b"x" * 200_000)
+
+    assert codes(hear(plug)) == [400]
+
+
+def test_idle_connections_make_way_for_new_ones(hasty: Running) -> None:
+    with ExitStack() as stack:
+        idle = [stack.enter_context(dial(hasty)) for _ in range(MOST + 10)]
+        begun = [stack.enter_context(dial(hasty)) for _ in range(5)]
+        for plug in begun:
+            plug.sendall(b"GET /1/indexes HTTP/1.1\r\nhost:")
+        with hasty.client() as client:
+            served = [client.get("/1/indexes").status_code for _ in range(3)]
+        closed = [plug for plug in idle if is_closed(plug)]
+
+    assert served == [200] * 3
+    assert closed == idle[: len(closed)]
+    assert len(closed) >= 15
+
+
+def is_closed(plug: socket.socket) -> bool:
+    plug.setblocking(False)
+    try:
+        return plug.recv(1) == b""
+    except BlockingIOError:
+        return False
+
+
+def test_where_all_connections_are_at_work_a_new_one_is_asked_to_wait(tmp_path: Path) -> None:
+    with serving(tmp_path, most=0) as running, running.client() as client:
+        answer = client.get("/1/indexes")
+
+    assert answer.status_code == 429
+    assert answer.headers["retry-after"] == "1"
+    assert answer.json()["status"] == 429
+
+
+def test_bodies_are_held_up_to_a_limit_over_all_callers(hasty: Running) -> None:
+    large = b'{"a": "' + b"x" * 4_000_000
+    with dial(hasty) as plug, hasty.client() as client:
+        plug.sendall(
+            head(hasty, "POST", "/1/indexes/a", "content-length: 3000000") + b" " * 2_500_000
+        )
+        time.sleep(0.2)
+        crowded = client.post("/1/indexes/a", content=large)
+        plug.close()
+        time.sleep(0.2)
+        alone = client.post("/1/indexes/a", content=large)
+
+    assert crowded.status_code == 429
+    assert "too much" in crowded.json()["message"]
+    assert alone.status_code == 400
