@@ -102,10 +102,20 @@ def _refusal(error: msgspec.ValidationError, wanted: Any, name: str) -> BadInput
     text = str(error)
     found = _AT.search(text)
     text = _AT.sub("", text)
-    if (wrong := _WORD.match(text)) and (words := literals(wanted)):
+    if (wrong := _WORD.match(text)) and (words := literals(_member(wanted, found))):
         text = f"`{wrong[1]}` is not one of {', '.join(words)}"
     at = f"{name}{found[1] if found else ''}".lstrip(".")
     return BadInput(f"{f'`{at}`' if at else 'the body'}: {text[0].lower()}{text[1:]}")
+
+
+def _member(wanted: Any, found: re.Match[str] | None) -> Any:
+    """Find the type of the place that an error names, in a shape."""
+    for step in re.findall(r"\.(\w+)", found[1] if found else ""):
+        shape = _bare(wanted)
+        if not _is_shape(shape) or step not in hints(shape):
+            break
+        wanted = hints(shape)[step]
+    return wanted
 
 
 def _refuse_unknown(value: Any, wanted: Any, name: str) -> None:

@@ -36,6 +36,8 @@ from typing import (
 )
 from urllib.parse import quote
 
+import msgspec
+
 from svc_notebook.api.checking import Text, check_members, check_value, read_text, write_text
 from svc_notebook.errors import BadInput, did_you_mean
 
@@ -54,6 +56,7 @@ Right = Literal[
 # needs; the crawler's own user id and key.
 Access = Right | Literal["admin", "any", "actions", "crawler"]
 Normaliser = Callable[[Any], Any]
+Decode = Callable[[bytes], Any]
 
 
 @dataclass(frozen=True)
@@ -71,13 +74,14 @@ Whole = Annotated[T, _Whole()]
 
 
 class Parcel(NamedTuple):
-    """A request as a value: what one call puts on the wire."""
+    """A request as a value: what one call puts on the wire; `read` decodes the answer's body."""
 
     verb: Verb
     path: str
     query: dict[str, str]
     body: Any = None
     headers: Mapping[str, str] = {}
+    read: Decode = msgspec.json.decode
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,12 +13,14 @@ from svc_notebook.errors import BadInput
 def read_params(body: Any) -> Any:
     """Unfold `params`, search parameters as one URL-encoded string (api.md, Search).
 
-    A member given directly wins over the same one in `params`.
+    A member given directly wins over the same one in `params`. Older clients send an object there,
+    or null.
     """
     if not isinstance(body, dict) or "params" not in body:
         return body
     own = {name: value for name, value in body.items() if name != "params"}
-    return read_query_text(body["params"]) | own
+    params = body["params"] or ""
+    return (params if isinstance(params, dict) else read_query_text(params)) | own
 
 
 def read_query_text(text: Any) -> dict[str, Any]:
@@ -54,7 +56,10 @@ def _typed(request: Any) -> Any:
 
 
 def read_aliases(settings: Any) -> Any:
-    """Give settings their present names (api-notes, section 2)."""
+    """Give settings their present names (api-notes, section 2).
+
+    Whom a replica follows is told with its settings, and passed over when they are sent back.
+    """
     if not isinstance(settings, dict):
         return settings
-    return {ALIASES.get(name, name): value for name, value in settings.items()}
+    return {ALIASES.get(name, name): value for name, value in settings.items() if name != "primary"}

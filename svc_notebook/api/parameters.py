@@ -15,15 +15,14 @@ from msgspec import Meta
 
 from svc_notebook.api.checking import hints, literals
 
-Effect = Literal["works", "accepted", "later"]
+Effect = Literal["works", "accepted"]
 
 
 @dataclass(frozen=True)
 class About:
     """What a parameter is when nobody sets it, what it does, and whether the local service does it.
 
-    The few that are `accepted` belong to the vendor's own products and do nothing here; those
-    that come `later` are checked and kept, but have no effect yet.
+    The few that are `accepted` belong to the vendor's own products and do nothing here.
     """
 
     default: Any = field(hash=False)
@@ -62,9 +61,16 @@ class Shared(TypedDict, total=False):
     attributesToRetrieve: Annotated[
         Words | None, About(["*"], "attributes a hit carries; `-name` leaves one out of `*`")
     ]
+    ranking: Annotated[
+        Words | None,
+        About(
+            ["typo", "geo", "words", "filters", "proximity", "attribute", "exact", "custom"],
+            "criteria in their order; `asc(a)` and `desc(a)` sort by an attribute",
+        ),
+    ]
     relevancyStrictness: Annotated[
         Percent | None,
-        About(100, "how relevant a hit of a virtual replica must be, in percent", effect="later"),
+        About(100, "how relevant a hit of a virtual replica must be, in percent"),
     ]
     attributesToHighlight: Annotated[
         Words | None, About(None, "attributes whose matches are marked; default: the searchable")
@@ -97,22 +103,18 @@ class Shared(TypedDict, total=False):
     ]
     ignorePlurals: Annotated[
         Languages | None,
-        About(False, "match singular and plural alike: yes, or the languages", effect="later"),
+        About(False, "match singular and plural alike: yes, or the languages"),
     ]
     removeStopWords: Annotated[
         Languages | None,
-        About(False, "leave stop words out of the query: yes, or the languages", effect="later"),
+        About(False, "leave stop words out of the query: yes, or the languages"),
     ]
     decompoundQuery: Annotated[
         bool | None,
-        About(True, "split compound words of the query in the query's languages", effect="later"),
+        About(True, "split compound words of the query in the query's languages"),
     ]
-    queryLanguages: Annotated[
-        Words | None, About([], "languages of the query, as ISO codes", effect="later")
-    ]
-    enableRules: Annotated[
-        bool | None, About(True, "whether the index's rules apply", effect="later")
-    ]
+    queryLanguages: Annotated[Words | None, About([], "languages of the query, as ISO codes")]
+    enableRules: Annotated[bool | None, About(True, "whether the index's rules apply")]
     enablePersonalization: Annotated[
         bool | None, About(False, "personalised ranking of the vendor's", effect="accepted")
     ]
@@ -153,17 +155,13 @@ class Shared(TypedDict, total=False):
     ]
     alternativesAsExact: Annotated[
         list[Alternative] | None,
-        About(
-            ["ignorePlurals", "singleWordSynonym"],
-            "which alternatives count as exact",
-            effect="later",
-        ),
+        About(["ignorePlurals", "singleWordSynonym"], "which alternatives count as exact"),
     ]
     distinct: Annotated[
         bool | Groups | None, About(0, "hits kept of each group of attributeForDistinct")
     ]
     replaceSynonymsInHighlight: Annotated[
-        bool | None, About(False, "show the query's word in place of its synonym", effect="later")
+        bool | None, About(False, "show the query's word in place of its synonym")
     ]
     minProximity: Annotated[
         Nearness | None, About(1, "distances up to this are all the same; 8 turns proximity off")
@@ -190,7 +188,7 @@ class SearchOptions(Shared, total=False):
 
     similarQuery: Annotated[
         str | None,
-        About("", "a loose search in place of `query`: every word is optional", effect="later"),
+        About("", "a loose search in place of `query`: every word is optional"),
     ]
     filters: Annotated[str | None, About(None, "a boolean expression hits must satisfy")]
     facetFilters: Annotated[
@@ -239,11 +237,9 @@ class SearchOptions(Shared, total=False):
     insidePolygon: Annotated[Boxes | None, About(None, "polygons to search in, each as its points")]
     naturalLanguages: Annotated[
         Words | None,
-        About([], "languages of a spoken query: stop words, plurals, loose words", effect="later"),
+        About([], "languages of a spoken query: stop words, plurals, loose words"),
     ]
-    ruleContexts: Annotated[
-        Words | None, About([], "contexts that may trigger rules", effect="later")
-    ]
+    ruleContexts: Annotated[Words | None, About([], "contexts that may trigger rules")]
     personalizationImpact: Annotated[
         Percent | None, About(100, "weight of personalisation", effect="accepted")
     ]
@@ -251,9 +247,7 @@ class SearchOptions(Shared, total=False):
     getRankingInfo: Annotated[
         bool | None, About(False, "add `_rankingInfo`, the value of each criterion, to each hit")
     ]
-    synonyms: Annotated[
-        bool | None, About(True, "whether the index's synonyms apply", effect="later")
-    ]
+    synonyms: Annotated[bool | None, About(True, "whether the index's synonyms apply")]
     clickAnalytics: Annotated[bool | None, About(False, "add a `queryID` for events to refer to")]
     analytics: Annotated[
         bool | None, About(True, "count the search in analytics", effect="accepted")
@@ -283,21 +277,12 @@ class Settings(Shared, total=False):
         About([], "facets; `searchable(a)`, `filterOnly(a)`, `afterDistinct(a)`"),
     ]
     unretrievableAttributes: Annotated[Words | None, About([], "attributes never handed out")]
-    ranking: Annotated[
-        Words | None,
-        About(
-            ["typo", "geo", "words", "filters", "proximity", "attribute", "exact", "custom"],
-            "criteria in their order; `asc(a)` and `desc(a)` sort by an attribute",
-        ),
-    ]
     customRanking: Annotated[
         Words | None, About([], "`asc(a)` or `desc(a)`, what `custom` in the ranking stands for")
     ]
     replicas: Annotated[
         Words | None,
-        About(
-            [], "indices that follow this one; `virtual(name)` shares its records", effect="later"
-        ),
+        About([], "indices that follow this one; `virtual(name)` sorts what is relevant there"),
     ]
     paginationLimitedTo: Annotated[Reach | None, About(1000, "hits that pages can reach")]
     disableTypoToleranceOnWords: Annotated[
@@ -307,12 +292,12 @@ class Settings(Shared, total=False):
         str | None, About("", "characters that are words of their own, not separators")
     ]
     attributesToTransliterate: Annotated[
-        Words | None, About([], "attributes also indexed in another script", effect="later")
+        Words | None, About([], "attributes also indexed in another script")
     ]
     camelCaseAttributes: Annotated[Words | None, About([], "attributes whose camelCase is split")]
     decompoundedAttributes: Annotated[
         dict[str, Words] | None,
-        About({}, "per language, attributes whose compounds are split", effect="later"),
+        About({}, "per language, attributes whose compounds are split"),
     ]
     keepDiacriticsOnCharacters: Annotated[
         str | None, About("", "characters that keep their accents")
@@ -320,21 +305,25 @@ class Settings(Shared, total=False):
     customNormalization: Annotated[
         dict[str, dict[str, str]] | None, About(None, "characters and what they become")
     ]
-    indexLanguages: Annotated[
-        Words | None, About([], "languages of the records, as ISO codes", effect="later")
-    ]
+    indexLanguages: Annotated[Words | None, About([], "languages of the records, as ISO codes")]
     disablePrefixOnAttributes: Annotated[
         Words | None, About([], "attributes in which beginnings of words do not match")
     ]
     numericAttributesForFiltering: Annotated[
         Words | None,
-        About([], "numbers to filter by, all by default; `equalOnly(a)`", effect="later"),
+        About([], "numbers to filter by, all by default; `equalOnly(a)`"),
     ]
     allowCompressionOfIntegerArray: Annotated[
         bool | None, About(False, "store arrays of integers compressed", effect="accepted")
     ]
     attributeForDistinct: Annotated[str | None, About(None, "what makes records one group")]
     userData: Annotated[Any, About({}, "anything up to 32 kB, handed out with each answer")]
+
+
+class ToldSettings(Settings, total=False):
+    """Settings as they are read: a replica tells whom it follows."""
+
+    primary: str
 
 
 Scope = Literal["parameter", "setting", "both"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from svc_notebook.api.endpoint import Api, Whole, endpoint
 from svc_notebook.api.forms import read_aliases
-from svc_notebook.api.parameters import Settings
+from svc_notebook.api.parameters import Settings, ToldSettings
 from svc_notebook.api.shapes import Updated
 
 
@@ -12,7 +12,7 @@ class SettingsRows(Api, interface="search"):
     """An index's settings."""
 
     @endpoint("GET", "/1/indexes/{index}/settings", acl="settings")
-    async def get_settings(self, index: str, *, getVersion: int = 1) -> Settings:
+    async def get_settings(self, index: str, *, getVersion: int = 1) -> ToldSettings:
         """Read the settings that are not null."""
         ...
 

@@ -62,9 +62,6 @@ def test_synonyms_and_rules_are_saved_and_browsed(script: Script, index: str) ->
     assert script.call("getRule", {"indexName": index, "objectID": "r"}) == RULE
 
 
-@pytest.mark.xfail(
-    raises=AssertionError, strict=True, reason="saved, but searches do not look at them yet"
-)
 @pytest.mark.parametrize("word", ["couch", "seat"])
 def test_synonyms_and_rules_change_what_is_found(script: Script, index: str, word: str) -> None:
     script.fill(index, {"objectID": "1", "title": "sofa"})

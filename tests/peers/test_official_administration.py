@@ -21,10 +21,6 @@ pytestmark = own_warnings
 # What the client calls deprecated the service answers all the same.
 deprecated = pytest.mark.filterwarnings("ignore:.* is deprecated:DeprecationWarning")
 
-no_effect = pytest.mark.xfail(
-    raises=AssertionError, strict=True, reason="saved, but searches do not look at it yet"
-)
-
 
 @pytest.fixture
 def operator(second: Running) -> Iterator[SearchClientSync]:
@@ -118,7 +114,6 @@ def test_synonyms_are_saved_read_found_and_replaced(client: SearchClientSync, in
     assert [hit.object_id for hit in client.search_synonyms(index).hits] == ["way"]
 
 
-@no_effect
 def test_a_synonym_finds_what_its_other_words_find(client: SearchClientSync, index: str) -> None:
     fill(client, index, {"objectID": "1", "title": "sofa"}, {"objectID": "2", "title": "couch"})
     synonym = {"objectID": "one", "type": "synonym", "synonyms": ["sofa", "couch"]}
@@ -181,7 +176,6 @@ def test_rules_are_saved_read_found_and_deleted(client: SearchClientSync, index:
     assert client.search_rules(index).nb_hits == 0
 
 
-@no_effect
 def test_a_rule_tells_that_it_applied(client: SearchClientSync, index: str) -> None:
     fill(client, index, {"objectID": "1", "title": "lamp"}, {"objectID": "2", "title": "lamps"})
 
@@ -211,7 +205,6 @@ def test_dictionaries_take_words_and_settings(operator: SearchClientSync) -> Non
     assert settings.stopwords == {"fr": True}
 
 
-@pytest.mark.xfail(raises=AssertionError, strict=True, reason="standard words are not listed yet")
 def test_dictionaries_list_standard_words_too(operator: SearchClientSync) -> None:
     answer = operator.search_dictionary_entries("stopwords", {"query": "about", "language": "en"})
 

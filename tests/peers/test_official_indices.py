@@ -12,7 +12,7 @@ from algoliasearch.search.models.index_settings import IndexSettings
 from algoliasearch.search.models.search_params_object import SearchParamsObject
 from pydantic import BaseModel
 
-from tests.peers.official import fill, finish, own_warnings, stored
+from tests.peers.official import fill, finish, ids, own_warnings, stored
 
 pytestmark = own_warnings
 
@@ -66,16 +66,11 @@ def test_settings_come_back_as_they_were_set(client: SearchClientSync, index: st
     assert told["hitsPerPage"] == 20
 
 
-not_declared = pytest.mark.xfail(
-    raises=AssertionError, strict=True, reason="`ranking` is no parameter of one search yet"
-)
-
-
 @pytest.mark.parametrize(
     ("method", "model"),
     [
-        pytest.param("search_single_index", SearchParamsObject, marks=not_declared),
-        pytest.param("browse", BrowseParamsObject, marks=not_declared),
+        ("search_single_index", SearchParamsObject),
+        ("browse", BrowseParamsObject),
         ("set_settings", IndexSettings),
     ],
 )
@@ -160,3 +155,24 @@ def test_a_task_is_known_to_the_application_too(client: SearchClientSync, index:
 
     assert client.wait_for_app_task(saved.task_id).status == "published"
     assert client.get_object(index, "1") == {"objectID": "1"}
+
+
+def test_replicas_follow_their_primary(client: SearchClientSync, index: str) -> None:
+    by_price, relevant = f"{index} price", f"{index} relevant"
+    fill(client, index, {"objectID": "1", "title": "lamp", "price": 2})
+    replicas = {"replicas": [by_price, f"virtual({relevant})"]}
+    finish(client, index, client.set_settings(index, replicas))
+    finish(client, by_price, client.set_settings(by_price, {"ranking": ["asc(price)"]}))
+    finish(client, relevant, client.set_settings(relevant, {"customRanking": ["desc(price)"]}))
+
+    fill(client, index, {"objectID": "2", "title": "lamp", "price": 1})
+    fill(client, index, {"objectID": "3", "title": "lump", "price": 9})
+
+    told = client.search_single_index(relevant, {"query": "lamp"})
+    entries = {item.name: item for item in client.list_indices().items}
+    assert ids(client.search_single_index(by_price, {"query": "lamp"})) == ["2", "1", "3"]
+    assert (ids(told), told.nb_hits, told.nb_sorted_hits) == (["1", "2"], 3, 2)
+    assert client.get_settings(by_price).primary == entries[relevant].primary == index
+    assert entries[relevant].virtual
+    with pytest.raises(RequestException, match="is a replica of"):
+        client.save_object(by_price, {"objectID": "4"})

@@ -41,6 +41,7 @@ class SearchAnswer(TypedDict, total=False):
     aroundLatLng: str
     automaticRadius: str
     nbSortedHits: int
+    appliedRelevancyStrictness: int
     message: str
     serverTimeMS: int
     processingTimingsMS: dict[str, Any]
