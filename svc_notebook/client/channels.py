@@ -9,6 +9,8 @@ from collections.abc import AsyncGenerator
 
 import httpx
 
+from svc_notebook.client.discretion import keep_keys_from_logs
+
 # Shorter than the 5 s after which many servers drop an idle connection: a call that meets a
 # dropped one could not tell whether it arrived.
 KEPT_ALIVE = 4.0
@@ -20,6 +22,7 @@ class Channels:
     """The HTTP clients of a sender, made when first needed on a loop."""
 
     def __init__(self, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        keep_keys_from_logs()
         self._transport = transport
         self._open: dict[asyncio.AbstractEventLoop, _Channel] = {}
         # It also keeps connections from being collected along with us, unclosed.

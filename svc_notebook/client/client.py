@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterat
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Self, TypeVar, Unpack
 
+import msgspec
+
 from svc_notebook.api import CrawlerApi, Endpoint, EventsApi, Parcel, SearchApi
-from svc_notebook.api.endpoint import Asynchronous, Blocking
+from svc_notebook.api.endpoint import Asynchronous, Blocking, Decode
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, SearchAnswer
 from svc_notebook.client import flows, portal, waiting
@@ -16,6 +18,7 @@ from svc_notebook.client.heartbeat import beating
 from svc_notebook.client.progress import Progress
 from svc_notebook.client.sender import HttpSender
 from svc_notebook.client.waiting import OnProgress, Tasks
+from svc_notebook.client.written import Written
 
 T = TypeVar("T")
 
@@ -26,11 +29,14 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
     def __init__(self, connection: Connection, sender: HttpSender | None = None) -> None:
         self.connection = connection
         self.sender = sender or HttpSender(connection)
+        self.written = Written()
 
     async def perform(self, endpoint: Endpoint, parcel: Parcel) -> Any:
         """Send one parcel."""
         with beating():
-            return await self.sender.send(endpoint, parcel)
+            answer = await self.sender.send(endpoint, parcel)
+        self.written.note(endpoint, parcel, answer)
+        return answer
 
     async def wait(
         self,
@@ -47,10 +53,18 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
             )
 
     def browse_pages(
-        self, index: str, *, cursor: str | None = None, **params: Unpack[SearchParams]
+        self,
+        index: str,
+        *,
+        cursor: str | None = None,
+        read: Decode = msgspec.json.decode,
+        **params: Unpack[SearchParams],
     ) -> AsyncIterator[SearchAnswer]:
-        """Yield a whole index page by page; no more than one page is held."""
-        return flows.browse_pages(self, index, cursor=cursor, **params)
+        """Yield a whole index page by page; while one is worked on, the next is fetched.
+
+        `read` decodes a page, and may make of its records what it likes.
+        """
+        return flows.browse_pages(self, index, cursor=cursor, read=read, **params)
 
     async def index_exists(self, index: str) -> bool:
         """Say whether there is such an index."""
@@ -117,7 +131,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
     def browse_pages(
         self, index: str, *, cursor: str | None = None, **params: Unpack[SearchParams]
     ) -> Iterator[SearchAnswer]:
-        """Yield a whole index page by page; no more than one page is held."""
+        """Yield a whole index page by page; while one is worked on, the next is fetched."""
         pages = self.aio.browse_pages(index, cursor=cursor, **params)
         while page := portal.run(_next_or_none(pages)):
             yield page

@@ -11,6 +11,8 @@ from svc_notebook.client.secret import NO_SECRET, Secret
 from svc_notebook.errors import BadInput
 
 _TOKEN = re.compile(r"[A-Za-z0-9-]+")
+# A local service's id is made by chance and stays with its data; its port is another each time.
+_LOCAL_ID, _LOCAL_PORT = "LOCAL", re.compile(r"^(http://127\.0\.0\.1):\d+$")
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,21 @@ class Connection:
         if self.url or self.domain:
             return self.url or f"{self.app_id}.{self.domain}"
         return ", ".join(self.open_hosts().order("write"))
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """What tells this service and application from others, today and tomorrow."""
+        return _place_of(self.app_id, self.address)
+
+    def is_of(self, app_id: str, address: str) -> bool:
+        """Whether this leads to the application and service that were known by these."""
+        return self.place == _place_of(app_id, address)
+
+
+def _place_of(app_id: str, address: str) -> tuple[str, str]:
+    """Name a service and an application by what lasts of them."""
+    lasting = _LOCAL_PORT.sub(r"\1", address) if app_id.startswith(_LOCAL_ID) else address
+    return app_id, lasting
 
 
 def _is_header(text: str) -> bool:

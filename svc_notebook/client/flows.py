@@ -7,8 +7,12 @@ import secrets
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
+import msgspec
+
+from svc_notebook.api import SearchApi
+from svc_notebook.api.endpoint import Decode
 from svc_notebook.api.indices import Scope
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import BatchRequest, Record, SearchAnswer
@@ -28,16 +32,33 @@ async def browse_pages(
     index: str,
     *,
     cursor: str | None = None,
+    read: Decode = msgspec.json.decode,
     **params: Unpack[SearchParams],
 ) -> AsyncIterator[SearchAnswer]:
-    """Yield a whole index page by page, from `cursor` on; no more than one page is held."""
+    """Yield a whole index page by page, from `cursor` on.
+
+    While a page is worked on, the next one is fetched, and no more. `read` decodes a page, and
+    may make of its records what it likes.
+    """
+    row = SearchApi.browse.endpoint
     options: SearchParams = {"hitsPerPage": PAGE, **params}
-    while True:
-        page = await client.browse(index, cursor, **options)
-        yield page
-        cursor = page.get("cursor")
-        if not cursor:
-            return
+
+    def fetch(cursor: str | None) -> asyncio.Task[Any]:
+        parcel = row.encode(index, cursor, **options)
+        return asyncio.create_task(client.perform(row, parcel._replace(read=read)))
+
+    ahead = fetch(cursor)
+    try:
+        while True:
+            page = await ahead
+            if not (cursor := page.get("cursor")):
+                break
+            ahead = fetch(cursor)
+            yield page
+    finally:
+        ahead.cancel()
+        await asyncio.gather(ahead, return_exceptions=True)
+    yield page
 
 
 async def index_exists(client: AsyncClient, index: str) -> bool:
@@ -104,25 +125,42 @@ async def replacing(client: AsyncClient, index: str, *, least: float = 0.5) -> A
     What the caller writes to it is to be waited for inside. An error, a stop, or too few
     records leave `index` as it was and the temporary one deleted.
     """
-    scratch = f"{index}_tmp_{secrets.token_hex(4)}"
+    scratch = name_scratch(index)
     try:
-        exists = await index_exists(client, index)
-        if exists:
-            await _copy_around(client, index, scratch)
+        await copy_around(client, index, scratch)
         yield scratch
-        if exists:
-            await _check_share(client, index, scratch, least)
-            await _copy_around(client, index, scratch)  # what was changed meanwhile
-        moved = await client.operate_index(scratch, "move", index)
+        await _check_share(client, index, scratch, least)
+        moved = await take_place(client, scratch, index)
     except BaseException:
-        await asyncio.shield(_drop(client, scratch))
+        await asyncio.shield(drop(client, scratch))
         raise
     await client.wait(moved, index=scratch)
 
 
-async def _copy_around(client: AsyncClient, index: str, scratch: str) -> None:
-    copied = await client.operate_index(index, "copy", scratch, AROUND_RECORDS)
-    await client.wait(copied, index=index)
+def name_scratch(index: str) -> str:
+    """Name the index that is filled before it takes the other's place."""
+    return f"{index}_tmp_{secrets.token_hex(4)}"
+
+
+async def copy_around(client: AsyncClient, index: str, scratch: str) -> None:
+    """Give an index the settings, synonyms and rules of another, if there is one."""
+    if await index_exists(client, index):
+        copied = await client.operate_index(index, "copy", scratch, AROUND_RECORDS)
+        await client.wait(copied, index=index)
+
+
+async def take_place(client: AsyncClient, scratch: str, index: str) -> Any:
+    """Move an index over another, with what was changed around that one's records meanwhile."""
+    await copy_around(client, index, scratch)
+    return await client.operate_index(scratch, "move", index)
+
+
+async def drop(client: AsyncClient, scratch: str) -> None:
+    """Delete an index that will not be filled further."""
+    try:
+        await client.delete_index(scratch)
+    except SvcError:
+        return  # what went wrong before is what there is to tell
 
 
 async def _check_share(client: AsyncClient, index: str, scratch: str, least: float) -> None:
@@ -132,10 +170,3 @@ async def _check_share(client: AsyncClient, index: str, scratch: str, least: flo
             f"{index} has {old} records and would have {new}; nothing was replaced. "
             "If that is right, allow it by least=0"
         )
-
-
-async def _drop(client: AsyncClient, scratch: str) -> None:
-    try:
-        await client.delete_index(scratch)
-    except SvcError:
-        return  # the first error is the one to tell

@@ -14,7 +14,7 @@ import httpx
 import msgspec
 
 from svc_notebook.api import Endpoint
-from svc_notebook.api.endpoint import access_text
+from svc_notebook.api.endpoint import Decode, access_text
 from svc_notebook.client.retry import Answer, Failure, Outcome, SlowDown
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused, ServiceBroken, TooMany
 
@@ -66,11 +66,15 @@ def hide_frames(error: Exception) -> Exception:
 
 
 def read_answer(
-    endpoint: Endpoint, status: int, headers: Mapping[str, str], content: bytes
+    endpoint: Endpoint,
+    status: int,
+    headers: Mapping[str, str],
+    content: bytes,
+    read: Decode = msgspec.json.decode,
 ) -> Outcome:
     """Say what an answer means."""
     if 200 <= status < 300:
-        return _read_value(endpoint, status, content)
+        return _read_value(endpoint, status, content, read)
     message = _read_message(status, content)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         wait = read_wait(headers.get("retry-after", ""))
@@ -83,12 +87,12 @@ def read_answer(
     return Answer(refusal=_refusal(endpoint, status, message))
 
 
-def _read_value(endpoint: Endpoint, status: int, content: bytes) -> Outcome:
+def _read_value(endpoint: Endpoint, status: int, content: bytes, read: Decode) -> Outcome:
     if status == HTTPStatus.NO_CONTENT:
         return Answer(None)
     if not content and endpoint.interface == "crawler":
         return Answer({})  # api.md shows no body for some
-    value = decode_json(content)
+    value = decode_json(content, read)
     if isinstance(value, (dict, list)):
         return Answer(value)
     message = f"answered {status} with something that is not JSON; {NOT_THE_API}"
@@ -96,10 +100,10 @@ def _read_value(endpoint: Endpoint, status: int, content: bytes) -> Outcome:
     return Failure(message, arrived=True, cause=broken)
 
 
-def decode_json(content: bytes) -> Any:
+def decode_json(content: bytes, read: Decode = msgspec.json.decode) -> Any:
     """Decode JSON; `None` for what is none."""
     try:
-        return msgspec.json.decode(content)
+        return read(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 

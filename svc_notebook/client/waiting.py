@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from svc_notebook.api import shapes
 from svc_notebook.client.together import run_together
-from svc_notebook.errors import BadInput, TaskFailed
+from svc_notebook.errors import BadInput, KeyRefused, TaskFailed
 
 # A task's number, a write's answer, `(index, number)`, `{index: number}`, or several of these.
 Tasks = int | Mapping[str, Any] | Iterable[Any]
@@ -146,10 +146,14 @@ class _Watch:
         return True
 
     async def _is_published(self, name: str | None, number: int) -> bool:
-        if name is None:
-            task = await self.client.get_app_task(number)
-        else:
-            task = await self.client.get_task(name, number)
+        try:
+            if name is None:
+                task = await self.client.get_app_task(number)
+            else:
+                task = await self.client.get_task(name, number)
+        except KeyRefused as error:
+            error.add_note("the write itself was taken; the key may only not ask what became of it")
+            raise
         return task["status"] == "published"
 
     def _tell(self) -> None:

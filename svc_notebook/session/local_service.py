@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import svc_notebook
 from svc_notebook.client import Secret, portal
 from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.session.configuration import KEYS, VARIABLES
 from svc_notebook.session.turn import take_turn
 
 COMMAND = (sys.executable, "-m", "svc_notebook.cli", "serve")
@@ -212,12 +213,14 @@ def _spawn(data: Path, stay: bool, command: Sequence[str]) -> subprocess.Popen[b
 
 
 def _environment() -> dict[str, str]:
-    """Let the service find this package even where it is not installed."""
+    """Let the service find this package even where it is not installed; keys are not for it."""
+    keys = {VARIABLES[name] for name in KEYS}
+    own = {name: value for name, value in os.environ.items() if name not in keys}
     root = Path(svc_notebook.__file__).parent.parent
     if root.name in ("site-packages", "dist-packages"):
-        return dict(os.environ)
-    paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+        return own
+    paths = [str(root), *filter(None, [own.get("PYTHONPATH")])]
+    return {**own, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def _tail(log: Path) -> str:

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from svc_notebook.client import Client, Connection, Secret
-from svc_notebook.errors import BadInput, KeyRefused, NotFound, SvcError
+from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused, SvcError
+from tests.client import stub
+from tests.client.stub import serving
 from tests.conftest import Running
 
 
@@ -101,6 +103,31 @@ def test_a_browse_left_early_leaves_nothing_behind(client: Client) -> None:
     pages.close()  # type: ignore[attr-defined]
 
     assert list(pages) == []
+
+
+def test_one_page_and_no_more_is_fetched_ahead() -> None:
+    with serving(stub.answer({"hits": [], "cursor": "next"})) as server:
+        pages = Client(Connection("APP", Secret("k3y"), url=server.url)).browse_pages("i")
+
+        next(pages)
+
+        deadline = time.monotonic() + 10
+        while len(server.requests) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.1)
+        assert [request.json.get("cursor") for request in server.requests] == [None, "next"]
+
+
+def test_a_page_that_fails_is_told_of_after_those_before_it() -> None:
+    page = stub.answer({"hits": [{"objectID": "1"}], "cursor": "next"})
+    refusal = stub.answer({"message": "the cursor is too old"}, status=400)
+
+    with serving(page, refusal) as server:
+        pages = Client(Connection("APP", Secret("k3y"), url=server.url)).browse_pages("i")
+
+        assert next(pages)["hits"] == [{"objectID": "1"}]
+        with pytest.raises(Refused, match="too old"):
+            next(pages)
 
 
 def test_an_index_exists_or_not(client: Client) -> None:

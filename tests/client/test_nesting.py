@@ -1,4 +1,4 @@
-"""Entering a running loop again is refused wherever it is known to break; see test_kernels."""
+"""Entering a running loop again is refused where it is known to break; kernels have their own."""
 
 from __future__ import annotations
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
+import logging
 import pickle
 import traceback
 from collections.abc import Callable
@@ -13,6 +15,7 @@ import msgspec
 import pytest
 
 from svc_notebook.client import Client, Connection, Patience, Secret
+from svc_notebook.client.discretion import discreet
 from svc_notebook.errors import BadInput, CallFailed
 from tests.client import stub
 
@@ -84,3 +87,32 @@ def test_no_traceback_holds_the_key_even_with_the_values_of_its_frames(act: stub
     assert "parcel" in shown
     assert KEY not in shown
     assert server.requests[0].headers["x-service-api-key"] == KEY
+
+
+@pytest.mark.parametrize("call", ["get_key", "delete_key", "restore_key"])
+def test_the_log_of_calls_masks_a_key_that_stands_in_a_path(
+    call: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "httpx")
+
+    with stub.serving() as server:
+        getattr(Client(Connection("APP", Secret(KEY), url=server.url)), call)(KEY)
+
+    assert "/1/keys/***" in caplog.text
+    assert KEY not in caplog.text
+    assert KEY in server.requests[0].target
+
+
+async def fail_with(key: str) -> None:
+    text = key
+    raise ZeroDivisionError(len(text))
+
+
+def test_a_function_that_handles_keys_forgets_its_values_when_it_fails() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        asyncio.run(discreet(fail_with)(KEY))
+
+    told = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+    below = next(frame for frame in told.stack if frame.name == "fail_with")
+    assert not below.locals
+    assert below.line == "raise ZeroDivisionError(len(text))"

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
 
 from svc_notebook.api import Parcel
@@ -109,6 +110,28 @@ def test_large_bodies_are_compressed_on_request() -> None:
     assert json.loads(gzip.decompress(large.body)) == record
     assert large.headers["content-encoding"] == "gzip"
     assert "content-encoding" not in small.headers
+
+
+class Noting(httpx.AsyncBaseTransport):
+    """Answers at once, and keeps how an answer may be packed."""
+
+    def __init__(self) -> None:
+        self.packing = ""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.packing = request.headers["accept-encoding"]
+        return httpx.Response(200, json={})
+
+
+@pytest.mark.parametrize(
+    ("url", "packed"), [("http://localhost:1", False), ("https://search.example", True)]
+)
+def test_only_a_service_on_another_machine_is_to_pack_its_answers(url: str, packed: bool) -> None:
+    connection, noting = Connection("APP", Secret("k3y"), url=url), Noting()
+
+    Client(connection, HttpSender(connection, transport=noting)).get_settings("i")
+
+    assert ("gzip" in noting.packing) is packed
 
 
 def test_compressed_answers_are_understood() -> None:

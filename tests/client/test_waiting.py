@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.api.shapes import Task
 from svc_notebook.client.waiting import sort_tasks, wait
-from svc_notebook.errors import BadInput, NotFound, TaskFailed
+from svc_notebook.errors import BadInput, KeyRefused, NotFound, TaskFailed
 from tests.client.clock import Clock
 
 
@@ -169,3 +169,14 @@ def test_it_returns_when_the_last_is_published_and_not_before(
 
     newest = max((number for _, number in listed), default=0)
     assert queue.clock() - queue.began >= newest * seconds_each
+
+
+def test_a_key_that_may_not_ask_is_told_that_the_write_was_taken() -> None:
+    class Closed(Queue):
+        async def get_task(self, index: str | None, task_id: int, /) -> Task:
+            raise KeyRefused("not this key", status=403)
+
+    with pytest.raises(KeyRefused) as caught:
+        wait_on(Closed(Clock()), [5], index="i")
+
+    assert "the write itself was taken" in caught.value.__notes__[0]

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from svc_notebook.client.portal import GRACE
 from tests.client.stub import hang, serving
-from tests.conftest import ROOT
-from tests.magics.kernel import Kernel, running_kernel
+from tests.magics.kernel import Kernel
 
 SETUP = """
 import asyncio, sys, time
@@ -42,14 +38,9 @@ def running():
 KINDS = {"plain": "", "await": "await asyncio.sleep(0)\n"}
 
 
-@pytest.fixture(scope="module")
-def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
-    home = tmp_path_factory.mktemp("home")
-    private = {"HOME": home, "IPYTHONDIR": home / "ipython", "JUPYTER_RUNTIME_DIR": home / "run"}
-    own: dict[str, str | Path] = {**os.environ, **private, "PYTHONPATH": ROOT}
-    with running_kernel({name: str(value) for name, value in own.items()}) as started:
-        started.good(SETUP)
-        yield started
+@pytest.fixture(autouse=True, scope="module")
+def names(kernel: Kernel) -> None:
+    kernel.good(SETUP)
 
 
 def stop_in_the_middle(kernel: Kernel, code: str) -> tuple[str, str, float]:

@@ -1,0 +1,180 @@
+"""Cells, buttons and threads on every release of ipykernel: what they start, wait for and draw."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.conftest import Running
+from tests.magics.kernel import PATIENCE, Kernel
+
+SETUP = """
+import asyncio, os, threading, time
+import ipywidgets
+from svc_notebook.client import portal
+with open("rows.csv", "w") as file:
+    file.write("objectID,text,number\\n")
+    file.writelines(f"{n},word{n % 977} word{n % 991},{n}\\n" for n in range(5_000))
+
+class Speaking(ipywidgets.Button):
+    def __init__(self, work):
+        super().__init__()
+        self.said = []
+        self.on_click(lambda _: self.answer(work))
+    def answer(self, work):
+        self.said.append(threading.current_thread() is threading.main_thread())
+        try:
+            self.said.append(work())
+        except BaseException as error:
+            self.said.append(type(error).__name__)
+"""
+LONG_WORK = "portal.run(asyncio.sleep(60))"
+KINDS = {"plain": "", "await": "await asyncio.sleep(0)\n"}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def names(kernel: Kernel) -> None:
+    kernel.good(SETUP)
+
+
+def button(kernel: Kernel, name: str, work: str) -> str:
+    """Make a button; return the id by which a front end speaks to it."""
+    return kernel.good(f"{name} = Speaking(lambda: {work})\n{name}.model_id").result.strip("'")
+
+
+def tell(kernel: Kernel, model: str, content: Any, subshell: str | None = None) -> None:
+    """Tell a widget something, as a front end does."""
+    data = {"method": "custom", "content": content}
+    message = kernel.client.session.msg("comm_msg", {"comm_id": model, "data": data})
+    if subshell:
+        message["header"]["subshell_id"] = subshell
+    kernel.client.shell_channel.send(message)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cells_queued_behind_a_load_run_after_it(kernel: Kernel, kind: str) -> None:
+    kernel.good("ran = []")
+    loading = f"{KINDS[kind]}ran.append(svc.load('rows.csv', 'queued', batch=1000).published)"
+    counting = "ran.append(client.search('queued', hitsPerPage=0)['nbHits'])"
+    cells = [loading, *(f"ran.append({n})" for n in range(3)), counting, loading, "ran.append('z')"]
+
+    statuses = [kernel.finish(request).status for request in [kernel.start(c) for c in cells]]
+
+    assert statuses == ["ok"] * len(cells)
+    assert kernel.good("ran").result == "[5000, 0, 1, 2, 5000, 5000, 'z']"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_load_that_is_stopped_is_resumed_in_the_next_cell(
+    kernel: Kernel, service: Running, kind: str
+) -> None:
+    index = f"stopped-{uuid4()}"
+    load = f"svc.load('rows.csv', {index!r}, batch=20, in_flight=1, resume=True)"
+    request = kernel.start(KINDS[kind] + load)
+    with service.client() as http:
+        while http.get(f"/1/indexes/{index}/settings").status_code != 200:
+            time.sleep(0.02)
+
+    kernel.stop()
+    stopped = kernel.finish(request)
+    kernel.good(f"result = {load}")
+
+    assert (stopped.status, stopped.error[:8]) == ("error", "Stopped:")
+    assert kernel.good("0 < result.resumed < 5_000, result.complete").result == "(True, True)"
+    assert kernel.good(f"client.search({index!r}, hitsPerPage=0)['nbHits']").result == "5000"
+
+
+def test_stop_ends_what_a_button_started(kernel: Kernel) -> None:
+    tell(kernel, button(kernel, "stopping", LONG_WORK), {"event": "click"})
+    time.sleep(0.5)
+
+    kernel.stop()
+
+    assert kernel.good("stopping.said").result == "[True, 'KeyboardInterrupt']"
+    assert kernel.good("client.search('queued')['page']").result == "0"
+
+
+def test_an_editor_answers_while_a_cell_is_busy_where_kernels_have_subshells(
+    kernel: Kernel,
+) -> None:
+    shell = open_subshell(kernel)
+    model = kernel.good("editor = svc.edit.query('queued')\neditor.model_id").result.strip("'")
+    busy = kernel.start(
+        "patience = iter(range(30))\n"
+        "while not editor.value and next(patience, None) is not None:\n"
+        "    portal.run(asyncio.sleep(0.1))\n"
+        "bool(editor.value)"
+    )
+
+    tell(kernel, model, {"id": 1, "call": "edit", "args": {"value": {"page": 0}}}, shell)
+
+    assert kernel.finish(busy).result == f"{shell is not None}"
+    assert kernel.good("editor.value, len(editor.hits)").result == "({'page': 0}, 20)"
+
+
+def open_subshell(kernel: Kernel) -> str | None:
+    """Ask for a subshell as JupyterLab does; a kernel without them has no answer."""
+    if "kernel subshells" not in kernel.features:
+        return None
+    message = kernel.client.session.msg("create_subshell_request", {})
+    kernel.client.control_channel.send(message)
+    reply = kernel.client.get_control_msg(timeout=PATIENCE)
+    found: str = reply["content"]["subshell_id"]
+    return found
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "thread"])
+def test_a_bar_lands_in_the_cell_that_began_the_load(kernel: Kernel, kind: str) -> None:
+    kernel.good("from svc_notebook.client import progress\nprogress.DELAY = 0")
+    load = "svc.load('rows.csv', 'drawn', batch=1000)"
+    threaded = f"t = threading.Thread(target=lambda: {load})\nt.start()\nt.join()"
+    cells = [threaded if kind == "thread" else KINDS[kind] + load + " and None", "print('next')"]
+
+    first, second = [kernel.finish(request) for request in [kernel.start(c) for c in cells]]
+
+    assert "100%" in first.printed
+    assert (second.printed, first.warned, second.warned) == ("next\n", "", "")
+
+
+def test_the_children_of_a_kernel_search_too(kernel: Kernel) -> None:
+    """The portal's thread does not survive a fork; a child begins its own."""
+    kernel.good("import multiprocessing, warnings\nwarnings.simplefilter('ignore')")
+    kernel.good(
+        "def search(n): return client.search('queued', f'word{n}', hitsPerPage=0)['nbHits']"
+    )
+
+    cell = kernel.good(
+        "with multiprocessing.get_context('fork').Pool(2) as pool:\n"
+        "    counted = pool.map(search, range(6))\n"
+        "counted == [search(n) for n in range(6)], min(counted) > 0"
+    )
+
+    assert cell.result == "(True, True)"
+
+
+def test_a_forked_kernel_goes_on(kernel: Kernel) -> None:
+    cell = kernel.good(
+        "read, write = os.pipe()\n"
+        "if not (child := os.fork()):\n"
+        "    os.write(write, str(client.search('queued', hitsPerPage=0)['nbHits']).encode())\n"
+        "    os._exit(0)\n"
+        "os.waitpid(child, 0)[1], os.read(read, 99), client.search('queued')['page']"
+    )
+
+    assert cell.result == "(0, b'5000', 0)"
+
+
+def test_loading_the_extension_over_and_over_is_silent(kernel: Kernel) -> None:
+    kernel.good("import importlib, warnings\nwarnings.simplefilter('always')")
+
+    cells = [
+        kernel.good("%reload_ext svc_notebook\nimportlib.reload(svc)\nlen(films := [])")
+        for _ in range(2)
+    ]
+
+    assert [(cell.printed, cell.warned) for cell in cells] == [("", "")] * 2
+    assert "5000" in kernel.good("%svc indices").result
+    assert kernel.complete("%svc sea") == ("sea", ["search"])
