@@ -44,7 +44,7 @@ def open_delimited(
         name=name,
         untyped=True,
         notes=(*notes, *dialect.notes),
-        skipped=lambda: _skipped(db, dialect),
+        skipped=lambda: _skipped(db, dialect, several=len(paths) > 1),
         otherwise=lambda faults: None if plain else _rewritten(paths, name, options, db, faults),
     )
 
@@ -89,18 +89,24 @@ def _scan(paths: Sequence[Path], dialect: Dialect, mode: str) -> str:
     return f"(SELECT * FROM {call} WHERE c0 IS NOT NULL)" if len(dialect.names) == 1 else call
 
 
-def _skipped(db: Database, dialect: Dialect) -> list[Fault]:
+def _skipped(db: Database, dialect: Dialect, *, several: bool) -> list[Fault]:
     """Tell which rows the last watched scan could not read."""
     rows = db.rows(
-        "SELECT DISTINCT ON (file_id, line) line, csv_line, error_type::VARCHAR, error_message "
-        "FROM reject_errors ORDER BY line"
+        "SELECT DISTINCT ON (file_id, line) line, csv_line, error_type::VARCHAR, error_message, "
+        "file_path FROM reject_errors JOIN reject_scans USING (scan_id, file_id) ORDER BY line"
     )
     # Another scan should not be told of them: a way to read the file anew follows.
     db.rows("DELETE FROM reject_errors")
     db.rows("DELETE FROM reject_scans")
     return [
-        Fault(int(line) - dialect.header, None, _shown(found), REASONS.get(kind, message))
-        for line, found, kind, message in rows
+        Fault(
+            int(line) - dialect.header,
+            None,
+            _shown(found),
+            REASONS.get(kind, message),
+            file=file if several else None,
+        )
+        for line, found, kind, message, file in rows
     ]
 
 

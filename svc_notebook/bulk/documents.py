@@ -43,7 +43,13 @@ def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Databas
         sql=f"(SELECT * FROM ({everything}) WHERE fine)",
         fields=fields,
         name=name,
-        skipped=lambda: _skipped(read, db),
+        skipped=lambda: [
+            fault
+            for path in paths
+            for fault in _skipped(
+                read.replace(files, sql.listing([str(path)])), db, path if len(paths) > 1 else None
+            )
+        ],
     )
 
 
@@ -55,7 +61,7 @@ def _keys(documents: str, db: Database) -> list[str]:
     return [row[0] for row in found]
 
 
-def _skipped(read: str, db: Database) -> list[Fault]:
+def _skipped(read: str, db: Database, file: Path | None) -> list[Fault]:
     rows = db.rows(
         f"SELECT n, json_type(json), left(json::VARCHAR, 200) FROM "
         f"(SELECT row_number() OVER () AS n, json FROM {read}) "
@@ -67,6 +73,7 @@ def _skipped(read: str, db: Database) -> list[Fault]:
             None,
             shown,
             "is not JSON" if kind is None else f"is a JSON {kind.lower()}, not an object",
+            file=str(file) if file else None,
         )
         for n, kind, shown in rows
     ]

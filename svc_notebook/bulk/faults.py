@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from svc_notebook.bulk.ids import Ids
 from svc_notebook.bulk.options import Options
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 Positions = npt.NDArray[np.int64]
 # So many are told one by one for each reason; the rest are counted.
 TOLD = 10_000
-COLUMNS = ["row", "column", "value", "reason"]
 
 
 @dataclass
@@ -39,7 +38,7 @@ class Faults:
 def find_faults(table: Table, profile: Profile, ids: Ids, step: str, options: Options) -> Faults:
     """Look for every kind of fault the profile gives reason to look for."""
     faults = Faults()
-    numbers = RowNumbers(profile.skipped)
+    places = Places(table, profile.skipped)
     for column, bad, shown, reason in _conditions(table, profile, ids, step, options):
         _add(
             faults,
@@ -47,36 +46,56 @@ def find_faults(table: Table, profile: Profile, ids: Ids, step: str, options: Op
             _numbered(table, f"{shown} AS v, {bad} AS bad"),
             column,
             reason,
-            numbers,
+            places,
         )
     if ids.faulty:
-        _add_repeated(faults, table, ids, options, numbers)
+        _add_repeated(faults, table, ids, options, places)
     for fault in table.faults:
         faults.positions.append(np.array([fault.row - 1]))
-        faults.told.append(fault)
+        faults.told.append(fault._replace(position=fault.row - 1))
     faults.told += profile.skipped
-    faults.told.sort(key=lambda fault: fault.row)
+    faults.told.sort(key=lambda fault: (fault.file or "", fault.row))
     return faults
 
 
-def frame_of(faults: Sequence[Fault]) -> pd.DataFrame:
-    """Show faults as a table."""
-    rows = {name: [getattr(fault, name) for fault in faults] for name in COLUMNS}
-    frame = pd.DataFrame({name: pd.Series(rows[name], dtype="object") for name in COLUMNS})
-    return frame.astype({"row": "int64", "reason": "str"})
+class Places:
+    """From positions among the rows read to rows of the file, broken ones counted in."""
+
+    def __init__(self, table: Table, skipped: Sequence[Fault]) -> None:
+        self._table, self._skipped = table, skipped
+        self._files: tuple[str | None, ...] = table.files or (None,)
+
+    @cached_property
+    def _starts(self) -> Positions:
+        rows = self._table.rows_of_files() if self._table.files else [0]
+        return np.cumsum([0, *rows[:-1]])
+
+    @cached_property
+    def _good_before(self) -> list[Positions]:
+        return [_good_before(self._skipped, file) for file in self._files]
+
+    def of(self, position: int) -> tuple[int, str | None]:
+        """Give the row's number, counted from 1, and the file where there are several."""
+        number = int(np.searchsorted(self._starts, position, side="right")) - 1
+        inside = int(position) - int(self._starts[number])
+        before = int(np.searchsorted(self._good_before[number], inside, side="right"))
+        return inside + 1 + before, self._files[number]
+
+    def fault(self, position: int, column: str | None, value: object, reason: str) -> Fault:
+        """Tell what is wrong at a position."""
+        row, file = self.of(position)
+        return Fault(row, column, value, reason, int(position), file)
+
+    def name(self, position: int) -> str:
+        """Name a row in a message."""
+        row, file = self.of(position)
+        return f"row {row:,} of {file}" if file else f"row {row:,}"
 
 
-class RowNumbers:
-    """From positions among the rows read to row numbers in the file, broken rows counted in."""
-
-    def __init__(self, skipped: Sequence[Fault]) -> None:
-        broken = np.unique(np.array([fault.row for fault in skipped], dtype=np.int64))
-        self._good_before = broken - np.arange(len(broken)) - 1
-
-    def of(self, position: int) -> int:
-        """Give the number, counted from 1."""
-        before = int(np.searchsorted(self._good_before, position, side="right"))
-        return int(position) + 1 + before
+def _good_before(skipped: Sequence[Fault], file: str | None) -> Positions:
+    rows = [fault.row for fault in skipped if file is None or fault.file == file]
+    broken = np.unique(np.array(rows, dtype=np.int64))
+    return broken - np.arange(len(broken)) - 1
 
 
 Condition = tuple[str | None, str, str, str]
@@ -107,19 +126,17 @@ def _numbered(table: Table, what: str) -> str:
 
 
 def _add(
-    faults: Faults, db: Database, inner: str, column: str | None, reason: str, numbers: RowNumbers
+    faults: Faults, db: Database, inner: str, column: str | None, reason: str, places: Places
 ) -> None:
     positions = _positions(db, f"SELECT pos FROM {inner} WHERE bad ORDER BY pos")
     if not len(positions):
         return
     faults.positions.append(positions)
     told = db.rows(f"SELECT pos, v FROM {inner} WHERE bad ORDER BY pos LIMIT {TOLD}")
-    faults.told += [Fault(numbers.of(pos), column, value, reason) for pos, value in told]
+    faults.told += [places.fault(pos, column, value, reason) for pos, value in told]
 
 
-def _add_repeated(
-    faults: Faults, table: Table, ids: Ids, options: Options, numbers: RowNumbers
-) -> None:
+def _add_repeated(faults: Faults, table: Table, ids: Ids, options: Options, places: Places) -> None:
     """Find the rows that share an id: told apart where it is a hash, else left behind."""
     if not ids.hashed and options.duplicates == "keep":
         return
@@ -139,12 +156,12 @@ def _add_repeated(
     if told and options.duplicates == "error":
         pos, shown, other = told[0]
         raise BadInput(
-            f"rows {numbers.of(other):,} and {numbers.of(pos):,} have both the id {shown!r}; "
+            f"{places.name(other)} and {places.name(pos)} both have the id {shown!r}; "
             "duplicates='reject' or 'last' sends one of them"
         )
     faults.positions.append(_positions(table.db, f"SELECT pos {later}"))
     faults.told += [
-        Fault(numbers.of(pos), ids.column, shown, f"has the id of row {numbers.of(other):,}")
+        places.fault(pos, ids.column, shown, f"has the id of {places.name(other)}")
         for pos, shown, other in told
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from svc_notebook.bulk import sql
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.profile import Profile, id_fields
 from svc_notebook.bulk.record import members_sql
@@ -31,7 +32,7 @@ class Ids:
 
 def find_ids(table: Table, profile: Profile, options: Options) -> Ids:
     """Take the column named, else one that is unique and complete, else hash the rows."""
-    for field in id_fields(table, options):
+    for field in [] if options.salt else id_fields(table, options):
         held, different = profile.ids[field.name]
         good = held == different == profile.rows
         if options.id or good or field.name == "objectID":
@@ -40,7 +41,9 @@ def find_ids(table: Table, profile: Profile, options: Options) -> Ids:
     if options.action != "replace":
         raise BadInput("give the column of the ids: id='…'; a hash finds no stored record")
     members = members_sql(profile.columns, options)
-    hashed = f"md5({members})"
+    hashed = (
+        f"md5(concat({sql.text(options.salt)}, {members}))" if options.salt else f"md5({members})"
+    )
     ((different,),) = table.db.rows(f"SELECT count(DISTINCT hash({hashed})) FROM {table.sql}")
     notes = tuple(_note(name, *counts, profile.rows) for name, counts in profile.ids.items())
     return Ids(hashed, "a hash of each row", None, different != profile.rows, notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
@@ -14,17 +14,14 @@ from svc_notebook.bulk.checkpoint import Checkpoint, Entry, facts_of, open_check
 from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.merging import Stored, check_mergeable, keep_changed, read_stored
 from svc_notebook.bulk.options import IfExists, Options, RowOptions
+from svc_notebook.bulk.parts import find_parts
 from svc_notebook.bulk.plan import Plan, Prepared, prepare
-from svc_notebook.bulk.replacing import (
-    check_target,
-    copy_settings,
-    drop_target,
-    move_over,
-    name_target,
-)
+from svc_notebook.bulk.replacing import check_target, move_over
 from svc_notebook.bulk.result import Ledger, LoadResult
 from svc_notebook.bulk.sending import Lanes, send_batches
 from svc_notebook.bulk.source import Source
+from svc_notebook.bulk.verifying import verify as read_back
+from svc_notebook.client.flows import copy_around, drop, name_scratch
 from svc_notebook.client.waiting import wait
 from svc_notebook.errors import BadInput, CallFailed, Stopped, TaskFailed
 
@@ -37,6 +34,8 @@ OnProgress = Callable[[int, int], None]
 def plan(source: Source, index: str, **options: Unpack[RowOptions]) -> Plan:
     """Tell what a load would do; nothing is sent."""
     _check_index(index)
+    if parts := find_parts(source):
+        source = parts.first()
     with Database() as db:
         return prepare(source, index, Options.of(options), db).plan
 
@@ -46,6 +45,8 @@ async def push(
     df: pd.DataFrame,
     index: str,
     *,
+    if_exists: IfExists = "append",
+    verify: bool = False,
     in_flight: int = 4,
     on_progress: OnProgress | None = None,
     **options: Unpack[RowOptions],
@@ -53,7 +54,10 @@ async def push(
     """Write a DataFrame's rows to an index, and wait until they are published."""
     if isinstance(df, (str, os.PathLike)):
         raise BadInput(f"{df!r} is not a DataFrame; load(…) takes files, URLs and SQL")
-    return await load(client, df, index, in_flight=in_flight, on_progress=on_progress, **options)
+    return await load(
+        client, df, index, if_exists=if_exists, verify=verify, in_flight=in_flight,
+        on_progress=on_progress, **options,
+    )  # fmt: skip
 
 
 async def load(
@@ -64,26 +68,34 @@ async def load(
     if_exists: IfExists = "append",
     dry_run: bool = False,
     resume: bool = False,
+    verify: bool = False,
     in_flight: int = 4,
     on_progress: OnProgress | None = None,
     **options: Unpack[RowOptions],
 ) -> LoadResult:
     """Send every row that can be sent, and wait until all are published.
 
-    Cancelled, it raises `Stopped`, whose `result` tells what had been done. A load of files that
-    broke off goes on where it was with `resume`. `on_progress` is told `(rows sent, rows)`.
+    With `verify`, all of them are read back and the result's `differences` tells what is not as
+    it was sent; nothing is replaced by what differs. Cancelled, it raises `Stopped`, whose
+    `result` tells what had been done. A load of files that broke off goes on where it was with
+    `resume`. `on_progress` is told `(rows sent, rows)`.
     """
     _check_index(index)
     if in_flight < 1:
         raise BadInput("`in_flight` is 1 or more")
     checked = Options.of(options)
+    if parts := await asyncio.to_thread(find_parts, source):
+        return await _load_parts(
+            client, parts, index, if_exists=if_exists, dry_run=dry_run, resume=resume,
+            verify=verify, in_flight=in_flight, on_progress=on_progress, given=options,
+        )  # fmt: skip
     db = Database()
     run: _Run | None = None
     try:
         prepared = await db.in_thread(prepare, source, index, checked, db)
         run = _Run(client, index, prepared, in_flight, on_progress)
         if not dry_run:
-            await run.carry_out(if_exists, resume=resume)
+            await run.carry_out(if_exists, resume=resume, verify=verify)
         return run.ledger.close()
     except asyncio.CancelledError:
         raise _stopped(index, run) from None
@@ -95,6 +107,12 @@ async def load(
         db.close()
 
 
+async def _load_parts(*args: Any, **options: Any) -> LoadResult:
+    from svc_notebook.bulk.spreading import load_parts  # it loads each part by this module
+
+    return await load_parts(*args, **options)
+
+
 def _check_index(index: object) -> None:
     if not isinstance(index, str) or not index:
         raise BadInput(f"an index is named by text, not {index!r}: load(source, 'films')")
@@ -104,6 +122,17 @@ def _stopped(index: str, run: _Run | None) -> Stopped:
     if run is None:
         return Stopped(f"stopped while the source was read; nothing was sent to {index}")
     return Stopped(f"stopped. {run.story()}", result=run.ledger.close())
+
+
+def _nothing_to_send(plan: Plan, index: str) -> str:
+    if not len(plan.rejected):
+        return f"there is no row to replace {index} with; clear it if that is meant"
+    first = plan.rejected.iloc[0]
+    of = f", column `{first['column']}`" if isinstance(first["column"], str) else ""
+    return (
+        f"no row can be sent, and {index} was left as it is. Row {first['row']}{of} "
+        f"{first['reason']}"
+    )
 
 
 class _Run:
@@ -127,16 +156,21 @@ class _Run:
         self._stored: Stored | None = None
         self.ledger = Ledger(prepared.plan, index)
 
-    async def carry_out(self, if_exists: IfExists, *, resume: bool) -> None:
+    async def carry_out(self, if_exists: IfExists, *, resume: bool, verify: bool) -> None:
         """Send and publish, into the index itself or into the one that will replace it."""
         index = self.ledger.index
         if if_exists == "merge":
             check_mergeable(self._prepared.options)
             self._stored = await read_stored(self._client, index)
         if if_exists == "replace" and not self._prepared.plan.sendable:
-            raise BadInput(f"there is no row to replace {index} with; clear it if that is meant")
-        target = name_target(index) if if_exists == "replace" else index
+            raise BadInput(_nothing_to_send(self._prepared.plan, index))
+        target = name_scratch(index) if if_exists == "replace" else index
         self._checkpoint = self._open_checkpoint(target, if_exists)
+        if resume and self._prepared.options.unrepeatable:
+            raise BadInput(
+                "it is not known whether the last batch was carried out, and sent again it would "
+                f"change the records twice ({self._prepared.options.unrepeatable}): load the rest"
+            )
         if resume and not self._checkpoint:
             raise BadInput("only a load of files can be resumed; load this again")
         if not (resume and self._checkpoint and self._checkpoint.entries):
@@ -144,29 +178,40 @@ class _Run:
         if self._checkpoint:
             target = await self._take_up(self._checkpoint, target, resume=resume)
         try:
-            await self._fill(target)
+            await self._fill(target, verify=verify)
         except BaseException:
             if target != index and not self._checkpoint:
-                await asyncio.shield(drop_target(self._client, target))
+                await asyncio.shield(drop(self._client, target))
             raise
         if self._checkpoint:
             self._checkpoint.discard()
 
-    async def _fill(self, target: str) -> None:
+    async def _fill(self, target: str, *, verify: bool) -> None:
         index = self.ledger.index
         if target != index:
-            await copy_settings(self._client, index, target)
+            await copy_around(self._client, index, target)
         await self._send(target)
         await self._publish(target)
+        if verify:
+            self.ledger.differences = await read_back(self._client, target, self._prepared)
         if target != index:
+            self._check_differences()
             await move_over(self._client, target, index, self.ledger.sent)
+
+    def _check_differences(self) -> None:
+        found = self.ledger.differences
+        if found is not None and len(found):
+            object_id, problem = found.iloc[0]
+            raise BadInput(
+                f"{len(found):,} records are not as they were sent, the first of them "
+                f"{object_id!r}, which {problem}; {self.ledger.index} was left as it is"
+            )
 
     def _open_checkpoint(self, target: str, if_exists: IfExists) -> Checkpoint | None:
         fingerprint = self._prepared.table.fingerprint
         if fingerprint is None:
             return None
-        connection = self._client.connection
-        app = f"{connection.app_id}@{connection.address}"
+        app = "@".join(self._client.connection.place)
         facts = facts_of(self.ledger.index, if_exists, self._prepared.options)
         return open_checkpoint(fingerprint, app, target, facts)
 
@@ -178,7 +223,7 @@ class _Run:
             self.ledger.resumed = self.ledger.sent
             return checkpoint.target
         if checkpoint.target not in (target, self.ledger.index):
-            await drop_target(self._client, checkpoint.target)
+            await drop(self._client, checkpoint.target)
         self._checkpoint = checkpoint.anew(target)
         return target
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.rejects import restore
 from svc_notebook.bulk.table import WRITTEN, Fault, Field, Table
 from svc_notebook.bulk.values import Unsendable, write_json
 from svc_notebook.errors import BadInput
@@ -23,7 +24,7 @@ UNIFORM = {"string", "boolean", "floating", "decimal", "empty"}
 
 def open_frame(frame: pd.DataFrame, options: Options, db: Database) -> Table:
     """Make a table of a DataFrame's columns, those of its index that have names first."""
-    frame = _with_named_index(frame)
+    frame = _with_named_index(restore(frame))
     names = _names(frame)
     made = [_column(frame.iloc[:, n], name, options) for n, name in enumerate(names)]
     faults = tuple(fault for column in made for fault in column.faults)

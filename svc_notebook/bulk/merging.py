@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -40,17 +41,24 @@ async def read_stored(client: AsyncClient, index: str) -> Stored:
     stored: Stored = {}
     if await index_exists(client, index):
         async for page in client.browse_pages(index, attributesToHighlight=[]):
-            stored.update((hit["objectID"], _digest(hit)) for hit in page["hits"])
+            stored.update((hit["objectID"], digest(hit)) for hit in page["hits"])
     return stored
+
+
+def records_of(batch: Batch) -> list[dict[str, Any]]:
+    """Read the records of a batch back."""
+    steps = msgspec.json.decode(batch.body, type=_Request).requests
+    return [step.body for step in steps]
 
 
 def keep_changed(batch: Batch, stored: Stored) -> Batch:
     """Keep the steps of a batch that would change something."""
     steps = msgspec.json.decode(batch.body, type=_Request).requests
-    changed = [step for step in steps if stored.get(step.body["objectID"]) != _digest(step.body)]
+    changed = [step for step in steps if stored.get(step.body["objectID"]) != digest(step.body)]
     body = HEAD + b",".join(map(msgspec.json.encode, changed)) + TAIL
     return replace(batch, rows=len(changed), body=body)
 
 
-def _digest(record: dict[str, Any]) -> bytes:
+def digest(record: Mapping[str, Any]) -> bytes:
+    """Return what equal records share, whatever the order of their attributes."""
     return blake2b(msgspec.json.encode(record, order="deterministic"), digest_size=12).digest()

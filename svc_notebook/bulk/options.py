@@ -26,6 +26,8 @@ ACTIONS: Mapping[str, str] = {
 OPERATIONS = (
     "Increment", "Decrement", "Add", "AddUnique", "Remove", "IncrementFrom", "IncrementSet",
 )  # fmt: skip
+# What changes a record once more each time it is sent.
+UNREPEATABLE = {"Increment", "Decrement", "Add"}
 # Services refuse requests of 10 MB and records of 100 KB.
 LARGEST_BATCH = 8_000_000
 MARKS = ("separator", "quote")
@@ -75,6 +77,8 @@ class Options:
     quote: str | None = None
     header: bool | None = None
     encoding: str | None = None
+    # Goes into the ids that are hashes: rows of different parts are different rows.
+    salt: str = ""
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
@@ -87,6 +91,10 @@ class Options:
             raise BadInput(f"`columns` should be a list of names: columns=[{held['columns']!r}]")
         if "columns" in held:
             held["columns"] = tuple(held["columns"])
+        if isinstance(held.get("operations"), Mapping):
+            spelled = {name.lower(): name for name in OPERATIONS}
+            asked = held["operations"].items()
+            held["operations"] = {c: spelled.get(str(name).lower(), name) for c, name in asked}
         return cls(**held)
 
     def __post_init__(self) -> None:
@@ -106,6 +114,11 @@ class Options:
             _check_count(name, getattr(self, name))
         if self.batch_bytes > LARGEST_BATCH:
             raise BadInput(f"`batch_bytes` is up to {LARGEST_BATCH:,}; services refuse more")
+
+    @property
+    def unrepeatable(self) -> str:
+        """Name an operation that may be carried out only once, if one is asked for."""
+        return min(UNREPEATABLE.intersection(self.operations.values()), default="")
 
     def nulls_of(self, column: str) -> Nulls:
         """Tell what becomes of a column's missing values."""

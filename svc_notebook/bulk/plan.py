@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 
 from svc_notebook.bulk.database import Database
-from svc_notebook.bulk.faults import Faults, Positions, find_faults, frame_of
-from svc_notebook.bulk.ids import Ids, find_ids
+from svc_notebook.bulk.faults import Faults, Positions, find_faults
+from svc_notebook.bulk.ids import find_ids
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.profile import Column, Profile, study
 from svc_notebook.bulk.record import step_sql
+from svc_notebook.bulk.rejects import TOLD, describe
 from svc_notebook.bulk.source import Source, open_source
 from svc_notebook.bulk.table import Table
 from svc_notebook.errors import BadInput
@@ -52,12 +53,12 @@ class Plan:
             *(msgspec.json.encode(record).decode() for record in self.sample[:1]),
         ]
         if len(self.rejected):
-            parts.append(self.rejected.head(10).to_string(index=False))
+            parts.append(self.rejected[TOLD].head(10).to_string(index=False))
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
-        rejected = self.rejected.head(10).to_html(index=False) if len(self.rejected) else ""
+        rejected = self.rejected[TOLD].head(10).to_html(index=False) if len(self.rejected) else ""
         sample = "\n".join(msgspec.json.encode(record).decode() for record in self.sample)
         return (
             f"<p>{html.escape(self._headline())}</p>{self.columns.to_html(index=False)}"
@@ -91,7 +92,18 @@ def prepare(source: Source, index: str, options: Options, db: Database) -> Prepa
     step = step_sql(ids.sql, profile.columns, options)
     faults = find_faults(table, profile, ids, step, options)
     dropped = np.unique(np.concatenate(faults.positions)) if faults.positions else _NONE
-    plan = _plan(table, index, profile, ids, faults, len(dropped), _sample(table, step, dropped))
+    rejected = describe(table, profile.columns, ids, faults.told)
+    plan = Plan(
+        source=table.name,
+        index=index,
+        rows=profile.rows + len(profile.skipped),
+        ids=ids.origin,
+        columns=_columns_frame(profile.columns),
+        sample=_sample(table, step, dropped),
+        rejected=rejected,
+        rejected_rows=len(dropped) + len(profile.skipped),
+        notes=(*table.notes, *ids.notes, *_repeat_notes(faults)),
+    )
     return Prepared(plan, table, step, dropped, faults.repeats, options)
 
 
@@ -130,28 +142,6 @@ def _sample(table: Table, step: str, dropped: Positions) -> tuple[Mapping[str, A
     rows = table.db.rows(f"SELECT {step} FROM (SELECT * FROM {table.sql} LIMIT {LOOKED_AT})")
     kept = [row[0] for position, row in enumerate(rows) if position not in dropped]
     return tuple(msgspec.json.decode(step[1:])["body"] for step in kept[:SHOWN])
-
-
-def _plan(
-    table: Table,
-    index: str,
-    profile: Profile,
-    ids: Ids,
-    faults: Faults,
-    dropped: int,
-    sample: tuple[Mapping[str, Any], ...],
-) -> Plan:
-    return Plan(
-        source=table.name,
-        index=index,
-        rows=profile.rows + len(profile.skipped),
-        ids=ids.origin,
-        columns=_columns_frame(profile.columns),
-        sample=sample,
-        rejected=frame_of(faults.told),
-        rejected_rows=dropped + len(profile.skipped),
-        notes=(*table.notes, *ids.notes, *_repeat_notes(faults)),
-    )
 
 
 def _columns_frame(columns: Sequence[Column]) -> pd.DataFrame:

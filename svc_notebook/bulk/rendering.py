@@ -15,7 +15,8 @@ from svc_notebook.errors import BadRecord
 
 # Text that is a JSON number as it stands: no leading zero, no plus, no more than 18 digits.
 INTEGER = r"-?(0|[1-9]\d{0,17})"
-NUMBER = r"-?(0|[1-9]\d{0,17})(\.\d{1,300})?([eE][+-]?\d{1,2})?"
+WHOLE = r"-?(0|[1-9]\d{0,18})"  # one digit more may still be within 64 bits
+NUMBER = r"-?(0|[1-9]\d{0,17})(\.\d{1,300})?([eE][+-]?(\d{1,2}|1\d\d|2[0-8]\d))?"
 BOOLEAN = r"(?i)true|false"
 SPELLED_TRUE = "('true', 't', 'yes', 'y', '1')"
 SPELLED_FALSE = "('false', 'f', 'no', 'n', '0')"
@@ -23,6 +24,7 @@ LARGE_NUMBER = r"[:\[,]-?\d{20,}[,\]}]"
 ODD_NUMBER = (
     r"(?i)(^|[:\[,])-?(nan|inf(inity)?|\d[\d.]*e\+?(30[89]|3[1-9]\d|[4-9]\d\d|\d{4,}))([,\]}]|$)"
 )
+PLAIN = r"VARCHAR|ENUM\(.*\)"
 TEXTS = r'"(\\.|[^"\\])*"'
 FLAT = r"[^\[\]{}]*"
 SHALLOW = FLAT + rf"(?:[\[{{]{FLAT}" * DEEPEST + rf"[\]}}]{FLAT})*" * DEEPEST
@@ -56,6 +58,10 @@ def render(field: Field, options: Options) -> Rendering:
     wanted = options.dtype.get(field.name)
     if wanted:
         return render_as(wanted, field, options)
+    return _render_typed(field, options)
+
+
+def _render_typed(field: Field, options: Options) -> Rendering:
     for pattern, rule in RULES:
         if re.fullmatch(pattern, field.type):
             return rule(field, options)
@@ -99,13 +105,17 @@ def _string(field: Field, text: str, options: Options) -> Rendering:
     return Rendering(f"to_json({text})::VARCHAR", "text")
 
 
-def _matching(pattern: str, sends: str, what: str) -> Callable[[Field, str, Options], Rendering]:
-    def cast(field: Field, text: str, options: Options) -> Rendering:
-        fits = f"regexp_full_match(trim({text}), {sql.text(pattern)})"
-        bad = f"{text} IS NOT NULL AND NOT {fits}"
-        return Rendering(f"trim({text})", sends, (Check(bad, f"is not {what}"),))
+def _number(field: Field, text: str, options: Options) -> Rendering:
+    fits = f"regexp_full_match(trim({text}), {sql.text(NUMBER)})"
+    bad = f"{text} IS NOT NULL AND NOT {fits}"
+    return Rendering(f"trim({text})", "number", (Check(bad, "is not a number"),))
 
-    return cast
+
+def _integer(field: Field, text: str, options: Options) -> Rendering:
+    fits = f"regexp_full_match(trim({text}), {sql.text(WHOLE)})"
+    held = f"try_cast(trim({text}) AS BIGINT) IS NOT NULL"
+    bad = f"{text} IS NOT NULL AND NOT ({fits} AND {held})"
+    return Rendering(f"trim({text})", "integer", (Check(bad, "is not a whole number"),))
 
 
 def _spelled_boolean(field: Field, text: str, options: Options) -> Rendering:
@@ -135,8 +145,10 @@ def _instant(write: Callable[[str], str], sends: str) -> Callable[[Field, str, O
 
 
 def _json(field: Field, text: str, options: Options) -> Rendering:
+    if not re.fullmatch(PLAIN, field.type):
+        return _render_typed(field, options)  # what has a type is JSON as it is
     bad = f"{text} IS NOT NULL AND NOT json_valid({text})"
-    json = f"nullif(({text})::JSON::VARCHAR, 'null')"
+    json = f"nullif(try_cast({text} AS JSON)::VARCHAR, 'null')"
     return Rendering(json, "JSON", (Check(bad, "is not JSON"), _too_deep(text)))
 
 
@@ -150,8 +162,8 @@ def _quoted(text: str) -> str:
 
 CASTS: dict[Kind, Callable[[Field, str, Options], Rendering]] = {
     "string": _string,
-    "integer": _matching(INTEGER, "integer", "a whole number"),
-    "number": _matching(NUMBER, "number", "a number"),
+    "integer": _integer,
+    "number": _number,
     "boolean": _spelled_boolean,
     "date": _day,
     "timestamp": _instant(lambda instant: _quoted(_iso(instant)), "time"),

@@ -9,6 +9,7 @@ from time import monotonic
 import pandas as pd
 
 from svc_notebook.bulk.plan import Plan
+from svc_notebook.bulk.rejects import TOLD
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,10 +26,15 @@ class LoadResult:
     resumed: int = 0
     # Rows that a merge found stored as they are.
     unchanged: int = 0
+    # Where it was verified: the records that are not stored as they were sent.
+    differences: pd.DataFrame | None = None
 
     @property
     def rejected(self) -> pd.DataFrame:
-        """The rows that cannot be sent: row, column, value, reason."""
+        """The rows that cannot be sent: row, column, value, reason, then all of their own.
+
+        Mended, they can be sent again: `result.rejected.svc.push(index)`.
+        """
         return self.plan.rejected
 
     @property
@@ -38,8 +44,9 @@ class LoadResult:
 
     @property
     def complete(self) -> bool:
-        """Whether every row of the source is published."""
-        return self.published + self.unchanged == self.plan.rows
+        """Whether every row of the source is published, and stored as it was sent."""
+        agrees = self.differences is None or self.differences.empty
+        return agrees and self.published + self.unchanged == self.plan.rows
 
     @property
     def rate(self) -> float:
@@ -52,10 +59,17 @@ class LoadResult:
         return (
             f"{self.index}: {self.sent:,} sent{earlier}, {self.published:,} published{unchanged}, "
             f"{self.rejected_rows:,} rejected in {self.seconds:.1f} s ({self.rate:,.0f} rows/s)"
+            f"{self._verdict()}"
         )
 
+    def _verdict(self) -> str:
+        if self.differences is None:
+            return ""
+        many = len(self.differences)
+        return f"; {many:,} are not as they were sent" if many else "; all are as they were sent"
+
     def _repr_html_(self) -> str:
-        rejected = self.rejected.head(10).to_html(index=False) if len(self.rejected) else ""
+        rejected = self.rejected[TOLD].head(10).to_html(index=False) if len(self.rejected) else ""
         return f"<p>{html.escape(repr(self))}</p>{rejected}"
 
 
@@ -70,6 +84,7 @@ class Ledger:
     resumed: int = 0
     unchanged: int = 0
     published: int = 0
+    differences: pd.DataFrame | None = None
 
     def enter(self, task: int, rows: int) -> None:
         """Write down that a batch was acknowledged."""
@@ -91,4 +106,5 @@ class Ledger:
             seconds=monotonic() - self.started,
             resumed=self.resumed,
             unchanged=self.unchanged,
+            differences=self.differences,
         )

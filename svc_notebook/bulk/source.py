@@ -22,7 +22,7 @@ from svc_notebook.bulk.documents import open_documents
 from svc_notebook.bulk.encoding import fresh, rewrite, sniff_encoding, unpack
 from svc_notebook.bulk.memory import open_arrow, open_frame
 from svc_notebook.bulk.options import Options
-from svc_notebook.bulk.table import Field, Table
+from svc_notebook.bulk.table import Fault, Field, Table
 from svc_notebook.errors import BadInput
 
 Source = str | os.PathLike[str] | pd.DataFrame | Any
@@ -70,6 +70,8 @@ def find_files(pattern: str) -> list[Path]:
     if path.is_file():
         return [path]
     if path.is_dir():
+        if files := parquet_folder(path):
+            return files
         raise BadInput(f"{path} is a folder; name its files, for example '{path}/*.csv'")
     # Path.glob takes no absolute pattern.
     matches = glob.glob(str(path), recursive=True)  # noqa: PTH207
@@ -77,6 +79,20 @@ def find_files(pattern: str) -> list[Path]:
     if not found:
         raise BadInput(f"there is no file {path.absolute()}")
     return found
+
+
+def parquet_folder(path: Path) -> list[Path]:
+    """Find the files of a partitioned Parquet folder, in the order of their names.
+
+    What begins with a dot or an underscore is somebody's own, as everywhere with such folders.
+    """
+    folder = path.expanduser()
+    found = sorted(folder.rglob("*.parquet")) if folder.is_dir() else []
+    return [file for file in found if not _is_hidden(file.relative_to(folder))]
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)
 
 
 def open_files(paths: Sequence[Path], name: str, options: Options, db: Database) -> Table:
@@ -87,7 +103,32 @@ def open_files(paths: Sequence[Path], name: str, options: Options, db: Database)
     if len(set(formats)) > 1:
         raise BadInput(f"{name} names files of several formats: {', '.join(sorted(set(formats)))}")
     table = OPENERS[formats[0]](plain, name, options, db)
-    return replace(table, fingerprint=fingerprint(paths))
+    table = replace(table, fingerprint=fingerprint(paths))
+    return _with_files(table, formats[0], plain, paths, options) if len(paths) > 1 else table
+
+
+def _with_files(
+    table: Table, kind: str, plain: Sequence[Path], paths: Sequence[Path], options: Options
+) -> Table:
+    """Let each row be told with its file."""
+
+    def count() -> list[int]:
+        return [_count(OPENERS[kind]([path], path.name, options, table.db)) for path in plain]
+
+    # Packed ones were read from a copy.
+    given = {str(read): str(path) for read, path in zip(plain, paths, strict=True)}
+
+    def skipped() -> list[Fault]:
+        return [
+            fault._replace(file=given.get(fault.file or "", fault.file))
+            for fault in table.skipped()
+        ]
+
+    return replace(table, files=tuple(map(str, paths)), rows_of_files=count, skipped=skipped)
+
+
+def _count(table: Table) -> int:
+    return int(table.db.rows(f"SELECT count(*) FROM {table.sql}")[0][0])
 
 
 def in_utf8(path: Path, folder: Path) -> Path:

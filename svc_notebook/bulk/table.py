@@ -27,6 +27,9 @@ class Fault(NamedTuple):
     column: str | None
     value: object
     reason: str
+    # Where the row stands among those that were read, and in which of several files.
+    position: int | None = None
+    file: str | None = None
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,9 @@ class Table:
     # What tells one state of the source from another; nothing for data in memory.
     fingerprint: str | None = None
     notes: tuple[str, ...] = ()
+    # Where several files are one table: their names, and how many rows each has.
+    files: tuple[str, ...] = ()
+    rows_of_files: Callable[[], list[int]] = field(default=list)
     # Values found wanting while the table was made, by position; rows the last scan skipped.
     faults: tuple[Fault, ...] = ()
     skipped: Callable[[], list[Fault]] = field(default=list)

@@ -227,6 +227,17 @@ def test_nothing_does_not_replace_an_index(client: Client, index: str) -> None:
     assert len(stored(client, index)) == 3
 
 
+def test_rows_that_cannot_be_sent_replace_nothing_and_the_first_is_told(
+    client: Client, index: str
+) -> None:
+    load(client, FILMS, index, id="id")
+
+    with pytest.raises(BadInput, match=r"left as it is. Row 1, column `cut` is bytes"):
+        load(client, FILMS.assign(cut=b"x"), index, id="id", if_exists="replace")
+
+    assert len(stored(client, index)) == 3
+
+
 def test_a_source_without_rows_loads_nothing(client: Client, index: str) -> None:
     result = load(client, FILMS.head(0), index, id="id")
 

@@ -77,7 +77,7 @@ def test_rows_of_one_id_are_told_with_both_numbers(
 
 
 def test_rows_of_one_id_can_be_an_error() -> None:
-    with pytest.raises(BadInput, match="rows 1 and 3 have both the id 'a'"):
+    with pytest.raises(BadInput, match="row 1 and row 3 both have the id 'a'"):
         pack(TWINS, id="id", duplicates="error")
 
 
@@ -235,5 +235,24 @@ def test_a_plan_shows_what_would_happen(tmp_path: Path) -> None:
 def test_the_schema_of_what_is_rejected_does_not_depend_on_it() -> None:
     empty, full = bulk.plan(FILMS, "x").rejected, bulk.plan(TWINS, "x", id="id").rejected
 
-    assert list(empty.columns) == list(full.columns) == ["row", "column", "value", "reason"]
+    assert list(empty.columns) == ["row", "column", "value", "reason", *FILMS.columns]
+    assert list(full.columns) == ["row", "column", "value", "reason", *TWINS.columns]
     assert empty.dtypes.tolist() == full.dtypes.tolist()
+
+
+def test_a_number_may_have_a_large_exponent() -> None:
+    frame = pd.DataFrame({"id": ["1", "2", "3"], "x": ["1e+250", "-2.5E-250", "1e999"]})
+
+    packed = pack(frame, id="id", columns=["x"], dtype={"x": "number"})
+
+    assert [record["x"] for record in packed.records] == [1e250, -2.5e-250]
+    assert packed.rejected == [(3, "x", "is not a number")]
+
+
+def test_a_whole_number_has_64_bits() -> None:
+    frame = pd.DataFrame({"id": ["1", "2", "3"], "x": [str(2**63 - 1), str(-(2**60)), str(2**63)]})
+
+    packed = pack(frame, id="id", columns=["x"], dtype={"x": "integer"})
+
+    assert [record["x"] for record in packed.records] == [2**63 - 1, -(2**60)]
+    assert packed.rejected == [(3, "x", "is not a whole number")]

@@ -119,7 +119,6 @@ def test_values_of_sql_without_json_are_rejected(expression: str, reason: str) -
     [
         ("nowhere.csv", "there is no file"),
         ("nowhere/*.csv", "there is no file"),
-        (".", "is a folder"),
         (object(), "cannot be loaded; give a path"),
         (7, "cannot be loaded"),
         (pd.DataFrame(), "no columns"),
@@ -128,6 +127,15 @@ def test_values_of_sql_without_json_are_rejected(expression: str, reason: str) -
 def test_what_is_no_source_is_refused_with_advice(source: object, match: str) -> None:
     with pytest.raises(BadInput, match=match):
         pack(source)
+
+
+def test_a_folder_without_parquet_of_its_own_is_refused(tmp_path: Path) -> None:
+    for hidden in (".venv", "_delta_log"):
+        (tmp_path / hidden).mkdir()
+        pd.DataFrame({"id": ["1"]}).to_parquet(tmp_path / hidden / "a.parquet")
+
+    with pytest.raises(BadInput, match="is a folder"):
+        pack(str(tmp_path))
 
 
 def test_files_of_several_formats_are_refused(tmp_path: Path) -> None:

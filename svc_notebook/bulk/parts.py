@@ -1,0 +1,79 @@
+"""A source in parts that Dask workers send on their own: its partitions, or its files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from svc_notebook.bulk import sql
+from svc_notebook.bulk.database import Database
+from svc_notebook.bulk.source import QUERY, Source, parquet_folder
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Delayed DataFrames or queries, one for each part, and the names of their columns."""
+
+    name: str
+    columns: tuple[str, ...]
+    parts: Sequence[Any]
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        return iter(enumerate(self.parts))
+
+    def first(self) -> Source:
+        """Return the first part as a source of its own."""
+        part = self.parts[0]
+        return part if isinstance(part, str) else part.compute(scheduler="synchronous")
+
+
+def find_parts(source: Any) -> Parts | None:
+    """Take apart a Dask DataFrame; or, where workers are at hand, a folder of Parquet files."""
+    if is_dask(source):
+        names = tuple(map(str, (*_named(source), *source.columns)))
+        name = f"the Dask DataFrame of {source.npartitions:,} partitions"
+        return Parts(name, names, source.to_delayed())
+    named = isinstance(source, (str, os.PathLike)) and not QUERY.match(str(source))
+    if named and find_workers() is not None and (files := parquet_folder(Path(source))):
+        return _files(str(source), files)
+    return None
+
+
+def is_dask(source: object) -> bool:
+    """Tell a Dask DataFrame, without importing Dask for it."""
+    dask = sys.modules.get("dask.dataframe")
+    return dask is not None and isinstance(source, dask.DataFrame)
+
+
+def find_workers() -> Any:
+    """Return the client of the running Dask cluster, if there is one."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.get_client()
+    except ValueError:
+        return None
+
+
+def _named(source: Any) -> list[str]:
+    name = source.index.name
+    return [name] if name is not None and name not in source.columns else []
+
+
+def _files(name: str, files: Sequence[Path]) -> Parts:
+    """One query for each file; a column is of one type in all, folders' values are columns."""
+    paths = [str(file.absolute()) for file in files]
+    with Database() as db:
+        db.about = name
+        types = db.types(f"SELECT * FROM read_parquet({sql.listing(paths)})")
+    cast = ", ".join(f"{sql.name(n)}::{kind} AS {sql.name(n)}" for n, kind in types.items())
+    queries = [f"SELECT {cast} FROM read_parquet({sql.text(path)})" for path in paths]
+    return Parts(f"{name} of {len(files):,} files", tuple(types), queries)
