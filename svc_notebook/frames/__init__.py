@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from svc_notebook.frames.browsing import browse_chunks, read_browse
+from svc_notebook.frames.continuing import browse_all, next_page, refresh
+from svc_notebook.frames.crawling import read_crawler_urls, read_crawlers, read_domains
 from svc_notebook.frames.listing import (
     read_clusters,
     read_dictionary,
@@ -14,20 +17,31 @@ from svc_notebook.frames.listing import (
     read_users,
 )
 from svc_notebook.frames.reading import (
-    browse_chunks,
-    read_browse,
     read_indices,
     read_logs,
     read_records,
     read_settings,
+    read_tasks,
 )
-from svc_notebook.frames.searching import read_facet_values, read_facets, search, search_many
+from svc_notebook.frames.searching import (
+    count_values,
+    read_facet_values,
+    read_facets,
+    search,
+    search_many,
+)
 
 __all__ = [
+    "browse_all",
     "browse_chunks",
+    "count_values",
+    "next_page",
     "read_browse",
     "read_clusters",
+    "read_crawler_urls",
+    "read_crawlers",
     "read_dictionary",
+    "read_domains",
     "read_facet_values",
     "read_facets",
     "read_indices",
@@ -39,8 +53,10 @@ __all__ = [
     "read_settings",
     "read_sources",
     "read_synonyms",
+    "read_tasks",
     "read_top_users",
     "read_users",
+    "refresh",
     "search",
     "search_many",
 ]

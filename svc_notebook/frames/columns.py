@@ -2,104 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import chain
+from operator import itemgetter
 from typing import Any, Literal
 
 import pandas as pd
 
 from svc_notebook.errors import BadInput
+from svc_notebook.frames.parts import Part, join_parts, pack_values
+from svc_notebook.frames.rows import Row
 
 Backend = Literal["numpy_nullable", "pyarrow"]
-CHUNK = 20_000
-# Whole numbers beyond this have no float of their own.
-EXACT = 2**53
+# So many records at once stay in the processor's own memory while they become columns.
+CHUNK = 1_000
 
 
 class Columns:
     """Gathers records; a column appears where it first occurs, or as it was asked for.
 
     A column of whole numbers is `int64`, and `Int64` where one is missing; of numbers `float64`,
-    of text `str`, of truth values `bool` where none is missing, of all else `object`.
+    of text `str`, of truth values `bool` where none is missing, of all else `object`. A wanted
+    `size.width` is looked up inside `size`; with `flatten` all members of objects are columns.
     """
 
-    def __init__(self, wanted: Sequence[str] | None = None) -> None:
-        self._wanted = wanted
-        self._parts: dict[str, list[pd.Series[Any] | int]] = {name: [] for name in wanted or ()}
-        self._waiting: list[Mapping[str, Any]] = []
+    def __init__(self, wanted: Sequence[str] | None = None, *, flatten: bool = False) -> None:
+        self._wanted = None if flatten else wanted
+        self._flatten = flatten
+        self._parts: dict[str, list[Part]] = {name: [] for name in self._wanted or ()}
+        self._waiting: list[Any] = []
         self.rows = 0
 
-    def add(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Take records in."""
-        self._waiting.extend(records)
+    @property
+    def names(self) -> Collection[str]:
+        """The columns there are so far."""
+        return self._parts.keys()
+
+    def add(self, records: Iterable[Mapping[str, Any]] | Sequence[Row]) -> None:
+        """Take records in; rows that come together are of one class."""
+        held: list[Any] = [*records]
+        if self._flatten:
+            held = [flattened(record) for record in held]
+        if held and self._waiting and type(held[0]) is not type(self._waiting[0]):
+            self._pack()
+        self._waiting += held
         if len(self._waiting) >= CHUNK:
             self._pack()
 
     def frame(self) -> pd.DataFrame:
-        """Give everything taken in as one DataFrame."""
+        """Hand over everything taken in as one DataFrame."""
         self._pack()
-        columns = {name: _joined(parts) for name, parts in self._parts.items()}
-        return pd.DataFrame(columns, index=pd.RangeIndex(self.rows))
+        # Each column's parts go as it is made, so that hardly anything is held twice.
+        columns = {name: join_parts(self._parts.pop(name)) for name in [*self._parts]}
+        return pd.DataFrame(columns, index=pd.RangeIndex(self.rows), copy=False)
 
     def _pack(self) -> None:
         records, self._waiting = self._waiting, []
         if not records:
             return
-        names = self._wanted or dict.fromkeys(name for record in records for name in record)
-        for name in names:
-            parts = self._parts.setdefault(name, [self.rows] if self.rows else [])
-            parts.append(_series([record.get(name) for record in records]))
+        packed = {name: pack_values(values) for name, values in self._pivot(records)}
+        for name, part in packed.items():
+            self._parts.setdefault(name, [self.rows] if self.rows else []).append(part)
         self.rows += len(records)
-        for name in self._parts.keys() - set(names):
+        for name in self._parts.keys() - packed.keys():
             self._parts[name].append(len(records))
 
-
-def _series(values: list[Any]) -> pd.Series[Any] | int:
-    """Make a column of values, or count them where all are missing."""
-    kinds = {type(value) for value in values} - {type(None)}
-    if not kinds:
-        return len(values)
-    if kinds == {str}:
-        return pd.Series(values)
-    if kinds <= {int, float}:
-        return _numbers(values, kinds)
-    return pd.Series(values, dtype="bool" if kinds == {bool} and None not in values else object)
+    def _pivot(self, records: list[Any]) -> Iterator[tuple[str, list[Any]]]:
+        if isinstance(records[0], Row):
+            return records[0].pivot(records)
+        names = self._wanted or dict.fromkeys(chain.from_iterable(records))
+        return ((name, _picked(records, name)) for name in names)
 
 
-def _numbers(values: list[Any], kinds: set[type]) -> pd.Series[Any]:
-    """Keep whole numbers what they are, even where one is missing or a float would round it."""
-    rounded = float in kinds and any(type(n) is int and abs(n) > EXACT for n in values)
-    dtype = "Int64" if float not in kinds and None in values else None
-    try:
-        return pd.Series(values, dtype=object if rounded else dtype)
-    except (OverflowError, TypeError):
-        return pd.Series(values, dtype=object)
+def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Give each member of an object its own name, `size.width`; raises `BadInput` for one twice."""
+    flat: dict[str, Any] = {}
+    for path, value in _leaves(record):
+        if path in flat:
+            raise BadInput(
+                f"a record has `{path}` twice, by itself and in an object: flatten=False"
+            )
+        flat[path] = value
+    return flat
 
 
-def _joined(parts: Sequence[pd.Series[Any] | int]) -> pd.Series[Any]:
-    known = [part for part in parts if not isinstance(part, int)]
-    dtype = _common([part.dtype for part in known], gaps=len(known) < len(parts))
-    if dtype is None:
-        made = _series([value for part in parts for value in _values(part)])
-        return pd.Series([None] * made, dtype=object) if isinstance(made, int) else made
-    filled = [
-        pd.Series([None] * part, dtype=dtype) if isinstance(part, int) else part.astype(dtype)
-        for part in parts
-    ]
-    return filled[0] if len(filled) == 1 else pd.concat(filled, ignore_index=True)
+def _leaves(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in record.items():
+        if isinstance(value, Mapping) and value:
+            yield from _leaves(value, f"{before}{name}.")
+        else:
+            yield before + name, value
 
 
-def _common(dtypes: Sequence[Any], *, gaps: bool) -> Any:
-    """Name the dtype of parts joined, or nothing where only the values can tell."""
-    found = {str(dtype) for dtype in dtypes}
-    if found == {"int64", "Int64"} or (found == {"int64"} and gaps):
-        return "Int64"
-    return dtypes[0] if len(found) == 1 and not (gaps and found & {"bool", "uint64"}) else None
+def _picked(records: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
+    # Most often every record has it, and this is done without a step of Python's own.
+    with suppress(KeyError):
+        return list(map(itemgetter(name), records))
+    if "." not in name:
+        return [record.get(name) for record in records]
+    return [record[name] if name in record else _inside(record, name) for record in records]
 
 
-def _values(part: pd.Series[Any] | int) -> list[Any]:
-    if isinstance(part, int):
-        return [None] * part
-    return [None if gap else v for v, gap in zip(part.tolist(), part.isna(), strict=True)]
+def _inside(value: Any, path: str) -> Any:
+    """Look an attribute up inside objects; an object's own name may have dots."""
+    name, _, rest = path.partition(".")
+    inner = value.get(name) if isinstance(value, Mapping) else None
+    return _inside(inner, rest) if rest and inner is not None else inner
 
 
 def finished(

@@ -15,6 +15,7 @@ import pandas as pd
 from svc_notebook.api.shapes import DictionaryName
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.frames.columns import Backend, finished, typed
+from svc_notebook.frames.origin import remembered
 from svc_notebook.frames.schemas import (
     CLUSTERS,
     DEFAULTS,
@@ -38,6 +39,7 @@ PAGE = 1000  # the most that rules and dictionaries give at once
 SHOWN = 4  # characters of a key that tell it from others
 
 
+@remembered
 async def read_synonyms(
     client: AsyncClient,
     index: str,
@@ -52,6 +54,7 @@ async def read_synonyms(
     return _listed(hits, SYNONYMS, facts, dtype_backend)
 
 
+@remembered
 async def read_rules(
     client: AsyncClient,
     index: str,
@@ -78,6 +81,7 @@ def _rule_row(rule: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"enabled": True, "conditions": conditions, **rule}
 
 
+@remembered
 async def read_keys(
     client: AsyncClient,
     index: str | None = None,
@@ -106,6 +110,7 @@ def _key_row(key: Mapping[str, Any], reveal: bool) -> Mapping[str, Any]:
     return {**key, "createdAt": made, "value": value}
 
 
+@remembered
 async def read_clusters(
     client: AsyncClient, *, dtype_backend: Backend | None = None
 ) -> pd.DataFrame:
@@ -114,6 +119,7 @@ async def read_clusters(
     return _listed(answer["clusters"], CLUSTERS, {}, dtype_backend)
 
 
+@remembered
 async def read_users(
     client: AsyncClient,
     query: str = "",
@@ -130,6 +136,7 @@ async def read_users(
     return _listed(users, USERS, facts, dtype_backend)
 
 
+@remembered
 async def read_top_users(
     client: AsyncClient, *, dtype_backend: Backend | None = None
 ) -> pd.DataFrame:
@@ -144,6 +151,7 @@ async def read_top_users(
     return _listed(rows, TOP_USERS, {}, dtype_backend)
 
 
+@remembered
 async def read_sources(
     client: AsyncClient, *, dtype_backend: Backend | None = None
 ) -> pd.DataFrame:
@@ -151,6 +159,7 @@ async def read_sources(
     return _listed(await client.list_sources(), SOURCES, {}, dtype_backend)
 
 
+@remembered
 async def read_dictionary(
     client: AsyncClient,
     dictionary: DictionaryName,
@@ -171,6 +180,7 @@ async def read_dictionary(
     return _listed(hits, DICTIONARY, facts, dtype_backend)
 
 
+@remembered
 async def read_languages(
     client: AsyncClient, *, dtype_backend: Backend | None = None
 ) -> pd.DataFrame:

@@ -25,6 +25,7 @@ INDICES: Schema = {
 }
 SETTINGS: Schema = {"setting": "str", "value": "object"}
 FACETS: Schema = {"facet": "str", "value": "str", "count": "int64"}
+VALUE_COUNTS: Schema = {"value": "str", "count": "int64"}
 FACET_VALUES: Schema = {"value": "str", "highlighted": "str", "count": "int64"}
 LOGS: Schema = {
     "timestamp": TIME,
@@ -108,6 +109,29 @@ LANGUAGES: Schema = {
     "plurals": "Int64",
     "compounds": "Int64",
 }
+TASKS: Schema = {"taskID": "int64", "index": "str", "status": "str"}
+CRAWLERS: Schema = {
+    "id": "str",
+    "name": "str",
+    "createdAt": TIME,
+    "updatedAt": TIME,
+    "running": "bool",
+    "reindexing": "bool",
+    "blocked": "bool",
+    "lastReindexStartedAt": TIME,
+    "lastReindexEndedAt": TIME,
+    "blockingTaskId": "str",
+    "blockingError": "str",
+}
+CRAWLER_URLS: Schema = {
+    "crawler": "str",
+    "category": "str",
+    "status": "str",
+    "reason": "str",
+    "readable": "str",
+    "count": "int64",
+}
+DOMAINS: Schema = {"appId": "str", "domain": "str", "verified": "bool"}
 # The criteria of `_rankingInfo`, in the order of the default ranking.
 RANKING: Schema = {
     "nbTypos": "int64",
@@ -119,4 +143,26 @@ RANKING: Schema = {
     "nbExactWords": "int64",
     "userScore": "int64",
     "promoted": "bool",
+}
+# What each reader of a fixed schema returns.
+SCHEMAS: dict[str, Schema] = {
+    "read_clusters": CLUSTERS,
+    "read_crawler_urls": CRAWLER_URLS,
+    "read_crawlers": CRAWLERS,
+    "read_dictionary": DICTIONARY,
+    "read_domains": DOMAINS,
+    "read_facet_values": FACET_VALUES,
+    "read_facets": FACETS,
+    "count_values": VALUE_COUNTS,
+    "read_indices": INDICES,
+    "read_keys": KEYS,
+    "read_languages": LANGUAGES,
+    "read_logs": LOGS,
+    "read_rules": RULES,
+    "read_settings": SETTINGS,
+    "read_sources": SOURCES,
+    "read_synonyms": SYNONYMS,
+    "read_tasks": TASKS,
+    "read_top_users": TOP_USERS,
+    "read_users": USERS,
 }

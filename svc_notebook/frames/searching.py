@@ -11,7 +11,9 @@ from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.shapes import SearchAnswer
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.columns import Backend, Columns, finished, typed
-from svc_notebook.frames.schemas import DEFAULTS, FACET_VALUES, FACETS, RANKING
+from svc_notebook.frames.origin import remembered
+from svc_notebook.frames.reading import others_of
+from svc_notebook.frames.schemas import DEFAULTS, FACET_VALUES, FACETS, RANKING, VALUE_COUNTS
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
@@ -26,37 +28,42 @@ TOLD = (
 AT_ONCE = 50
 
 
+@remembered
 async def search(
     client: AsyncClient,
     index: str,
     query: str = "",
     *,
-    ranking: bool = False,
+    criteria: bool = False,
     highlight: bool = False,
     columns: Sequence[str] | None = None,
+    flatten: bool = False,
     dtype_backend: Backend | None = None,
     **params: Unpack[SearchOptions],
 ) -> pd.DataFrame:
     """Search; a row for each hit: `rank` (from 1), `objectID`, then its attributes.
 
-    `ranking` adds the value of each criterion, `highlight` adds `highlighted.X` for attributes
-    X. `attrs["svc"]` holds index, query, params, and what the answer tells beside the hits.
+    `criteria` adds the value of each criterion, `highlight` adds `highlighted.X` for attributes
+    X, `flatten` gives each member of an object its own column. `attrs["svc"]` holds index,
+    query, params, and what the answer tells beside the hits.
     """
-    asked = _asked(params, ranking, highlight, columns)
+    asked = _asked(params, criteria, highlight, columns)
     answer = await client.search(index, query, **asked)
-    frame = _hits_frame([answer], ranking, highlight, columns)
+    frame = _hits_frame([answer], criteria, highlight, columns, flatten)
     facts = {"index": index, "query": query, "params": dict(params)} | _told(answer)
     return finished(frame, facts, dtype_backend)
 
 
+@remembered
 async def search_many(
     client: AsyncClient,
     index: str,
     queries: Iterable[str],
     *,
-    ranking: bool = False,
+    criteria: bool = False,
     highlight: bool = False,
     columns: Sequence[str] | None = None,
+    flatten: bool = False,
     dtype_backend: Backend | None = None,
     **params: Unpack[SearchOptions],
 ) -> pd.DataFrame:
@@ -64,13 +71,13 @@ async def search_many(
     asked = [queries] if isinstance(queries, str) else list(queries)
     if any(not isinstance(query, str) for query in asked):
         raise BadInput("queries should be text; leave missing ones out: queries.dropna()")
-    shared = _asked(params, ranking, highlight, columns)
+    shared = _asked(params, criteria, highlight, columns)
     answers: list[SearchAnswer] = []
     for start in range(0, len(asked), AT_ONCE):
         part = asked[start : start + AT_ONCE]
         requests: Any = [{"indexName": index, "query": query, **shared} for query in part]
         answers += (await client.search_many(requests))["results"]  # type: ignore[arg-type]
-    frame = _hits_frame(answers, ranking, highlight, columns)
+    frame = _hits_frame(answers, criteria, highlight, columns, flatten)
     spread = [q for q, answer in zip(asked, answers, strict=True) for _ in answer["hits"]]
     frame.insert(0, "query", pd.Series(spread, dtype="str"))
     counts = {"nbHits": [answer["nbHits"] for answer in answers]}
@@ -78,6 +85,7 @@ async def search_many(
     return finished(frame, facts, dtype_backend)
 
 
+@remembered
 async def read_facets(
     client: AsyncClient,
     index: str,
@@ -101,6 +109,7 @@ async def read_facets(
     return finished(typed(rows, FACETS, DEFAULTS), facts, None)
 
 
+@remembered
 async def read_facet_values(
     client: AsyncClient,
     index: str,
@@ -114,11 +123,56 @@ async def read_facet_values(
     return finished(typed(answer["facetHits"], FACET_VALUES, DEFAULTS), facts, None)
 
 
+@remembered
+async def count_values(
+    client: AsyncClient,
+    index: str,
+    facet: str,
+    values: Iterable[Any],
+    **params: Unpack[SearchOptions],
+) -> pd.DataFrame:
+    """Count the records that have each of these values of a facet: `value`, `count`.
+
+    Exact for every value, however rare; each distinct value is asked about once.
+    """
+    if isinstance(values, str):
+        raise BadInput(f"`values` should be a list: [{values!r}]")
+    wanted = list(dict.fromkeys(map(_facet_text, values)))
+    counts: list[int] = []
+    for start in range(0, len(wanted), AT_ONCE):
+        part = wanted[start : start + AT_ONCE]
+        requests: Any = [_counting(index, facet, value, params) for value in part]
+        counts += [one["nbHits"] for one in (await client.search_many(requests))["results"]]  # type: ignore[typeddict-item]
+    rows = [{"value": v, "count": n} for v, n in zip(wanted, counts, strict=True)]
+    facts = {"index": index, "facet": facet, "params": dict(params)}
+    return finished(typed(rows, VALUE_COUNTS, DEFAULTS), facts, None)
+
+
+def _facet_text(value: Any) -> str:
+    """Write a value as facets have it: `true`, and `1` where missing values made it 1.0."""
+    if isinstance(value, str):
+        return value
+    if not pd.api.types.is_scalar(value) or pd.isna(value):
+        raise BadInput(f"a facet has no value {value!r}; leave it out: values.dropna()")
+    if pd.api.types.is_bool(value):
+        return str(value).lower()
+    whole = pd.api.types.is_float(value) and value.is_integer()
+    return str(int(value) if whole else value)
+
+
+def _counting(index: str, facet: str, value: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    given = params.get("facetFilters") or []
+    filters = [given] if isinstance(given, str) else list(given)
+    shown = f"\\{value}" if value.startswith("-") else value
+    asked = {**params, "facetFilters": [*filters, f"{facet}:{shown}"], "hitsPerPage": 0}
+    return {"indexName": index, **asked}
+
+
 def _asked(
-    params: Mapping[str, Any], ranking: bool, highlight: bool, columns: Sequence[str] | None
+    params: Mapping[str, Any], criteria: bool, highlight: bool, columns: Sequence[str] | None
 ) -> Any:
     asked = dict(params)
-    if ranking:
+    if criteria:
         asked["getRankingInfo"] = True
     if not highlight:
         asked.setdefault("attributesToHighlight", [])
@@ -133,13 +187,14 @@ def _told(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def _hits_frame(
     answers: Sequence[SearchAnswer],
-    ranking: bool,
+    criteria: bool,
     highlight: bool,
     columns: Sequence[str] | None,
+    flatten: bool,
 ) -> pd.DataFrame:
     hits = [hit for answer in answers for hit in answer["hits"]]
     ranks = [rank for answer in answers for rank in _ranks(answer)]
-    gathered = Columns(None if columns is None else [c for c in columns if c != "objectID"])
+    gathered = Columns(others_of(columns), flatten=flatten)
     gathered.add(_attributes(hit) for hit in hits)
     parts = [
         pd.DataFrame({"rank": pd.Series(ranks, dtype="int64")}),
@@ -150,7 +205,7 @@ def _hits_frame(
         marked = Columns()
         marked.add(_marked(hit.get("_highlightResult", {})) for hit in hits)
         parts.append(marked.frame())
-    if ranking:
+    if criteria:
         parts.append(typed([hit.get("_rankingInfo", {}) for hit in hits], RANKING, DEFAULTS))
     return pd.concat(parts, axis=1)
 

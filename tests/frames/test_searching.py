@@ -45,7 +45,7 @@ def test_what_the_answer_tells_beside_the_hits_is_kept(products: Client) -> None
 
 
 def test_the_value_of_each_criterion_is_shown_on_request(products: Client) -> None:
-    frame = search(products, "lampp", ranking=True)
+    frame = search(products, "lampp", criteria=True)
 
     assert list(frame.columns)[-len(RANKING) :] == RANKING
     assert frame["nbTypos"].tolist() == [1, 1]
@@ -68,8 +68,8 @@ def test_columns_are_chosen(products: Client) -> None:
 
 
 def test_an_empty_result_has_the_same_schema(products: Client) -> None:
-    full = search(products, "lamp", columns=["name"], ranking=True)
-    empty = search(products, "zzz", columns=["name"], ranking=True)
+    full = search(products, "lamp", columns=["name"], criteria=True)
+    empty = search(products, "zzz", columns=["name"], criteria=True)
 
     assert list(empty.columns) == list(full.columns)
     assert empty.dtypes.drop("name").tolist() == full.dtypes.drop("name").tolist()

@@ -1,0 +1,217 @@
+"""Whole indices as DataFrames: at once, or chunk by chunk with a place to go on from."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+
+import pandas as pd
+
+from svc_notebook.api.parameters import SearchParams
+from svc_notebook.errors import BadInput
+from svc_notebook.frames.columns import Backend, Columns, finished
+from svc_notebook.frames.origin import note_origin, remembered
+from svc_notebook.frames.reading import others_of
+from svc_notebook.frames.rows import PageReader
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+
+class Place(TypedDict):
+    """A place in a browse: so many records into the page that a cursor gives, the first without."""
+
+    cursor: str | None
+    skip: int
+
+
+@overload
+async def read_browse(
+    client: AsyncClient,
+    index: str,
+    *,
+    columns: Sequence[str] | None = None,
+    chunksize: None = None,
+    cursor: str | Place | None = None,
+    flatten: bool = False,
+    dtype_backend: Backend | None = None,
+    **params: Unpack[SearchParams],
+) -> pd.DataFrame: ...
+@overload
+async def read_browse(
+    client: AsyncClient,
+    index: str,
+    *,
+    columns: Sequence[str] | None = None,
+    chunksize: int,
+    cursor: str | Place | None = None,
+    flatten: bool = False,
+    dtype_backend: Backend | None = None,
+    **params: Unpack[SearchParams],
+) -> AsyncIterator[pd.DataFrame]: ...
+@remembered
+async def read_browse(
+    client: AsyncClient,
+    index: str,
+    *,
+    columns: Sequence[str] | None = None,
+    chunksize: int | None = None,
+    cursor: str | Place | None = None,
+    flatten: bool = False,
+    dtype_backend: Backend | None = None,
+    **params: Unpack[SearchParams],
+) -> pd.DataFrame | AsyncIterator[pd.DataFrame]:
+    """Read all records that pass the filters: `objectID`, then their attributes.
+
+    With `chunksize`, an iterator of frames of so many rows, of which one is held at a time; each
+    says in `attrs["svc"]["next"]` where the one after it begins, and `cursor` takes that. `flatten`
+    gives each member of an object its own column, `size.width`.
+    """
+    if chunksize is not None:
+        _check_size(chunksize)  # now, not when the first chunk is asked for
+        return browse_chunks(
+            client, index, chunksize,
+            columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
+        )  # fmt: skip
+    shape = _Shape(index, columns, flatten, dtype_backend, params)
+    gathered, reader = shape.gather(), PageReader(only=columns is not None)
+    place = _place(cursor)
+    pages = client.browse_pages(index, cursor=place["cursor"], read=reader, **shape.asked)
+    async for page in pages:
+        # In a thread, for the loop to bring the next page meanwhile.
+        await asyncio.to_thread(gathered.add, page["hits"][place["skip"] :])
+        if shape.is_plain:
+            reader.expect(gathered.names)
+        place = _place(None)
+    return shape.frame(gathered)
+
+
+async def browse_chunks(
+    client: AsyncClient,
+    index: str,
+    chunksize: int,
+    *,
+    columns: Sequence[str] | None = None,
+    cursor: str | Place | None = None,
+    flatten: bool = False,
+    dtype_backend: Backend | None = None,
+    **params: Unpack[SearchParams],
+) -> AsyncGenerator[pd.DataFrame]:
+    """Yield an index as frames of `chunksize` rows; the last one, with less, may be empty."""
+    _check_size(chunksize)
+    shape = _Shape(index, columns, flatten, dtype_backend, params)
+    given = {"index": index, "chunksize": chunksize, "columns": columns, "flatten": flatten}
+    given |= {"dtype_backend": dtype_backend, **params}
+    held, place = _Held(), _place(cursor)
+    async for page in client.browse_pages(index, cursor=place["cursor"], **shape.asked):
+        held.take(_Page(place, page["hits"][place["skip"] :]))
+        place = _place(page.get("cursor"))
+        while held.count > chunksize:
+            yield _chunk(client, shape, given, held, chunksize)
+    yield _chunk(client, shape, given, held, chunksize)
+
+
+def _chunk(
+    client: AsyncClient, shape: _Shape, given: Mapping[str, Any], held: _Held, size: int
+) -> pd.DataFrame:
+    gathered = shape.gather()
+    gathered.add(held.give(size))
+    frame = shape.frame(gathered)
+    note_origin(frame, client, read_browse.__name__, given)
+    frame.attrs["svc"]["next"] = held.place
+    return frame
+
+
+@dataclass(frozen=True)
+class _Page:
+    """What is left of a page, and where that begins."""
+
+    place: Place
+    hits: Sequence[Any]
+
+    def after(self, count: int) -> _Page:
+        """Return what is left after some more were taken."""
+        skip = self.place["skip"] + count
+        return _Page({"cursor": self.place["cursor"], "skip": skip}, self.hits[count:])
+
+
+class _Held:
+    """Records read and not yet given out."""
+
+    def __init__(self) -> None:
+        self._pages: list[_Page] = []
+        self.count = 0
+
+    @property
+    def place(self) -> Place | None:
+        """Where the first of them stands."""
+        return self._pages[0].place if self._pages else None
+
+    def take(self, page: _Page) -> None:
+        """Take in a page."""
+        self._pages.append(page)
+        self.count += len(page.hits)
+
+    def give(self, count: int) -> list[Any]:
+        """Give out the first records."""
+        given: list[Any] = []
+        while self._pages and len(given) < count:
+            page = self._pages.pop(0)
+            part = page.hits[: count - len(given)]
+            given += part
+            if len(part) < len(page.hits):
+                self._pages.insert(0, page.after(len(part)))
+        self.count -= len(given)
+        return given
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What a browse asks for, and the frames it makes of the answers."""
+
+    index: str
+    columns: Sequence[str] | None
+    flatten: bool
+    backend: Backend | None
+    params: SearchParams
+
+    @property
+    def asked(self) -> SearchParams:
+        """Return the parameters to send."""
+        asked: SearchParams = {"attributesToHighlight": [], **self.params}
+        if self.columns is None:
+            return asked
+        return {**asked, "attributesToRetrieve": list(self.columns)}
+
+    def gather(self) -> Columns:
+        """Return columns to put records in."""
+        others = others_of(self.columns)
+        wanted = None if others is None else ["objectID", *others]
+        return Columns(wanted, flatten=self.flatten)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each column is an attribute."""
+        return not self.flatten and not any("." in name for name in self.columns or ())
+
+    def frame(self, gathered: Columns) -> pd.DataFrame:
+        """Make a frame, the ids first."""
+        frame = gathered.frame()
+        ids: Any = frame.pop("objectID") if "objectID" in frame else []
+        frame.insert(0, "objectID", pd.Series(ids, dtype="str"))
+        return finished(frame, {"index": self.index, "params": dict(self.params)}, self.backend)
+
+
+def _place(cursor: str | Place | None) -> Place:
+    if isinstance(cursor, Mapping):
+        return cursor
+    if cursor is not None and not isinstance(cursor, str):
+        raise BadInput('`cursor` is what a browse told: frame.attrs["svc"]["next"]')
+    return {"cursor": cursor, "skip": 0}
+
+
+def _check_size(chunksize: int) -> None:
+    if not isinstance(chunksize, int) or chunksize < 1:
+        raise BadInput(f"`chunksize` is a number of rows, 1 or more, not {chunksize!r}")

@@ -1,0 +1,84 @@
+"""Crawlers, how their URLs ended, and domains, as DataFrames of a fixed schema."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from svc_notebook.errors import BadInput
+from svc_notebook.frames.columns import Backend, finished, typed
+from svc_notebook.frames.origin import remembered
+from svc_notebook.frames.schemas import CRAWLER_URLS, CRAWLERS, DEFAULTS, DOMAINS
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+PAGE = 100  # the most that a page of crawlers or domains holds
+# Two names are in use for when a crawl began (api-notes, section 14).
+BEGAN = ("lastReindexStartedAt", "lastReindexStartAt")
+
+
+@remembered
+async def read_crawlers(
+    client: AsyncClient, *, dtype_backend: Backend | None = None
+) -> pd.DataFrame:
+    """Read the crawlers and how each stands; one call for each page, and one for each crawler."""
+    listed = await _every(lambda page: client.list_crawlers(itemsPerPage=PAGE, page=page))
+    found = [await client.get_crawler(one["id"]) for one in listed]
+    rows = [_crawler_row(one, facts) for one, facts in zip(listed, found, strict=True)]
+    return finished(typed(rows, CRAWLERS, DEFAULTS), {}, dtype_backend)
+
+
+def _crawler_row(listed: Mapping[str, Any], facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    began = next((facts[name] for name in BEGAN if facts.get(name)), None)
+    return {**listed, **facts, "id": listed["id"], "lastReindexStartedAt": began}
+
+
+@remembered
+async def read_crawler_urls(
+    client: AsyncClient,
+    crawlers: str | Sequence[str],
+    *,
+    dtype_backend: Backend | None = None,
+) -> pd.DataFrame:
+    """Read how the URLs of a crawler's last crawl ended, or those of several crawlers."""
+    named = [crawlers] if isinstance(crawlers, str) else [*crawlers]
+    if any(not isinstance(one, str) or not one for one in named):
+        raise BadInput("a crawler is named by its id; read_crawlers() lists them")
+    found = [await client.crawler_url_stats(one) for one in named]
+    rows = [
+        {"crawler": one, **entry}
+        for one, answer in zip(named, found, strict=True)
+        for entry in answer["data"]
+    ]
+    return finished(typed(rows, CRAWLER_URLS, DEFAULTS), {"crawlers": named}, dtype_backend)
+
+
+@remembered
+async def read_domains(
+    client: AsyncClient, *, app_id: str | None = None, dtype_backend: Backend | None = None
+) -> pd.DataFrame:
+    """Read the domains that crawlers may visit, all or those of one application."""
+    rows = await _every(
+        lambda page: client.list_domains(appId=app_id, itemsPerPage=PAGE, page=page)
+    )
+    frame = typed([_domain_row(row) for row in rows], DOMAINS, DEFAULTS)
+    return finished(frame, {"app_id": app_id}, dtype_backend)
+
+
+def _domain_row(domain: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**domain, "verified": bool(domain.get("verified", domain.get("validated", False)))}
+
+
+async def _every(fetch: Callable[[int], Awaitable[Any]]) -> list[Mapping[str, Any]]:
+    """Read page after page, from page 1, to the total told."""
+    rows: list[Mapping[str, Any]] = []
+    for page in itertools.count(1):
+        answer = await fetch(page)
+        rows += answer["items"]
+        if not answer["items"] or len(rows) >= answer["total"]:
+            break
+    return rows

@@ -1,0 +1,105 @@
+"""Where a frame came from: kept in its `attrs`, as plain JSON, so that it can be read again."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import pandas as pd
+
+from svc_notebook.errors import BadInput
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+Reader = TypeVar("Reader", bound=Callable[..., Coroutine[Any, Any, Any]])
+
+READERS: dict[str, Callable[..., Coroutine[Any, Any, Any]]] = {}
+"""The functions that can read a frame again, by name."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The function that read a frame, what it was asked, and of whom."""
+
+    reader: str
+    arguments: Mapping[str, Any]
+    application: str
+    address: str
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame) -> Origin:
+        """Read it off a frame; raises `BadInput` for one that no reader made."""
+        told = frame.attrs.get("svc", {})
+        known = [told.get(name) for name in cls.__dataclass_fields__]
+        if None in known or known[0] not in READERS:
+            raise BadInput(
+                "this frame does not say where it came from; search(…) and the read_… functions "
+                "make such, and pandas drops it where frames are joined"
+            )
+        return cls(*known)
+
+    def check(self, client: AsyncClient) -> None:
+        """Raise `BadInput` for a client of another service or application."""
+        other = client.connection
+        if not other.is_of(self.application, self.address):
+            raise BadInput(
+                f"this frame came from application {self.application} at {self.address}, and the "
+                f"client is of {other.app_id} at {other.address}; connect there, or give `client`"
+            )
+
+    async def read(self, client: AsyncClient, **changes: Any) -> pd.DataFrame:
+        """Ask again, with some arguments changed."""
+        self.check(client)
+        frame: pd.DataFrame = await READERS[self.reader](client, **{**self.arguments, **changes})
+        return frame
+
+
+def remembered(read: Reader) -> Reader:
+    """Make a reader note in each frame how it was read; tables among the arguments are left out."""
+    signature = inspect.signature(read)
+
+    @wraps(read)
+    async def reader(client: AsyncClient, *args: Any, **kwargs: Any) -> Any:
+        result = await read(client, *args, **kwargs)
+        if isinstance(result, pd.DataFrame):
+            given = signature.bind(client, *args, **kwargs).arguments
+            note_origin(result, client, read.__name__, given)
+        return result
+
+    READERS[read.__name__] = reader
+    return cast("Reader", reader)
+
+
+def note_origin(
+    frame: pd.DataFrame, client: AsyncClient, reader: str, given: Mapping[str, Any]
+) -> None:
+    """Write into a frame how it was read."""
+    plain = {**given, **given.get("params", {}), **given.get("options", {})}
+    arguments = {
+        name: value
+        for name, value in plain.items()
+        if name not in ("client", "params", "options") and _is_plain(value)
+    }
+    frame.attrs["svc"] = {
+        **frame.attrs.get("svc", {}),
+        "reader": reader,
+        "arguments": arguments,
+        "application": client.connection.app_id,
+        "address": client.connection.address,
+    }
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JSON has it; what is as long as a table is not carried along with every copy."""
+    if isinstance(value, list | tuple):
+        return len(value) <= MOST and all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.values()))
+    return value is None or isinstance(value, str | bool | int | float)
+
+
+MOST = 1000

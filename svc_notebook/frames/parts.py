@@ -1,0 +1,108 @@
+"""Parts of a column: values packed some at a time, and joined at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
+
+try:
+    import pyarrow as pa
+except ImportError:
+    pa = None
+
+# Packed values, or the number of them where all are missing.
+Part = npt.NDArray[Any] | ExtensionArray | int
+
+TEXT = pd.Series([""]).dtype
+# Where pandas keeps text in Arrow's arrays, they are made and joined without its help.
+ARROW = pa is not None and getattr(TEXT, "storage", "") == "pyarrow"
+# Whole numbers beyond this have no float of their own.
+EXACT = 2**53
+
+
+def pack_values(values: list[Any]) -> Part:
+    """Pack values in the dtype that suits them."""
+    kinds = set(map(type, values))
+    gaps = type(None) in kinds
+    kinds.discard(type(None))
+    if not kinds:
+        return len(values)
+    if kinds == {str}:
+        return _texts(values)
+    if kinds <= {int, float}:
+        return _numbers(values, kinds, gaps=gaps)
+    return np.array(values) if kinds == {bool} and not gaps else _objects(values)
+
+
+def _texts(values: list[Any]) -> Part:
+    texts: Part
+    texts = pa.array(values, pa.large_string()) if ARROW else pd.Series(values, dtype=TEXT).values
+    return texts
+
+
+def _objects(values: list[Any]) -> npt.NDArray[Any]:
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def _numbers(values: list[Any], kinds: set[type], *, gaps: bool) -> Part:
+    """Keep whole numbers what they are, even where one is missing or a float would round it."""
+    try:
+        if kinds == {int}:
+            return _with_gaps(values) if gaps else np.array(values, dtype="int64")
+        if int in kinds and any(type(n) is int and abs(n) > EXACT for n in values):
+            return _objects(values)
+        return np.array(values, dtype="float64")
+    except (OverflowError, TypeError):
+        return _objects(values) if gaps else pd.Series(values).to_numpy()
+
+
+def _with_gaps(values: list[Any]) -> ExtensionArray:
+    return pd.array(values, dtype="Int64")
+
+
+def join_parts(parts: Sequence[Part]) -> pd.Series[Any]:
+    """Join parts to a column, in a dtype that suits all."""
+    kinds = {_kind(part) for part in parts if not isinstance(part, int)}
+    kind = _common(kinds, gaps=any(isinstance(part, int) for part in parts))
+    if kind is None:
+        whole = pack_values([value for part in parts for value in _values(part)])
+        return _joined([whole], "object" if isinstance(whole, int) else _kind(whole))
+    return _joined(parts, kind)
+
+
+def _kind(part: Part) -> str:
+    return str(getattr(part, "dtype", "arrow"))
+
+
+def _common(kinds: set[str], *, gaps: bool) -> str | None:
+    """Name the dtype of parts joined, or nothing where only the values can tell."""
+    if kinds == {"int64", "Int64"} or (kinds == {"int64"} and gaps):
+        return "Int64"
+    return kinds.pop() if len(kinds) == 1 and not (gaps and kinds & {"bool", "uint64"}) else None
+
+
+def _values(part: Part) -> list[Any]:
+    if isinstance(part, int):
+        return [None] * part
+    return [None if gap else v for v, gap in zip(part.tolist(), pd.isna(part), strict=True)]
+
+
+def _joined(parts: Sequence[Part], kind: str) -> pd.Series[Any]:
+    filled: list[Any] = [_gap(part, kind) if isinstance(part, int) else part for part in parts]
+    if kind == "arrow":
+        texts = pa.chunked_array(filled).combine_chunks()
+        return pd.Series(pd.array(texts, dtype=TEXT), copy=False)
+    if all(isinstance(part, np.ndarray) for part in filled):
+        return pd.Series(np.concatenate(filled), dtype=kind, copy=False)
+    return pd.concat([pd.Series(part, dtype=kind) for part in filled], ignore_index=True)
+
+
+def _gap(count: int, kind: str) -> Any:
+    if kind == "arrow":
+        return pa.nulls(count, pa.large_string())
+    return pd.Series([None] * count, dtype=kind).values

@@ -1,0 +1,11 @@
+"""What is better looked at than read: DataFrames of this package, drawn with matplotlib.
+
+Each function takes the frame of a reader, draws into `axes` or a new figure, and returns the axes.
+"""
+
+from __future__ import annotations
+
+from svc_notebook.plots.bars import plot_clusters, plot_crawl, plot_facets
+from svc_notebook.plots.logs import plot_logs
+
+__all__ = ["plot_clusters", "plot_crawl", "plot_facets", "plot_logs"]

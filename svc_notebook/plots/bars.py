@@ -1,0 +1,148 @@
+"""Counts as bars with their numbers beside them: facets, clusters, the URLs of a crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from svc_notebook.errors import BadInput
+from svc_notebook.plots.canvas import (
+    GREY,
+    HUE,
+    INK,
+    PALE,
+    PALEST,
+    check_columns,
+    clean,
+    make_axes,
+    say_empty,
+    tell_key,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+ROW = 0.26
+"""Inches that one bar takes."""
+HEAD = 0.7
+LONGEST = 40
+"""Characters of a label; longer ones are cut in the middle, where names differ least."""
+SIZES = ("B", "kB", "MB", "GB", "TB")
+# How a URL ended, from good to bad: darker is what one should look at.
+SHADES = {"DONE": PALEST, "SKIPPED": PALE, "FAILED": HUE}
+
+
+class Bar(NamedTuple):
+    """One bar: its label, its length, the text at its end and its colour."""
+
+    label: str
+    value: float
+    text: str
+    colour: str = HUE
+
+
+def plot_facets(facets: pd.DataFrame, *, top: int = 10, axes: Any = None) -> Sequence[Axes]:
+    """Draw the `top` values of each facet of `read_facets`; one axes for each facet."""
+    check_columns(facets, ("facet", "value", "count"), "read_facets")
+    if top < 1:
+        raise BadInput("`top` is 1 or more")
+    names = list(dict.fromkeys(facets["facet"]))
+    shown = [facets[facets["facet"] == name] for name in names]
+    rows = [min(len(part), top) for part in shown] or [1]
+    drawn = make_axes(axes, len(rows), 1, _height(rows), height_ratios=[n + 2 for n in rows])
+    if not names:
+        _empty(drawn[0], "Facets", "no facet values")
+    for one, name, part in zip(drawn, names, shown, strict=False):
+        best = part.sort_values("count", ascending=False, kind="stable").head(top)
+        more = f", {top} of {len(part):,} values" if len(part) > top else ""
+        pairs = zip(best["value"], best["count"], strict=True)
+        _draw(one, f"{name}{more}", [Bar(str(v), n, f"{n:,}") for v, n in pairs])
+    return drawn
+
+
+def plot_clusters(clusters: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]:
+    """Draw what each cluster of `read_clusters` holds: records, users, bytes; three axes."""
+    needed = ("clusterName", "nbRecords", "nbUserIDs", "dataSize")
+    check_columns(clusters, needed, "read_clusters")
+    names = clusters["clusterName"].tolist()
+    drawn = make_axes(axes, 1, 3, _height([max(len(names), 1)]), sharey=True)
+    for one, (column, title) in zip(drawn, CLUSTER_PANELS, strict=True):
+        texts = [_size(v) if column == "dataSize" else f"{v:,}" for v in clusters[column]]
+        bars = [Bar(*bar) for bar in zip(names, clusters[column], texts, strict=True)]
+        if bars:
+            _draw(one, title, bars)
+        else:
+            _empty(one, title, "no cluster")
+    return drawn
+
+
+CLUSTER_PANELS = (("nbRecords", "records"), ("nbUserIDs", "users"), ("dataSize", "size"))
+
+
+def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Axes:
+    """Draw how the URLs of `read_crawler_urls` ended, by category and reason, largest first."""
+    check_columns(urls, ("status", "category", "reason", "count"), "read_crawler_urls")
+    one = make_axes(axes, 1, 1, _height([max(len(urls), 1)]))[0]
+    total = int(urls["count"].sum())
+    if not total:
+        return _empty(one, "URLs of the last crawl", "no URL was crawled")
+    weight = urls.groupby("category")["count"].transform("sum")
+    ordered = urls.assign(weight=weight).sort_values(
+        ["weight", "category", "count"], ascending=[False, True, False], kind="stable"
+    )
+    bars = [_crawl_bar(row, total) for row in ordered.to_dict("records")]
+    _draw(one, f"{total:,} URLs of the last crawl", bars)
+    _key(one, [status for status in SHADES if status in set(urls["status"])])
+    return one
+
+
+def _crawl_bar(row: Mapping[Hashable, Any], total: int) -> Bar:
+    count, category = row["count"], row["category"]
+    reason = row.get("readable") or row["reason"]
+    label = category if reason in ("", category) else f"{category}: {reason}"
+    return Bar(label, count, f"{count:,}  {count / total:.0%}", SHADES.get(row["status"], GREY))
+
+
+def _height(rows: Sequence[int]) -> float:
+    return sum(HEAD + ROW * count for count in rows)
+
+
+def _draw(axes: Axes, title: str, bars: Sequence[Bar]) -> None:
+    places = range(len(bars))
+    drawn = axes.barh(places, [b.value for b in bars], color=[b.colour for b in bars], height=0.7)
+    axes.bar_label(drawn, [b.text for b in bars], padding=4, fontsize=8.5, color=INK)
+    clean(axes, title)
+    axes.set_yticks(list(places), [_short(b.label) for b in bars], parse_math=False)
+    axes.set_ylim(len(bars) - 0.4, -0.6)
+    axes.tick_params(left=False, bottom=False, labelbottom=False)
+    axes.spines["bottom"].set_visible(False)
+    axes.set_xlim(0, max([b.value for b in bars] + [1]) * 1.18)
+    axes.title.set_parse_math(False)
+
+
+def _empty(axes: Axes, title: str, text: str) -> Axes:
+    clean(axes, title)
+    say_empty(axes, text)
+    return axes
+
+
+def _key(axes: Axes, statuses: Sequence[str]) -> None:
+    from matplotlib.patches import Patch
+
+    patches = [Patch(color=SHADES[status], label=status.lower()) for status in statuses]
+    tell_key(axes, handles=patches)
+
+
+def _short(label: str) -> str:
+    if len(label) <= LONGEST:
+        return label or "(empty)"
+    half = (LONGEST - 1) // 2
+    return f"{label[:half]}…{label[-half:]}"
+
+
+def _size(count: float) -> str:
+    power = 0
+    while count >= 1000 and power < len(SIZES) - 1:
+        count, power = count / 1000, power + 1
+    return f"{count:.3g} {SIZES[power]}"

@@ -1,0 +1,72 @@
+"""The ground every plot is drawn on: one hue, thin lines, values in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.errors import BadInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+HUE = "#2f5d8c"
+PALE = "#9db7d1"
+PALEST = "#dbe5ef"
+INK = "#333333"
+GREY = "#767676"
+WIDTH = 7.5
+"""Inches; about what a cell shows without scaling."""
+
+
+def check_columns(frame: pd.DataFrame, needed: Iterable[str], reader: str) -> None:
+    """Raise `BadInput` for a frame that a reader did not make."""
+    columns = getattr(frame, "columns", ())
+    missing = [name for name in needed if name not in columns]
+    if missing:
+        raise BadInput(f"there is no column `{missing[0]}` to draw; give what {reader} returns")
+
+
+def make_axes(axes: Any, rows: int, columns: int, height: float, **layout: Any) -> Sequence[Axes]:
+    """Return `rows` x `columns` axes: those given, else new ones; raises `BadInput` for too few."""
+    if axes is not None:
+        given = list(axes.flat) if hasattr(axes, "flat") else [*_many(axes)]
+        if len(given) < rows * columns:
+            raise BadInput(f"this takes {rows * columns} axes, and {len(given)} were given")
+        return given[: rows * columns]
+    from matplotlib import pyplot
+
+    _, made = pyplot.subplots(
+        rows, columns, figsize=(WIDTH, height), squeeze=False, layout="constrained", **layout
+    )
+    return list(made.flat)
+
+
+def _many(axes: Any) -> Iterable[Axes]:
+    return axes if isinstance(axes, Iterable) else [axes]
+
+
+def clean(axes: Axes, title: str) -> None:
+    """Take away what says nothing, and put the title where reading begins."""
+    axes.set_title(title, loc="left", fontsize=10, color=INK)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(PALE)
+    axes.tick_params(colors=GREY, labelcolor=INK, labelsize=8.5, length=3)
+
+
+def tell_key(axes: Axes, **options: Any) -> None:
+    """Name the colours beside the title, where they cover nothing."""
+    entries = len(axes.get_legend_handles_labels()[1]) or len(options.get("handles", ()))
+    axes.legend(
+        loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2, frameon=False,
+        fontsize=8.5, labelcolor=INK, ncols=entries, handlelength=1.4, columnspacing=1.2, **options,
+    )  # fmt: skip
+
+
+def say_empty(axes: Axes, text: str) -> None:
+    """Say in words that there is nothing to draw."""
+    axes.text(0.5, 0.5, text, ha="center", va="center", color=GREY, transform=axes.transAxes)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines[["left", "bottom"]].set_visible(False)

@@ -1,0 +1,130 @@
+"""Requests over time: how many, how fast, how they were answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.errors import BadInput
+from svc_notebook.plots.canvas import (
+    GREY,
+    HUE,
+    INK,
+    PALE,
+    PALEST,
+    check_columns,
+    clean,
+    make_axes,
+    say_empty,
+    tell_key,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+NEEDED = ("timestamp", "answer_code", "processing_time_ms")
+HEIGHT = 5.4
+BINS = 60
+"""About so many steps in time; each is one of `STEPS`, so that its edges read well."""
+STEPS = {
+    "100ms": "100 ms", "1s": "second", "5s": "5 seconds", "15s": "15 seconds", "1min": "minute",
+    "5min": "5 minutes", "15min": "15 minutes", "1h": "hour", "3h": "3 hours",
+    "12h": "12 hours", "1D": "day",
+}  # fmt: skip
+CLASSES = {2: ("2xx answered", PALEST), 4: ("4xx refused", PALE), 5: ("5xx failed", HUE)}
+
+
+def plot_logs(logs: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]:
+    """Draw what `read_logs` returns in three axes: requests, latency, answer codes over time."""
+    check_columns(logs, NEEDED, "read_logs")
+    if getattr(logs["timestamp"].dtype, "kind", "") != "M":
+        raise BadInput("`timestamp` holds no times; make them: pd.to_datetime(logs['timestamp'])")
+    logs = logs.dropna(subset=["timestamp"])
+    drawn = make_axes(axes, 3, 1, HEIGHT, sharex=True)
+    titles = (f"{len(logs):,} requests", "milliseconds each took", "how they were answered")
+    for one, title in zip(drawn, titles, strict=True):
+        clean(one, title)
+        if logs.empty:
+            say_empty(one, "no request was logged")
+    if not logs.empty:
+        _draw(logs, drawn)
+    return drawn
+
+
+def _draw(logs: pd.DataFrame, axes: Sequence[Axes]) -> None:
+    step = _step(logs["timestamp"])
+    start = logs["timestamp"].dt.floor(step).rename("start")
+    width = _days(step)
+    _draw_requests(axes[0], logs.groupby(start).size(), width, step)
+    _draw_latency(axes[1], logs["processing_time_ms"].groupby(start), width)
+    _draw_codes(axes[2], logs["answer_code"] // 100, start, width)
+    _tell_time(axes[2])
+
+
+def _draw_requests(axes: Axes, counts: pd.Series[int], width: float, step: str) -> None:
+    axes.bar(counts.index, counts, width=width, align="edge", color=HUE, edgecolor="white", lw=0.3)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel(f"per {STEPS[step]}", fontsize=8.5, color=GREY)
+
+
+def _draw_latency(axes: Axes, times: Any, width: float) -> None:
+    """Half of the requests were at or below the dark line, all but one in twenty the pale one."""
+    middle = times.median()
+    for name, values, colour in (("p95", times.quantile(0.95), PALE), ("median", middle, HUE)):
+        axes.plot(
+            _centres(values.index, width),
+            values,
+            color=colour,
+            lw=1.6,
+            marker="o",
+            ms=3,
+            label=name,
+        )
+    axes.set_ylim(bottom=0)
+    tell_key(axes)
+
+
+def _draw_codes(axes: Axes, classes: pd.Series[int], start: pd.Series[Any], width: float) -> None:
+    counts = classes.groupby([start, classes]).size().unstack(fill_value=0)
+    base = counts.iloc[:, 0] * 0
+    for kind in counts.columns.tolist():
+        name, colour = CLASSES.get(int(kind), (f"{kind}xx", INK))
+        label = f"{name} {counts[kind].sum():,}"
+        axes.bar(
+            counts.index, counts[kind], bottom=base, width=width, align="edge", color=colour,
+            edgecolor="white", lw=0.3, label=label,
+        )  # fmt: skip
+        base = base + counts[kind]
+    axes.set_ylim(bottom=0)
+    tell_key(axes)
+
+
+def _tell_time(axes: Axes) -> None:
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator: Any = AutoDateLocator(minticks=3, maxticks=7)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(
+        ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
+    )
+    axes.set_xlabel("UTC", fontsize=8.5, color=GREY)
+
+
+def _step(times: pd.Series[Any]) -> str:
+    import pandas as pd
+
+    span = times.max() - times.min()
+    return next((step for step in STEPS if pd.Timedelta(step) * BINS >= span), "1D")
+
+
+def _days(step: str) -> float:
+    import pandas as pd
+
+    return float(pd.Timedelta(step) / pd.Timedelta("1D"))
+
+
+def _centres(starts: Any, width: float) -> Any:
+    import pandas as pd
+
+    return starts + pd.Timedelta(days=width / 2)

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from svc_notebook import frames
+from svc_notebook.client import AsyncClient, Client, Connection, Secret, portal
+from svc_notebook.errors import BadInput
+from svc_notebook.frames.schemas import CRAWLER_URLS, CRAWLERS, DOMAINS
+from tests.client.stub import Stub, answer, serving
+
+CRAWLER = {
+    "name": "shop", "createdAt": "2026-01-02T03:04:05Z", "updatedAt": "2026-01-03T03:04:05Z",
+    "running": True, "reindexing": False, "blocked": False,
+    "lastReindexStartAt": "2026-01-03T00:00:00Z", "lastReindexEndedAt": None,
+}  # fmt: skip
+URLS = [
+    {"reason": "success", "status": "DONE", "category": "success", "readable": "", "count": 9},
+    {"reason": "gone", "status": "FAILED", "category": "fetch", "readable": "404", "count": 1},
+]  # fmt: skip
+
+
+def asked(stub: Stub, read: Any, *args: Any, **options: Any) -> pd.DataFrame:
+    connection = Connection(
+        url=stub.url, app_id="A", api_key=Secret("k"), crawler_user_id="me",
+        crawler_api_key=Secret("c"),
+    )  # fmt: skip
+    with Client(connection) as client:
+        return portal.run(read(client.aio, *args, **options))  # type: ignore[no-any-return]
+
+
+def page(items: list[Any], total: int) -> Any:
+    return answer({"items": items, "itemsPerPage": 1, "page": 1, "total": total})
+
+
+def test_crawlers_are_read_page_by_page_with_how_they_stand() -> None:
+    pages = [page([{"id": f"c{n}", "name": "shop"}], 2) for n in (1, 2)]
+    with serving(*pages, answer(CRAWLER)) as stub:
+        found = asked(stub, frames.read_crawlers)
+
+    assert found["id"].tolist() == ["c1", "c2"]
+    assert found["lastReindexStartedAt"].notna().tolist() == [True, True]
+    assert [request.target.split("?")[0] for request in stub.requests[2:]] == [
+        "/api/1/crawlers/c1",
+        "/api/1/crawlers/c2",
+    ]
+
+
+def test_how_urls_ended_is_read_of_several_crawlers() -> None:
+    with serving(answer({"count": 10, "data": URLS})) as stub:
+        found = asked(stub, frames.read_crawler_urls, ["c1", "c2"])
+
+    assert found[["crawler", "status", "count"]].to_numpy().tolist() == [
+        ["c1", "DONE", 9], ["c1", "FAILED", 1], ["c2", "DONE", 9], ["c2", "FAILED", 1],
+    ]  # fmt: skip
+
+
+def test_domains_are_read_under_either_name_of_their_state() -> None:
+    items = [
+        {"appId": "A", "domain": "a.example", "verified": True},
+        {"appId": "A", "domain": "b.example", "validated": True},
+    ]
+    with serving(page(items, 2)) as stub:
+        found = asked(stub, frames.read_domains)
+
+    assert found["verified"].tolist() == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("read", "schema", "body"),
+    [
+        (frames.read_crawlers, CRAWLERS, {"items": [], "total": 0}),
+        (frames.read_domains, DOMAINS, {"items": [], "total": 0}),
+        (lambda aio: frames.read_crawler_urls(aio, "c"), CRAWLER_URLS, {"count": 0, "data": []}),
+    ],
+)
+def test_nothing_has_the_schema_too(read: Any, schema: dict[str, str], body: Any) -> None:
+    with serving(answer(body)) as stub:
+        found = asked(stub, read)
+
+    assert found.dtypes.to_dict() == {
+        name: pd.Series(dtype=kind).dtype for name, kind in schema.items()
+    }
+
+
+@pytest.fixture
+def aio() -> Iterator[AsyncClient]:
+    with Client(Connection(url="http://127.0.0.1:9", app_id="A")) as client:
+        yield client.aio
+
+
+def test_a_crawler_that_is_no_id_is_refused_unsent(aio: AsyncClient) -> None:
+    wrong: Any = [3]
+    with pytest.raises(BadInput, match="named by its id"):
+        portal.run(frames.read_crawler_urls(aio, wrong))

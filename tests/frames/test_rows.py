@@ -1,0 +1,102 @@
+"""Pages read as rows give the same frames as pages read as dicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
+
+from svc_notebook.frames import rows
+from svc_notebook.frames.columns import Columns
+from svc_notebook.frames.rows import PageReader, Row
+
+NAMES = st.sampled_from(["objectID", "a", "b", "é", "", "f0", "a.b", 'with "quotes"', "\u2028"])
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-9, 9),
+    st.integers(-(2**63), 2**64 - 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(st.characters(codec="utf-8"), max_size=3),
+)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(NAMES, inner, max_size=2)
+)
+# Most indices have one kind of value in each attribute; some have any.
+KINDS = st.sampled_from([st.integers(-9, 9), st.booleans(), st.text(max_size=2), VALUES])
+PAGES = KINDS.flatmap(
+    lambda kind: st.lists(st.lists(st.dictionaries(NAMES, kind), max_size=4), max_size=6)
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(PAGES, st.sampled_from([None, ["b", "a"], ["absent", "objectID"]]))
+def test_rows_and_dicts_give_equal_frames(
+    pages: list[list[dict[str, Any]]], wanted: list[str] | None
+) -> None:
+    bodies = [encoded({"hits": hits}) for hits in pages]
+
+    by_dicts = Columns(wanted)
+    for body in bodies:
+        by_dicts.add(msgspec.json.decode(body)["hits"])
+
+    assert_frame_equal(read(bodies, wanted), by_dicts.frame())
+
+
+def read(bodies: list[bytes], wanted: list[str] | None = None) -> pd.DataFrame:
+    reader, gathered = PageReader(only=wanted is not None), Columns(wanted)
+    for body in bodies:
+        reader.expect(gathered.names)
+        gathered.add(reader(body)["hits"])
+    return gathered.frame()
+
+
+def encoded(page: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(page)
+
+
+HITS: list[dict[str, Any]] = [{"objectID": "1", "n": 1}, {"objectID": "2"}]
+
+
+def test_attributes_that_are_expected_are_read_into_rows() -> None:
+    reader = PageReader()
+    reader.expect(["objectID", "n"])
+
+    page = reader(encoded({"hits": HITS, "cursor": "next", "nbHits": 2}))
+
+    assert all(isinstance(hit, Row) for hit in page["hits"])
+    assert dict(page["hits"][0].pivot(page["hits"])) == {"objectID": ["1", "2"], "n": [1, None]}
+    assert page["cursor"] == "next"
+
+
+@pytest.mark.parametrize(
+    "expected", [[], ["objectID"], ["objectID", "n", '"'], [f"a{n}" for n in range(rows.MOST + 1)]],
+    ids=["nothing expected", "others besides", "a name with a quote", "too many names"],
+)  # fmt: skip
+def test_a_page_is_read_into_dicts_where_rows_do_not_suit_it(expected: list[str]) -> None:
+    reader = PageReader()
+    reader.expect(expected)
+
+    assert reader(encoded({"hits": HITS}))["hits"] == HITS
+
+
+def test_attributes_that_nobody_wants_are_passed_over() -> None:
+    reader = PageReader(only=True)
+    reader.expect(["n"])
+
+    page = reader(encoded({"hits": HITS}))
+
+    assert dict(page["hits"][0].pivot(page["hits"])) == {"n": [1, None]}
+
+
+def test_what_is_no_json_is_an_error_whatever_is_expected() -> None:
+    reader = PageReader()
+    reader.expect(["n"])
+
+    with pytest.raises(msgspec.DecodeError):
+        reader(b'{"hits":[{"n":')

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from matplotlib.patches import Rectangle
+
+from svc_notebook import plots
+from svc_notebook.errors import BadInput
+from svc_notebook.frames.columns import typed
+from svc_notebook.frames.schemas import CLUSTERS, CRAWLER_URLS, DEFAULTS, FACETS, LOGS
+
+
+@pytest.fixture(autouse=True)
+def unseen() -> Iterator[None]:
+    before = mpl.get_backend()
+    pyplot.switch_backend("agg")
+    yield
+    pyplot.close("all")
+    pyplot.switch_backend(before)
+
+
+def frame(schema: dict[str, str], *rows: dict[str, Any]) -> pd.DataFrame:
+    return typed(rows, schema, DEFAULTS)
+
+
+def texts(axes: Any) -> list[str]:
+    drawn = [*axes.texts, *axes.get_yticklabels(), axes.title, axes._left_title]
+    return [text.get_text() for text in drawn if text.get_text()]
+
+
+def lengths(axes: Any) -> list[float]:
+    return [patch.get_width() for patch in axes.patches if isinstance(patch, Rectangle)]
+
+
+def logs_of(codes: list[int], seconds: float) -> pd.DataFrame:
+    times = pd.Timestamp("2026-01-01T10:00Z") + pd.to_timedelta(
+        np.linspace(0, seconds, len(codes)), unit="s"
+    )
+    rows = [
+        {"timestamp": time.isoformat(), "answer_code": code, "processing_time_ms": place}
+        for place, (time, code) in enumerate(zip(times, codes, strict=True))
+    ]
+    return frame(LOGS, *rows)
+
+
+def saved(axes: Any) -> bytes:
+    written = io.BytesIO()
+    one = axes[0] if isinstance(axes, list) else axes
+    one.figure.savefig(written, format="png")
+    return written.getvalue()
+
+
+@pytest.mark.parametrize("seconds", [0, 3, 600, 90_000, 3_000_000])
+def test_every_logged_request_is_drawn_whatever_the_span(seconds: float) -> None:
+    codes = [200] * 30 + [404] * 5 + [500]
+
+    drawn: list[Any] = [*plots.plot_logs(logs_of(codes, seconds))]
+    requests, latency, answers = drawn
+
+    heights = [patch.get_height() for patch in requests.patches]
+    assert sum(heights) == len(codes)
+    assert len(heights) <= 62
+    assert sum(patch.get_height() for patch in answers.patches) == len(codes)
+    assert max(latency.lines[0].get_ydata()) <= len(codes) - 1
+    labels = [text.get_text() for text in answers.get_legend().get_texts()]
+    assert labels == ["2xx answered 30", "4xx refused 5", "5xx failed 1"]
+    assert saved([requests])
+
+
+def test_the_best_values_of_each_facet_are_drawn_with_their_counts() -> None:
+    rows = [{"facet": "brand", "value": f"b{n}", "count": n} for n in range(1, 13)]
+    drawn = plots.plot_facets(
+        frame(FACETS, *rows, {"facet": "kind", "value": "$x^$", "count": 1200})
+    )
+
+    assert len(drawn) == 2
+    assert lengths(drawn[0]) == list(range(12, 2, -1))
+    assert "brand, 10 of 12 values" in texts(drawn[0])
+    assert {"1,200", "$x^$"} <= set(texts(drawn[1]))
+    assert saved(drawn[1])
+
+
+def test_what_clusters_hold_is_drawn_side_by_side() -> None:
+    rows = [
+        {"clusterName": "c1", "nbRecords": 5, "nbUserIDs": 2, "dataSize": 12_000_000},
+        {"clusterName": "c2", "nbRecords": 7, "nbUserIDs": 1, "dataSize": 999},
+    ]
+    records, users, sizes = plots.plot_clusters(frame(CLUSTERS, *rows))
+
+    assert (lengths(records), lengths(users)) == ([5, 7], [2, 1])
+    assert {"12 MB", "999 B"} <= set(texts(sizes))
+
+
+def test_how_urls_ended_is_drawn_by_category_with_shares() -> None:
+    rows = [
+        {"status": "FAILED", "category": "fetch", "reason": "http_404", "count": 10},
+        {"status": "DONE", "category": "success", "reason": "success", "count": 85},
+        {"status": "SKIPPED", "category": "fetch", "reason": "robots", "count": 5},
+    ]
+    axes = plots.plot_crawl(frame(CRAWLER_URLS, *rows))
+
+    assert lengths(axes)[:3] == [85, 10, 5]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        "success",
+        "fetch: http_404",
+        "fetch: robots",
+    ]
+    assert "85  85%" in texts(axes)
+
+
+@pytest.mark.parametrize(
+    ("draw", "schema", "words"),
+    [
+        (plots.plot_logs, LOGS, "no request was logged"),
+        (plots.plot_facets, FACETS, "no facet values"),
+        (plots.plot_clusters, CLUSTERS, "no cluster"),
+        (plots.plot_crawl, CRAWLER_URLS, "no URL was crawled"),
+    ],
+)
+def test_nothing_is_drawn_as_words(draw: Any, schema: dict[str, str], words: str) -> None:
+    drawn = draw(frame(schema))
+
+    one = drawn[0] if isinstance(drawn, list) else drawn
+    assert words in texts(one)
+    assert saved(one)
+
+
+def test_one_can_give_the_axes() -> None:
+    _, own = pyplot.subplots(3)
+
+    drawn = plots.plot_logs(logs_of([200], 0), axes=own)
+
+    assert drawn == list(own)
+    with pytest.raises(BadInput, match="takes 3 axes, and 1 were given"):
+        plots.plot_logs(logs_of([200], 0), axes=own[0])
+
+
+def test_a_frame_of_something_else_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"no column `timestamp`.*read_logs"):
+        plots.plot_logs(pd.DataFrame({"a": [1]}))
+
+
+def test_a_request_without_a_time_is_left_out() -> None:
+    logs = logs_of([200, 200, 500], 3)
+    logs.loc[0, "timestamp"] = pd.NaT
+
+    assert "2 requests" in texts(plots.plot_logs(logs)[0])
+    assert "no request was logged" in texts(plots.plot_logs(logs.head(1))[0])
+
+
+def test_times_that_a_file_made_text_are_refused_with_advice() -> None:
+    logs = logs_of([200], 0).astype({"timestamp": str})
+
+    with pytest.raises(BadInput, match="to_datetime"):
+        plots.plot_logs(logs)
+
+
+def test_a_way_to_end_that_nobody_knows_is_drawn_too() -> None:
+    row = {"status": "PAUSED", "category": "fetch", "reason": "later", "count": 3}
+
+    axes = plots.plot_crawl(frame(CRAWLER_URLS, row))
+
+    assert "3  100%" in texts(axes)
