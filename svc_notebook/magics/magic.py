@@ -11,7 +11,7 @@ from svc_notebook.verbs.binding import bind_words
 from svc_notebook.verbs.helping import help as help_on
 from svc_notebook.verbs.line import split_line
 from svc_notebook.verbs.performing import perform
-from svc_notebook.verbs.table import find_verb
+from svc_notebook.verbs.table import pick_verb
 
 Magic = Callable[..., Any]
 
@@ -29,8 +29,7 @@ def make_magic(shell: Any) -> Magic:
 
 def run(line: str, cell: str | None, variables: dict[str, Any]) -> Any:
     """Do what a line says; with `-o NAME` the value is kept in place of being returned."""
-    name, *words = [word.text for word in split_line(line)] or ["help"]
-    verb = find_verb(name, "magic")
+    verb, words = pick_verb([word.text for word in split_line(line)] or ["help"], "magic")
     call = bind_words(verb, words, "magic", variables, cell)
     value = perform(call, "magic")
     if call.output is None:

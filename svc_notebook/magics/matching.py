@@ -13,7 +13,7 @@ from svc_notebook.verbs.names import LiveNames
 
 Matcher = Callable[[Any], Any]
 MATCHER = "svc_notebook"
-_LINE = re.compile(r"\s*(?:[\w\s,.\[\]]+=\s*)?%svc\s+(.*)", re.S)
+_LINE = re.compile(r"\s*(?:[^=%]+=\s*)?%svc\s+(.*)", re.S)
 _CELL = re.compile(r"\s*%%svc\s+(.*)", re.S)
 _NOTHING = Suggestions("", [])
 

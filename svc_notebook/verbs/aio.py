@@ -5,24 +5,56 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+import os
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, Unpack, overload
 
 from pandas import DataFrame
 
 from svc_notebook import bulk, frames
-from svc_notebook.api.parameters import SearchOptions, SearchParams, Settings
+from svc_notebook.api.parameters import SearchOptions, SearchParams
+from svc_notebook.bulk.exporting import Beside
 from svc_notebook.bulk.loading import OnProgress
 from svc_notebook.bulk.options import IfExists
 from svc_notebook.bulk.source import Source
-from svc_notebook.client import AsyncClient
 from svc_notebook.client.waiting import Tasks
-from svc_notebook.errors import NotFound
+from svc_notebook.frames.browsing import Place
 from svc_notebook.frames.columns import Backend
+from svc_notebook.verbs.calling import call
 from svc_notebook.verbs.clients import AnyClient, asynchronous
+from svc_notebook.verbs.crawlers import (
+    cancel_crawler_task,
+    configure_crawler,
+    crawl_urls,
+    crawler_task,
+    create_crawler,
+    get_crawler,
+    pause_crawler,
+    reindex_crawler,
+    rename_crawler,
+    run_crawler,
+    try_url,
+)
+from svc_notebook.verbs.dictionaries import (
+    clear_entries,
+    delete_entries,
+    dictionary_settings,
+    export_entries,
+    replace_entries,
+    save_entries,
+)
+from svc_notebook.verbs.events import delete_user_events, send_events
+from svc_notebook.verbs.explaining import explain
+from svc_notebook.verbs.keys import add_key, delete_key, get_key, restore_key, update_key, whoami
 from svc_notebook.verbs.listing import (
+    browse_all,
+    count_values,
+    next_page,
     read_clusters,
+    read_crawler_urls,
+    read_crawlers,
     read_dictionary,
+    read_domains,
     read_indices,
     read_keys,
     read_languages,
@@ -31,9 +63,13 @@ from svc_notebook.verbs.listing import (
     read_settings,
     read_sources,
     read_synonyms,
+    read_tasks,
     read_top_users,
     read_users,
+    refresh,
 )
+from svc_notebook.verbs.mapping import assign_users, get_user, move_user, pending_users, remove_user
+from svc_notebook.verbs.networks import add_source, delete_source, replace_sources
 from svc_notebook.verbs.removing import (
     clear_index,
     copy_index,
@@ -41,37 +77,44 @@ from svc_notebook.verbs.removing import (
     drop_index,
     move_index,
 )
+from svc_notebook.verbs.replacing import replace_records
+from svc_notebook.verbs.settings import diff_settings, reset_settings, set_settings, settings
+from svc_notebook.verbs.showing import show_search
+from svc_notebook.verbs.synonyms import (
+    clear_rules,
+    clear_synonyms,
+    delete_rules,
+    delete_synonyms,
+    export_rules,
+    export_synonyms,
+    get_rule,
+    get_synonym,
+    replace_rules,
+    replace_synonyms,
+    save_rules,
+    save_synonyms,
+)
+from svc_notebook.verbs.tasks import read_writes
 
 __all__ = [
-    "clear_index",
-    "copy_index",
-    "delete_records",
-    "drop_index",
-    "load",
-    "move_index",
-    "push",
-    "read_browse",
-    "read_clusters",
-    "read_dictionary",
-    "read_facet_values",
-    "read_facets",
-    "read_indices",
-    "read_keys",
-    "read_languages",
-    "read_logs",
-    "read_records",
-    "read_rules",
-    "read_settings",
-    "read_sources",
-    "read_synonyms",
-    "read_top_users",
-    "read_users",
-    "search",
-    "search_many",
-    "settings",
-    "wait",
-    "whoami",
-]
+    "add_key", "add_source", "assign_users", "browse_all", "call", "cancel_crawler_task",
+    "clear_entries", "clear_index", "clear_rules", "clear_synonyms", "configure_crawler",
+    "copy_index", "count_values", "crawl_urls", "crawler_task", "create_crawler",
+    "delete_entries", "delete_key", "delete_records", "delete_rules", "delete_source",
+    "delete_synonyms", "delete_user_events", "dictionary_settings", "diff_records",
+    "diff_settings", "drop_index", "explain", "export", "export_entries", "export_rules",
+    "export_synonyms", "get_crawler", "get_key", "get_rule", "get_synonym", "get_user", "load",
+    "move_index", "move_user", "next_page", "pause_crawler", "pending_users", "push",
+    "read_browse", "read_clusters", "read_crawler_urls", "read_crawlers", "read_dask",
+    "read_dictionary", "read_domains", "read_facet_values", "read_facets", "read_indices",
+    "read_keys", "read_languages", "read_logs", "read_records", "read_rules", "read_settings",
+    "read_sources", "read_synonyms", "read_tasks", "read_top_users", "read_users",
+    "read_writes", "refresh", "reindex_crawler", "remove_user", "rename_crawler",
+    "replace_entries", "replace_records", "replace_rules", "replace_sources",
+    "replace_synonyms", "reset_settings", "restore_key", "run_crawler", "save_entries",
+    "save_rules", "save_synonyms", "search", "search_many", "send_events", "set_settings",
+    "settings", "show_search", "try_url", "update_key", "wait", "whoami",
+]  # fmt: skip
 
 
 async def load(
@@ -82,17 +125,19 @@ async def load(
     if_exists: IfExists = "append",
     dry_run: bool = False,
     resume: bool = False,
+    verify: bool = False,
     in_flight: int = 4,
     on_progress: OnProgress | None = None,
     **options: Unpack[bulk.RowOptions],
 ) -> bulk.LoadResult:
     """Load a path, glob, URL, SQL query or DataFrame into an index; done when all is published.
 
-    With `dry_run` nothing is sent; the result's `plan` tells what would be.
+    With `dry_run` nothing is sent; the result's `plan` tells what would be. With `verify` all is
+    read back, and `differences` tells what is not stored as it was sent.
     """
     return await bulk.load(
         asynchronous(client), source, index,
-        if_exists=if_exists, dry_run=dry_run, resume=resume, in_flight=in_flight,
+        if_exists=if_exists, dry_run=dry_run, resume=resume, verify=verify, in_flight=in_flight,
         on_progress=on_progress, **options,
     )  # fmt: skip
 
@@ -102,6 +147,8 @@ async def push(
     index: str,
     *,
     client: AnyClient | None = None,
+    if_exists: IfExists = "append",
+    verify: bool = False,
     in_flight: int = 4,
     on_progress: OnProgress | None = None,
     **options: Unpack[bulk.RowOptions],
@@ -109,7 +156,46 @@ async def push(
     """Write a DataFrame's rows to an index, and wait until they are published."""
     return await bulk.push(
         asynchronous(client), df, index,
-        in_flight=in_flight, on_progress=on_progress, **options,
+        if_exists=if_exists, verify=verify, in_flight=in_flight, on_progress=on_progress, **options,
+    )  # fmt: skip
+
+
+async def diff_records(
+    df: DataFrame,
+    index: str,
+    *,
+    client: AnyClient | None = None,
+    **options: Unpack[bulk.RowOptions],
+) -> DataFrame:
+    """Compare a DataFrame's rows with what is stored: `objectID`, `state`, `attributes`.
+
+    `state` is new, changed, unchanged, or missing for records that no row has; `attributes` are
+    those that differ.
+    """
+    return await bulk.compare(asynchronous(client), df, index, **options)
+
+
+async def export(
+    index: str,
+    path: str | os.PathLike[str],
+    *,
+    client: AnyClient | None = None,
+    query: str = "",
+    columns: Sequence[str] | None = None,
+    beside: Sequence[Beside] = (),
+    resume: bool = False,
+    on_progress: OnProgress | None = None,
+    **params: Unpack[SearchOptions],
+) -> bulk.Export:
+    """Write every record that passes the filters to a file whose name says its format.
+
+    Parquet, NDJSON, CSV or TSV; it appears when it is whole. `beside` writes settings, synonyms
+    and rules next to it.
+    """
+    return await bulk.export(
+        asynchronous(client), index, path,
+        query=query, columns=columns, beside=beside, resume=resume,
+        on_progress=on_progress, **params,
     )  # fmt: skip
 
 
@@ -135,21 +221,23 @@ async def search(
     query: str = "",
     *,
     client: AnyClient | None = None,
-    ranking: bool = False,
+    criteria: bool = False,
     highlight: bool = False,
     columns: Sequence[str] | None = None,
+    flatten: bool = False,
     dtype_backend: Backend | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
     """Search an index: a row for each hit, with `rank` and `objectID` first.
 
-    `ranking` adds the value of each criterion, `highlight` the attributes with their matches
-    marked. What was found beside the hits is in `attrs["svc"]`.
+    `criteria` adds the value of each criterion, `highlight` the attributes with their matches
+    marked, `flatten` gives each member of an object its own column. What was found beside the
+    hits is in `attrs["svc"]`.
     """
     return await frames.search(
         asynchronous(client), index, query,
-        ranking=ranking, highlight=highlight, columns=columns, dtype_backend=dtype_backend,
-        **params,
+        criteria=criteria, highlight=highlight, columns=columns, flatten=flatten,
+        dtype_backend=dtype_backend, **params,
     )  # fmt: skip
 
 
@@ -158,17 +246,18 @@ async def search_many(
     queries: Iterable[str],
     *,
     client: AnyClient | None = None,
-    ranking: bool = False,
+    criteria: bool = False,
     highlight: bool = False,
     columns: Sequence[str] | None = None,
+    flatten: bool = False,
     dtype_backend: Backend | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
     """Run many searches of one index; one long frame whose first column is `query`."""
     return await frames.search_many(
         asynchronous(client), index, queries,
-        ranking=ranking, highlight=highlight, columns=columns, dtype_backend=dtype_backend,
-        **params,
+        criteria=criteria, highlight=highlight, columns=columns, flatten=flatten,
+        dtype_backend=dtype_backend, **params,
     )  # fmt: skip
 
 
@@ -179,6 +268,8 @@ async def read_browse(
     client: AnyClient | None = None,
     columns: Sequence[str] | None = None,
     chunksize: None = None,
+    cursor: str | Place | None = None,
+    flatten: bool = False,
     dtype_backend: Backend | None = None,
     **params: Unpack[SearchParams],
 ) -> DataFrame: ...
@@ -189,6 +280,8 @@ async def read_browse(
     client: AnyClient | None = None,
     columns: Sequence[str] | None = None,
     chunksize: int,
+    cursor: str | Place | None = None,
+    flatten: bool = False,
     dtype_backend: Backend | None = None,
     **params: Unpack[SearchParams],
 ) -> AsyncIterator[DataFrame]: ...
@@ -198,20 +291,49 @@ async def read_browse(
     client: AnyClient | None = None,
     columns: Sequence[str] | None = None,
     chunksize: int | None = None,
+    cursor: str | Place | None = None,
+    flatten: bool = False,
     dtype_backend: Backend | None = None,
     **params: Unpack[SearchParams],
 ) -> DataFrame | AsyncIterator[DataFrame]:
     """Read every record of an index that passes the filters.
 
-    With `chunksize`, an iterator of frames of so many rows, of which one is held at a time.
+    With `chunksize`, an iterator of frames of so many rows, of which one is held at a time; each
+    says in `attrs["svc"]["next"]` where the one after it begins, and `cursor` takes that. `flatten`
+    gives each member of an object its own column, `size.width`.
     """
     if chunksize is None:
         return await frames.read_browse(
-            asynchronous(client), index, columns=columns, dtype_backend=dtype_backend, **params
-        )
+            asynchronous(client), index,
+            columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
+        )  # fmt: skip
     return frames.browse_chunks(
         asynchronous(client), index, chunksize,
-        columns=columns, dtype_backend=dtype_backend, **params,
+        columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
+    )  # fmt: skip
+
+
+async def read_dask(
+    index: str,
+    *,
+    by: str,
+    npartitions: int = 8,
+    divisions: Sequence[float] | None = None,
+    columns: Sequence[str] | None = None,
+    dtype: Mapping[str, Any] | None = None,
+    client: AnyClient | None = None,
+    **params: Unpack[SearchParams],
+) -> Any:
+    """Give an index as a Dask DataFrame; its partitions are read when they are computed.
+
+    It is divided `by` a facet's values or the ranges of a number, cut at `divisions` if given.
+    Columns and dtypes are those of the first records of each part, unless `columns` and `dtype`
+    say otherwise.
+    """
+    return await bulk.read_dask(
+        asynchronous(client), index,
+        by=by, npartitions=npartitions, divisions=divisions, columns=columns, dtype=dtype,
+        **params,
     )  # fmt: skip
 
 
@@ -221,12 +343,14 @@ async def read_records(
     *,
     client: AnyClient | None = None,
     columns: Sequence[str] | None = None,
+    flatten: bool = False,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
     """Read records in the order of their ids; one that is not there is a row without values."""
     return await frames.read_records(
-        asynchronous(client), index, ids, columns=columns, dtype_backend=dtype_backend
-    )
+        asynchronous(client), index, ids,
+        columns=columns, flatten=flatten, dtype_backend=dtype_backend,
+    )  # fmt: skip
 
 
 async def read_facets(
@@ -250,43 +374,3 @@ async def read_facet_values(
 ) -> DataFrame:
     """Search the values of one facet."""
     return await frames.read_facet_values(asynchronous(client), index, facet, text, **params)
-
-
-async def settings(
-    index: str, *, client: AnyClient | None = None, **changes: Unpack[Settings]
-) -> DataFrame:
-    """Show an index's settings; or change some, `None` resetting one, and tell what changed.
-
-    A change is waited for until it is published.
-    """
-    if not changes:
-        return await read_settings(index, client=client)
-    own = asynchronous(client)
-    before = await _settings_of(own, index)
-    await own.wait(dict(await own.set_settings(index, changes)), index=index)
-    after = await _settings_of(own, index)
-    return _compared(changes, before, after)
-
-
-async def _settings_of(client: AsyncClient, index: str) -> Settings:
-    try:
-        return await client.get_settings(index)
-    except NotFound:
-        return {}  # the change will make the index
-
-
-def _compared(changes: Settings, before: Settings, after: Settings) -> DataFrame:
-    rows = [(name, before.get(name), after.get(name)) for name in changes]
-    return DataFrame(rows, columns=["setting", "before", "after"], dtype=object)
-
-
-async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
-    """Say which service is used, by which application, and what its key may do."""
-    own = asynchronous(client)
-    connection = own.connection
-    known = {"address": connection.address, "application": connection.app_id}
-    try:
-        key = await own.get_key(connection.api_key.reveal())
-    except NotFound:
-        return known | {"rights": ["admin"]}  # what is no key among keys, and yet a key
-    return known | {"rights": key["acl"], "description": key.get("description", "")}

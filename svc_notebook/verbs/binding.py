@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 from svc_notebook.api.checking import check_members
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
-from svc_notebook.verbs.body import read_body, read_word
-from svc_notebook.verbs.verb import FORMAT, PROFILE, YES, Face, Option, Verb
+from svc_notebook.verbs.body import read_body, read_documents, read_word
+from svc_notebook.verbs.verb import FORMAT, PROFILE, YES, Document, Face, Option, Verb
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,9 @@ class _Binding:
     def _take_params(self, body: str | None) -> None:
         if body is not None and not self.verb.body:
             raise BadOption(f"`%%svc {self.verb.name}` takes no body; use `%svc {self.verb.name}`")
+        if body is not None and self.verb.document:
+            self._take_document(body, self.verb.document)
+            body = None
         under = self.given.pop("params", {})
         if not isinstance(under, dict):
             raise BadOption(f"`--params` wants a dict, not {type(under).__name__}")
@@ -144,6 +147,14 @@ class _Binding:
             under = check_members(under, self.verb.spread, "")
         within = read_body(body, self.verb.spread) if body is not None else {}
         self.given = under | within | self.given
+
+    def _take_document(self, body: str, document: Document) -> None:
+        if document.argument in self.given:
+            raise BadOption(f"the {self.verb.body} are given twice: in the line and in the body")
+        found = read_documents(body, document.shape)
+        if not document.many and len(found) != 1:
+            raise BadOption(f"the body should hold one object, not {len(found)}")
+        self.given[document.argument] = found if document.many else found[0]
 
     def _refuse_missing(self) -> None:
         known = (*self.verb.placed(self.face), *self.verb.named(self.face).values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, Unpack, overload
@@ -11,21 +12,37 @@ from pandas import DataFrame
 from svc_notebook import bulk
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.bulk import plan
+from svc_notebook.bulk.exporting import Beside
 from svc_notebook.bulk.options import IfExists
 from svc_notebook.bulk.source import Source
 from svc_notebook.client import Progress, portal
 from svc_notebook.client.waiting import OnProgress, Tasks
-from svc_notebook.errors import BadOption
+from svc_notebook.frames.browsing import Place
 from svc_notebook.frames.columns import Backend
 from svc_notebook.verbs import aio
 from svc_notebook.verbs.clients import AnyClient
+from svc_notebook.verbs.keys import explain_key, secured_key
+from svc_notebook.verbs.showing import show
 
 __all__ = [
-    "clear_index", "copy_index", "delete_records", "drop_index", "load", "move_index", "plan",
-    "push", "read_browse", "read_clusters", "read_dictionary", "read_facet_values",
+    "add_key", "add_source", "assign_users", "browse_all", "call", "cancel_crawler_task",
+    "clear_entries", "clear_index", "clear_rules", "clear_synonyms", "configure_crawler",
+    "copy_index", "count_values", "crawl_urls", "crawler_task", "create_crawler",
+    "delete_entries", "delete_key", "delete_records", "delete_rules", "delete_source",
+    "delete_synonyms", "delete_user_events", "dictionary_settings", "diff_records",
+    "diff_settings", "drop_index", "explain", "explain_key", "export", "export_entries",
+    "export_rules", "export_synonyms", "get_crawler", "get_key", "get_rule", "get_synonym",
+    "get_user", "load", "move_index", "move_user", "next_page", "pause_crawler",
+    "pending_users", "plan", "push", "read_browse", "read_clusters", "read_crawler_urls",
+    "read_crawlers", "read_dask", "read_dictionary", "read_domains", "read_facet_values",
     "read_facets", "read_indices", "read_keys", "read_languages", "read_logs", "read_records",
-    "read_rules", "read_settings", "read_sources", "read_synonyms", "read_top_users",
-    "read_users", "search", "search_many", "settings", "wait", "whoami",
+    "read_rules", "read_settings", "read_sources", "read_synonyms", "read_tasks",
+    "read_top_users", "read_users", "read_writes", "refresh", "reindex_crawler", "remove_user",
+    "rename_crawler", "replace_entries", "replace_records", "replace_rules", "replace_sources",
+    "replace_synonyms", "reset_settings", "restore_key", "run_crawler", "save_entries",
+    "save_rules", "save_synonyms", "search", "search_many", "secured_key", "send_events",
+    "set_settings", "settings", "show", "show_search", "try_url", "update_key", "wait",
+    "whoami",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -39,6 +56,7 @@ class LoadOptions(bulk.RowOptions, total=False):
     progress: bool | None
     if_exists: IfExists
     resume: bool
+    verify: bool
     in_flight: int
 
 
@@ -52,13 +70,53 @@ def blocking(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
     return call
 
 
+add_key = blocking(aio.add_key)
+add_source = blocking(aio.add_source)
+assign_users = blocking(aio.assign_users)
+browse_all = blocking(aio.browse_all)
+call = blocking(aio.call)
+cancel_crawler_task = blocking(aio.cancel_crawler_task)
+clear_entries = blocking(aio.clear_entries)
 clear_index = blocking(aio.clear_index)
+clear_rules = blocking(aio.clear_rules)
+clear_synonyms = blocking(aio.clear_synonyms)
+configure_crawler = blocking(aio.configure_crawler)
 copy_index = blocking(aio.copy_index)
+count_values = blocking(aio.count_values)
+crawl_urls = blocking(aio.crawl_urls)
+crawler_task = blocking(aio.crawler_task)
+create_crawler = blocking(aio.create_crawler)
+delete_entries = blocking(aio.delete_entries)
+delete_key = blocking(aio.delete_key)
 delete_records = blocking(aio.delete_records)
+delete_rules = blocking(aio.delete_rules)
+delete_source = blocking(aio.delete_source)
+delete_synonyms = blocking(aio.delete_synonyms)
+delete_user_events = blocking(aio.delete_user_events)
+dictionary_settings = blocking(aio.dictionary_settings)
+diff_records = blocking(aio.diff_records)
+diff_settings = blocking(aio.diff_settings)
 drop_index = blocking(aio.drop_index)
+explain = blocking(aio.explain)
+export_entries = blocking(aio.export_entries)
+export_rules = blocking(aio.export_rules)
+export_synonyms = blocking(aio.export_synonyms)
+get_crawler = blocking(aio.get_crawler)
+get_key = blocking(aio.get_key)
+get_rule = blocking(aio.get_rule)
+get_synonym = blocking(aio.get_synonym)
+get_user = blocking(aio.get_user)
 move_index = blocking(aio.move_index)
+move_user = blocking(aio.move_user)
+next_page = blocking(aio.next_page)
+pause_crawler = blocking(aio.pause_crawler)
+pending_users = blocking(aio.pending_users)
 read_clusters = blocking(aio.read_clusters)
+read_crawler_urls = blocking(aio.read_crawler_urls)
+read_crawlers = blocking(aio.read_crawlers)
+read_dask = blocking(aio.read_dask)
 read_dictionary = blocking(aio.read_dictionary)
+read_domains = blocking(aio.read_domains)
 read_facet_values = blocking(aio.read_facet_values)
 read_facets = blocking(aio.read_facets)
 read_indices = blocking(aio.read_indices)
@@ -70,11 +128,32 @@ read_rules = blocking(aio.read_rules)
 read_settings = blocking(aio.read_settings)
 read_sources = blocking(aio.read_sources)
 read_synonyms = blocking(aio.read_synonyms)
+read_tasks = blocking(aio.read_tasks)
 read_top_users = blocking(aio.read_top_users)
 read_users = blocking(aio.read_users)
+read_writes = blocking(aio.read_writes)
+refresh = blocking(aio.refresh)
+reindex_crawler = blocking(aio.reindex_crawler)
+remove_user = blocking(aio.remove_user)
+rename_crawler = blocking(aio.rename_crawler)
+replace_entries = blocking(aio.replace_entries)
+replace_rules = blocking(aio.replace_rules)
+replace_sources = blocking(aio.replace_sources)
+replace_synonyms = blocking(aio.replace_synonyms)
+reset_settings = blocking(aio.reset_settings)
+restore_key = blocking(aio.restore_key)
+run_crawler = blocking(aio.run_crawler)
+save_entries = blocking(aio.save_entries)
+save_rules = blocking(aio.save_rules)
+save_synonyms = blocking(aio.save_synonyms)
 search = blocking(aio.search)
 search_many = blocking(aio.search_many)
+send_events = blocking(aio.send_events)
+set_settings = blocking(aio.set_settings)
 settings = blocking(aio.settings)
+show_search = blocking(aio.show_search)
+try_url = blocking(aio.try_url)
+update_key = blocking(aio.update_key)
 whoami = blocking(aio.whoami)
 
 
@@ -87,6 +166,7 @@ def load(
     if_exists: IfExists = "append",
     dry_run: bool = False,
     resume: bool = False,
+    verify: bool = False,
     in_flight: int = 4,
     **options: Unpack[bulk.RowOptions],
 ) -> bulk.LoadResult:
@@ -98,51 +178,11 @@ def load(
     return _behind_bar(
         lambda tell: aio.load(
             source, index, client=client, if_exists=if_exists, dry_run=dry_run, resume=resume,
+            verify=verify,
             in_flight=in_flight, on_progress=tell, **options,
         ),
         Progress(unit="rows", label=index, shown=progress),
     )  # fmt: skip
-
-
-def load_or_plan(
-    source: Source,
-    index: str,
-    *,
-    dry_run: bool = False,
-    **options: Unpack[LoadOptions],
-) -> bulk.LoadResult | bulk.Plan:
-    """Load, or with `dry_run` only tell what would be loaded."""
-    result = load(source, index, dry_run=dry_run, **options)
-    return result.plan if dry_run else result
-
-
-def facets_or_values(
-    index: str,
-    query: str = "",
-    *,
-    facet: str | None = None,
-    client: AnyClient | None = None,
-    **params: Unpack[SearchOptions],
-) -> DataFrame:
-    """Count facet values among what a search finds, or look for words in the values of one."""
-    if facet is None:
-        return read_facets(index, query, client=client, **params)
-    return read_facet_values(index, facet, query, client=client, **params)
-
-
-def users_or_top(
-    query: str = "",
-    *,
-    cluster: str | None = None,
-    top: bool = False,
-    client: AnyClient | None = None,
-) -> DataFrame:
-    """List the users, or with `top` those with the most records."""
-    if not top:
-        return read_users(query, cluster=cluster, client=client)
-    if query or cluster:
-        raise BadOption("`--top` is of all users of every cluster; leave the rest out")
-    return read_top_users(client=client)
 
 
 def push(
@@ -151,16 +191,76 @@ def push(
     *,
     client: AnyClient | None = None,
     progress: bool | None = None,
+    if_exists: IfExists = "append",
+    verify: bool = False,
     in_flight: int = 4,
     **options: Unpack[bulk.RowOptions],
 ) -> bulk.LoadResult:
     """Write a DataFrame's rows to an index, and wait until they are published."""
     return _behind_bar(
         lambda tell: aio.push(
-            df, index, client=client, in_flight=in_flight, on_progress=tell, **options
+            df,
+            index,
+            client=client,
+            if_exists=if_exists,
+            verify=verify,
+            in_flight=in_flight,
+            on_progress=tell,
+            **options,
         ),
         Progress(unit="rows", label=index, shown=progress),
     )
+
+
+def export(
+    index: str,
+    path: str | os.PathLike[str],
+    *,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+    query: str = "",
+    columns: Sequence[str] | None = None,
+    beside: Sequence[Beside] = (),
+    resume: bool = False,
+    **params: Unpack[SearchOptions],
+) -> bulk.Export:
+    """Write every record that passes the filters to a file whose name says its format.
+
+    Parquet, NDJSON, CSV or TSV, the last three packed if `.gz` or `.zst` follows. The file appears
+    when it is whole; an export that broke off goes on with `resume`. `beside` writes settings,
+    synonyms and rules next to it.
+    """
+    return _behind_bar(
+        lambda tell: aio.export(
+            index, path, client=client, query=query, columns=columns, beside=beside,
+            resume=resume, on_progress=tell, **params,
+        ),
+        Progress(unit="records", label=index, shown=progress),
+    )  # fmt: skip
+
+
+def replace_records(
+    index: str,
+    source: Source,
+    *,
+    least: float = 0.5,
+    skip_rejected: bool = False,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+    **options: Unpack[bulk.RowOptions],
+) -> bulk.LoadResult:
+    """Replace an index's records by a file's or a DataFrame's; its settings and the like stay.
+
+    Nothing changes if anything goes wrong, if a row cannot be sent, or if less than the share
+    `least` of the number of old records would be there.
+    """
+    return _behind_bar(
+        lambda tell: aio.replace_records(
+            index, source, least=least, skip_rejected=skip_rejected, client=client,
+            on_progress=tell, **options,
+        ),
+        Progress(unit="rows", label=index, shown=progress),
+    )  # fmt: skip
 
 
 def wait(
@@ -193,6 +293,8 @@ def read_browse(
     client: AnyClient | None = None,
     columns: Sequence[str] | None = None,
     chunksize: None = None,
+    cursor: str | Place | None = None,
+    flatten: bool = False,
     dtype_backend: Backend | None = None,
     **params: Unpack[SearchParams],
 ) -> DataFrame: ...
@@ -203,6 +305,8 @@ def read_browse(
     client: AnyClient | None = None,
     columns: Sequence[str] | None = None,
     chunksize: int,
+    cursor: str | Place | None = None,
+    flatten: bool = False,
     dtype_backend: Backend | None = None,
     **params: Unpack[SearchParams],
 ) -> Iterator[DataFrame]: ...
@@ -212,26 +316,28 @@ def read_browse(
     client: AnyClient | None = None,
     columns: Sequence[str] | None = None,
     chunksize: int | None = None,
+    cursor: str | Place | None = None,
+    flatten: bool = False,
     dtype_backend: Backend | None = None,
     **params: Unpack[SearchParams],
 ) -> DataFrame | Iterator[DataFrame]:
     """Read every record of an index that passes the filters.
 
-    With `chunksize`, an iterator of frames of so many rows, of which one is held at a time.
+    With `chunksize`, an iterator of frames of so many rows, of which one is held at a time; each
+    says in `attrs["svc"]["next"]` where the one after it begins, and `cursor` takes that. `flatten`
+    gives each member of an object its own column, `size.width`.
     """
     if chunksize is None:
-        return portal.run(
-            aio.read_browse(
-                index, client=client, columns=columns, dtype_backend=dtype_backend, **params
-            )
-        )
-    chunks = portal.run(
-        aio.read_browse(
-            index, client=client, columns=columns, chunksize=chunksize,
-            dtype_backend=dtype_backend, **params,
-        )
+        whole = aio.read_browse(
+            index, client=client, columns=columns,
+            cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
+        )  # fmt: skip
+        return portal.run(whole)
+    chunks = aio.read_browse(
+        index, client=client, columns=columns, chunksize=chunksize,
+        cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
     )  # fmt: skip
-    return _each(chunks)
+    return _each(portal.run(chunks))
 
 
 def _each(chunks: AsyncIterator[R]) -> Iterator[R]:

@@ -1,17 +1,19 @@
-"""The body of a `%%svc` cell: a JSON object, or lines of `name: value`."""
+"""The body of a `%%svc` cell: JSON, or lines of `name: value`."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, is_typeddict
 
 from svc_notebook.api.checking import check_members, check_value, hints, place, read_text
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
 
 _ENTRY = re.compile(r"(\w+)\s*:(?:\s+(.*)|$)", re.S)
-_COMMA = re.compile(r"\s*,\s*")
+BETWEEN = "---"
+_COMMA = re.compile(r"\s*[,\n]\s*")
+_DASHES = re.compile(r"\n(- .*(?:\n|$))+")
 
 
 class Entry(NamedTuple):
@@ -26,42 +28,79 @@ def read_body(body: str, shape: Any) -> dict[str, Any]:
     """Read a body as members of a TypedDict; a refusal names the line."""
     if body.lstrip().startswith("{"):
         return check_members(_read_json(body), shape, "")
-    members: dict[str, Any] = {}
+    return _read_entries(list(_entries(body)), shape)
+
+
+def read_documents(body: str, shape: Any) -> list[dict[str, Any]]:
+    """Read a body as objects: a JSON array or object, or `name: value` lines, `---` between."""
+    if body.lstrip().startswith(("{", "[")):
+        found = _load_json(body)
+        return found if isinstance(found, list) else [found]
+    groups: list[list[Entry]] = [[]]
     for entry in _entries(body):
+        groups[-1].append(entry)
+        if entry.name == BETWEEN:
+            groups[-1].pop()
+            groups.append([])
+    return [_read_entries(group, shape) for group in groups if group]
+
+
+def _read_entries(entries: list[Entry], shape: Any) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for entry in entries:
         if entry.name in members:
             raise BadOption(f"line {entry.line}: `{entry.name}` is given twice")
-        members[entry.name] = _read_entry(entry, hints(shape))
+        members[entry.name] = _read_entry(entry, shape)
     return members
 
 
 def read_word(text: str, wanted: Any, name: str) -> Any:
-    """Read one word by its declared type; blanks around the commas of a list do not count."""
-    if not text.startswith(("[", "{")) and not _takes_text(wanted):
-        text = _COMMA.sub(",", text)
+    """Read one word by its declared type; a list's items have commas or ends of lines between.
+
+    Where text would do as well as a list, several lines are a list, and commas belong to the text.
+    """
+    if not text.startswith(("[", "{")):
+        if not _takes("a b", wanted):
+            text = _COMMA.sub(",", text)
+        elif "\n" in text and _takes(["a b"], wanted) and not _takes({}, wanted):
+            return [line.rstrip(" ,") for line in text.split("\n")]
     return read_text(text, wanted, name)
 
 
 def _read_json(body: str) -> dict[str, Any]:
+    value = _load_json(body)
+    if not isinstance(value, dict):
+        raise BadOption(f"the body should be a JSON object, not {type(value).__name__}")
+    return value
+
+
+def _load_json(body: str) -> Any:
     try:
-        value = json.loads(body, parse_constant=_refuse_constant)
+        return json.loads(body, parse_constant=_refuse_constant, object_pairs_hook=_refuse_twins)
     except json.JSONDecodeError as error:
         raise BadOption(
             f"line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}"
         ) from None
     except RecursionError:
         raise BadOption("the body is nested too deeply") from None
-    if not isinstance(value, dict):
-        raise BadOption(f"the body should be a JSON object, not {type(value).__name__}")
-    return value
 
 
 def _refuse_constant(word: str) -> NoReturn:
     raise BadOption(f"JSON has no {word}")
 
 
+def _refuse_twins(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(members)
+    if len(found) < len(members):
+        names = [name for name, _ in members]
+        twin = next(name for name in names if names.count(name) > 1)
+        raise BadOption(f"`{twin}` is given twice")
+    return found
+
+
 def _entries(body: str) -> Iterator[Entry]:
     open_entry: Entry | None = None
-    for number, line in enumerate(body.splitlines(), 1):
+    for number, line in enumerate(body.split("\n"), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         if line[0].isspace() and open_entry:
@@ -75,20 +114,38 @@ def _entries(body: str) -> Iterator[Entry]:
 
 
 def _open_entry(line: str, number: int) -> Entry:
+    if line == BETWEEN:
+        return Entry(BETWEEN, "", number)
     found = _ENTRY.fullmatch(line)
     if not found:
         raise BadOption(f"line {number}: `{line[:40]}` is not `name: value`")
     return Entry(found[1], found[2] or "", number)
 
 
-def _read_entry(entry: Entry, kinds: dict[str, Any]) -> Any:
+def _read_entry(entry: Entry, shape: Any) -> Any:
+    kinds = hints(shape) if is_typeddict(shape) else {entry.name: Any}
     if entry.name not in kinds:
         advice = did_you_mean(entry.name, kinds)
         raise BadOption(f"line {entry.line}: `{entry.name}` is not known{advice}")
     try:
+        if _DASHES.fullmatch(entry.text):
+            return check_value(_read_items(entry.text), kinds[entry.name], entry.name)
         return _read_value(entry.text.strip(), kinds[entry.name], entry.name)
     except BadInput as error:
-        raise BadOption(f"line {entry.line}: {error}") from None
+        raise BadOption(f"line {entry.line}: {error}".replace(" | null", "")) from None
+
+
+def _read_items(text: str) -> list[Any]:
+    """Read lines that each begin with a dash."""
+    return [_unquoted(line.removeprefix("- ").strip()) for line in text.strip().split("\n")]
+
+
+def _unquoted(text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, (str, list, dict)) else text
 
 
 def _read_value(text: str, wanted: Any, name: str) -> Any:
@@ -105,9 +162,9 @@ def _read_value(text: str, wanted: Any, name: str) -> Any:
         return read_word(text, wanted, name)
 
 
-def _takes_text(wanted: Any) -> bool:
+def _takes(value: Any, wanted: Any) -> bool:
     try:
-        check_value("a b", wanted, place("", ""))
+        check_value(value, wanted, place("", ""))
     except BadInput:
         return False
     return True

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, get_args
 
+from svc_notebook.api import ENDPOINTS
+from svc_notebook.api.checking import hints
+from svc_notebook.api.endpoint import Right
+from svc_notebook.api.parameters import Settings
+from svc_notebook.errors import BadOption
 from svc_notebook.verbs.line import Word, quote_word, split_typed
-from svc_notebook.verbs.table import VERBS
-from svc_notebook.verbs.verb import Face, Option, Verb, spread_options
+from svc_notebook.verbs.table import VERBS, lists_of, pick_verb
+from svc_notebook.verbs.verb import Face, Option, Verb
 
 _PIECE = re.compile(r"[^\s,\[\]\"'(){}:]*$")
 _LINE_NAME = re.compile(r"\w*$")
@@ -41,6 +46,10 @@ class Names(Protocol):
         """Name the user's variables."""
         ...
 
+    def named(self, kind: str, index: str) -> Sequence[str]:
+        """Name what else there is of a kind: synonyms, rules, keys, crawlers and the like."""
+        ...
+
     def paths(self, beginning: str) -> Sequence[str]:
         """Name the files and folders that begin so."""
         ...
@@ -56,12 +65,47 @@ class Suggestions(NamedTuple):
 def complete_line(typed: str, face: Face, names: Names) -> Suggestions:
     """Suggest how a line goes on; `typed` ends at the cursor and leaves out `%svc`."""
     words, last = split_typed(typed)
-    rows = {verb.name: verb for verb in VERBS if face in verb.faces}
     if not words:
-        return _matching(last.text, rows)
-    verb = rows.get(words[0].text)
+        rows = [verb for verb in VERBS if face in verb.faces]
+        return _matching(last.text, dict.fromkeys(verb.family for verb in rows))
+    members = _members_of(words[0].text, face) if len(words) == 1 else []
+    if len(words) == 2 and words[0].text == "help":
+        return _matching(last.text, _rows_of(words[1].text, face))
+    verb, words = _verb_of(words, face)
     if verb is None:
-        return Suggestions(last.text, [])
+        return _matching(last.text, members)
+    if members:
+        return _also(members, last.text, _go_on(verb, words, last, face, names))
+    return _go_on(verb, words, last, face, names)
+
+
+def _members_of(family: str, face: Face) -> list[str]:
+    """The words that make a verb of the family's name, those that list it among them."""
+    members = _rows_of(family, face)
+    head = next((v for v in VERBS if v.name == family and face in v.faces), None)
+    return [*members, *lists_of(head, members, face)] if head else members
+
+
+def _rows_of(family: str, face: Face) -> list[str]:
+    names = [verb.name for verb in VERBS if face in verb.faces]
+    return [name.partition(" ")[2] for name in names if name.startswith(f"{family} ")]
+
+
+def _verb_of(words: list[Word], face: Face) -> tuple[Verb | None, list[Word]]:
+    """The verb that is typed, and its words, of which the first stands for its name."""
+    try:
+        verb, left = pick_verb([word.text for word in words], face)
+    except BadOption:
+        return None, words
+    return verb, [words[0], *words[len(words) - len(left) :]]
+
+
+def _also(members: list[str], typed: str, found: Suggestions) -> Suggestions:
+    more = _matching(typed, members).texts
+    return found._replace(texts=[*more, *(t for t in found.texts if t not in more)])
+
+
+def _go_on(verb: Verb, words: list[Word], last: Word, face: Face, names: Names) -> Suggestions:
     name, equals, value = last.text.partition("=")
     if name.startswith("--") and not equals:
         return _matching(name, [f"--{option}" for option in verb.named(face)])
@@ -69,19 +113,33 @@ def complete_line(typed: str, face: Face, names: Names) -> Suggestions:
     if name.startswith("--"):
         option = verb.named(face).get(name[2:])
         return _values(option, value, index, names)
-    return _values(_awaited(verb, words[1:], face), last.text, index, names)
+    awaited = _awaited(verb, words[1:], face)
+    if verb.name == "call" and (awaited is None or awaited.rest):
+        return _arguments([word.text for word in words], last.text, names)
+    return _values(awaited, last.text, index, names)
+
+
+def _arguments(words: Sequence[str], typed: str, names: Names) -> Suggestions:
+    """Suggest `name=` of what the endpoint takes, and which index."""
+    name, equals, value = typed.partition("=")
+    if equals:
+        return _matching(value, names.indices() if name == "index" else ())
+    row = next((row for row in ENDPOINTS if row.name in words), None)
+    known = dict.fromkeys([*row.signature.parameters, *row.members]) if row else {}
+    given = {word.partition("=")[0] for word in words}
+    return _matching(typed, [f"{name}=" for name in known if name not in ("params", *given)])
 
 
 def complete_body(line: str, typed: str, names: Names) -> Suggestions:
     """Suggest how a cell's body goes on; `line` is its first line without `%%svc`."""
     words, last = split_typed(line)
     words = [*words, last] if last.text else words
-    verb = next((v for v in VERBS if words and v.name == words[0].text and v.body), None)
-    if verb is None:
+    verb, words = _verb_of(words, "magic") if words else (None, [])
+    if verb is None or not verb.body:
         return Suggestions("", [])
-    options = spread_options(verb.spread)
+    options = verb.members()
     index = _index_in(words, verb, "magic")
-    if typed.lstrip().startswith("{"):
+    if typed.lstrip().startswith(("{", "[")):
         return _in_json(typed, options, index, names)
     current = typed.rpartition("\n")[2]
     if _LINE_NAME.fullmatch(current):
@@ -95,7 +153,10 @@ def complete_body(line: str, typed: str, names: Names) -> Suggestions:
 
 
 def _in_json(typed: str, options: dict[str, Option], index: str, names: Names) -> Suggestions:
-    at_top = typed.count("{") - typed.count("}") == 1 and typed.count("[") == typed.count("]")
+    listed = typed.lstrip().startswith("[")
+    at_top = (
+        typed.count("{") - typed.count("}") == 1 and typed.count("[") - typed.count("]") == listed
+    )
     if at_top and (found := _JSON_NAME.search(typed)):
         return _matching(found[1], options)
     if found := _JSON_VALUE.search(typed):
@@ -139,9 +200,17 @@ def _values(option: Option | None, typed: str, index: str, names: Names) -> Sugg
     if option.choices or option.takes(True):
         words = dict.fromkeys(("true", "false") if option.takes(True) else ())
         return _matching(_piece(typed), words | dict.fromkeys(option.choices))
-    named = SOURCES[option.completes](names, index) if option.completes else ()
+    named = _named(option, index, names)
     quoted = typed[:1] in ("'", '"') or _piece(typed) != typed
     return _matching(_piece(typed), named if quoted else map(quote_word, named))
+
+
+def _named(option: Option, index: str, names: Names) -> Iterable[str]:
+    if not option.completes:
+        return ()
+    if option.completes in SOURCES:
+        return SOURCES[option.completes](names, index)
+    return names.named(option.completes, index)
 
 
 def _paths(typed: str, names: Names) -> Suggestions:
@@ -167,5 +236,8 @@ SOURCES: dict[str, Callable[[Names, str], Iterable[str]]] = {
     "facet": lambda names, index: names.facets(index),
     "profile": lambda names, index: names.profiles(),
     "variable": lambda names, index: names.variables(),
-    "verb": lambda names, index: [verb.name for verb in VERBS],
+    "verb": lambda names, index: list(dict.fromkeys(verb.family for verb in VERBS)),
+    "endpoint": lambda names, index: [row.name for row in ENDPOINTS],
+    "setting": lambda names, index: hints(Settings),
+    "right": lambda names, index: get_args(Right),
 }

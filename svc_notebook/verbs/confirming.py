@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from svc_notebook.errors import BadOption, Stopped
 from svc_notebook.verbs.binding import Call
+from svc_notebook.verbs.names import SHOWN
 from svc_notebook.verbs.verb import Face
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient, Client
 
 _LONGEST = 80  # characters of a value that a question shows
+KEYS = ("key", "parent")
+PLAIN = (str, int, float, list, type(None))
 
 
 def confirm(call: Call, face: Face, client: AsyncClient | Client) -> None:
@@ -28,14 +31,26 @@ def confirm(call: Call, face: Face, client: AsyncClient | Client) -> None:
 
 def _deed(call: Call) -> str:
     """Say what is done to which index, and in brackets what else was given."""
-    text = call.verb.destructive.format_map(call.arguments)
+    shown = {name: _masked(name, value) for name, value in call.arguments.items()}
+    text = call.verb.destructive.format_map(shown)
     named = {name for _, name, _, _ in Formatter().parse(call.verb.destructive)}
     others = [f"{n}: {_short(v)}" for n, v in call.arguments.items() if n not in named]
     return f"{text} ({'; '.join(others)})" if others else text
 
 
+def _masked(name: str, value: Any) -> Any:
+    """Show a key's beginning only, and a variable's content not at all."""
+    if name not in KEYS:
+        return value
+    return f"{value[:SHOWN]}..." if isinstance(value, str) else "in the variable"
+
+
 def _short(value: Any) -> str:
-    text = ", ".join(map(str, value)) if isinstance(value, list) else f"{value}"
+    if isinstance(value, dict):
+        return "an object"
+    if not isinstance(value, PLAIN):
+        return f"{type(value).__name__} of {len(value)}" if hasattr(value, "__len__") else "given"
+    text = ", ".join(map(_short, value)) if isinstance(value, list) else f"{value}"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 

@@ -25,7 +25,22 @@ def help(verb: str | None = None, *, face: Face = "magic") -> Help:  # noqa: A00
     """Say what verbs there are, or what one of them takes."""
     if verb is None:
         return Help("\n".join(_overview(face)))
-    return Help("\n".join(_chapter(find_verb(verb, face), face)))
+    family = [row for row in VERBS if row.name.startswith(f"{verb} ") and face in row.faces]
+    head = [] if family and not _is_verb(verb, face) else _chapter(find_verb(verb, face), face)
+    return Help("\n".join([*head, *_relatives(verb, family, face)]))
+
+
+def _is_verb(name: str, face: Face) -> bool:
+    return any(row.name == name and face in row.faces for row in VERBS)
+
+
+def _relatives(name: str, family: list[Verb], face: Face) -> Iterator[str]:
+    if not family:
+        return
+    if _is_verb(name, face):
+        yield ""
+        yield f"`{_prefix(face)} {name} list ...` is the same. Further:"
+    yield from _columns((row.name, row.summary) for row in family)
 
 
 def write_page() -> str:
@@ -39,8 +54,11 @@ _PREFACE = """\
 terminal `svc VERB ...`; both are read off one table. A line's words are split at blanks; quotes
 group, JSON stays whole, and nothing in a line is taken for Python: variables are named, as in
 `--from df`. `found = %svc ...` and `-o found` keep a result; when a cell fails, the name keeps its
-old value. A `%%svc` cell takes its body as a JSON object or as lines of `name: value`, where `#`
-starts a comment line and an indented line goes on with the value above it."""
+old value. A name of two words, `%svc synonyms save`, is a verb of its own; the first word alone
+lists, and so does `%svc synonyms list`. A `%%svc` cell takes its body as JSON or as lines of
+`name: value`, where `#` starts a comment line and an indented line goes on with the value above
+it, so that a list may have a line for each item, with a dash before it or without; where it takes
+several objects, a line of `---` stands between them."""
 
 
 def _section(verb: Verb) -> str:
@@ -51,10 +69,19 @@ def _section(verb: Verb) -> str:
 
 def _overview(face: Face) -> Iterator[str]:
     prefix = _prefix(face)
-    rows = [(verb.name, verb.summary) for verb in VERBS if face in verb.faces]
+    families: dict[str, list[Verb]] = {}
+    for verb in VERBS:
+        if face in verb.faces:
+            families.setdefault(verb.family, []).append(verb)
     yield f"{prefix} VERB ...    (`{prefix} help VERB` says more)"
     yield ""
-    yield from _columns(rows)
+    yield from _columns((name, _gist(name, verbs)) for name, verbs in families.items())
+
+
+def _gist(family: str, verbs: list[Verb]) -> str:
+    own = [verb.summary for verb in verbs if verb.name == family]
+    members = ", ".join(verb.name.removeprefix(f"{family} ") for verb in verbs[len(own) :])
+    return "; ".join([*own, *([f"further: {members}" if own else members] if members else [])])
 
 
 def _chapter(verb: Verb, face: Face) -> Iterator[str]:
@@ -84,21 +111,37 @@ def _own_options(verb: Verb, face: Face) -> Iterator[str]:
 
 
 def _spread(verb: Verb, face: Face) -> Iterator[str]:
-    if not verb.spread:
-        return
-    kind = verb.body or "search parameters"
-    yield ""
-    yield f"Every one of the {kind} is an option as well:"
-    names = ", ".join(f"--{name}" for name in spread_options(verb.spread))
-    yield from textwrap.wrap(names, _WIDTH, initial_indent="  ", subsequent_indent="  ")
+    if spread_options(verb.spread):
+        kind = verb.body or "search parameters"
+        yield ""
+        yield f"Every one of the {kind} is an option as well:"
+        names = ", ".join(f"--{name}" for name in spread_options(verb.spread))
+        yield from textwrap.wrap(names, _WIDTH, initial_indent="  ", subsequent_indent="  ")
     if face == "magic" and verb.body:
         yield ""
+        yield from _body(verb)
+
+
+def _body(verb: Verb) -> Iterator[str]:
+    if verb.document is None:
         yield f"`%%svc {verb.name} ...` reads them from the cell's body too: JSON, or `name: value`"
         yield "lines. What the line says wins over the body, and the body over --params."
+        return
+    several = ", or several with `---` between," if verb.document.many else ""
+    text = (
+        f"`%%svc {verb.name} ...` reads the {verb.body} from the cell's body: JSON, or `name: "
+        f"value` lines{several}"
+    ).rstrip(",")
+    yield from textwrap.wrap(f"{text}.", _WIDTH)
+    if verb.members():
+        names = ", ".join(name for name in verb.members() if not name.startswith("_"))
+        yield from textwrap.wrap(f"Names: {names}.", _WIDTH)
 
 
 def _columns(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
     rows = list(rows)
+    if not rows:
+        return
     width = min(max(len(name) for name, _ in rows), 30) + 2
     for name, text in rows:
         head = f"  {name:{width}}"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from collections.abc import Iterable, Sequence
+from typing import Any, Unpack
 
 from pandas import DataFrame
 
 from svc_notebook import frames
+from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.api.shapes import DictionaryName
+from svc_notebook.client.waiting import Tasks
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.reading import LogOptions
 from svc_notebook.verbs.clients import AnyClient, asynchronous
@@ -134,3 +137,74 @@ async def read_languages(
 ) -> DataFrame:
     """Read how many entries of one's own each language has in each dictionary."""
     return await frames.read_languages(asynchronous(client), dtype_backend=dtype_backend)
+
+
+async def read_tasks(
+    tasks: Tasks,
+    *,
+    index: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read whether tasks are published; they are numbers, or answers of writes, as in `wait`."""
+    return await frames.read_tasks(
+        asynchronous(client), tasks, index=index, dtype_backend=dtype_backend
+    )
+
+
+async def read_crawlers(
+    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
+) -> DataFrame:
+    """Read the crawlers and how each stands."""
+    return await frames.read_crawlers(asynchronous(client), dtype_backend=dtype_backend)
+
+
+async def read_crawler_urls(
+    crawlers: str | Sequence[str],
+    *,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read how the URLs of a crawler's last crawl ended, or those of several crawlers."""
+    return await frames.read_crawler_urls(
+        asynchronous(client), crawlers, dtype_backend=dtype_backend
+    )
+
+
+async def read_domains(
+    *,
+    app_id: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the domains that crawlers may visit, all or those of one application."""
+    return await frames.read_domains(
+        asynchronous(client), app_id=app_id, dtype_backend=dtype_backend
+    )
+
+
+async def next_page(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
+    """Read the page after a frame that a search or a browse gave; empty after the last."""
+    return await frames.next_page(asynchronous(client), frame)
+
+
+async def refresh(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
+    """Read again what a frame holds."""
+    return await frames.refresh(asynchronous(client), frame)
+
+
+async def browse_all(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
+    """Read every record that the search behind a frame finds, beyond what pages reach."""
+    return await frames.browse_all(asynchronous(client), frame)
+
+
+async def count_values(
+    index: str,
+    facet: str,
+    values: Iterable[Any],
+    *,
+    client: AnyClient | None = None,
+    **params: Unpack[SearchOptions],
+) -> DataFrame:
+    """Count the records that have each of these values of a facet: `value`, `count`."""
+    return await frames.count_values(asynchronous(client), index, facet, values, **params)

@@ -20,13 +20,15 @@ SHORT_PATIENCE = 0.05
 FRESH = 10.0
 _MODIFIER = re.compile(r"\w+\((.*)\)$")
 _SAMPLE = 20
+_MANY = 100
+SHOWN = 4  # characters of a key that tell it from others
 
 
 class LiveNames:
     """Names as the current client, its folder and a kernel's variables give them.
 
     An answer is kept for some seconds. A service that takes longer than `PATIENCE` answers the
-    next time: the question goes on being asked meanwhile.
+    next time: the question goes on being asked meanwhile, and others wait for less.
     """
 
     def __init__(self, variables: Mapping[str, object]) -> None:
@@ -45,6 +47,12 @@ class LiveNames:
     def facets(self, index: str) -> list[str]:
         """Name the attributes for faceting of an index."""
         return self._names(("facets", index), lambda client: _ask_facets(client, index))
+
+    def named(self, kind: str, index: str) -> list[str]:
+        """Name what else there is of a kind, in an index where the kind belongs to one."""
+        if kind not in QUESTIONS:
+            return []
+        return self._names((kind, index), lambda client: QUESTIONS[kind](client, index))
 
     def profiles(self) -> list[str]:
         """Name the profiles, the local service among them."""
@@ -91,9 +99,11 @@ class LiveNames:
         self, key: tuple[object, ...], client: AsyncClient, question: Question
     ) -> list[str]:
         task = self._asked.get(key)
-        patience = SHORT_PATIENCE if task else PATIENCE
+        slow = any(not asked.done() for asked in self._asked.values())
+        patience = SHORT_PATIENCE if slow else PATIENCE
         if task is None or task.get_loop() is not asyncio.get_running_loop():
             task = self._asked[key] = asyncio.ensure_future(question(client))
+            task.add_done_callback(_look_at)
         await asyncio.wait([task], timeout=patience)
         if not task.done():
             return []
@@ -101,6 +111,12 @@ class LiveNames:
         names = [] if task.cancelled() or task.exception() else task.result()
         self._known[key] = (time.monotonic(), names)
         return names
+
+
+def _look_at(task: asyncio.Task[list[str]]) -> None:
+    """Take a failure in, or Python would complain of it if nobody asks again."""
+    if not task.cancelled():
+        task.exception()
 
 
 async def _ask_indices(client: AsyncClient) -> list[str]:
@@ -117,3 +133,47 @@ async def _ask_facets(client: AsyncClient, index: str) -> list[str]:
     settings = await client.get_settings(index)
     entries: Iterable[str] = settings.get("attributesForFaceting") or ()
     return sorted(_MODIFIER.sub(r"\1", entry) for entry in entries)
+
+
+async def _ask_synonyms(client: AsyncClient, index: str) -> list[str]:
+    answer = await client.search_synonyms(index, hitsPerPage=_MANY)
+    return [hit["objectID"] for hit in answer["hits"]]
+
+
+async def _ask_rules(client: AsyncClient, index: str) -> list[str]:
+    answer = await client.search_rules(index, hitsPerPage=_MANY)
+    return [hit["objectID"] for hit in answer["hits"]]
+
+
+async def _ask_keys(client: AsyncClient, index: str) -> list[str]:
+    answer = await client.list_keys()
+    return [key["value"][:SHOWN] for key in answer["keys"]]
+
+
+async def _ask_clusters(client: AsyncClient, index: str) -> list[str]:
+    answer = await client.list_clusters()
+    return [cluster["clusterName"] for cluster in answer["clusters"]]
+
+
+async def _ask_crawlers(client: AsyncClient, index: str) -> list[str]:
+    answer = await client.list_crawlers(itemsPerPage=100)
+    return [item["id"] for item in answer["items"]]
+
+
+async def _ask_networks(client: AsyncClient, index: str) -> list[str]:
+    return [entry["source"] for entry in await client.list_sources()]
+
+
+async def _ask_languages(client: AsyncClient, index: str) -> list[str]:
+    return sorted(await client.list_languages())
+
+
+QUESTIONS: dict[str, Callable[[AsyncClient, str], Coroutine[Any, Any, list[str]]]] = {
+    "synonym": _ask_synonyms,
+    "rule": _ask_rules,
+    "key": _ask_keys,
+    "cluster": _ask_clusters,
+    "crawler": _ask_crawlers,
+    "network": _ask_networks,
+    "language": _ask_languages,
+}

@@ -27,7 +27,7 @@ LISTING: tuple[Verb, ...] = (
     ),
     Verb(
         "facets", "Count facet values among what a search finds, or search the values of one facet",
-        "svc_notebook.verbs.blocking.facets_or_values",
+        "svc_notebook.verbs.choosing.facets_or_values",
         operands=(INDEX, operand("query", "the words looked for", rest=True, required=False)),
         options=(
             Option(
@@ -63,7 +63,7 @@ LISTING: tuple[Verb, ...] = (
         examples=("rules products", "rules products sale --enabled"),
     ),
     Verb(
-        "dictionary", "List the entries of a dictionary, standard ones among them",
+        "dictionaries", "List the entries of a dictionary, standard ones among them",
         "svc_notebook.verbs.blocking.read_dictionary",
         operands=(
             operand("dictionary", "stopwords, plurals or compounds", DictionaryName),
@@ -72,7 +72,7 @@ LISTING: tuple[Verb, ...] = (
         options=(
             Option("language", "only of this language, by its two letters"),
         ),
-        examples=("dictionary stopwords --language en", "dictionary plurals horse"),
+        examples=("dictionaries stopwords --language en", "dictionaries plurals horse"),
     ),
     Verb(
         "languages", "List the languages and how many dictionary entries of your own each has",
@@ -100,7 +100,7 @@ LISTING: tuple[Verb, ...] = (
     ),
     Verb(
         "users", "List which cluster holds which user",
-        "svc_notebook.verbs.blocking.users_or_top",
+        "svc_notebook.verbs.choosing.users_or_top",
         operands=(QUERY,),
         options=(
             Option("cluster", "only those of this cluster"),

@@ -14,6 +14,8 @@ PARAMS = Option(
 COLUMNS = Option(
     "columns", "only these attributes, in this order", list[str], completes="attribute"
 )
+FLATTEN = Option("flatten", "a column for each member of an object, `size.width`", bool)
+FORWARD = Option("forwardToReplicas", "do the same to the replicas of the index", bool)
 ADDRESS = (
     Option("url", "address of a service"),
     Option("app-id", "application id"),
@@ -45,15 +47,18 @@ ROWS = (
     Option("batch", "records in one batch", int),
     Option("in-flight", "batches sent at the same time", int),
 )
+IF_EXISTS = Option(
+    "if-exists",
+    "what to do with an index that exists",
+    Literal["append", "replace", "fail", "merge"],
+)
+VERIFY = Option("verify", "read all back and tell what is not as it was sent", bool)
 LOADING = (
     *ROWS,
-    Option(
-        "if-exists",
-        "what to do with an index that exists",
-        Literal["append", "replace", "fail", "merge"],
-    ),
+    IF_EXISTS,
     Option("dry-run", "show the plan and send nothing", bool),
     Option("resume", "go on where a load of the same source was cut off", bool),
+    VERIFY,
     Option("separator", "what separates the columns of a CSV"),
     Option("quote", "what quotes a CSV's values"),
     Option("header", "whether a CSV's first line names its columns", bool | None),

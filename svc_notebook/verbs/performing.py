@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from svc_notebook.errors import CallFailed
+from svc_notebook.verbs.advising import advise, warn_of_no_facets
 from svc_notebook.verbs.binding import Call
 from svc_notebook.verbs.confirming import confirm
 from svc_notebook.verbs.helping import help as help_on
@@ -22,8 +24,14 @@ def perform(call: Call, face: Face) -> Any:
         from svc_notebook.session.connecting import make_client  # httpx comes with it
 
         arguments["client"] = make_client(call.profile)
-    if call.verb.destructive and not call.yes:
+    if call.verb.asks(call.arguments) and not call.yes:
         from svc_notebook import session
 
         confirm(call, face, arguments.get("client") or session.current())
-    return call.verb.function(**arguments)
+    try:
+        value = call.verb.function(**arguments)
+    except CallFailed as error:
+        advise(call, error, arguments.get("client"))
+        raise
+    warn_of_no_facets(call, value, arguments.get("client"))
+    return value

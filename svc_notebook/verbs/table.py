@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from svc_notebook.api.parameters import SearchOptions, SearchParams, Settings
+from collections.abc import Sequence
+from typing import Literal
+
+from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.errors import BadOption, did_you_mean
+from svc_notebook.verbs.crawling import CRAWLING
+from svc_notebook.verbs.curating import CURATING, SETTING
+from svc_notebook.verbs.editing import EDITING
+from svc_notebook.verbs.managing import LOOKING, MANAGING
 from svc_notebook.verbs.operating import LISTING, REMOVING
 from svc_notebook.verbs.options import (
     ADDRESS,
     COLUMNS,
+    FLATTEN,
     FOLDER,
+    IF_EXISTS,
     INDEX,
     LOADING,
     PARAMS,
     ROWS,
     STAY,
+    VERIFY,
 )
 from svc_notebook.verbs.verb import FORMAT, Face, Option, Verb, operand
+
+LIST, SEARCH = "list", "search"
 
 VERBS: tuple[Verb, ...] = (
     Verb(
@@ -81,7 +93,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "load", "Load a file, URL or SQL query into an index; done when every row is published",
-        "svc_notebook.verbs.blocking.load_or_plan",
+        "svc_notebook.verbs.choosing.load_or_plan",
         operands=(
             operand("source", "path, glob, URL or SQL", completes="path"),
             INDEX,
@@ -102,7 +114,7 @@ VERBS: tuple[Verb, ...] = (
                 "from", "the variable that holds the DataFrame",
                 completes="variable", argument="df", required=True,
             ),
-            *ROWS,
+            *ROWS, IF_EXISTS, VERIFY,
         ),
         faces=("magic",),
         examples=("push products --from df", "push products --from prices --action update"),
@@ -112,17 +124,18 @@ VERBS: tuple[Verb, ...] = (
         "svc_notebook.verbs.blocking.search",
         operands=(INDEX, operand("query", "the words looked for", rest=True, required=False)),
         options=(
-            Option("ranking", "add the value of each criterion", bool),
+            Option("criteria", "add the value of each criterion", bool),
             Option("highlight", "add the attributes with their matches marked", bool),
-            COLUMNS, PARAMS,
+            COLUMNS, FLATTEN, PARAMS,
         ),
         spread=SearchParams,
         body="search parameters",
         examples=(
             "search products blue lamp",
-            'search products lamp --filters "price < 50" --facets brand --ranking',
+            'search products lamp --filters "price < 50" --facets brand --criteria',
         ),
     ),
+    *LOOKING,
     Verb(
         "multi-search", "Run several searches of one index; the hits come as one long DataFrame",
         "svc_notebook.verbs.blocking.search_many",
@@ -135,9 +148,9 @@ VERBS: tuple[Verb, ...] = (
                 "from", "a variable holding the queries, a column for one",
                 completes="variable", argument="queries", faces=("magic",),
             ),
-            Option("ranking", "add the value of each criterion", bool),
+            Option("criteria", "add the value of each criterion", bool),
             Option("highlight", "add the attributes with their matches marked", bool),
-            COLUMNS, PARAMS,
+            COLUMNS, FLATTEN, PARAMS,
         ),
         spread=SearchOptions,
         body="search parameters",
@@ -149,37 +162,54 @@ VERBS: tuple[Verb, ...] = (
         "browse", "Take every record of an index that passes the filters",
         "svc_notebook.verbs.blocking.read_browse",
         operands=(INDEX,),
-        options=(COLUMNS, PARAMS),
+        options=(COLUMNS, FLATTEN, PARAMS),
         spread=SearchOptions,
         body="search parameters",
         examples=("browse products", "browse products --filters brand:Acme --columns name,price"),
     ),
     Verb(
+        "export", "Write an index, or what passes the filters, to a file; its name says the format",
+        "svc_notebook.verbs.blocking.export",
+        operands=(
+            INDEX,
+            operand("path", "a file ending in .parquet, .ndjson, .csv …", completes="path"),
+        ),
+        options=(
+            Option("query", "only what these words find"),
+            COLUMNS,
+            Option(
+                "beside", "write these next to it, as JSON",
+                list[Literal["settings", "synonyms", "rules"]],
+            ),
+            Option("resume", "go on where an export to the same file was cut off", bool),
+            PARAMS,
+        ),
+        spread=SearchOptions,
+        body="search parameters",
+        examples=(
+            "export products products.parquet",
+            "export products cheap.csv.gz --filters 'price < 10' --beside settings,synonyms,rules",
+        ),
+    ),
+    Verb(
         "get", "Read records by their objectIDs",
         "svc_notebook.verbs.blocking.read_records",
         operands=(INDEX, operand("ids", "objectIDs", list[str], rest=True)),
-        options=(COLUMNS,),
+        options=(COLUMNS, FLATTEN),
         examples=("get products 17 18", "get products sku-1 --columns name,price"),
     ),
-    Verb(
-        "settings", "Show an index's settings, or change those that are named",
-        "svc_notebook.verbs.blocking.settings",
-        operands=(INDEX,),
-        options=(PARAMS,),
-        spread=Settings,
-        body="settings; null resets one",
-        examples=(
-            "settings products",
-            "settings products --searchableAttributes name,brand --hitsPerPage 10",
-        ),
-    ),
+    *SETTING,
     Verb(
         "indices", "List the indices",
         "svc_notebook.verbs.blocking.read_indices",
         examples=("indices",),
     ),
+    *EDITING,
     *LISTING,
+    *CURATING,
     *REMOVING,
+    *MANAGING,
+    *CRAWLING,
     Verb(
         "wait", "Wait until tasks are published",
         "svc_notebook.verbs.blocking.wait",
@@ -204,9 +234,9 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "help", "Say what there is, or what one verb takes",
         "svc_notebook.verbs.helping.help",
-        operands=(operand("verb", "a verb", completes="verb", required=False),),
+        operands=(operand("verb", "a verb", completes="verb", required=False, rest=True),),
         common=(),
-        examples=("help", "help search"),
+        examples=("help", "help search", "help synonyms save"),
     ),
 )  # fmt: skip
 
@@ -216,6 +246,45 @@ def find_verb(name: str, face: Face) -> Verb:
     rows = {verb.name: verb for verb in VERBS if face in verb.faces}
     if name not in rows:
         prefix = "%svc" if face == "magic" else "svc"
+        if any(verb.name == name for verb in VERBS):
+            raise BadOption(f"`{name}` is for notebooks; `{prefix} help` lists what is here")
         advice = did_you_mean(name, rows) or f"; `{prefix} help` lists them"
         raise BadOption(f"`{name}` is not a verb{advice}")
     return rows[name]
+
+
+def pick_verb(words: Sequence[str], face: Face) -> tuple[Verb, list[str]]:
+    """Return the row that a line's words begin with, and the words that are left.
+
+    A word that names a verb of the family is that verb, whatever else is called so; `list`, and
+    `search` where words can be looked for, say that the next word is no verb.
+    """
+    names = {verb.name for verb in VERBS if face in verb.faces}
+    first, *rest = words
+    members = [name for name in names if name.startswith(f"{first} ")]
+    if rest and f"{first} {rest[0]}" in names:
+        return find_verb(f"{first} {rest[0]}", face), rest[1:]
+    if members and first not in names:
+        raise BadOption(_which(first, rest[:1], members))
+    verb = find_verb(first, face)
+    if rest and rest[0] in lists_of(verb, members, face):
+        return verb, rest[1:]
+    if members and rest and not rest[0].startswith("-") and not verb.placed(face):
+        raise BadOption(_which(first, rest[:1], members))
+    return verb, rest
+
+
+def lists_of(verb: Verb, members: Sequence[str], face: Face) -> list[str]:
+    """The words that may follow a family's name to say that it lists."""
+    operands = [operand.name for operand in verb.placed(face)]
+    searched = [SEARCH] if members and "query" in operands else []
+    return [LIST, *searched] if members or verb.summary.startswith("List ") else searched
+
+
+def _which(family: str, word: Sequence[str], members: Sequence[str]) -> str:
+    known = sorted(name.removeprefix(f"{family} ") for name in members)
+    if not word or word[0].startswith("-"):
+        return f"`{family}` wants one of {', '.join(known)} after it"
+    return f"`{family} {word[0]}` is not a verb{did_you_mean(word[0], known)}; " + (
+        f"there are {', '.join(known)}"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -14,10 +14,13 @@ from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.errors import BadInput
 
 Face = Literal["magic", "command"]
-Source = Literal["index", "attribute", "facet", "profile", "path", "variable", "verb"]
+Source = Literal[
+    "index", "attribute", "facet", "profile", "path", "variable", "verb", "synonym", "rule", "key",
+    "cluster", "crawler", "network", "endpoint", "language", "right", "setting",
+]  # fmt: skip
 BOTH: tuple[Face, ...] = ("magic", "command")
 METAVARS: dict[Any, str] = {
-    int: "n", float: "seconds", list[str]: "name,name", dict[str, Any]: "json",
+    int: "n", float: "number", list[str]: "name,name", dict[str, Any]: "json",
     dict[str, str]: "json",
 }  # fmt: skip
 
@@ -87,10 +90,20 @@ YES = Option("yes", "do it without being asked", bool)
 
 
 @dataclass(frozen=True)
-class Verb:
-    """One row of the table.
+class Document:
+    """What a body holds that is no options: objects of a shape, for one argument."""
 
-    `destructive` says what is taken away, with `{index}` where a name belongs: the user is asked.
+    argument: str
+    shape: Any
+    many: bool = True
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One row of the table; a name of two words is a verb of the family its first one names.
+
+    `destructive` says what is taken away, with `{index}` where a name belongs: the user is asked,
+    unless `spares` says that these arguments take nothing away.
     """
 
     name: str
@@ -100,10 +113,25 @@ class Verb:
     options: tuple[Option, ...] = ()
     spread: Any = None
     body: str = ""
+    document: Document | None = None
     faces: tuple[Face, ...] = BOTH
     examples: tuple[str, ...] = ()
     common: tuple[Option, ...] = (PROFILE, FORMAT)
     destructive: str = ""
+    spares: Callable[[Mapping[str, Any]], bool] | None = None
+
+    @property
+    def family(self) -> str:
+        """The first word of its name."""
+        return self.name.partition(" ")[0]
+
+    def members(self) -> dict[str, Option]:
+        """What the members of a body are."""
+        return spread_options(self.document.shape if self.document else self.spread)
+
+    def asks(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether the user is to be asked before it is done with these arguments."""
+        return bool(self.destructive) and not (self.spares and self.spares(arguments))
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -129,25 +157,42 @@ def operand(
     type: Any = str,  # noqa: A002
     *,
     completes: Source | None = None,
+    argument: str = "",
     required: bool = True,
     rest: bool = False,
 ) -> Option:
     """Make something that is said by its place."""
     return Option(
-        name, help, type, completes=completes, required=required, positional=True, rest=rest
+        name, help, type, completes, argument, required=required, positional=True, rest=rest
     )
 
 
 def spread_options(shape: Any) -> dict[str, Option]:
-    """One option for each key of a TypedDict of search parameters or settings."""
-    if shape is None:
+    """One option for each key of a TypedDict; none for a shape that is no TypedDict."""
+    if not typing.is_typeddict(shape):
         return {}
     return {name: _spread_option(name, kind) for name, kind in hints(shape).items()}
 
 
 def _spread_option(name: str, kind: Any) -> Option:
-    about = PARAMETERS[name]
-    return Option(name, about.meaning, typing.get_args(kind)[0], SPREAD_SOURCES.get(name), name)
+    meaning = PARAMETERS[name].meaning if name in PARAMETERS else MEANINGS.get(name, "")
+    plain = typing.get_args(kind)[0] if typing.get_origin(kind) is typing.Annotated else kind
+    return Option(name, meaning, plain, SPREAD_SOURCES.get(name), name)
+
+
+MEANINGS = {
+    "acl": "what the key may do",
+    "description": "what it is for",
+    "indexes": "only these indices; `*` at an end stands for anything",
+    "maxHitsPerQuery": "hits of one query at the most",
+    "maxQueriesPerIPPerHour": "queries of one address in an hour at the most",
+    "queryParameters": "search parameters forced on every query, URL-encoded",
+    "referers": "only from these pages; `*` at an end stands for anything",
+    "validity": "seconds until the key ends",
+    "validUntil": "Unix time at which the key ends",
+    "restrictIndices": "only these indices",
+    "restrictSources": "only from this network",
+}
 
 
 # What the values of a search parameter or setting are names of.
@@ -165,4 +210,8 @@ SPREAD_SOURCES: dict[str, Source] = {
         "attribute",
     ),
     "replicas": "index",
+    "indexes": "index",
+    "restrictIndices": "index",
+    "acl": "right",
+    "language": "language",
 }  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conftest import ROOT, Running
+from tests.conftest import ROOT, Running, start_service, stop_service
 from tests.magics.kernel import Kernel, running_kernel
 
 FILMS = """
@@ -24,6 +24,14 @@ SETTINGS = """%%svc settings films
 searchableAttributes: title
 attributesForFaceting: genre, year
 """
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A service of this folder's own, whose few indices are shown whole."""
+    process, running = start_service(tmp_path_factory.mktemp("service"))
+    yield running
+    stop_service(process)
 
 
 @pytest.fixture(scope="session")

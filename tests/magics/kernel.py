@@ -32,6 +32,7 @@ class Kernel:
     manager: Any
     client: Any
     answers: list[str] = field(default_factory=list)
+    heard: list[Any] = field(default_factory=list)  # every message, as a front end hears them
 
     def run(self, code: str, answer: str | None = None) -> Cell:
         """Run a cell to its end; `answer` is typed where it asks for something."""
@@ -65,6 +66,13 @@ class Kernel:
         content = self._reply(self.client.complete(code))
         return code[content["cursor_start"] : content["cursor_end"]], content["matches"]
 
+    @property
+    def features(self) -> list[str]:
+        """What the kernel says it can do beyond the common."""
+        content = self._reply(self.client.kernel_info())
+        found: list[str] = content.get("supported_features", [])
+        return found
+
     def stop(self) -> None:
         """Press Stop."""
         self.manager.interrupt_kernel()
@@ -72,12 +80,14 @@ class Kernel:
     def _message(self, request: str) -> Any:
         while True:
             message = self.client.get_iopub_msg(timeout=PATIENCE)
+            self.heard.append(message)
             if message["parent_header"].get("msg_id") == request:
                 return message
 
     def _reply(self, request: str) -> Any:
         while True:
             message = self.client.get_shell_msg(timeout=PATIENCE)
+            self.heard.append(message)
             if message["parent_header"].get("msg_id") == request:
                 return message["content"]
 

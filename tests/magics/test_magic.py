@@ -15,7 +15,7 @@ from tests.magics.kernel import Kernel, running_kernel
 
 
 def test_a_search_is_a_value_and_prints_nothing(notebook: Kernel) -> None:
-    cell = notebook.good("%svc search films godfahter --ranking --columns title")
+    cell = notebook.good("%svc search films godfahter --criteria --columns title")
 
     assert "The Godfather" in cell.result
     assert "nbTypos" in cell.result
@@ -163,6 +163,7 @@ def test_accessors_are_there(notebook: Kernel) -> None:
     [
         ("%svc sea", "sea", ["search"]),
         ("x = 3\nfound = %svc search fil", "fil", ["films"]),
+        ("kept['found'] = %svc search fil", "fil", ["films"]),
         ("%svc search films --hitsP", "--hitsP", ["--hitsPerPage"]),
         ("%svc search films --typoTolerance ", "", ["true", "false", "min", "strict"]),
         ("%svc search films --facets ge", "ge", ["genre"]),

@@ -57,6 +57,42 @@ def test_one_line_is_one_value(line: str, value: object) -> None:
     assert list(read_body(line, SearchParams).values()) == [value]
 
 
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        ("searchableAttributes:\n  name\n  brand", ["name", "brand"]),
+        (
+            "searchableAttributes: name,\n  unordered(brand) ,\n  a, b",
+            ["name", "unordered(brand)", "a", "b"],
+        ),
+        ("searchableAttributes:\n  - name\n  # the maker\n  - brand", ["name", "brand"]),
+        ('searchableAttributes:\n  - "title,name"\n  - 7', ["title,name", "7"]),
+        ("attributesForFaceting:\n  - brand", ["brand"]),
+        ("optionalWords:\n  oak table\n  lamp, desk", ["oak table", "lamp, desk"]),
+        ("userData:\n  one\n  two", "one\ntwo"),
+    ],
+)
+def test_a_list_may_have_a_line_for_each_item(body: str, value: object) -> None:
+    assert list(read_body(body, Settings).values()) == [value]
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        ("filters:\n  brand:Acme\n  AND price < 10", "brand:Acme\nAND price < 10"),
+        ("facetFilters:\n  brand:Acme, Inc\n  color:red", ["brand:Acme, Inc", "color:red"]),
+        (
+            'facetFilters:\n  - brand:Acme\n  - ["color:red", "color:blue"]',
+            ["brand:Acme", ["color:red", "color:blue"]],
+        ),
+        ("facets:\n  brand,\n  color", ["brand", "color"]),
+        ("query: a\u2028b", "a\u2028b"),
+    ],
+)
+def test_lines_of_a_search_are_one_value(body: str, value: object) -> None:
+    assert list(read_body(body, SearchParams).values()) == [value]
+
+
 def test_null_in_settings_stays_null() -> None:
     assert read_body("ranking: null", Settings) == {"ranking": None}
 
@@ -76,6 +112,9 @@ def test_null_in_settings_stays_null() -> None:
         ('facetFilters: {"a": 1}', "line 1: `facetFilters`"),
         ('{"query": "a",\n "page": }', "line 2, column 10: not valid JSON"),
         ('{"query": 1}', "`query`: expected"),
+        ('{"query": "a", "query": "b"}', "`query` is given twice"),
+        ("page: two", "line 1: `page`: expected `int`, got `str`"),
+        ("hitsPerPage:\n  - 3", "line 1: `hitsPerPage`: expected `int`, got `array`"),
         ('{"hitPerPage": 1}', "did you mean `hitsPerPage`"),
         ('{"minProximity": NaN}', "JSON has no NaN"),
         ("{" * 5000, "not valid JSON"),

@@ -6,6 +6,8 @@ import pytest
 
 from svc_notebook.verbs.completion import complete_body, complete_line
 
+RULES = ["get", "save", "import", "replace", "export", "delete", "clear", "list", "search"]
+
 
 class Known:
     """Names as a service, a folder and a kernel would give them."""
@@ -18,6 +20,9 @@ class Known:
 
     def facets(self, index: str) -> list[str]:
         return {"films": ["genre"], "products": ["brand", "colour"]}.get(index, [])
+
+    def named(self, kind: str, index: str) -> list[str]:
+        return {"synonym": [f"pair-of-{index}"], "language": ["en", "fr"]}.get(kind, [])
 
     def profiles(self) -> list[str]:
         return ["local", "staging"]
@@ -33,7 +38,7 @@ class Known:
     ("typed", "fragment", "texts"),
     [
         ("sea", "sea", ["search"]),
-        ("s", "s", ["serve", "stop", "search", "settings", "synonyms", "sources"]),
+        ("s", "s", ["serve", "stop", "search", "show", "settings", "synonyms", "sources"]),
         ("search f", "f", ["films"]),
         ("search ", "", ["films", "products", "'two words'"]),
         ("search 'two", "two", ["two words"]),
@@ -62,7 +67,29 @@ class Known:
         ("help sea", "sea", ["search"]),
         ("wait 7 --index f", "f", ["films"]),
         ("nothing ", "", []),
+        ("synonyms s", "s", ["save", "search"]),
+        (
+            "settings ",
+            "",
+            ["show", "set", "diff", "reset", "list", "films", "products", "'two words'"],
+        ),
+        ("synonyms save fi", "fi", ["films"]),
+        ("synonyms list fi", "fi", ["films"]),
+        ("synonyms delete films p", "p", ["pair-of-films"]),
+        ("synonyms save films --f", "--f", ["--from", "--forwardToReplicas"]),
+        ("dictionaries settings stopwords --off en,f", "f", ["fr"]),
+        ("dictionaries save st", "st", ["stopwords"]),
+        ("settings reset films hitsP", "hitsP", ["hitsPerPage"]),
+        ("help syn", "syn", ["synonyms"]),
         ("search films --nothing ", "", []),
+        ("help synonyms s", "s", ["save"]),
+        ("call get_obj", "get_obj", ["get_objects", "get_object"]),
+        ("call get_object ", "", ["index=", "object_id=", "attributesToRetrieve=", "attributes="]),
+        ("call get_object index=films o", "o", ["object_id="]),
+        ("call get_object index=fi", "fi", ["films"]),
+        ("call get_object object_id=fi", "fi", []),
+        ("call search index=films hitsP", "hitsP", ["hitsPerPage="]),
+        ("call nothing in", "in", []),
     ],
 )
 def test_a_line_goes_on(typed: str, fragment: str, texts: list[str]) -> None:
@@ -98,6 +125,11 @@ def test_a_line_goes_on(typed: str, fragment: str, texts: list[str]) -> None:
         ("settings products", "filt", "filt", []),
         ("indices", "pa", "", []),
         ("search films", "unknown: x", "x", []),
+        ("synonyms save films", "ty", "ty", ["type:"]),
+        ("synonyms save films", "objectID: a\n---\ntype: pl", "pl", ["placeholder"]),
+        ("rules save films", '[{"obj', "obj", ["objectID"]),
+        ("settings set films", "hitsP", "hitsP", ["hitsPerPage:"]),
+        ("synonyms films", "ty", "", []),
     ],
 )
 def test_a_body_goes_on(line: str, typed: str, fragment: str, texts: list[str]) -> None:

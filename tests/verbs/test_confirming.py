@@ -98,7 +98,10 @@ def test_with_yes_nobody_is_asked() -> None:
 def test_every_verb_that_takes_away_knows_yes_and_no_other_does() -> None:
     known = {verb.name for verb in VERBS if YES in verb.named("command").values()}
 
-    assert known == {"clear", "copy", "delete", "drop", "move"}
+    words = {name.split()[-1] for name in known}
+    assert {"clear", "copy", "delete", "drop", "move", "rules replace", "settings reset"} <= known
+    assert known == {verb.name for verb in VERBS if verb.destructive}
+    assert not words & {"get", "list", "export", "search", "show"}
 
 
 def test_many_ids_are_shortened() -> None:

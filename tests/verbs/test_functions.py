@@ -12,7 +12,7 @@ import svc_notebook as svc
 from svc_notebook.client import Client
 from svc_notebook.session import connecting as session
 from svc_notebook.session.configuration import make_connection
-from svc_notebook.verbs.blocking import load_or_plan
+from svc_notebook.verbs.choosing import load_or_plan
 from svc_notebook.verbs.connecting import connect_asking
 from tests.conftest import Running
 

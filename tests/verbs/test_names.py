@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import threading
 import time
@@ -11,9 +12,13 @@ from pathlib import Path
 
 import pytest
 
+import svc_notebook as svc
 from svc_notebook import session
 from svc_notebook.session import connecting
+from svc_notebook.verbs import names as naming
 from svc_notebook.verbs.names import LiveNames
+from tests.conftest import Running
+from tests.verbs.conftest import Typed
 
 
 class Slow(ThreadingHTTPServer):
@@ -77,11 +82,74 @@ def test_an_answer_is_kept_for_a_while(slow: Slow) -> None:
     assert slow.asked == asked
 
 
+@pytest.mark.timeout(15)  # the service keeps its answers back for longer
+def test_while_one_question_waits_others_wait_for_less(
+    slow: Slow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = LiveNames({})
+    names.indices()
+    monkeypatch.setattr(naming, "PATIENCE", 1000)
+
+    assert names.facets("films") == []
+
+
+def test_a_question_that_fails_when_nobody_waits_is_not_complained_of(
+    slow: Slow, caplog: pytest.LogCaptureFixture
+) -> None:
+    names = LiveNames({})
+    names.named("key", "")  # the answer is that of another question
+    (task,) = names._asked.values()
+
+    slow.go_on.set()
+    while not task.done():
+        time.sleep(0.01)
+    del names, task
+    gc.collect()
+
+    assert caplog.text == ""
+
+
 def test_a_service_that_is_away_has_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connecting, "_current", None)
     session.connect(url="http://127.0.0.1:9", app_id="X", api_key="k")
 
     assert LiveNames({}).facets("films") == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("synonym", ["pair"]),
+        ("rule", ["sale"]),
+        ("cluster", ["local-1", "local-2"]),
+        ("network", []),
+        ("crawler", []),
+        ("nothing", []),
+    ],
+)
+def test_what_there_is_of_a_kind_is_named(typed_apart: Typed, kind: str, names: list[str]) -> None:
+    svc.save_synonyms("named", {"objectID": "pair", "type": "synonym", "synonyms": ["a", "b"]})
+    svc.save_rules("named", {"objectID": "sale", "consequence": {"filterPromotes": True}})
+    live = LiveNames({})
+
+    found = live.named(kind, "named")
+    for _ in range(200):
+        if found == names:
+            break
+        time.sleep(0.01)
+        found = live.named(kind, "named")
+
+    assert found == names
+
+
+def test_keys_and_languages_are_named(typed_apart: Typed, apart: Running) -> None:
+    live = LiveNames({})
+    while not (keys := live.named("key", "")) or not (languages := live.named("language", "")):
+        time.sleep(0.01)
+
+    assert apart.searchKey[:4] in keys
+    assert {"en", "fr"} <= set(languages)
+    assert all(len(key) == 4 for key in keys)
 
 
 def test_without_a_connection_there_are_no_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pandas as pd
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.session import connecting as session
-from svc_notebook.verbs.binding import bind_words
-from svc_notebook.verbs.line import split_line
-from svc_notebook.verbs.performing import perform
-from svc_notebook.verbs.table import find_verb
 from tests.conftest import Running
+from tests.verbs.conftest import Typed
 
 INDEX = "operating"
 SYNONYM = {"objectID": "pair", "type": "synonym", "synonyms": ["lamp", "light"]}
@@ -23,7 +15,6 @@ RULE = {"objectID": "sale", "enabled": False, "consequence": {"params": {"filter
 LAMPS = pd.DataFrame(
     {"objectID": ["1", "2", "3"], "name": ["blue lamp", "red lamp", "desk"], "price": [9, 12, 50]}
 )
-Typed = Callable[..., Any]
 
 
 def connect(service: Running, key: str) -> svc.Client:
@@ -40,21 +31,6 @@ def lamps(service: Running) -> None:
     client.wait(client.save_rules(INDEX, [RULE]), index=INDEX)  # type: ignore[list-item]
 
 
-@pytest.fixture
-def typed(service: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Typed:
-    """What a line of a connected notebook gives."""
-    monkeypatch.setenv("SVC_CONFIG", str(tmp_path / "config.toml"))
-    monkeypatch.setattr(session, "_current", None)
-    connect(service, service.adminKey)
-
-    def do(line: str, **variables: object) -> Any:
-        name, *words = [word.text for word in split_line(line)]
-        call = bind_words(find_verb(name, "magic"), words, "magic", variables)
-        return perform(call, "magic")
-
-    return do
-
-
 def test_logs_are_of_one_index(typed: Typed) -> None:
     typed(f"search {INDEX} lamp")
 
@@ -62,6 +38,15 @@ def test_logs_are_of_one_index(typed: Typed) -> None:
 
     assert len(logs) >= 1
     assert set(logs["index"]) == {INDEX}
+
+
+@pytest.mark.parametrize("line", ["search {} box", "multi-search {} box", "browse {}", "get {} 1"])
+def test_members_of_objects_are_columns_on_request(typed: Typed, line: str) -> None:
+    svc.push(pd.DataFrame({"objectID": ["1"], "name": ["box"], "size": [{"w": 3}]}), "boxes")
+
+    found = typed(f"{line.format('boxes')} --flatten")
+
+    assert found["size.w"].tolist() == [3]
 
 
 def test_facets_are_counted_among_what_is_found(typed: Typed) -> None:
@@ -107,7 +92,7 @@ def test_keys_are_listed_without_showing_them(typed: Typed, service: Running) ->
         ("users nobody --cluster local-1", "userID"),
         ("users --top", "rank"),
         ("sources", "source"),
-        ("dictionary stopwords zzz --language en", "word"),
+        ("dictionaries stopwords zzz --language en", "word"),
         ("languages", "compounds"),
     ],
 )
@@ -122,7 +107,7 @@ def test_top_users_cannot_be_chosen(typed: Typed) -> None:
 
 def test_a_dictionary_has_one_of_three_names(typed: Typed) -> None:
     with pytest.raises(svc.errors.BadOption, match="plurals"):
-        typed("dictionary plural")
+        typed("dictionaries plural")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,164 @@
+"""What synonyms and rules have in common: lists of objects around an index, each with an id."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict
+
+from svc_notebook.api.shapes import Rule, Synonym
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.together import run_together
+from svc_notebook.errors import BadInput, KeyRefused, NotFound
+from svc_notebook.frames.reading import id_text
+from svc_notebook.verbs.documents import Documents, take_documents, write_file
+
+Done = dict[str, Any]
+PAGE = 1000  # the most that one search gives
+AT_ONCE = 8  # deletions under way at the same time
+
+
+class Forward(TypedDict, total=False):
+    """Whether a change is made to the replicas, too."""
+
+    forwardToReplicas: bool
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of such objects, and the calls that reach them."""
+
+    name: str
+    shape: Any
+    find: Callable[..., Awaitable[Any]]
+    save: Callable[..., Awaitable[Any]]
+    delete: Callable[..., Awaitable[Any]]
+    clear: Callable[..., Awaitable[Any]]
+
+
+SYNONYMS = Kind(
+    "synonyms", Synonym,
+    find=lambda client, index, page, size: client.search_synonyms(
+        index, page=page, hitsPerPage=size
+    ),
+    save=lambda client, index, objects, replace, forward: client.save_synonyms(
+        index, objects, replaceExistingSynonyms=replace, **forward
+    ),
+    delete=lambda client, index, one, forward: client.delete_synonym(index, one, **forward),
+    clear=lambda client, index, forward: client.clear_synonyms(index, **forward),
+)  # fmt: skip
+RULES = Kind(
+    "rules", Rule,
+    find=lambda client, index, page, size: client.search_rules(
+        index, page=page, hitsPerPage=size
+    ),
+    save=lambda client, index, objects, replace, forward: client.save_rules(
+        index, objects, clearExistingRules=replace, **forward
+    ),
+    delete=lambda client, index, one, forward: client.delete_rule(index, one, **forward),
+    clear=lambda client, index, forward: client.clear_rules(index, **forward),
+)  # fmt: skip
+
+
+async def save(
+    client: AsyncClient, kind: Kind, index: str, given: Documents, forward: Forward
+) -> Done:
+    """Save each in place of the one with its id; the others stay."""
+    objects = take_documents(given, kind.shape, kind.name)
+    before = await count(client, kind, index)
+    answers = [
+        await kind.save(client, index, objects[start : start + PAGE], False, forward)
+        for start in range(0, len(objects), PAGE)
+    ]
+    await client.wait(answers, index=index)
+    return await _told(client, kind, index, before, saved=len(objects))
+
+
+async def replace(
+    client: AsyncClient, kind: Kind, index: str, given: Documents, forward: Forward
+) -> Done:
+    """Put these in place of all there are, at one moment."""
+    objects = take_documents(given, kind.shape, kind.name)
+    if not objects:
+        raise BadInput(f"there are no {kind.name} to put in place of the others; `clear` is for it")
+    before = await count(client, kind, index)
+    await client.wait(await kind.save(client, index, objects, True, forward), index=index)
+    return await _told(client, kind, index, before, saved=len(objects))
+
+
+async def delete(
+    client: AsyncClient, kind: Kind, index: str, ids: Iterable[Any], forward: Forward
+) -> Done:
+    """Delete those with these ids; what is not there is an error, and nothing is deleted."""
+    wanted = list(dict.fromkeys(id_text(each) for each in ([ids] if isinstance(ids, str) else ids)))
+    known = {each["objectID"] for each in await find_all(client, kind, index)}
+    if lost := [each for each in wanted if each not in known]:
+        raise NotFound(
+            f"{index} has no {kind.name} {', '.join(lost[:10])}; nothing was deleted", status=404
+        )
+    answers: list[Any] = []
+
+    async def delete_one(one: str) -> None:
+        answers.append(await kind.delete(client, index, one, forward))
+
+    for start in range(0, len(wanted), AT_ONCE):
+        await run_together(delete_one(one) for one in wanted[start : start + AT_ONCE])
+    await client.wait(answers, index=index)
+    return await _told(client, kind, index, len(known))
+
+
+async def clear(client: AsyncClient, kind: Kind, index: str, forward: Forward) -> Done:
+    """Delete all of them; an index that is not there is an error."""
+    before = await count(client, kind, index)
+    if not before and not await client.index_exists(index):
+        raise NotFound(f"Index {index} does not exist", status=404)
+    await client.wait(await kind.clear(client, index, forward), index=index)
+    return await _told(client, kind, index, before)
+
+
+async def export(client: AsyncClient, kind: Kind, index: str, path: str | Path) -> Done:
+    """Write all of them to a file."""
+    found = await find_all(client, kind, index)
+    write_file(Path(path), found, kind.shape)
+    return {"index": index, "path": str(path), "written": len(found)}
+
+
+async def find_all(client: AsyncClient, kind: Kind, index: str) -> list[dict[str, Any]]:
+    """Read all of them as they were saved."""
+    return await every_page(lambda page: kind.find(client, index, page, PAGE))
+
+
+async def every_page(fetch: Callable[[int], Awaitable[Any]]) -> list[dict[str, Any]]:
+    """Read page after page: to the number of hits told, else to a page with nothing on it."""
+    found: list[Mapping[str, Any]] = []
+    for page in itertools.count():
+        answer = await fetch(page)
+        found += answer["hits"]
+        if not answer["hits"] or len(found) >= answer.get("nbHits", float("inf")):
+            break
+    return [own_members(each) for each in found]
+
+
+def own_members(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what a service adds to what was saved."""
+    return {name: value for name, value in document.items() if not name.startswith("_")}
+
+
+async def count(client: AsyncClient, kind: Kind, index: str) -> int | None:
+    """Count them; None for a key that may not read them, 0 where there is no index yet."""
+    try:
+        answer = await kind.find(client, index, 0, 1)
+    except NotFound:
+        return 0
+    except KeyRefused:
+        return None
+    return int(answer["nbHits"])
+
+
+async def _told(
+    client: AsyncClient, kind: Kind, index: str, before: int | None, **more: Any
+) -> Done:
+    after = await count(client, kind, index)
+    return {"index": index, **more, "before": before, "after": after}

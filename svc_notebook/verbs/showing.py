@@ -1,0 +1,212 @@
+"""Hits to look at: marked where they match, with facets and counts, never too long."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Unpack
+
+from pandas import DataFrame
+
+from svc_notebook import frames
+from svc_notebook.api.parameters import SearchOptions
+from svc_notebook.errors import BadInput
+from svc_notebook.verbs.clients import AnyClient, asynchronous
+
+BUDGET = 200_000  # bytes of what is shown
+LONGEST = 400  # characters of one value
+VALUES = 10  # values of one facet
+_MARKED = "highlighted."
+# Private letters: no record can write a mark of its own with them unseen.
+PRIVATE = ("\ue000", "\ue001")
+
+
+class Piece(NamedTuple):
+    """A stretch of text, and whether it is marked."""
+
+    text: str
+    marked: bool
+
+
+class Shown:
+    """What a search found, as HTML in notebooks and as text elsewhere; `frame` is the table."""
+
+    def __init__(self, frame: DataFrame, tags: tuple[str, str], budget: int) -> None:
+        self.frame = frame
+        self._tags = tags
+        self._budget = budget
+
+    def _repr_html_(self) -> str:
+        rows = (_hit_html(*hit) for hit in _hits(self.frame, self._tags))
+        head = [f"<p>{html.escape(self._headline())}</p>", *map(_facet_html, self._facets())]
+        room = self._budget - _size(head)
+        return "".join(
+            ["<div>", *head, *_within(rows, room, len(self.frame), _MORE_HTML), "</div>"]
+        )
+
+    def __repr__(self) -> str:
+        rows = (_hit_text(*hit) for hit in _hits(self.frame, self._tags))
+        head = [f"{_printable(self._headline())}\n", *map(_facet_text, self._facets())]
+        room = self._budget - _size(head)
+        return "".join([*head, *_within(rows, room, len(self.frame), _MORE_TEXT)]).rstrip("\n")
+
+    def _headline(self) -> str:
+        facts = self.frame.attrs["svc"]
+        found = facts.get("nbHits", len(self.frame))
+        words = f' for "{_short(str(facts["query"]))}"' if facts.get("query") else ""
+        took = f", {facts['processingTimeMS']} ms" if "processingTimeMS" in facts else ""
+        shown = f"{len(self.frame)} of " if found != len(self.frame) else ""
+        return f"{shown}{_count(found)}{words} in {facts.get('index', '')}{took}"
+
+    def _facets(self) -> Iterator[tuple[str, list[tuple[str, int]], int]]:
+        found = self.frame.attrs["svc"].get("facets", {})
+        for name, values in found.items():
+            yield name, list(values.items())[:VALUES], len(values)
+
+
+async def show_search(
+    index: str,
+    query: str = "",
+    *,
+    client: AnyClient | None = None,
+    **params: Unpack[SearchOptions],
+) -> Shown:
+    """Search, and show the hits with their matches marked, the facets asked for and the counts."""
+    asked: Any = {**params, "highlightPreTag": PRIVATE[0], "highlightPostTag": PRIVATE[1]}
+    frame = await frames.search(asynchronous(client), index, query, highlight=True, **asked)
+    return Shown(frame, PRIVATE, BUDGET)
+
+
+def show(frame: DataFrame, *, budget: int = BUDGET) -> Shown:
+    """Show a frame that a search gave as hits: with their matches marked if it has them."""
+    facts = getattr(frame, "attrs", {}).get("svc")
+    if not isinstance(facts, Mapping) or "objectID" not in frame:
+        raise BadInput("show what `search` gave: a DataFrame that says where it comes from")
+    params = facts.get("params", {})
+    tags = (params.get("highlightPreTag", "<em>"), params.get("highlightPostTag", "</em>"))
+    return Shown(frame, tags, budget)
+
+
+def _count(found: int) -> str:
+    return f"{found:,} hit" + ("" if found == 1 else "s")
+
+
+_Hit = tuple[int, str, list[tuple[str, list[Piece]]]]
+
+
+def _hits(frame: DataFrame, tags: tuple[str, str]) -> Iterator[_Hit]:
+    names = [str(name) for name in frame.columns]
+    shown = [name for name in names if name not in ("rank", "objectID", "query")]
+    plain = [name for name in shown if not name.startswith(_MARKED)]
+    for number, row in enumerate(frame.to_dict("records"), 1):
+        fields = [(name, _pieces(row.get(f"{_MARKED}{name}"), row[name], tags)) for name in plain]
+        held = [(name, pieces) for name, pieces in fields if pieces]
+        yield int(row.get("rank", number)), str(row["objectID"]), held
+
+
+def _pieces(marked: Any, plain: Any, tags: tuple[str, str]) -> list[Piece]:
+    """Cut a value into stretches, no longer than is shown of one."""
+    if _is_missing(marked) and _is_missing(plain):
+        return []
+    kept: list[Piece] = []
+    room = LONGEST
+    whole = [Piece(_text_of(plain), False)] if _is_missing(marked) else _cut(_text_of(marked), tags)
+    for piece in whole:
+        kept.append(piece._replace(text=piece.text[:room]))
+        room -= len(piece.text)
+        if room <= 0:
+            return [*kept, Piece("…", False)] if room < 0 else kept
+    return kept
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (not isinstance(value, (list, dict)) and bool(value != value))
+
+
+def _text_of(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_text_of, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_text_of(inner)}" for name, inner in value.items())
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _cut(text: str, tags: tuple[str, str]) -> Iterator[Piece]:
+    marked = False
+    for part in re.split("(" + "|".join(map(re.escape, tags)) + ")", text):
+        if part in tags:
+            marked = part == tags[0]
+        elif part:
+            yield Piece(part, marked)
+
+
+def _hit_html(rank: int, object_id: str, fields: list[tuple[str, list[Piece]]]) -> str:
+    lines = [f"<b>{rank}. {html.escape(_short(object_id))}</b>"]
+    lines += [f"{html.escape(name)}: {''.join(map(_piece_html, held))}" for name, held in fields]
+    return f"<p>{'<br>'.join(lines)}</p>"
+
+
+def _piece_html(piece: Piece) -> str:
+    text = html.escape(piece.text)
+    return f"<mark>{text}</mark>" if piece.marked else text
+
+
+def _hit_text(rank: int, object_id: str, fields: list[tuple[str, list[Piece]]]) -> str:
+    lines = [f"{rank}. {_printable(_short(object_id))}"]
+    lines += [f"   {_printable(name)}: {''.join(map(_piece_text, held))}" for name, held in fields]
+    return "\n".join(lines) + "\n"
+
+
+def _piece_text(piece: Piece) -> str:
+    text = _printable(piece.text)
+    return f"*{text}*" if piece.marked else text
+
+
+def _printable(text: str) -> str:
+    """Keep what could steer a terminal from doing so."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _facet_html(facet: tuple[str, list[tuple[str, int]], int]) -> str:
+    return f"<p>{html.escape(_facet_line(facet))}</p>"
+
+
+def _facet_text(facet: tuple[str, list[tuple[str, int]], int]) -> str:
+    return f"{_printable(_facet_line(facet))}\n"
+
+
+def _facet_line(facet: tuple[str, list[tuple[str, int]], int]) -> str:
+    name, values, total = facet
+    more = f", and {total - len(values)} more" if total > len(values) else ""
+    return f"{name}: " + ", ".join(f"{_short(v)} ({count:,})" for v, count in values) + more
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def _more(pattern: str) -> Callable[[int], str]:
+    return lambda left: pattern.format(left)
+
+
+_MORE_HTML = _more("<p>… and {:,} more rows</p>")
+_MORE_TEXT = _more("… and {:,} more rows\n")
+
+
+def _within(
+    rows: Iterable[str], room: int, total: int, more: Callable[[int], str]
+) -> Iterator[str]:
+    """Yield rows as long as there is room, and at the end how many are left."""
+    room -= len(more(total).encode())
+    for number, row in enumerate(rows):
+        room -= len(row.encode())
+        if room < 0:
+            yield more(total - number)
+            return
+        yield row
+
+
+def _size(texts: Iterable[str]) -> int:
+    return sum(len(text.encode()) for text in texts) + len("<div></div>")

@@ -1,0 +1,112 @@
+"""Save, replace, delete and export an index's synonyms, and the same for its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Unpack
+
+from svc_notebook.verbs import curation
+from svc_notebook.verbs.clients import AnyClient, asynchronous
+from svc_notebook.verbs.curation import RULES, SYNONYMS, Done, Forward
+from svc_notebook.verbs.documents import Documents
+
+
+async def get_synonym(index: str, id: str, *, client: AnyClient | None = None) -> dict[str, Any]:  # noqa: A002
+    """Read one synonym as it was saved."""
+    return curation.own_members(await asynchronous(client).get_synonym(index, id))
+
+
+async def save_synonyms(
+    index: str,
+    synonyms: Documents,
+    *,
+    client: AnyClient | None = None,
+    **replicas: Unpack[Forward],
+) -> Done:
+    """Save synonyms: one, several, a DataFrame's or a file's; the others of the index stay."""
+    return await curation.save(asynchronous(client), SYNONYMS, index, synonyms, replicas)
+
+
+async def replace_synonyms(
+    index: str,
+    synonyms: Documents,
+    *,
+    client: AnyClient | None = None,
+    **replicas: Unpack[Forward],
+) -> Done:
+    """Put these synonyms in place of all the index has, at one moment."""
+    return await curation.replace(asynchronous(client), SYNONYMS, index, synonyms, replicas)
+
+
+async def delete_synonyms(
+    index: str,
+    ids: Iterable[Any],
+    *,
+    client: AnyClient | None = None,
+    **replicas: Unpack[Forward],
+) -> Done:
+    """Delete synonyms by their objectIDs."""
+    return await curation.delete(asynchronous(client), SYNONYMS, index, ids, replicas)
+
+
+async def clear_synonyms(
+    index: str, *, client: AnyClient | None = None, **replicas: Unpack[Forward]
+) -> Done:
+    """Delete all synonyms of an index."""
+    return await curation.clear(asynchronous(client), SYNONYMS, index, replicas)
+
+
+async def export_synonyms(index: str, path: str | Path, *, client: AnyClient | None = None) -> Done:
+    """Write an index's synonyms to a CSV, JSON or NDJSON file."""
+    return await curation.export(asynchronous(client), SYNONYMS, index, path)
+
+
+async def get_rule(index: str, id: str, *, client: AnyClient | None = None) -> dict[str, Any]:  # noqa: A002
+    """Read one rule as it was saved."""
+    return curation.own_members(await asynchronous(client).get_rule(index, id))
+
+
+async def save_rules(
+    index: str,
+    rules: Documents,
+    *,
+    client: AnyClient | None = None,
+    **replicas: Unpack[Forward],
+) -> Done:
+    """Save rules: one, several, a DataFrame's or a file's; the others of the index stay."""
+    return await curation.save(asynchronous(client), RULES, index, rules, replicas)
+
+
+async def replace_rules(
+    index: str,
+    rules: Documents,
+    *,
+    client: AnyClient | None = None,
+    **replicas: Unpack[Forward],
+) -> Done:
+    """Put these rules in place of all the index has, at one moment."""
+    return await curation.replace(asynchronous(client), RULES, index, rules, replicas)
+
+
+async def delete_rules(
+    index: str,
+    ids: Iterable[Any],
+    *,
+    client: AnyClient | None = None,
+    **replicas: Unpack[Forward],
+) -> Done:
+    """Delete rules by their objectIDs."""
+    return await curation.delete(asynchronous(client), RULES, index, ids, replicas)
+
+
+async def clear_rules(
+    index: str, *, client: AnyClient | None = None, **replicas: Unpack[Forward]
+) -> Done:
+    """Delete all rules of an index."""
+    return await curation.clear(asynchronous(client), RULES, index, replicas)
+
+
+async def export_rules(index: str, path: str | Path, *, client: AnyClient | None = None) -> Done:
+    """Write an index's rules to a CSV, JSON or NDJSON file."""
+    return await curation.export(asynchronous(client), RULES, index, path)

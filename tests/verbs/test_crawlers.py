@@ -1,0 +1,232 @@
+"""Crawlers and events: what is sent, to a service that answers as it is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import svc_notebook as svc
+from tests.client.stub import Stub, answer
+from tests.verbs.conftest import Typed, sent, type_line
+
+CRAWLERS = "/api/1/crawlers"
+TWO = ["https://a", "https://b"]
+TASK = {"taskId": "t1"}
+CONFIG = {"appId": "X", "rateLimit": 8, "startUrls": ["https://example.com"]}
+EVENT = {"eventType": "click", "eventName": "Clicked", "index": "films", "userToken": "u1"}
+
+
+@pytest.fixture
+def typed(stub: Stub) -> Typed:
+    return type_line
+
+
+@pytest.mark.parametrize(
+    ("line", "request_line", "result"),
+    [
+        ("crawlers run c1", ("POST", f"{CRAWLERS}/c1/run", None), "t1"),
+        ("crawlers pause c1", ("POST", f"{CRAWLERS}/c1/pause", None), "t1"),
+        ("crawlers reindex c1", ("POST", f"{CRAWLERS}/c1/reindex", None), "t1"),
+        ("crawlers rename c1 docs", ("PATCH", f"{CRAWLERS}/c1", {"name": "docs"}), "t1"),
+        ("crawlers config c1 --from held", ("PATCH", f"{CRAWLERS}/c1/config", CONFIG), "t1"),
+        (
+            "crawlers config c1 --from held --whole",
+            ("PATCH", f"{CRAWLERS}/c1", {"config": CONFIG}),
+            "t1",
+        ),
+        (
+            "crawlers crawl c1 https://a https://b --save false",
+            (
+                "POST",
+                f"{CRAWLERS}/c1/urls/crawl",
+                {"urls": ["https://a", "https://b"], "save": False},
+            ),
+            ["t1"],
+        ),
+        ("crawlers tasks c1 t1", ("GET", f"{CRAWLERS}/c1/tasks/t1", None), "t1"),
+        ("crawlers cancel c1 t9", ("POST", f"{CRAWLERS}/c1/tasks/t9/cancel", None), "t9"),
+    ],
+)
+def test_a_verb_sends_one_request(
+    stub: Stub, typed: Typed, line: str, request_line: Any, result: Any
+) -> None:
+    stub.acts[:] = [answer({**TASK, "pending": False})]
+
+    done = typed(line, held=CONFIG)
+
+    assert sent(stub) == [request_line]
+    assert (done["crawler"], done["taskId"]) == ("c1", result)
+
+
+@pytest.mark.parametrize("way", ["file", "variable", "json", "lines"])
+def test_a_crawler_is_made_of_a_configuration(
+    stub: Stub, typed: Typed, tmp_path: Path, way: str
+) -> None:
+    stub.acts[:] = [answer({"id": "c1"})]
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(CONFIG))
+    lines = 'appId: X\nrateLimit: 8\nstartUrls: ["https://example.com"]'
+    ways: dict[str, Any] = {
+        "file": (f"crawlers create docs {path}",),
+        "variable": ("crawlers create docs --from held",),
+        "json": ("crawlers create docs", json.dumps(CONFIG)),
+        "lines": ("crawlers create docs", lines),
+    }
+
+    done = typed(*ways[way], held=CONFIG)
+
+    assert sent(stub) == [("POST", CRAWLERS, {"name": "docs", "config": CONFIG})]
+    assert done == {"crawler": "c1", "name": "docs"}
+
+
+def test_a_crawler_is_shown_with_its_configuration(stub: Stub, typed: Typed) -> None:
+    stub.acts[:] = [answer({"name": "docs", "config": CONFIG})]
+
+    assert typed("crawlers show c1")["config"] == CONFIG
+    assert stub.requests[0].target == f"{CRAWLERS}/c1?withConfig=true"
+    assert stub.requests[0].headers["authorization"].startswith("Basic ")
+
+
+@pytest.mark.parametrize(
+    ("line", "body"),
+    [
+        ("crawlers test c1 https://a", {"url": "https://a"}),
+        ("crawlers test c1 https://a --from held", {"url": "https://a", "config": CONFIG}),
+    ],
+)
+def test_one_url_is_tried(stub: Stub, typed: Typed, line: str, body: Any) -> None:
+    stub.acts[:] = [answer({"records": [], "links": ["https://b"]})]
+
+    found = typed(line, held=CONFIG)
+
+    assert sent(stub) == [("POST", f"{CRAWLERS}/c1/test", body)]
+    assert found["links"] == ["https://b"]
+
+
+def test_many_urls_go_fifty_at_a_time(stub: Stub, typed: Typed) -> None:
+    stub.acts[:] = [answer(TASK)]
+    urls = pd.Series([f"https://example.com/{n}" for n in range(120)])
+
+    done = typed("crawlers crawl c1 --from urls", urls=urls)
+
+    assert [len(body["urls"]) for _, _, body in sent(stub)] == [50, 50, 20]
+    assert (done["urls"], len(done["taskId"])) == (120, 3)
+
+
+def test_a_task_is_waited_for(stub: Stub, typed: Typed) -> None:
+    stub.acts[:] = [
+        answer({"pending": True}),
+        answer({"pending": True}),
+        answer({"pending": False}),
+    ]
+
+    assert typed("crawlers tasks c1 t1 --wait")["pending"] is False
+    assert len(stub.requests) == 3
+
+
+def test_a_task_that_takes_too_long_is_told(stub: Stub, typed: Typed) -> None:
+    stub.acts[:] = [answer({"pending": True})]
+
+    with pytest.raises(svc.errors.TaskFailed, match="task t1 of c1 is not done"):
+        typed("crawlers tasks c1 t1 --wait --timeout 0.1")
+
+
+def test_the_task_that_blocks_is_looked_up(stub: Stub, typed: Typed) -> None:
+    stub.acts[:] = [answer({"blocked": True, "blockingTaskId": "t7"}), answer({})]
+
+    assert typed("crawlers cancel c1")["taskId"] == "t7"
+
+
+def test_without_a_task_that_blocks_nothing_is_cancelled(stub: Stub, typed: Typed) -> None:
+    stub.acts[:] = [answer({"blocked": False})]
+
+    with pytest.raises(svc.errors.BadInput, match="no task blocks c1"):
+        typed("crawlers cancel c1")
+
+
+@pytest.mark.parametrize(
+    ("line", "body", "message"),
+    [
+        ("crawlers create docs --from held", None, "a configuration is one object, not 2"),
+        ("crawlers create docs", "[{}, {}]", "should hold one object, not 2"),
+        ("crawlers crawl c1 --from none", None, "name the URLs"),
+        ("crawlers create docs", None, "FILE is missing"),
+        ("crawlers crete docs", None, "`crawlers crete` is not a verb; did you mean `create`"),
+        ("events", None, "wants one of delete, send after it"),
+        ("events snd x", None, "did you mean `send`"),
+        ("events send --from none", None, "no events to send"),
+        ("events send", "eventType: clik", "`eventType`"),
+        ("events send", '{"eventType": "click"}', "is missing"),
+    ],
+)
+def test_a_mistake_is_said_before_anything_is_sent(
+    stub: Stub, typed: Typed, line: str, body: str | None, message: str
+) -> None:
+    with pytest.raises(svc.errors.BadInput, match=message):
+        typed(line, body, held=[{}, {}], none=[])
+
+    assert stub.requests == []
+
+
+def test_crawlers_urls_and_domains_are_listed(stub: Stub, typed: Typed) -> None:
+    page = {"itemsPerPage": 100, "page": 1, "total": 1}
+    stub.acts[:] = [
+        answer({"items": [{"appId": "X", "domain": "*.example.com", "verified": True}], **page}),
+        answer({"count": 1, "data": [{"reason": "ok", "status": "DONE", "category": "success",
+                                      "readable": "fine", "count": 4}]}),
+        answer({"items": [{"id": "c1", "name": "docs"}], **page}),
+        answer({"name": "docs", "running": True}),
+    ]  # fmt: skip
+
+    assert typed("domains")["domain"].tolist() == ["*.example.com"]
+    assert typed("crawlers stats c1")["count"].tolist() == [4]
+    assert typed("crawlers")["running"].tolist() == [True]
+
+
+@pytest.mark.parametrize("way", ["body", "frame", "file"])
+def test_events_are_sent(stub: Stub, typed: Typed, tmp_path: Path, way: str) -> None:
+    stub.acts[:] = [answer({"status": 200, "message": "OK"})]
+    events = [{**EVENT, "objectIDs": ["1", "2"]}, {**EVENT, "timestamp": 1_700_000_000_000}]
+    path = tmp_path / "events.ndjson"
+    path.write_text("\n".join(map(json.dumps, events)))
+    lines: dict[str, Any] = {
+        "body": ("events send", json.dumps(events)),
+        "frame": ("events send --from frame",),
+        "file": (f"events send {path}",),
+    }
+    frame = pd.DataFrame(events).astype({"timestamp": "Int64"})
+
+    done = typed(*lines[way], frame=frame)
+
+    assert done == {"sent": 2}
+    assert sent(stub) == [("POST", "/1/events", {"events": events})]
+
+
+def test_events_without_an_index_get_one(stub: Stub, typed: Typed) -> None:
+    stub.acts[:] = [answer({"status": 200, "message": "OK"})]
+    bare = {name: value for name, value in EVENT.items() if name != "index"}
+
+    typed("events send --from bare --index films", bare=bare)
+
+    assert sent(stub)[0][2]["events"] == [{"index": "films", **bare}]
+
+
+def test_a_thousand_events_travel_together(stub: Stub, typed: Typed) -> None:
+    stub.acts[:] = [answer({"status": 200}), answer({"status": 422, "message": "bad"}, 422)]
+
+    with pytest.raises(svc.errors.Refused, match="bad") as caught:
+        typed("events send --from events", events=[EVENT] * 1500)
+
+    assert caught.value.__notes__ == ["the first 1000 of 1500 events were taken"]
+    assert [len(body["events"]) for _, _, body in sent(stub)] == [1000, 500]
+
+
+def test_a_users_events_are_forgotten_when_that_is_confirmed(stub: Stub, typed: Typed) -> None:
+    stub.acts[:] = [answer({}, 204)]
+
+    assert typed("events delete u1 --yes") == {"user": "u1", "asked": True}
+    assert sent(stub) == [("DELETE", "/1/usertokens/u1", None)]

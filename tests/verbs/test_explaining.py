@@ -1,0 +1,121 @@
+"""Why hits stand in their order, on a real service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import svc_notebook as svc
+from tests.conftest import Running
+from tests.verbs.conftest import Typed
+
+RECORDS = pd.DataFrame(
+    [
+        {"objectID": "a", "name": "red lamp", "size": {"width": 9}},
+        {"objectID": "b", "name": "red lamp", "size": {"width": 4}},
+        {"objectID": "c", "name": "red lamp", "size": {"width": 4}},
+        {"objectID": "d", "name": "red old lamp", "size": {"width": 9}},
+        {"objectID": "e", "name": "the red lamp", "size": {"width": 9}},
+        {"objectID": "f", "name": "red lump", "size": {"width": 9}},
+        {"objectID": "g", "name": "red lamps", "size": {"width": 9}},
+    ]
+)
+
+
+@pytest.fixture
+def index(admin: svc.Client, tmp_path: Path) -> str:
+    """An index whose hits differ in one criterion after the other."""
+    name = f"explaining-{tmp_path.name}"
+    svc.push(RECORDS, name)
+    svc.settings(name, searchableAttributes=["name"], customRanking=["desc(size.width)"])
+    return name
+
+
+def told(frame: pd.DataFrame) -> dict[str, list[Any]]:
+    """For each hit the next one, the criterion, and both values."""
+    return {
+        f"{row.objectID}": [row.before, row.criterion, row.first, row.value, row.other]
+        for row in frame.itertuples()
+    }
+
+
+def test_each_hit_differs_from_the_next_in_one_criterion(typed: Typed, index: str) -> None:
+    why = told(typed(f"explain {index} red lamp"))
+
+    assert why["a"] == ["b", "desc(size.width)", "higher", 9, 4]
+    assert why["b"] == ["c", "tie", "", "b", "c"]
+    criteria = {entry[1] for entry in why.values()}
+    assert {"typo", "proximity", "exact"} <= criteria
+    assert len(why) == len(RECORDS) - 1
+
+
+def test_the_value_that_is_said_to_be_first_is(typed: Typed, index: str) -> None:
+    better = {
+        "fewer": lambda a, b: a < b, "nearer": lambda a, b: a < b, "earlier": lambda a, b: a < b,
+        "more": lambda a, b: a > b, "higher": lambda a, b: a > b, "": lambda a, b: a < b,
+    }  # fmt: skip
+
+    for _, _, first, value, other in told(svc.explain(index, "red lamp")).values():
+        assert better[first](value, other)
+
+
+def test_ranks_go_on_from_page_to_page(index: str) -> None:
+    second = svc.explain(index, "red lamp", hitsPerPage=3, page=1)
+
+    assert second["rank"].tolist() == [4, 5]
+
+
+def test_an_order_by_an_attribute_is_named(index: str) -> None:
+    svc.settings(index, ranking=["asc(name)", "typo"])
+
+    why = told(svc.explain(index))
+
+    assert ["asc(name)", "lower", "red lamp", "red lamps"] in [entry[1:] for entry in why.values()]
+
+
+def test_a_missing_value_stands_last(index: str) -> None:
+    svc.push(pd.DataFrame([{"objectID": "z", "name": "red lamp"}]), index)
+
+    why = told(svc.explain(index, "red lamp"))
+
+    assert why["c"] == ["z", "desc(size.width)", "higher", 4, None]
+
+
+def test_strict_typos_come_first(index: str) -> None:
+    svc.settings(index, ranking=["custom", "typo"])
+
+    why = told(svc.explain(index, "red lamp", typoTolerance="strict"))
+
+    assert [entry[1] for entry in why.values()].index("typo") >= 0
+    assert why["a"][1] != "typo"
+
+
+def test_what_a_rule_promotes_is_said(index: str) -> None:
+    svc.save_rules(
+        index, {"objectID": "top", "consequence": {"promote": [{"objectID": "g", "position": 0}]}}
+    )
+
+    why = told(svc.explain(index, "red lamp"))
+
+    assert why["g"][1:] == ["promoted", "promoted", True, None]
+
+
+def test_a_key_that_may_only_search_is_told_by_the_default_ranking(
+    index: str, service: Running
+) -> None:
+    svc.connect(url=service.url, app_id=service.appId, api_key=service.searchKey)
+
+    assert told(svc.explain(index, "red lamp"))["a"][1] == "tie"
+
+
+@pytest.mark.parametrize("query", ["nothing like it", "old"])
+def test_one_hit_or_none_has_nothing_to_explain(index: str, query: str) -> None:
+    found = svc.explain(index, query)
+
+    assert list(found.columns) == [
+        "rank", "objectID", "before", "criterion", "first", "value", "other"
+    ]  # fmt: skip
+    assert (len(found), str(found["rank"].dtype)) == (0, "int64")
