@@ -1,4 +1,4 @@
-"""A real JupyterLab in a real Chromium."""
+"""A real JupyterLab, which serves Notebook 7 as well, in a real Chromium."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         [
             sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
             "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--expose-app-in-browser",
+            "--JupyterNotebookApp.expose_app_in_browser=True",
             f"--ServerApp.root_dir={folder}", f"--LabApp.user_settings_dir={settings}",
         ],
         env={

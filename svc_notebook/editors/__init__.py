@@ -1,0 +1,34 @@
+"""Editors as widgets: `svc.edit.query(index)` and its siblings.
+
+Each is an ipywidget that composes with others; its `value` is the API's own JSON, and nothing is
+written to the service before it is applied.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.errors import BadInput
+
+if TYPE_CHECKING:
+    from svc_notebook.editors.opening import judgments as judgments
+    from svc_notebook.editors.opening import query as query
+    from svc_notebook.editors.opening import rules as rules
+    from svc_notebook.editors.opening import settings as settings
+    from svc_notebook.editors.opening import synonyms as synonyms
+
+__all__ = ["judgments", "query", "rules", "settings", "synonyms"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(import_module(f"{__name__}.opening"), name)
+    except ModuleNotFoundError as error:
+        raise BadInput(f"editors need {error.name}: pip install 'svc-notebook[lab]'") from error
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

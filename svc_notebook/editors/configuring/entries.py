@@ -1,0 +1,79 @@
+"""The entries of ordered settings: `unordered(title)`, `desc(price)`, `searchable(brand)`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, TypedDict
+
+from svc_notebook.api.parameters import default_of
+from svc_notebook.errors import BadInput, did_you_mean
+
+_CALL = re.compile(r"(\w+)\((.*)\)", re.S)
+CRITERIA: tuple[str, ...] = tuple(default_of("ranking"))
+# What may stand around an attribute; where the first is empty, nothing may.
+AROUND: dict[str, tuple[str, ...]] = {
+    "searchableAttributes": ("", "unordered", "ordered"),
+    "attributesForFaceting": ("", "searchable", "filterOnly", "afterDistinct"),
+    "customRanking": ("desc", "asc"),
+    "ranking": ("", "desc", "asc"),
+}
+
+
+class Problem(TypedDict):
+    """What is odd about an entry; it may be applied all the same."""
+
+    name: str
+    entry: str
+    text: str
+
+
+def attributes_in(entry: str) -> list[str]:
+    """The attributes that an entry names."""
+    inner = entry
+    while found := _CALL.fullmatch(inner.strip()):
+        inner = found[2]
+    parts = (part.strip() for part in inner.split(","))
+    return [found[2] if (found := _CALL.fullmatch(part)) else part for part in parts if part]
+
+
+def check_entries(name: str, entries: Sequence[str]) -> None:
+    """Refuse what could not mean anything."""
+    twice = [entry for entry, count in Counter(entries).items() if count > 1]
+    if twice:
+        raise BadInput(f"`{name}` has `{twice[0]}` twice")
+    for entry in entries:
+        _check_entry(name, entry)
+
+
+def _check_entry(name: str, entry: str) -> None:
+    if not attributes_in(entry):
+        raise BadInput(f"`{name}` has an entry without a name")
+    found = _CALL.fullmatch(entry)
+    around = found[1] if found else ""
+    if around not in AROUND[name] and (around or name == "customRanking"):
+        forms = " or ".join(f"`{word}(attribute)`" for word in AROUND[name] if word)
+        raise BadInput(f"`{name}`: `{entry}` is not of the form {forms}")
+    if name == "ranking" and not around and entry not in CRITERIA:
+        near = did_you_mean(entry, CRITERIA)
+        raise BadInput(f"`ranking`: `{entry}` is no criterion{near or '; use asc(a) or desc(a)'}")
+
+
+def find_problems(value: Mapping[str, Any], attributes: Collection[str]) -> list[Problem]:
+    """Find what was probably not meant, by the attributes that records have."""
+    known = set(attributes)
+    found: list[Problem] = []
+    for name in AROUND:
+        for entry in value.get(name) or []:
+            unseen = [a for a in attributes_in(entry) if known and a not in known]
+            if unseen and entry not in CRITERIA:
+                text = f"no record that was looked at has `{unseen[0]}`"
+                found.append(
+                    {"name": name, "entry": entry, "text": text + did_you_mean(unseen[0], known)}
+                )
+    ranking = value.get("ranking")
+    if ranking is not None and value.get("customRanking") and "custom" not in ranking:
+        text = "`custom` is not in the ranking, so that the custom ranking does nothing"
+        found.append({"name": "customRanking", "entry": "", "text": text})
+    return found

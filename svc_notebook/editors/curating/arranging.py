@@ -1,0 +1,102 @@
+"""The hits of a query as the pins of a rule put them, without asking the service for that.
+
+A pin that is dragged is seen at once; what the rule does exactly is for a preview to say.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from svc_notebook.client import AsyncClient
+from svc_notebook.editors.curating.rule_faults import hidden, promoted
+from svc_notebook.editors.searching.cards import POST, PRE, draw_hits
+
+DEPTH = 20  # hits shown
+# What only a rule may say, and what a search is asked with here besides.
+OWN = ("query", "automaticFacetFilters", "automaticOptionalFacetFilters", "page", "hitsPerPage")
+
+
+class Arranged(TypedDict):
+    """One hit in its place."""
+
+    id: str
+    title: str
+    pinned: bool
+    missing: bool
+
+
+class Arrangement(TypedDict):
+    """What a query finds, with a rule's pins in place, and what the rule hides."""
+
+    query: str
+    nbHits: int
+    hits: list[Arranged]
+    hidden: list[Arranged]
+
+
+async def arrange(
+    client: AsyncClient,
+    index: str,
+    query: str,
+    consequence: Mapping[str, Any],
+    params: Mapping[str, Any],
+) -> Arrangement:
+    """Search without any rule, and put this one's pins in place."""
+    own = {k: v for k, v in (consequence.get("params") or {}).items() if k not in OWN}
+    asked: Any = {
+        **params, **own, "enableRules": False, "hitsPerPage": 2 * DEPTH, "analytics": False,
+        "highlightPreTag": PRE, "highlightPostTag": POST,
+    }  # fmt: skip
+    found = await client.search(index, query, **asked)
+    titles = {card["id"]: card["title"] for card in draw_hits(found["hits"], [])}
+    pins = consequence.get("promote") or []
+    away = hidden(consequence)
+    titles |= await _read_titles(
+        client, index, [n for n in (*away, *_names(pins)) if n not in titles]
+    )
+    order = put_pins([hit["objectID"] for hit in found["hits"]], pins, away)
+    pinned = set(_names(pins)) - set(away)
+    return {
+        "query": query,
+        "nbHits": found["nbHits"],
+        "hits": [_arranged(name, titles, name in pinned) for name in order[:DEPTH]],
+        "hidden": [_arranged(name, titles, False) for name in away],
+    }
+
+
+def put_pins(
+    hits: Sequence[str], pins: Sequence[Mapping[str, Any]], away: Sequence[str]
+) -> list[str]:
+    """Put pinned records in their places among hits, and leave out those that are hidden."""
+    names = set(_names(pins))
+    order = [name for name in hits if name not in names and name not in away]
+    slots: dict[int, str] = {}
+    for pin in pins:
+        at = pin["position"]
+        for name in promoted(pin):
+            if name in slots.values() or name in away:
+                continue
+            at = next(slot for slot in itertools.count(at) if slot not in slots)
+            slots[at] = name
+    for at in sorted(slots):
+        order.insert(at, slots[at])
+    return order
+
+
+def _names(pins: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [name for pin in pins for name in promoted(pin)]
+
+
+async def _read_titles(client: AsyncClient, index: str, names: Sequence[str]) -> dict[str, str]:
+    if not names:
+        return {}
+    wanted: Any = [{"indexName": index, "objectID": name} for name in dict.fromkeys(names)]
+    found = [each for each in (await client.get_objects(wanted))["results"] if each]
+    return {card["id"]: card["title"] for card in draw_hits(found, [])}
+
+
+def _arranged(name: str, titles: Mapping[str, str], pinned: bool) -> Arranged:
+    title = titles.get(name)
+    return {"id": name, "title": title or "", "pinned": pinned, "missing": title is None}

@@ -1,0 +1,256 @@
+"""What the synonym editor and the rule editor share: a list of objects, drafted as a whole.
+
+The value is the whole list as the API takes it. What is applied is put in place of all there are
+in one call, so that no search meets half of it; if somebody else changed the list meanwhile,
+nothing is written, and reloading joins both.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, TypedDict
+
+import pandas as pd
+import traitlets
+
+from svc_notebook.client.waiting import Tasks
+from svc_notebook.editors.base import JSON, Editor
+from svc_notebook.editors.calls import call, tell_progress, wait_for
+from svc_notebook.editors.curating.changes import (
+    Change,
+    Document,
+    by_id,
+    changes_of,
+    make_changes,
+)
+from svc_notebook.editors.curating.codes import write_codes
+from svc_notebook.editors.curating.impact import Impact, measure, tabulate
+from svc_notebook.editors.curating.scratch import copy_with, write_all
+from svc_notebook.editors.draft import Draft, same
+from svc_notebook.errors import BadInput, BadOption
+from svc_notebook.verbs.curation import Kind, find_all
+from svc_notebook.verbs.documents import READERS, WRITERS, take_documents, write_file
+
+SHOWN = 5  # faults that a refusal names
+
+
+class Fault(TypedDict, total=False):
+    """Something about one object: `wrong` keeps the draft from being applied, `odd` does not."""
+
+    level: str
+    text: str
+    other: str
+
+
+Faults = dict[str, list[Fault]]
+
+
+class CurationEditor(Editor):
+    """An editor of all the synonyms, or rules, of an index.
+
+    `queries` are searches to try a draft on, `params` what they are asked with besides; `forward`
+    makes what is applied replace those of the index's replicas, too.
+    """
+
+    needs: ClassVar[str] = "editSettings"
+    kind: ClassVar[Kind]
+
+    faults: Any = traitlets.Dict().tag(sync=True, **JSON)
+    changes: Any = traitlets.Dict().tag(sync=True, **JSON)
+    queries: Any = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    forward = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(self, index: str, *, params: Mapping[str, Any] | None = None, **more: Any) -> None:
+        self.params = dict(params or {})
+        self._read: list[Document] = []
+        super().__init__(index, **more)
+
+    # What an editor says of itself, and its kinds besides.
+
+    def tidy(self, document: Document) -> Document:
+        """Write an object in the one way it is kept."""
+        return document
+
+    def find_faults(self, value: Sequence[Document]) -> Faults:
+        """Say what is wrong or odd about the objects, by their objectIDs."""
+        return {}
+
+    def typical_queries(self, changes: Iterable[Change]) -> list[str]:
+        """Queries that changes are likely to bear on."""
+        return []
+
+    async def load(self) -> list[Document]:
+        """Read all of them."""
+        found = await find_all(self.client, self.kind, self.index)
+        return [self.tidy(document) for document in found]
+
+    def check(self, value: Any) -> list[Document]:
+        """Take objects, a table or a file of them; raises `BadInput` where it is none."""
+        found = [
+            self.tidy(document)
+            for document in take_documents(value, self.kind.shape, self.kind.name)
+        ]
+        if twice := _first_twice(document["objectID"] for document in found):
+            raise BadInput(f"two {self.kind.name} have the objectID `{twice}`")
+        return found
+
+    async def save(self, saved: Any, value: Any) -> Tasks:
+        """Put the draft in place of all there are, unless they are others by now."""
+        self._refuse_faults()
+        if not same(by_id(await self.load()), by_id(self._read)):
+            raise BadInput(
+                f"the {self.kind.name} of {self.index} were changed elsewhere meanwhile; "
+                "reload to see both changes together, then apply"
+            )
+        answer: Tasks = await write_all(self.client, self.kind, self.index, value, self.forward)
+        return answer
+
+    def codes(self) -> dict[str, str]:
+        """What applying does, as code."""
+        return write_codes(self.client.connection, self.kind.name, self.index, self.differences())
+
+    # For cells.
+
+    def impact(self, *queries: str) -> pd.DataFrame:
+        """Try the draft on queries, those of `queries` by default; nothing is applied."""
+        found: list[Impact] = wait_for(self.preview(list(queries) or None))
+        return pd.DataFrame(tabulate(found))
+
+    def read_file(self, path: str | Path, *, replace: bool = False) -> None:
+        """Take objects of a CSV, JSON or NDJSON file into the draft."""
+        self._take(self.check(str(path)), replace)
+
+    def write_file(self, path: str | Path) -> None:
+        """Write the draft to a CSV, JSON or NDJSON file."""
+        write_file(Path(path), self.value, self.kind.shape)
+
+    # For views and cells.
+
+    @call
+    def put(self, document: dict[str, Any], id: str | None = None, merge: bool = False) -> str:  # noqa: A002
+        """Put an object in place of the one with `id`, or add it; returns its objectID."""
+        own = {"objectID": id or self._new_id(), **document}
+        [new] = self.check([own])
+        others = [each["objectID"] for each in self.value if each["objectID"] != id]
+        if new["objectID"] in others:
+            raise BadInput(f"another of the {self.kind.name} has the objectID `{new['objectID']}`")
+        at = next((n for n, each in enumerate(self.value) if each["objectID"] == id), None)
+        value = list(self.value)
+        value[at or 0 : at + 1 if at is not None else 0] = [new]
+        self._change(value, merge=merge)
+        return str(new["objectID"])
+
+    @call
+    def remove(self, ids: Sequence[str]) -> None:
+        """Take objects out of the draft."""
+        gone = {ids} if isinstance(ids, str) else set(ids)
+        self._change([each for each in self.value if each["objectID"] not in gone])
+
+    @call
+    def duplicate(self, id: str) -> str:  # noqa: A002
+        """Add a copy of an object; returns the copy's objectID."""
+        found = self.get(id)
+        return self.put({**found, "objectID": self._new_id(f"{id}-copy")})
+
+    def get(self, id: str) -> Document:  # noqa: A002
+        """Return one object of the draft."""
+        found = next((each for each in self.value if each["objectID"] == id), None)
+        if found is None:
+            raise BadOption(f"the draft has no {self.kind.name} `{id}`")
+        return dict(found)
+
+    @call
+    def differences(self) -> list[Change]:
+        """List what applying changes."""
+        return changes_of(self.saved, self.value)
+
+    @call(latest=True)
+    async def preview(self, queries: list[str] | None = None) -> list[Impact]:
+        """Search for queries as things are, and on a copy of the index that has the draft."""
+        self._refuse_faults()
+        wanted = self.queries if queries is None else queries
+        wanted = wanted or self.typical_queries(self.differences())
+        if not wanted:
+            raise BadOption("name a query to try the draft on")
+        tell_progress(0, 0, f"copying {self.index} to try the draft on the copy")
+        async with copy_with(self.client, self.kind, self.index, self.value) as copy:
+            return await measure(self.client, self.index, copy, wanted, self.params, tell_progress)
+
+    @call
+    def bring_in(self, name: str, text: str, replace: bool = False) -> int:
+        """Take the objects of a file's text into the draft; returns how many they are."""
+        reader = READERS.get(Path(name).suffix.lower())
+        if reader is None:
+            raise BadInput(f"{name} should end in one of {', '.join(READERS)}")
+        found = self.check(reader(text.removeprefix("\ufeff"), self.kind.shape))
+        self._take(found, replace)
+        return len(found)
+
+    @call
+    def give_out(self, suffix: str) -> str:
+        """Write the draft as the text of a file."""
+        return WRITERS[suffix](self.value, self.kind.shape)
+
+    @call
+    async def write(self) -> None:
+        """Apply the draft; a call that fails leaves it as it was."""
+        await super().write()
+        self._read = await self.load()
+
+    @call
+    async def refresh(self) -> None:
+        """Read what is saved, and make the draft's changes to that."""
+        self._tell(busy="loading", error=None)
+        try:
+            self._read = await self.load()
+        finally:
+            self._tell(busy="")
+        mine = self.differences()
+        draft = self._draft.rebase(self._read)
+        self._settle(draft.put(make_changes(self._read, mine)))
+
+    # The rest.
+
+    async def _begin(self, value: Any) -> None:
+        await super()._begin(value)
+        self._read = self.saved
+
+    def _change(self, value: list[Document], *, merge: bool = False) -> None:
+        self._refuse_read_only()
+        self._settle(self._draft.put(value, merge=merge))
+
+    def _take(self, found: list[Document], replace: bool) -> None:
+        new = by_id(found)
+        kept = [] if replace else [new.pop(e["objectID"], e) for e in self.value]
+        self._change([*new.values(), *kept])
+
+    def _settle(self, draft: Draft) -> None:
+        self.faults = self.find_faults(draft.value)
+        changes = changes_of(draft.saved, draft.value)
+        self.changes = {change["id"]: change["how"] for change in changes}
+        super()._settle(draft)
+        self._tell(typical=self.typical_queries(changes))
+
+    def _refuse_faults(self) -> None:
+        wrong = [
+            f"{name}: {fault['text']}"
+            for name, faults in self.faults.items()
+            for fault in faults
+            if fault["level"] == "wrong"
+        ]
+        if wrong:
+            more = f"; and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
+            raise BadInput(f"{'; '.join(wrong[:SHOWN])}{more}")
+
+    def _new_id(self, wanted: str = "") -> str:
+        taken = {each["objectID"] for each in self.value}
+        if wanted and wanted not in taken:
+            return wanted
+        return f"{wanted or self.kind.name[:-1]}-{secrets.token_hex(4)}"
+
+
+def _first_twice(names: Iterable[str]) -> str | None:
+    seen: set[str] = set()
+    return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]

@@ -1,0 +1,243 @@
+"""The rule editor: when a search is curated, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+import traitlets
+
+from svc_notebook.api.checking import check_members
+from svc_notebook.api.parameters import PARAMETERS
+from svc_notebook.api.shapes import RuleParams
+from svc_notebook.editors.assembly import read_module, read_styles
+from svc_notebook.editors.base import JSON
+from svc_notebook.editors.calls import call
+from svc_notebook.editors.curating.arranging import Arrangement, arrange
+from svc_notebook.editors.curating.changes import Change, Document, by_id
+from svc_notebook.editors.curating.conflicts import find_conflicts
+from svc_notebook.editors.curating.editor import CurationEditor, Faults
+from svc_notebook.editors.curating.rule_faults import check_rule, find_own_faults, promoted
+from svc_notebook.editors.curating.wording import say_conditions, say_consequence
+from svc_notebook.editors.draft import Draft
+from svc_notebook.editors.searching.editor import QueryEditor
+from svc_notebook.editors.searching.panel import Row, list_parameters, read_parameter
+from svc_notebook.editors.snapshot import write_line, write_table
+from svc_notebook.errors import BadInput, NotFound, Refused, Unreachable
+from svc_notebook.verbs.curation import RULES, Kind
+
+TRIED = 8  # queries proposed to try a draft on
+SHOWN = 200  # rows of a snapshot
+FILTERED = ("filters", "facetFilters", "numericFilters", "tagFilters", "optionalFilters")
+Place = Literal["pin", "hide", "free"]
+
+
+class RuleEditor(CurationEditor):
+    """Edit the rules of an index, and try them on queries before they are applied.
+
+    `words` says of each rule when it applies and what it does. `follow` makes drafts of what is
+    pinned and hidden in a query editor.
+    """
+
+    title: ClassVar[str] = "Rule editor"
+    kind: ClassVar[Kind] = RULES
+    _esm = read_module("rules.js")
+    _css = read_styles("kit/kit.css", "query.css", "curation.css", "rules.css")
+
+    words: Any = traitlets.Dict().tag(sync=True, **JSON)
+
+    # What an editor says of itself.
+
+    def tidy(self, document: Document) -> Document:
+        """Write the one condition of old rules as the first of several."""
+        rule = {name: value for name, value in document.items() if name[:1] != "_"}
+        if "condition" in rule:
+            rule["conditions"] = [*rule.get("conditions", ()), rule.pop("condition")]
+        return rule
+
+    def check(self, value: Any) -> list[Document]:
+        """Take rules whose parts fit each other."""
+        rules = super().check(value)
+        for rule in rules:
+            try:
+                check_rule(rule)
+            except BadInput as error:
+                raise BadInput(f"{rule['objectID']}: {error}") from None
+        return rules
+
+    def find_faults(self, value: Sequence[Document]) -> Faults:
+        """Find rules that do nothing, never apply, or are at odds with others."""
+        faults: Faults = {rule["objectID"]: list(find_own_faults(rule)) for rule in value}
+        for name, other, text in find_conflicts(value):
+            faults[name].append({"level": "odd", "text": f"{text}: `{other}`", "other": other})
+        return {name: found for name, found in faults.items() if found}
+
+    def typical_queries(self, changes: Iterable[Change]) -> list[str]:
+        """The patterns of changed rules, where they are plain words."""
+        changed = [one for change in changes for one in (change["after"], change["before"]) if one]
+        patterns = [one.get("pattern") for rule in changed for one in rule.get("conditions") or ()]
+        return list(dict.fromkeys(p for p in patterns if p and "{" not in p))[:TRIED]
+
+    def picture(self) -> str:
+        """Write the rules as a table."""
+        rows = [
+            (
+                "on" if rule.get("enabled", True) else "off",
+                say_conditions(rule),
+                say_consequence(rule),
+                rule["objectID"],
+            )
+            for rule in self.value
+        ]
+        told = f"{len(rows):,} rules" + (", not applied yet" if self.dirty else "")
+        more = f", the first {SHOWN} of them:" if len(rows) > SHOWN else ""
+        return write_line(told + more) + write_table(("", "when", "then", "objectID"), rows[:SHOWN])
+
+    # For cells.
+
+    def pin(self, query: str, object_id: str, position: int) -> str:
+        """Draft that a record takes a place for a query; returns the rule's objectID."""
+        return self._curate(query, object_id, "pin", position)
+
+    def hide(self, query: str, object_id: str) -> str:
+        """Draft that a record is left out for a query; returns the rule's objectID."""
+        return self._curate(query, object_id, "hide", 0)
+
+    def follow(self, editor: QueryEditor) -> None:
+        """Draft a rule of what is pinned or hidden in a query editor."""
+        editor.on_pin(lambda hit: self.pin(hit["query"], hit["objectID"], hit["position"]))
+        editor.on_hide(lambda hit: self.hide(hit["query"], hit["objectID"]))
+
+    # For views and cells.
+
+    @call
+    def place(self, object_id: str, where: Place, position: int, id: str) -> str:  # noqa: A002
+        """Pin a record, hide it, or let it stand where it would by itself."""
+        rule = self.get(id)
+        consequence = move_record(rule["consequence"], object_id, where, position)
+        return self.put({**rule, "consequence": consequence}, id)
+
+    @call
+    def enable(self, id: str, enabled: bool = True) -> None:  # noqa: A002
+        """Switch a rule on or off."""
+        rest = {name: value for name, value in self.get(id).items() if name != "enabled"}
+        self.put(rest if enabled else {**rest, "enabled": False}, id)
+
+    @call
+    async def revise(self, document: dict[str, Any], id: str) -> str:  # noqa: A002
+        """Put a rule in place of another after the service has read its filters."""
+        await self._read_filters(document, self.get(id))
+        return self.put(document, id)
+
+    @call
+    def read_param(self, name: str, text: str) -> Any:
+        """Read a search parameter's value as it was typed."""
+        value = read_parameter(name, text) if name in PARAMETERS else text
+        return check_members({name: value}, RuleParams, "params")[name]
+
+    @call
+    def parameters(self) -> list[Row]:
+        """List the search parameters that a rule may set."""
+        return list(list_parameters({}))
+
+    @call(latest=True)
+    async def arrange(self, query: str, id: str) -> Arrangement:  # noqa: A002
+        """Show what a query finds, with a rule's pins in place."""
+        consequence = self.get(id)["consequence"]
+        return await arrange(self.client, self.index, query, consequence, self.params)
+
+    @call(latest=True)
+    async def find(self, query: str) -> list[dict[str, str]]:
+        """Search for records to pin, wherever they stand."""
+        found = await arrange(self.client, self.index, query, {}, self.params)
+        return [{"id": hit["id"], "title": hit["title"]} for hit in found["hits"]]
+
+    # The rest.
+
+    def _settle(self, draft: Draft) -> None:
+        self.words = {
+            rule["objectID"]: [say_conditions(rule), say_consequence(rule)] for rule in draft.value
+        }
+        super()._settle(draft)
+
+    def _curate(self, query: str, object_id: str, where: Place, position: int) -> str:
+        """Change the rule that is for exactly this query, or draft one."""
+        conditions = [{"pattern": query, "anchoring": "is"}]
+        known = next((rule for rule in self.value if _is_for(rule, conditions)), None)
+        rule = known or {**self._name_rule(query), "conditions": conditions, "consequence": {}}
+        consequence = move_record(rule["consequence"], object_id, where, position)
+        told = self.put({**rule, "consequence": consequence}, known and known["objectID"])
+        self.tell("drafted", id=told)
+        return told
+
+    def _name_rule(self, query: str) -> dict[str, str]:
+        name = f"for-{'-'.join(query.split()) or 'nothing-typed'}"
+        return {"objectID": self._new_id() if name in by_id(self.value) else name}
+
+    async def _read_filters(self, rule: Mapping[str, Any], before: Mapping[str, Any]) -> None:
+        """Let the service read filters that are new, for their grammar is its own."""
+        known = list(_filters_of(before))
+        for at, asked in _filters_of(rule):
+            if (at, asked) in known:
+                continue
+            try:
+                own: Any = {**asked, "hitsPerPage": 0, "analytics": False, "enableRules": False}
+                await self.client.search(self.index, **own)
+            except (NotFound, Unreachable):
+                return
+            except (BadInput, Refused) as error:
+                raise BadInput(f"{at}: {error}") from error
+
+
+def _filters_of(rule: Mapping[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
+    """Everything in a rule that is a filter, with the place where it stands."""
+    for condition in rule.get("conditions") or ():
+        if condition.get("filters"):
+            yield "the condition's filters", {"filters": condition["filters"]}
+    params = rule.get("consequence", {}).get("params") or {}
+    for name in FILTERED:
+        if params.get(name):
+            yield name, {name: params[name]}
+
+
+def _is_for(rule: Mapping[str, Any], conditions: list[dict[str, str]]) -> bool:
+    return rule.get("conditions") == conditions and bool(rule.get("enabled", True))
+
+
+def move_record(
+    consequence: Mapping[str, Any], object_id: str, where: Place, position: int
+) -> dict[str, Any]:
+    """Return a consequence in which one record is pinned, hidden, or neither."""
+    left = (_without(pin, object_id) for pin in consequence.get("promote", ()))
+    pins = [pin for pin in left if pin]
+    away = [item for item in consequence.get("hide", ()) if item["objectID"] != object_id]
+    if where == "pin":
+        pins = _make_room(pins, {"objectID": object_id, "position": position})
+    if where == "hide":
+        away = [*away, {"objectID": object_id}]
+    rest = {name: value for name, value in consequence.items() if name not in ("promote", "hide")}
+    return {**rest, **({"promote": pins} if pins else {}), **({"hide": away} if away else {})}
+
+
+def _without(pin: Mapping[str, Any], object_id: str) -> dict[str, Any] | None:
+    """Return a pin without one of its records, or nothing."""
+    if "objectIDs" not in pin:
+        return None if pin["objectID"] == object_id else dict(pin)
+    left = [name for name in pin["objectIDs"] if name != object_id]
+    return {**pin, "objectIDs": left} if left else None
+
+
+def _make_room(pins: Sequence[Mapping[str, Any]], new: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Put a pin among others: those that stand in its way go on, and those in theirs."""
+    at = new["position"]
+    before = [dict(pin) for pin in pins if pin["position"] < at]
+    after: list[dict[str, Any]] = []
+    free = at + 1
+    for pin in sorted(pins, key=_position)[len(before) :]:
+        after.append({**pin, "position": max(pin["position"], free)})
+        free = after[-1]["position"] + len(promoted(pin))
+    return [*sorted(before, key=_position), dict(new), *after]
+
+
+def _position(pin: Mapping[str, Any]) -> int:
+    return int(pin["position"])

@@ -1,0 +1,58 @@
+"""The synonym editor: all synonyms of an index in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from svc_notebook.editors.assembly import read_module, read_styles
+from svc_notebook.editors.curating.changes import Change, Document
+from svc_notebook.editors.curating.editor import CurationEditor, Faults
+from svc_notebook.editors.curating.synonym_faults import MEMBERS, find_faults, head_of, words_of
+from svc_notebook.editors.snapshot import write_line, write_table
+from svc_notebook.verbs.curation import SYNONYMS, Kind
+
+TRIED = 8  # queries proposed to try a draft on
+SHOWN = 200  # rows of a snapshot
+
+
+class SynonymEditor(CurationEditor):
+    """Edit the synonyms of an index, and see what that does to searches before it is applied."""
+
+    title: ClassVar[str] = "Synonym editor"
+    kind: ClassVar[Kind] = SYNONYMS
+    _esm = read_module("synonyms.js")
+    _css = read_styles("kit/kit.css", "query.css", "curation.css")
+
+    def tidy(self, document: Document) -> Document:
+        """Keep the members of its type alone; of two spellings of a type, one."""
+        kind = document["type"].lower()
+        names = [name for name in MEMBERS[kind] if name]
+        own = {name: document[name] for name in names if name in document}
+        return {"objectID": document["objectID"], "type": kind, **own}
+
+    def find_faults(self, value: Sequence[Document]) -> Faults:
+        """Find empty words, doubles, circles, and phrases where words belong."""
+        return find_faults(value)
+
+    def typical_queries(self, changes: Iterable[Change]) -> list[str]:
+        """The words that changed synonyms are about, where queries may hold them."""
+        changed = [one for change in changes for one in (change["after"], change["before"]) if one]
+        words = [word for one in changed for word in _queried(one) if word.strip()]
+        return list(dict.fromkeys(words))[:TRIED]
+
+    def picture(self) -> str:
+        """Write the synonyms as a table."""
+        rows = [(s["type"], head_of(s), ", ".join(words_of(s)), s["objectID"]) for s in self.value]
+        told = f"{len(rows):,} synonyms" + (", not applied yet" if self.dirty else "")
+        more = f", the first {SHOWN} of them:" if len(rows) > SHOWN else ""
+        head = ("type", "for", "words", "objectID")
+        return write_line(told + more) + write_table(head, rows[:SHOWN])
+
+
+def _queried(synonym: Document) -> list[str]:
+    """The words of a synonym that people type."""
+    head = head_of(synonym)
+    if synonym["type"] == "placeholder":
+        return words_of(synonym)
+    return words_of(synonym) if head is None else [head]

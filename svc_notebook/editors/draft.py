@@ -1,0 +1,79 @@
+"""A value being edited: what is saved, what it was before, what was undone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+LONGEST = 200  # steps that can be undone
+
+
+@dataclass(frozen=True)
+class Draft:
+    """One moment of an edit; every change makes another, so that threads see whole ones."""
+
+    value: Any
+    saved: Any = None
+    past: tuple[Any, ...] = ()
+    future: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(cls, saved: Any) -> Self:
+        """Begin from what is saved."""
+        return cls(value=saved, saved=saved)
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether the value differs from what is saved."""
+        return not same(self.value, self.saved)
+
+    def put(self, value: Any, *, merge: bool = False) -> Self:
+        """Change the value; with `merge` it takes the last one's place and is no step of its own.
+
+        What was undone is forgotten. A value that is the same is no change.
+        """
+        if same(value, self.value):
+            return self
+        past = self.past if merge and self.past else (*self.past, self.value)[-LONGEST:]
+        if same(value, past[-1]):  # merged away: what is left is no step
+            past = past[:-1]
+        return replace(self, value=value, past=past, future=())
+
+    def undo(self) -> Self:
+        """Go back one step, if there is one."""
+        if not self.past:
+            return self
+        return replace(
+            self, value=self.past[-1], past=self.past[:-1], future=(self.value, *self.future)
+        )
+
+    def redo(self) -> Self:
+        """Take back one undoing, if there is one."""
+        if not self.future:
+            return self
+        return replace(
+            self, value=self.future[0], past=(*self.past, self.value), future=self.future[1:]
+        )
+
+    def revert(self) -> Self:
+        """Go back to what is saved; that is a step, too, and can be undone."""
+        return self.put(self.saved)
+
+    def keep(self, saved: Any) -> Self:
+        """Take note of what is saved now; the value stays, and the steps to it."""
+        return replace(self, saved=saved)
+
+    def rebase(self, saved: Any) -> Self:
+        """Take note of what is saved now, and follow it unless the value was edited."""
+        return self.keep(saved) if self.is_dirty else replace(self, saved=saved, value=saved)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are the same; unlike in Python, true is not 1."""
+    if one is other:
+        return True
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)

@@ -1,0 +1,43 @@
+"""What went wrong, as an editor shows it: what happened, and what to do about it."""
+
+from __future__ import annotations
+
+import logging
+from typing import TypedDict
+
+from svc_notebook import errors
+
+_LOG = logging.getLogger(__name__)
+
+
+class Explanation(TypedDict):
+    """An error on its way to a view."""
+
+    type: str
+    message: str
+    advice: str
+
+
+# The first row that fits is taken.
+ADVICE: list[tuple[type[Exception], str]] = [
+    (errors.NotConnected, "Connect in a cell, then open the editor again."),
+    (errors.Unreachable, "See that the service runs and the address is right, then try again."),
+    (errors.TimedOut, "The service may be busy; try again in a moment."),
+    (errors.KeyRefused, "Connect with a key that has this right, then open the editor again."),
+    (errors.NotFound, "See that the index exists: `%svc indices` lists them."),
+    (errors.TooMany, "Wait a moment, then try again."),
+    (errors.ServiceBroken, "This is a fault of the service; its log may tell more."),
+    (errors.LocalServiceFailed, "Start it again: `%svc serve`."),
+    (errors.TaskFailed, "The change was accepted and may still be published; reload in a while."),
+    (errors.SvcError, ""),
+    (Exception, "This is a fault of the editor; the notebook's log has the details."),
+]
+
+
+def explain(error: Exception) -> Explanation:
+    """Say what happened in words; what nobody foresaw goes to the log as well."""
+    if not isinstance(error, errors.SvcError):
+        _LOG.error("an editor's call failed", exc_info=error)
+    advice = next(text for kind, text in ADVICE if isinstance(error, kind))
+    message = "; ".join([str(error), *getattr(error, "__notes__", ())])
+    return {"type": type(error).__name__, "message": message, "advice": advice}

@@ -1,0 +1,52 @@
+"""The HTML that stands beside a widget and is seen where the widget cannot be.
+
+It is an output of its own, so that it follows the editor without the widget being drawn anew.
+Where the widget is alive, its style sheet hides it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import IPython.display
+
+from svc_notebook.editors import stage
+
+_notebook: Any = IPython.display
+DELAY = 1.0  # seconds of quiet before it follows
+
+
+class Fallback:
+    """One editor's HTML in one notebook."""
+
+    def __init__(self, picture: Callable[[], str]) -> None:
+        self._picture = picture
+        self._handles: list[Any] = []
+        self._pending: asyncio.Task[None] | None = None
+
+    def show(self, widget: dict[str, Any], metadata: dict[str, Any]) -> None:
+        """Show a widget, and the HTML as an output below it."""
+        _notebook.display(widget, metadata=metadata, raw=True)
+        if handle := _notebook.display(self._html(), display_id=True):
+            self._handles.append(handle)
+
+    def follow(self) -> None:
+        """Draw it anew after a while, once for all that happens until then."""
+        if self._handles:
+            stage.begin(self._schedule())
+
+    async def _schedule(self) -> None:
+        if self._pending:
+            self._pending.cancel()
+        self._pending = asyncio.create_task(self._update())
+
+    async def _update(self) -> None:
+        await asyncio.sleep(DELAY)
+        self._pending = None
+        for handle in self._handles:
+            handle.update(self._html())
+
+    def _html(self) -> Any:
+        return _notebook.HTML(f'<div class="svc-fallback">{self._picture()}</div>')

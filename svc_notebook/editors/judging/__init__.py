@@ -1,0 +1,1 @@
+"""The judgment editor: hits graded by hand, query by query."""

@@ -1,0 +1,118 @@
+"""A function for each editor, as `svc.edit` offers them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
+
+from pandas import DataFrame
+
+from svc_notebook.api.parameters import SearchOptions, SearchParams, Settings
+from svc_notebook.editors.configuring.editor import SettingsEditor
+from svc_notebook.editors.curating.rules import RuleEditor
+from svc_notebook.editors.curating.synonyms import SynonymEditor
+from svc_notebook.editors.judging.editor import JudgmentEditor
+from svc_notebook.editors.searching.editor import QueryEditor
+from svc_notebook.verbs.clients import AnyClient
+from svc_notebook.verbs.documents import Documents
+
+
+def query(
+    index: str,
+    query: str = "",
+    *,
+    value: SearchParams | None = None,
+    client: AnyClient | None = None,
+    images: bool = False,
+    **params: Unpack[SearchOptions],
+) -> QueryEditor:
+    """Open the query editor of an index: search as you type, and see what decides.
+
+    It begins with `value`, which `query` and `params` override. Pictures that records have on
+    other hosts are fetched only with `images`.
+    """
+    first = {**(value or {}), **({"query": query} if query else {}), **params}
+    return QueryEditor(index, value=first, client=client, images=images)
+
+
+def settings(
+    index: str,
+    queries: Sequence[str] = (),
+    *,
+    value: Settings | None = None,
+    forward: bool = False,
+    client: AnyClient | None = None,
+) -> SettingsEditor:
+    """Open the settings editor of an index: change how it ranks, and see what comes of it.
+
+    `queries` are searched before and after each change; `value` is a draft to begin with.
+    """
+    return SettingsEditor(index, queries=queries, value=value, forward=forward, client=client)
+
+
+def synonyms(
+    index: str,
+    queries: Sequence[str] = (),
+    *,
+    value: Documents | None = None,
+    params: Mapping[str, Any] | None = None,
+    forward: bool = False,
+    client: AnyClient | None = None,
+) -> SynonymEditor:
+    """Open the synonym editor of an index: all of them in one table, tried before applied.
+
+    `queries`, asked with `params`, are what a draft is tried on; `value` is a draft to begin with.
+    """
+    return SynonymEditor(
+        index, queries=list(queries), value=value, params=params, forward=forward, client=client
+    )
+
+
+def judgments(
+    index: str,
+    queries: DataFrame | Sequence[str | Mapping[str, Any]] = (),
+    *,
+    judgments: DataFrame | None = None,
+    variants: Mapping[str, str | SearchParams] | None = None,
+    depth: int = 10,
+    rater: str = "",
+    blind: bool = False,
+    shuffled: bool = False,
+    seed: int = 0,
+    labels: Mapping[int, str] | None = None,
+    client: AnyClient | None = None,
+    images: bool = False,
+) -> JudgmentEditor:
+    """Open the judgment editor: grade the first hits of queries by one key each.
+
+    `queries` are texts, or have `query` and perhaps `filters` and `params`; without any, those of
+    `judgments` are gone on with. The first `depth` hits are pooled over `variants`: names with an
+    index, or with search parameters, each. The result is `.frame`.
+    """
+    return JudgmentEditor(
+        index, queries=queries, judgments=judgments, variants=variants, depth=depth, rater=rater,
+        blind=blind, shuffled=shuffled, seed=seed, labels=labels, client=client, images=images,
+    )  # fmt: skip
+
+
+def rules(
+    index: str,
+    queries: Sequence[str] = (),
+    *,
+    value: Documents | None = None,
+    params: Mapping[str, Any] | None = None,
+    forward: bool = False,
+    follow: QueryEditor | None = None,
+    client: AnyClient | None = None,
+) -> RuleEditor:
+    """Open the rule editor of an index: a form for each rule, tried before it is applied.
+
+    `queries`, asked with `params`, are what a draft is tried on; `value` is a draft to begin with.
+    What is pinned or hidden in the query editor `follow` becomes a draft here.
+    """
+    editor = RuleEditor(
+        index, queries=list(queries), value=value, params=params, forward=forward, client=client
+    )
+    if follow is not None:
+        editor.follow(follow)
+    return editor

@@ -1,0 +1,161 @@
+"""Facets to click: what is chosen, kept in the search parameters themselves.
+
+In `facetFilters` a text `brand:Acme` must hold, and a list is of alternatives. So a facet whose
+chosen values stand in one list is disjunctive, one whose values stand alone is conjunctive; what
+neither form fits is left as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+Params = dict[str, Any]
+Mode = Literal["any", "all"]
+_BOUND = re.compile(r"^\s*(.+?)\s*(>=|<=)\s*(-?[\d.]+(?:e[+-]?\d+)?)\s*$", re.I)
+
+
+class FacetCard(TypedDict):
+    """One facet as a view draws it."""
+
+    name: str
+    mode: Mode
+    values: list[list[Any]]
+    chosen: list[str]
+    stats: dict[str, float] | None
+    least: float | None
+    most: float | None
+
+
+def draw_facets(
+    params: Params, counts: Mapping[str, Mapping[str, int]], stats: Mapping[str, Any]
+) -> list[FacetCard]:
+    """Put together what a panel of facets shows; chosen values stand even where none is left."""
+    names = [*counts, *(name for name in chosen_facets(params) if name not in counts)]
+    return [
+        _card(params, name, dict(counts.get(name, {})), stats.get(name))
+        for name in dict.fromkeys(names)
+    ]
+
+
+def _card(params: Params, name: str, counts: dict[str, int], stats: Any) -> FacetCard:
+    chosen, mode = chosen_facets(params).get(name, ([], "any"))
+    values = [[value, count, value in chosen] for value, count in counts.items()]
+    values += [[value, 0, True] for value in chosen if value not in counts]
+    least, most = bounds_of(params, name)
+    return {
+        "name": name, "mode": mode, "values": values, "chosen": chosen, "stats": stats,
+        "least": least, "most": most,
+    }  # fmt: skip
+
+
+def chosen_facets(params: Params) -> dict[str, tuple[list[str], Mode]]:
+    """The values chosen of each facet, and whether any or all of them must hold."""
+    found: dict[str, tuple[list[str], Mode]] = {}
+    for entry in _entries(params):
+        mode: Mode = "all" if isinstance(entry, str) else "any"
+        for name, value in _pairs(entry):
+            values, _ = found.get(name, ([], mode))
+            found[name] = ([*values, value], mode)
+    return found
+
+
+def is_searchable(settings: Mapping[str, Any], name: str) -> bool:
+    """Whether a service searches inside a facet's values, as far as is known."""
+    declared = settings.get("attributesForFaceting")
+    return declared is None or f"searchable({name})" in declared
+
+
+def find_values(facets: Sequence[FacetCard], name: str, text: str) -> list[list[Any]]:
+    """Find a text in those values of a facet that were counted."""
+    values = next((card["values"] for card in facets if card["name"] == name), [])
+    return [row for row in values if text.casefold() in row[0].casefold()]
+
+
+def toggle_facet(params: Params, name: str, value: str, mode: Mode = "any") -> Params:
+    """Choose a value, or take the choice back; goes back to the first page."""
+    chosen = chosen_facets(params).get(name, ([], mode))[0]
+    values = [v for v in chosen if v != value] if value in chosen else [*chosen, value]
+    return put_facet(params, name, values, mode)
+
+
+def put_facet(params: Params, name: str, values: list[str], mode: Mode = "any") -> Params:
+    """Let these values of a facet be chosen."""
+    kept = [entry for entry in _entries(params) if not _is_of(entry, name)]
+    own = [f"{name}:{_escaped(value)}" for value in values]
+    entries = kept + (own if mode == "all" else [own] * bool(own))
+    return _with(params, "facetFilters", entries)
+
+
+def without_facet(params: Params, name: str) -> Params:
+    """The parameters as if nothing of a facet were chosen."""
+    return _with(params, "facetFilters", [e for e in _entries(params) if not _is_of(e, name)])
+
+
+def bounds_of(params: Params, name: str) -> tuple[float | None, float | None]:
+    """The range a numeric facet is held to."""
+    found = {sign: bound for attribute, sign, bound in _bounds(params) if attribute == name}
+    return found.get(">="), found.get("<=")
+
+
+def held_facets(params: Params) -> list[str]:
+    """Every facet of which a value is chosen or that is held to a range."""
+    bound = [name for name, _, _ in _bounds(params)]
+    return list(dict.fromkeys([*chosen_facets(params), *bound]))
+
+
+def put_bounds(params: Params, name: str, least: float | None, most: float | None) -> Params:
+    """Hold a numeric facet to a range; an end that is None is open."""
+    kept = [e for e in _numeric(params) if not (isinstance(e, str) and _is_bound(e, name))]
+    own = [
+        f"{name}{sign}{bound:.12g}"
+        for sign, bound in ((">=", least), ("<=", most))
+        if bound is not None
+    ]
+    return _with(params, "numericFilters", [*kept, *own])
+
+
+def _with(params: Params, name: str, entries: list[Any]) -> Params:
+    rest = {key: value for key, value in params.items() if key not in (name, "page")}
+    return {**rest, name: entries} if entries else rest
+
+
+def _entries(params: Params) -> list[Any]:
+    filters = params.get("facetFilters") or []
+    return [filters] if isinstance(filters, str) else list(filters)
+
+
+def _numeric(params: Params) -> list[Any]:
+    filters = params.get("numericFilters") or []
+    return filters.split(",") if isinstance(filters, str) else list(filters)
+
+
+def _bounds(params: Params) -> Iterator[tuple[str, str, float]]:
+    for entry in _numeric(params):
+        if isinstance(entry, str) and (found := _BOUND.match(entry)):
+            yield found[1], found[2], float(found[3])
+
+
+def _is_bound(entry: str, name: str) -> bool:
+    found = _BOUND.match(entry)
+    return found is not None and found[1] == name
+
+
+def _pairs(entry: Any) -> list[tuple[str, str]]:
+    """The `name:value` of an entry that a panel can show: one facet, nothing negated."""
+    texts = [entry] if isinstance(entry, str) else entry
+    if not all(isinstance(text, str) and ":" in text for text in texts):
+        return []
+    pairs = [(name, value) for name, _, value in (text.partition(":") for text in texts)]
+    if len({name for name, _ in pairs}) != 1 or any(value.startswith("-") for _, value in pairs):
+        return []
+    return [(name, value[1:] if value.startswith("\\-") else value) for name, value in pairs]
+
+
+def _is_of(entry: Any, name: str) -> bool:
+    return any(facet == name for facet, _ in _pairs(entry))
+
+
+def _escaped(value: str) -> str:
+    return f"\\{value}" if value.startswith("-") else value

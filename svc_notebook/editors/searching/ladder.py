@@ -1,0 +1,72 @@
+"""Why a hit stands where it stands: the criteria in their order, and the one that decided."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from svc_notebook.api.parameters import default_of
+
+_BY_ATTRIBUTE = re.compile(r"(asc|desc)\((.+)\)")
+
+# Criterion: what carries its value in a hit's `_rankingInfo`, and whether less is better.
+VALUES: dict[str, tuple[str, bool]] = {
+    "typo": ("nbTypos", True),
+    "geo": ("geoDistance", True),
+    "words": ("words", False),
+    "filters": ("filters", False),
+    "proximity": ("proximityDistance", True),
+    "attribute": ("firstMatchedWord", True),
+    "exact": ("nbExactWords", False),
+}
+
+
+class Rung(TypedDict):
+    """One criterion of one hit."""
+
+    criterion: str
+    value: Any
+    best: str
+
+
+def criteria_of(settings: Mapping[str, Any]) -> list[str]:
+    """The criteria of an index, `custom` spelled out."""
+    ranking: list[str] = settings.get("ranking") or default_of("ranking")
+    custom: list[str] = settings.get("customRanking") or []
+    return [name for entry in ranking for name in (custom if entry == "custom" else [entry])]
+
+
+def climb(hit: Mapping[str, Any], criteria: Sequence[str]) -> list[Rung]:
+    """The value of each criterion of one hit."""
+    return [_rung(hit, criterion) for criterion in criteria]
+
+
+def separator(ladder: Sequence[Rung], other: Sequence[Rung]) -> str:
+    """The first criterion in which two hits differ; where none does, the objectID decides."""
+    differing = (
+        rung["criterion"]
+        for rung, beside in zip(ladder, other, strict=True)
+        if rung["value"] != beside["value"]
+    )
+    return next(differing, "objectID")
+
+
+def _rung(hit: Mapping[str, Any], criterion: str) -> Rung:
+    if found := _BY_ATTRIBUTE.fullmatch(criterion):
+        return {
+            "criterion": criterion, "value": _member(hit, found[2]),
+            "best": "least" if found[1] == "asc" else "most",
+        }  # fmt: skip
+    name, least = VALUES.get(criterion, (criterion, True))
+    value = hit.get("_rankingInfo", {}).get(name)
+    return {"criterion": criterion, "value": value, "best": "least" if least else "most"}
+
+
+def _member(record: Any, path: str) -> Any:
+    if isinstance(record, Mapping) and path in record:
+        return record[path]
+    first, dot, rest = path.partition(".")
+    if dot and isinstance(record, Mapping):
+        return _member(record.get(first), rest)
+    return None

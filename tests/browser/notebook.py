@@ -1,0 +1,103 @@
+"""A notebook in JupyterLab or Notebook 7, as a test drives it."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, Page
+
+from tests.browser.conftest import Lab
+
+PYTHON = {"name": "python3", "display_name": "Python 3", "language": "python"}
+OPEN = """async name => {
+    const app = window.jupyterapp;
+    await app.restored;
+    const panel = await app.commands.execute("docmanager:open", {path: name});
+    await panel.context.ready;
+    await panel.sessionContext.ready;
+}"""
+# Notebook 7 has one notebook to a page, and opens it by itself.
+READY = """async () => {
+    const panel = window.jupyterapp.shell.currentWidget;
+    await panel.context.ready;
+    await panel.sessionContext.ready;
+}"""
+BEGIN = """([place, code]) => {
+    const {content} = window.jupyterapp.shell.currentWidget;
+    content.model.sharedModel.getCell(place).setSource(code);
+    content.activeCellIndex = place;
+    window.ran = window.jupyterapp.commands.execute("notebook:run-cell");
+}"""
+ASK = """async code => {
+    const {sessionContext} = window.jupyterapp.shell.currentWidget;
+    const future = sessionContext.session.kernel.requestExecute(
+        {code: "import json", user_expressions: {told: `json.dumps(${code})`},
+         store_history: false});
+    const reply = await future.done;
+    const {told} = reply.content.user_expressions ?? {};
+    return told?.data?.["text/plain"] ?? JSON.stringify(reply.content);
+}"""
+# What others say on the console of any page here.
+KNOWN = ("favicon", "ResizeObserver loop", "Could not load", "ERR_CONNECTION")
+
+
+class Notebook:
+    """One open notebook of two cells, and everything the page complained of."""
+
+    def __init__(self, page: Page, lab: Lab, name: str, *, classic: bool = False) -> None:
+        self.page = page
+        self.path = lab.folder / name
+        self.complaints: list[str] = []
+        page.on("console", lambda said: self._note(said.type, said.text))
+        page.on("pageerror", lambda error: self._note("error", str(error)))
+        if not self.path.exists():
+            _write(self.path)
+        page.goto(f"{lab.url}/notebooks/{name}" if classic else f"{lab.url}/lab?reset")
+        there = "window.jupyterapp?.shell.currentWidget" if classic else "window.jupyterapp"
+        page.wait_for_function(f"Boolean({there})", timeout=60_000)
+        page.evaluate(READY if classic else OPEN, name)
+
+    def _note(self, kind: str, text: str) -> None:
+        if kind == "error" and not any(known in text for known in KNOWN):
+            self.complaints.append(text)
+
+    def run(self, code: str, *, cell: int = 0) -> None:
+        """Run a cell to its end."""
+        self.begin(code, cell=cell)
+        self.page.evaluate("() => window.ran")
+
+    def begin(self, code: str, *, cell: int = 0) -> None:
+        """Run a cell and do not wait for it."""
+        self.page.evaluate(BEGIN, [cell, code])
+
+    def open(self, code: str, *, cell: int = 0) -> Locator:
+        """Run a cell that shows an editor, and return the editor."""
+        self.run(code, cell=cell)
+        editor = self.page.locator(".svc-editor").last
+        editor.wait_for(timeout=20_000)
+        return editor
+
+    def ask(self, code: str) -> Any:
+        """The value of a Python expression."""
+        told = str(self.page.evaluate(ASK, code))
+        return json.loads(ast.literal_eval(told) if told[:1] in "'\"" else told)
+
+    def save(self) -> Any:
+        """Save, and return what is in the file."""
+        self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+        return json.loads(self.path.read_text(encoding="utf-8"))
+
+
+def _write(path: Path) -> None:
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {},
+        "outputs": [],
+    }
+    cells = [{**cell, "id": f"cell-{number}", "source": ""} for number in range(2)]
+    made = {"cells": cells, "metadata": {"kernelspec": PYTHON}, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(made), encoding="utf-8")

@@ -1,0 +1,278 @@
+"""The judgment editor in JupyterLab, used as a person uses it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.conftest import Lab
+from tests.browser.notebook import Notebook
+from tests.browser.test_query_editor import CONTRAST, HOSTILE, PICTURES, connect, fill, products
+from tests.conftest import Running, start_service, stop_service
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
+
+OPEN = (
+    "e = svc.edit.judgments('judged', ['lamp', 'red table', 'nothing like it', 'desk'],"
+    " variants={'as it is': {}, 'cheap': {'ranking': ['asc(price)']}}, depth=3, rater='ada')\ne"
+)
+
+
+@pytest.fixture(scope="module")
+def notebook(lab: Lab, chromium: Browser, service: Running) -> Iterator[Notebook]:
+    """One notebook for all these tests, and two indices to judge."""
+    fill(service, "judged", products())
+    fill(service, "hostile", HOSTILE)
+    context = chromium.new_context(viewport={"width": 1180, "height": 1000})
+    notebook = Notebook(context.new_page(), lab, "judgments.ipynb")
+    notebook.page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
+    notebook.run(connect(service))
+    yield notebook
+    context.close()
+
+
+@pytest.fixture
+def editor(notebook: Notebook) -> Iterator[Locator]:
+    """A new judgment editor; nothing may have complained at the end."""
+    shown = notebook.open(OPEN)
+    expect(hits(shown)).to_have_count(5)
+    yield shown
+    assert not notebook.complaints
+
+
+def hits(editor: Locator) -> Locator:
+    return editor.locator(".svc-judged-hit")
+
+
+def far(editor: Locator) -> Locator:
+    return editor.locator(".svc-far b")
+
+
+def heading(editor: Locator) -> Locator:
+    return editor.locator(".svc-question")
+
+
+def press(notebook: Notebook, *keys: str) -> None:
+    for key in keys:
+        notebook.page.keyboard.press(key)
+
+
+def hear(notebook: Notebook, code: str, wanted: object) -> None:
+    """Wait until Python has heard of what the view shows already."""
+    for _ in range(50):
+        if notebook.ask(code) == wanted:
+            break
+        notebook.page.wait_for_timeout(50)
+    assert notebook.ask(code) == wanted
+
+
+def test_a_query_is_judged_by_keys_alone(editor: Locator, notebook: Notebook) -> None:
+    hits(editor).first.focus()
+    press(notebook, "3", "0", "u", "1", "2")
+
+    expect(heading(editor)).to_have_text("red table")
+    expect(hits(editor).first).to_be_focused()
+    expect(far(editor)).to_have_text("5 of 11")
+    told = notebook.ask("[[r['rating'], r['unrateable'], r['rater']] for r in e.value]")
+    assert [rating for rating, *_ in told] == [3, 0, None, 1, 2]
+    assert [unrateable for _, unrateable, _ in told].index(True) == 2
+    assert {rater for *_, rater in told} == {"ada"}
+    assert notebook.ask("int(e.frame.rating.isna().sum())") == 1
+
+
+def test_a_grade_is_given_changed_and_taken_back_by_mouse(
+    editor: Locator, notebook: Notebook
+) -> None:
+    first = hits(editor).first
+    first.get_by_role("button", name="2: good").click()
+    expect(first.get_by_role("button", name="2: good")).to_have_attribute("aria-pressed", "true")
+    first.get_by_role("button", name="3: perfect").click()
+    expect(far(editor)).to_have_text("1 of 11")
+    hear(notebook, "[r['rating'] for r in e.value]", [3])
+
+    first.get_by_role("button", name="3: perfect").click()
+
+    expect(far(editor)).to_have_text("0 of 11")
+    assert notebook.ask("e.value") == []
+
+
+def test_a_grade_is_undone_where_it_was_given(editor: Locator, notebook: Notebook) -> None:
+    hits(editor).first.focus()
+    press(notebook, "3", "1")
+    expect(far(editor)).to_have_text("2 of 11")
+    press(notebook, "]")
+    expect(heading(editor)).to_have_text("red table")
+
+    press(notebook, "Control+z")
+
+    expect(heading(editor)).to_have_text("lamp")
+    expect(far(editor)).to_have_text("1 of 11")
+    press(notebook, "Control+Shift+z")
+    expect(far(editor)).to_have_text("2 of 11")
+
+
+def test_a_note_is_kept_with_enter_and_left_with_escape(
+    editor: Locator, notebook: Notebook
+) -> None:
+    hits(editor).first.focus()
+    press(notebook, "n")
+    notebook.page.keyboard.type("3 is too much")
+    press(notebook, "Enter")
+    expect(editor.locator(".svc-note-text")).to_have_text("3 is too much")
+    expect(hits(editor).first).to_be_focused()
+    press(notebook, "n")
+    notebook.page.keyboard.type(" or not")
+    press(notebook, "Escape", "1")
+
+    expect(far(editor)).to_have_text("1 of 11")
+    hear(notebook, "[[r['note'], r['rating']] for r in e.value]", [["3 is too much", 1]])
+
+
+def test_queries_are_walked_chosen_and_added(editor: Locator, notebook: Notebook) -> None:
+    hits(editor).first.focus()
+    press(notebook, "]", "]")
+    expect(editor.locator(".svc-none")).to_be_visible()
+    press(notebook, "g")
+    expect(heading(editor)).to_have_text("desk")
+    editor.get_by_role("button", name="lamp").click()
+    expect(heading(editor)).to_have_text("lamp")
+
+    editor.get_by_label("Another query to judge").fill("mirror")
+    editor.get_by_label("Another query to judge").press("Enter")
+
+    expect(heading(editor)).to_have_text("mirror")
+    expect(editor.locator(".svc-questions li")).to_have_count(5)
+    expect(hits(editor).first).to_be_focused()
+
+
+def test_blind_hides_where_hits_were_found_and_shuffled_mixes_them(
+    editor: Locator, notebook: Notebook
+) -> None:
+    expect(hits(editor).first.locator(".svc-found").first).to_have_text("as it is 1")
+    before = editor.locator(".svc-id").all_inner_texts()
+
+    editor.get_by_label("blind").check()
+    expect(editor.locator(".svc-found")).to_have_count(0)
+    editor.get_by_label("shuffled").check()
+    expect(editor.locator(".svc-id")).not_to_have_text(before)
+
+    mixed = editor.locator(".svc-id").all_inner_texts()
+    assert sorted(mixed) == sorted(before)
+    assert notebook.ask("[e.blind, e.shuffled]") == [True, True]
+
+
+def test_it_goes_on_with_a_frame(editor: Locator, notebook: Notebook) -> None:
+    hits(editor).first.focus()
+    press(notebook, "3", "2")
+    expect(far(editor)).to_have_text("2 of 11")
+
+    later = notebook.open("f = svc.edit.judgments('judged', judgments=e.frame, rater='ada')\nf")
+
+    expect(far(later)).to_have_text("2 of 10")
+    assert notebook.ask("f.frame.equals(e.frame)")
+
+
+def test_what_python_sets_is_shown(editor: Locator, notebook: Notebook) -> None:
+    notebook.run(
+        "first = e.sheet['hits'][0]['id']\n"
+        "e.value = [{'query': 'lamp', 'objectID': first, 'rating': 2, 'rater': 'ada'},"
+        " {'query': 'lamp', 'objectID': first, 'rating': 1, 'rater': 'bob'}]",
+        cell=1,
+    )
+
+    expect(far(editor)).to_have_text("1 of 11")
+    expect(hits(editor).first.locator(".svc-chosen")).to_have_text("2")
+    expect(hits(editor).first.locator(".svc-other")).to_have_text("bob: 1")
+
+
+def test_it_answers_while_a_cell_runs(editor: Locator, notebook: Notebook) -> None:
+    notebook.begin("import time\nfor _ in range(60): time.sleep(0.1)", cell=1)
+    hits(editor).first.focus()
+    press(notebook, "3")
+
+    expect(far(editor)).to_have_text("1 of 11")
+    expect(notebook.page.locator(".jp-InputPrompt", has_text="[*]")).to_have_count(1)
+    notebook.page.evaluate("jupyterapp.commands.execute('notebook:interrupt-kernel')")
+    notebook.page.evaluate("window.ran")
+
+
+def test_what_records_hold_is_text(notebook: Notebook) -> None:
+    editor = notebook.open("e = svc.edit.judgments('hostile', ['lamp', '<img src=x>'])\ne")
+    expect(hits(editor)).to_have_count(5)
+    editor.locator(".svc-judged-hit", has_text="attribute_1").first.focus()
+    press(notebook, "o")
+    expect(editor.locator(".svc-detail pre")).to_contain_text("attribute_199")
+    press(notebook, "n")
+    notebook.page.keyboard.type("<img src=x onerror=window.struck=1>")
+    press(notebook, "Enter")
+    expect(editor.locator(".svc-note-text")).to_contain_text("onerror")
+
+    assert not notebook.page.evaluate("window.struck")
+    assert editor.locator("img, script, svg, #x").count() == 0
+    assert not notebook.complaints
+
+
+def test_a_service_that_is_gone_is_told_and_judgments_stay(
+    notebook: Notebook, tmp_path: Path, service: Running
+) -> None:
+    process, running = start_service(tmp_path / "data")
+    try:
+        fill(running, "judged", products())
+        editor = notebook.open(connect(running) + OPEN)
+        expect(hits(editor)).to_have_count(5)
+    finally:
+        stop_service(process)
+    hits(editor).first.focus()
+    press(notebook, "3")
+    expect(far(editor)).to_have_text("1 of 11")
+
+    press(notebook, "]")
+
+    banner = editor.get_by_role("alert").first
+    expect(banner).to_contain_text("See that the service runs", timeout=20_000)
+    expect(heading(editor)).to_have_text("lamp")
+    assert notebook.ask("len(e.frame)") == 1
+    notebook.run(connect(service))
+
+
+def test_it_is_usable_at_400_pixels(editor: Locator, notebook: Notebook) -> None:
+    editor.evaluate("el => { el.parentElement.style.width = '400px' }")
+    notebook.page.wait_for_timeout(100)
+
+    assert editor.evaluate(
+        "el => [el, ...el.querySelectorAll('.svc-judged-hit, .svc-grade')]"
+        ".every(one => one.getBoundingClientRect().right"
+        " <= el.getBoundingClientRect().right && el.scrollWidth <= el.clientWidth + 1)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("theme", "picture"),
+    [("JupyterLab Light", "judgment-editor.png"), ("JupyterLab Dark", "judgment-editor-dark.png")],
+    ids=["light", "dark"],
+)
+def test_it_reads_well_in_light_and_dark(
+    editor: Locator, notebook: Notebook, theme: str, picture: str
+) -> None:
+    notebook.page.evaluate(
+        "t => jupyterapp.commands.execute('apputils:change-theme', {theme: t})", theme
+    )
+    hits(editor).first.focus()
+    press(notebook, "3", "0", "u", "n")
+    notebook.page.keyboard.type("a shade alone")
+    press(notebook, "Enter")
+    expect(editor.locator(".svc-note-text")).to_be_visible()
+    expect(far(editor)).to_have_text("3 of 11")
+
+    assert notebook.page.evaluate(CONTRAST) == []
+    if os.environ.get("SVC_PICTURES"):
+        notebook.page.set_viewport_size({"width": 1180, "height": 1600})
+        editor.screenshot(path=PICTURES / picture, animations="disabled")
+        notebook.page.set_viewport_size({"width": 1180, "height": 1000})
+    notebook.page.evaluate(
+        "jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
+    )

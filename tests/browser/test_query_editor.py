@@ -1,0 +1,389 @@
+"""The query editor in JupyterLab, used as a person uses it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.conftest import Lab
+from tests.browser.notebook import Notebook
+from tests.conftest import ROOT, Running, start_service, stop_service
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
+
+PICTURES = ROOT / "docs" / "pictures"
+ADJECTIVES = ["red", "blue", "green", "small", "large", "brass", "paper", "oak", "steel", "glass"]
+NOUNS = ["lamp", "lantern", "table", "chair", "shelf", "desk", "mirror"]
+PIXEL = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwAD"
+    "hgGAWjR9awAAAABJRU5ErkJggg=="
+)
+HOSTILE: list[dict[str, Any]] = [
+    {
+        "objectID": "<b id=x>1</b>",
+        "title": "<img src=x onerror=\"window.struck=1\"> lamp <script>window.struck=1</script>",
+        "description": "</textarea></style><svg onload=window.struck=1> lamp",
+    },
+    {"objectID": "long", "title": "lamp" + "Donaudampfschiffahrt" * 40, "tags": ["x" * 900]},
+    {"objectID": "rtl", "title": "lamp مصباح אור‮ evil", "maker": "שלום"},
+    {"objectID": "wide", "title": "lamp"} | {f"attribute_{n}": f"value {n}" for n in range(200)},
+    {"objectID": "deep", "title": "lamp", "nested": {"a": [{"b": ["lamp", None, True, 2**60]}]}},
+]  # fmt: skip
+CONTRAST = """() => {
+    const parse = text => (text.match(/[\\d.]+/g) ?? []).map(Number);
+    const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
+        .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, v, place) => sum + v * [0.2126, 0.7152, 0.0722][place], 0);
+    const behind = el => {
+        for (let at = el; at; at = at.parentElement) {
+            const colour = parse(getComputedStyle(at).backgroundColor);
+            if (colour.length < 4 || colour[3] === 1) return colour;
+        }
+        return [255, 255, 255];
+    };
+    const faint = [];
+    for (const el of document.querySelectorAll(".svc-editor *")) {
+        const own = [...el.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+        if (!own || !el.offsetParent || el.closest(":disabled")) continue;
+        const [a, b] = [light(parse(getComputedStyle(el).color)), light(behind(el))];
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (ratio < 4.5) faint.push(`${el.className} ${el.textContent} ${ratio.toFixed(2)}`);
+    }
+    return faint;
+}"""
+
+
+def products() -> list[dict[str, Any]]:
+    """Seventy products; every tenth has a picture."""
+    return [
+        {
+            "objectID": f"sku-{number:03}",
+            "name": f"{ADJECTIVES[number % 10]} {NOUNS[number % 7]}",
+            "brand": ["Acme", "Umbra", "Lumen"][number % 3],
+            "colour": ADJECTIVES[number % 3],
+            "price": 5 + number * 3 % 97,
+            "rating": number * 7 % 50 / 10,
+            "description": f"A {NOUNS[number % 7]} of the house's own make, number {number}.",
+            **({"image": PIXEL} if number % 10 == 0 else {}),
+        }
+        for number in range(70)
+    ]
+
+
+def fill(service: Running, index: str, records: Sequence[dict[str, Any]]) -> None:
+    settings = {
+        "searchableAttributes": ["name", "title", "brand", "description"],
+        "attributesForFaceting": ["searchable(brand)", "colour", "price"],
+        "customRanking": ["desc(rating)"],
+    }
+    with service.client() as client:
+        client.put(f"/1/indexes/{index}/settings", json=settings).raise_for_status()
+        requests = [{"action": "addObject", "body": record} for record in records]
+        answer = client.post(f"/1/indexes/{index}/batch", json={"requests": requests})
+        task = answer.raise_for_status().json()["taskID"]
+        while client.get(f"/1/indexes/{index}/task/{task}").json()["status"] != "published":
+            pass
+
+
+def connect(service: Running) -> str:
+    return (
+        f"import svc_notebook as svc\nclient = svc.connect(url={service.url!r}, "
+        f"app_id={service.appId!r}, api_key={service.adminKey!r})\n"
+    )
+
+
+@pytest.fixture(scope="module")
+def notebook(lab: Lab, chromium: Browser, service: Running) -> Iterator[Notebook]:
+    """One notebook for all these tests, and two indices to search."""
+    fill(service, "shop", products())
+    fill(service, "hostile", HOSTILE)
+    context = chromium.new_context(viewport={"width": 1180, "height": 1000})
+    notebook = Notebook(context.new_page(), lab, "query.ipynb")
+    notebook.page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
+    notebook.run(connect(service))
+    yield notebook
+    context.close()
+
+
+@pytest.fixture
+def editor(notebook: Notebook) -> Iterator[Locator]:
+    """A new query editor on the shop; nothing may have complained at the end."""
+    shown = notebook.open("e = svc.edit.query('shop')\ne")
+    expect(shown.locator(".svc-hit").first).to_be_visible()
+    yield shown
+    assert not notebook.complaints
+
+
+def search_box(editor: Locator) -> Locator:
+    return editor.get_by_role("searchbox", name="Query")
+
+
+def count_of(editor: Locator) -> Locator:
+    return editor.locator(".svc-count b")
+
+
+def test_hits_follow_what_is_typed_and_python_follows_too(
+    editor: Locator, notebook: Notebook
+) -> None:
+    search_box(editor).press_sequentially("red lam", delay=15)
+
+    expect(editor.locator(".svc-hit mark").first).to_have_text("red")
+    expect(count_of(editor)).to_have_text("1")
+    assert notebook.ask("e.value") == {"query": "red lam"}
+    assert notebook.ask("[hit['name'] for hit in e.hits]") == ["red lamp"]
+
+
+def test_what_python_sets_is_shown(editor: Locator, notebook: Notebook) -> None:
+    notebook.run("e.value = {'query': 'desk', 'hitsPerPage': 2}", cell=1)
+
+    expect(search_box(editor)).to_have_value("desk")
+    expect(editor.locator(".svc-hit")).to_have_count(2)
+
+
+def test_facets_narrow_and_widen(editor: Locator, notebook: Notebook) -> None:
+    editor.get_by_label("Acme").check()
+    expect(count_of(editor)).to_have_text("24")
+    editor.get_by_label("Umbra").check()
+    expect(count_of(editor)).to_have_text("47")
+    editor.get_by_label("price from").fill("50")
+    editor.get_by_label("price from").press("Enter")
+    expect(count_of(editor)).not_to_have_text("47")
+
+    assert notebook.ask("e.value") == {
+        "facetFilters": [["brand:Acme", "brand:Umbra"]],
+        "numericFilters": ["price>=50"],
+    }
+
+    editor.get_by_role("button", name="Clear all").click()
+    expect(count_of(editor)).to_have_text("70")
+    assert notebook.ask("e.value") == {}
+
+
+def test_the_keyboard_alone_is_enough(editor: Locator, notebook: Notebook) -> None:
+    page = notebook.page
+    search_box(editor).focus()
+    page.keyboard.type("lamp")
+    expect(count_of(editor)).to_have_text("10")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+
+    ladder = editor.locator(".svc-ladder")
+    expect(ladder).to_contain_text("desc(rating)")
+    expect(ladder.locator(".svc-decides").first).to_contain_text("decides")
+    assert notebook.ask("e.selected == e.hits[1]['objectID']")
+
+    page.keyboard.press("Escape")
+    expect(ladder).to_have_count(0)
+    page.keyboard.press("/")
+    expect(search_box(editor)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(count_of(editor)).to_have_text("70")
+    editor.locator(".svc-hit").first.focus()
+    page.keyboard.press("Control+z")
+    expect(count_of(editor)).to_have_text("10")
+
+
+def test_pages_are_turned(editor: Locator, notebook: Notebook) -> None:
+    expect(editor.locator(".svc-pager")).to_contain_text("page 1 of 4")
+
+    editor.get_by_role("button", name="next page").click()
+    expect(editor.locator(".svc-pager")).to_contain_text("page 2 of 4")
+    expect(editor.locator(".svc-hit .svc-place").first).to_have_text("21")
+    expect(editor.get_by_role("button", name="next page")).to_be_focused()
+    search_box(editor).fill("lamp")
+
+    expect(editor.locator(".svc-hit .svc-place").first).to_have_text("1")
+    assert notebook.ask("e.value") == {"query": "lamp"}
+
+
+def test_a_parameter_is_found_by_its_meaning_and_set(editor: Locator, notebook: Notebook) -> None:
+    editor.get_by_role("tab", name="Parameters").click()
+    editor.get_by_label("Find a parameter").fill("hits on one page")
+    editor.get_by_label("hitsPerPage", exact=True).fill("3")
+    editor.get_by_label("hitsPerPage", exact=True).press("Enter")
+    editor.get_by_role("tab", name="Hits").click()
+
+    expect(editor.locator(".svc-hit")).to_have_count(3)
+    assert notebook.ask("e.value") == {"hitsPerPage": 3}
+
+
+def test_a_wrong_parameter_is_told_and_changes_nothing(editor: Locator, notebook: Notebook) -> None:
+    editor.get_by_role("tab", name="JSON").click()
+    editor.get_by_label("Search parameters as JSON").fill('{"hitPerPage": 3}')
+    editor.get_by_role("button", name="Search with this").click()
+
+    expect(editor.get_by_role("alert").first).to_contain_text("did you mean `hitsPerPage`?")
+    assert notebook.ask("e.value") == {}
+
+
+def test_json_goes_in_and_history_leads_back(editor: Locator, notebook: Notebook) -> None:
+    editor.get_by_role("tab", name="JSON").click()
+    editor.get_by_label("Search parameters as JSON").fill('{"query": "desk", "hitsPerPage": 1}')
+    editor.get_by_label("Search parameters as JSON").press("Control+Enter")
+    expect(count_of(editor)).to_have_text("10")
+    editor.get_by_role("tab", name="History").click()
+    editor.get_by_role("button", name="(everything)").click()
+
+    expect(count_of(editor)).to_have_text("70")
+    assert notebook.ask("e.value") == {}
+
+
+def test_two_searches_stand_side_by_side(editor: Locator) -> None:
+    search_box(editor).fill("lamp")
+    expect(count_of(editor)).to_have_text("10")
+    editor.get_by_role("tab", name="Compare").click()
+    editor.get_by_label("Parameters of the other search").fill('{"query": "red"}')
+    editor.get_by_role("button", name="Compare").click()
+
+    sides = editor.locator(".svc-comparison")
+    expect(sides).to_contain_text("moved")
+    expect(sides.locator(".svc-side-hit")).to_have_count(17)
+    expect(sides.locator("line")).to_have_count(1)
+
+
+def test_the_search_becomes_code_that_does_the_same(editor: Locator, notebook: Notebook) -> None:
+    search_box(editor).fill("lamp")
+    expect(count_of(editor)).to_have_text("10")
+    editor.get_by_role("button", name="Code").click()
+    code = editor.get_by_role("dialog").locator("pre").first.inner_text()
+    curl = editor.get_by_role("dialog").locator("pre").nth(2).inner_text()
+
+    assert notebook.ask(f"list({code.split(chr(10))[-1]}.objectID)") == notebook.ask(
+        "[hit['objectID'] for hit in e.hits]"
+    )
+    assert "$SVC_API_KEY" in curl
+    notebook.page.keyboard.press("Escape")
+    expect(editor.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_hit_is_pinned_for_whoever_listens(notebook: Notebook) -> None:
+    editor = notebook.open(
+        "told = []\ne = svc.edit.query('shop', value={'query': 'lamp'})\ne.on_pin(told.append)\ne"
+    )
+
+    editor.get_by_role("button", name=re.compile("^Pin")).nth(1).click()
+
+    expect(editor.locator(".svc-hit")).to_have_count(10)
+    first = notebook.ask("e.hits[1]['objectID']")
+    assert notebook.ask("told") == [{"query": "lamp", "objectID": first, "position": 1}]
+
+
+def test_it_answers_while_a_cell_runs(editor: Locator, notebook: Notebook) -> None:
+    notebook.begin("import time\nfor _ in range(60): time.sleep(0.1)\ndone = True", cell=1)
+
+    search_box(editor).fill("mirror")
+
+    expect(count_of(editor)).to_have_text("10")
+    running = notebook.page.locator(".jp-InputPrompt", has_text="[*]")
+    expect(running).to_have_count(1)
+    notebook.page.evaluate("jupyterapp.commands.execute('notebook:interrupt-kernel')")
+    notebook.page.evaluate("window.ran")
+
+
+def test_what_records_hold_is_text(notebook: Notebook) -> None:
+    editor = notebook.open("e = svc.edit.query('hostile', value={'query': 'lamp'})\ne")
+    expect(editor.locator(".svc-hit")).to_have_count(5)
+
+    editor.locator(".svc-hit", has_text="attribute_1").locator(".svc-hit-text").click()
+    expect(editor.locator(".svc-detail pre")).to_contain_text("attribute_199")
+
+    assert not notebook.page.evaluate("window.struck")
+    assert editor.locator("img, script, svg, #x").count() == 0
+    assert "1152921504606846976" in notebook.ask("str(e.hits)")
+    assert not notebook.complaints
+
+
+def test_it_is_usable_at_400_pixels(notebook: Notebook) -> None:
+    editor = notebook.open("e = svc.edit.query('hostile', value={'query': 'lamp'})\ne")
+    expect(editor.locator(".svc-hit")).to_have_count(5)
+    editor.evaluate("el => { el.parentElement.style.width = '400px' }")
+    notebook.page.wait_for_timeout(100)
+
+    wide = editor.evaluate(
+        "el => [el.scrollWidth <= el.clientWidth + 1, ...[...el.querySelectorAll('.svc-hit')]"
+        ".map(hit => hit.getBoundingClientRect().right <= el.getBoundingClientRect().right)]"
+    )
+
+    assert all(wide)
+    search_box(editor).fill("lamp evil")
+    expect(count_of(editor)).to_have_text("1")
+
+
+def test_a_service_that_is_gone_is_told_with_advice(notebook: Notebook, tmp_path: Path) -> None:
+    process, running = start_service(tmp_path / "data")
+    try:
+        fill(running, "shop", products()[:5])
+        editor = notebook.open(connect(running) + "e = svc.edit.query('shop', client=client)\ne")
+        expect(editor.locator(".svc-hit")).to_have_count(5)
+    finally:
+        stop_service(process)
+
+    search_box(editor).fill("desk")
+
+    banner = editor.get_by_role("alert").first
+    expect(banner).to_contain_text("See that the service runs", timeout=20_000)
+    expect(banner.get_by_role("button", name="Try again")).to_be_visible()
+    expect(editor.locator(".svc-hit")).to_have_count(5)
+
+
+def test_the_last_state_stays_without_a_kernel(
+    notebook: Notebook, lab: Lab, chromium: Browser, service: Running
+) -> None:
+    notebook.run(connect(service))
+    editor = notebook.open("e = svc.edit.query('shop')\ne")
+    search_box(editor).fill("brass chair")
+    expect(count_of(editor)).to_have_text("1")
+    kept = notebook.page.locator(".svc-fallback")
+    expect(kept).to_contain_text("brass chair", timeout=10_000)
+    assert not kept.is_visible()
+    saved = notebook.save()
+
+    shown = [
+        "".join(output["data"].get("text/html", "")) for output in saved["cells"][0]["outputs"]
+    ]
+    assert any("brass chair" in html for html in shown)
+    assert service.adminKey not in str([output["data"] for output in saved["cells"][0]["outputs"]])
+
+    notebook.path.with_name("later.ipynb").write_bytes(notebook.path.read_bytes())
+    context = chromium.new_context(viewport={"width": 1180, "height": 1000})
+    later = Notebook(context.new_page(), lab, "later.ipynb")
+    expect(later.page.locator(".svc-fallback")).to_be_visible()
+    expect(later.page.locator(".svc-fallback")).to_contain_text("brass chair")
+    context.close()
+
+
+@pytest.mark.parametrize(
+    ("theme", "picture"),
+    [("JupyterLab Light", "query-editor.png"), ("JupyterLab Dark", "query-editor-dark.png")],
+    ids=["light", "dark"],
+)
+def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture: str) -> None:
+    notebook.page.evaluate(
+        "t => jupyterapp.commands.execute('apputils:change-theme', {theme: t})", theme
+    )
+    editor = notebook.open(
+        "e = svc.edit.query('shop', value={'query': 'lamp'})\ne.on_pin(print)\ne"
+    )
+    expect(editor.locator(".svc-hit")).to_have_count(10)
+    editor.get_by_label("Acme").check()
+    expect(count_of(editor)).to_have_text("4")
+    editor.get_by_label("Lumen").check()
+    expect(count_of(editor)).not_to_have_text("4")
+    editor.locator(".svc-hit-text").nth(1).click()
+    expect(editor.locator(".svc-detail pre")).to_be_visible()
+
+    assert notebook.page.evaluate(CONTRAST) == []
+    if os.environ.get("SVC_PICTURES"):
+        notebook.page.set_viewport_size({"width": 1180, "height": 2200})
+        editor.screenshot(path=PICTURES / picture, animations="disabled")
+        notebook.page.set_viewport_size({"width": 1180, "height": 1000})
+    notebook.page.evaluate(
+        "jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
+    )

@@ -1,0 +1,429 @@
+"""The rule editor in JupyterLab, used as a person uses it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.conftest import Lab
+from tests.browser.notebook import Notebook
+from tests.browser.test_query_editor import CONTRAST, PICTURES, connect, fill, products
+from tests.browser.test_synonym_editor import INDICES, becomes
+from tests.conftest import Running, start_service, stop_service
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
+
+INDEX = "ruled"
+RULES: list[dict[str, Any]] = [
+    {
+        "objectID": "lamps",
+        "description": "Lamps of the week",
+        "conditions": [{"pattern": "lamp", "anchoring": "contains"}],
+        "consequence": {
+            "promote": [{"objectID": "sku-021", "position": 0}],
+            "hide": [{"objectID": "sku-035"}],
+            "params": {"filters": "price < 90"},
+        },
+    },
+    {
+        "objectID": "red-lamp",
+        "conditions": [{"pattern": "red lamp", "anchoring": "is"}],
+        "consequence": {"promote": [{"objectID": "sku-021", "position": 4}]},
+    },
+    {
+        "objectID": "brands",
+        "conditions": [{"pattern": "{facet:brand}", "anchoring": "contains"}],
+        "consequence": {
+            "params": {"automaticFacetFilters": ["brand"], "query": {"remove": ["{facet:brand}"]}}
+        },
+    },
+    {
+        "objectID": "desks",
+        "enabled": False,
+        "conditions": [{"pattern": "desk", "anchoring": "startsWith"}],
+        "consequence": {"params": {"hitsPerPage": 3}, "userData": {"banner": "desks"}},
+    },
+]
+
+
+@pytest.fixture(scope="module")
+def notebook(lab: Lab, chromium: Browser, service: Running) -> Iterator[Notebook]:
+    """One notebook for all these tests, in a time zone of its own, and an index with rules."""
+    fill(service, INDEX, products())
+    context = chromium.new_context(
+        viewport={"width": 1180, "height": 1000}, timezone_id="Asia/Kathmandu"
+    )
+    notebook = Notebook(context.new_page(), lab, "rules.ipynb")
+    notebook.page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
+    notebook.run(connect(service))
+    yield notebook
+    context.close()
+
+
+def show(notebook: Notebook, code: str = "e = svc.edit.rules('ruled')\ne") -> Locator:
+    """Open an editor on the rules above."""
+    notebook.run(
+        f"client.wait(client.save_rules('ruled', {RULES!r}, clearExistingRules=True), "
+        "index='ruled')"
+    )
+    editor = notebook.open(code)
+    expect(editor.locator(".svc-rule-line")).to_have_count(len(RULES))
+    return editor
+
+
+@pytest.fixture
+def editor(notebook: Notebook) -> Iterator[Locator]:
+    """A new editor; nothing may have complained at the end."""
+    yield show(notebook)
+    assert not notebook.complaints
+
+
+def choose(editor: Locator, words: str) -> None:
+    """Choose the rule that is described so."""
+    editor.locator(".svc-rule-line", has_text=words).click()
+
+
+def switch(editor: Locator) -> Locator:
+    """What switches the rule in sight on and off."""
+    return editor.get_by_role("checkbox", name="on", exact=True)
+
+
+def apply(editor: Locator) -> None:
+    editor.get_by_role("button", name="Apply…").click()
+    editor.get_by_role("dialog").get_by_role("button", name="Apply").click()
+    expect(editor).to_contain_text("as saved on")
+
+
+def saved(notebook: Notebook, name: str) -> Any:
+    """One rule as the service has it."""
+    return notebook.ask(f"svc.get_rule('ruled', {name!r})")
+
+
+def test_a_rule_is_made_with_the_keyboard_and_applied(editor: Locator, notebook: Notebook) -> None:
+    keyboard = notebook.page.keyboard
+    editor.get_by_role("button", name="New rule…").press("Enter")
+    editor.get_by_role("dialog").get_by_label("Pattern").press_sequentially("cheap mirror")
+    keyboard.press("Enter")
+    pin = editor.get_by_label("Pin a record: add")
+    pin.press_sequentially("sku-006")
+    keyboard.press("Enter")
+    expect(editor.get_by_label("Position", exact=True)).to_have_value("1")
+    words = editor.get_by_label("What happens to the query")
+    words.select_option("edits")
+    editor.get_by_label("Words taken out: add").press_sequentially("cheap")
+    keyboard.press("Enter")
+    expect(editor.locator(".svc-rule-line", has_text="cheap mirror")).to_contain_text("take out")
+    name = notebook.ask("e.value[0]['objectID']")
+    keyboard.press("Control+s")
+    expect(editor.get_by_role("dialog")).to_contain_text("1 added")
+    keyboard.press("Enter")
+    expect(editor).to_contain_text("Applied and published.")
+
+    assert saved(notebook, name) == {
+        "objectID": name,
+        "conditions": [{"pattern": "cheap mirror", "anchoring": "is"}],
+        "consequence": {
+            "promote": [{"objectID": "sku-006", "position": 0}],
+            "params": {"query": {"edits": [{"type": "remove", "delete": "cheap"}]}},
+        },
+    }
+    found = notebook.ask("[h['objectID'] for h in client.search('ruled', 'cheap mirror')['hits']]")
+    assert found[0] == "sku-006"
+    assert len(found) == 10
+
+
+def test_a_hit_is_dragged_to_its_place_and_hidden_and_shown_again(
+    editor: Locator, notebook: Notebook
+) -> None:
+    choose(editor, "Lamps of the week")
+    editor.get_by_role("tab", name="Hits").click()
+    hits = editor.locator(".svc-sortable-item")
+    expect(hits.first).to_contain_text("sku-021")
+    name = hits.nth(4).locator("code").inner_text()
+
+    hits.nth(4).drag_to(hits.nth(1))
+    expect(hits.nth(1)).to_contain_text(name)
+    becomes(
+        notebook,
+        "e.get('lamps')['consequence']['promote']",
+        [{"objectID": "sku-021", "position": 0}, {"objectID": name, "position": 1}],
+    )
+
+    hits.nth(1).focus()
+    notebook.page.keyboard.press("Alt+ArrowUp")
+    expect(hits.first).to_contain_text(name)
+    notebook.page.keyboard.press("Delete")
+    expect(editor.locator(".svc-tags-line button")).to_have_count(2)
+    hidden = "[h['objectID'] for h in e.get('lamps')['consequence']['hide']]"
+    assert notebook.ask(hidden) == ["sku-035", name]
+    editor.locator(".svc-tags-line button").last.click()
+    expect(editor.locator(".svc-tags-line button")).to_have_count(1)
+    editor.get_by_label("Find another record to pin").fill("oak mirror")
+    editor.locator(".svc-others button").first.click()
+
+    expect(hits.first.get_by_role("button", name="Unpin")).to_be_visible()
+    expect(hits.first).to_contain_text("mirror")
+    assert saved(notebook, "lamps") == RULES[0]
+
+
+def test_the_form_and_json_keep_in_step(editor: Locator, notebook: Notebook) -> None:
+    choose(editor, "Lamps of the week")
+    editor.get_by_label("How the query is met").select_option("endsWith")
+    editor.get_by_label("or alike").check()
+    editor.get_by_label("in the context").fill("my app!")
+    editor.get_by_label("in the context").press("Tab")
+    expect(editor.get_by_label("with the filters")).to_be_focused()
+    editor.get_by_label("Parameter", exact=True).fill("hitsPerPage")
+    editor.get_by_label("Its value").fill("7")
+    editor.get_by_label("Its value").press("Enter")
+    expect(editor.get_by_label("hitsPerPage", exact=True)).to_have_value("7")
+
+    editor.get_by_role("tab", name="JSON").click()
+    area = editor.get_by_label("The rule as JSON")
+    rule = json.loads(area.input_value())
+    assert rule["conditions"] == [
+        {"pattern": "lamp", "anchoring": "endsWith", "alternatives": True, "context": "myapp"}
+    ]
+    assert rule["consequence"]["params"] == {"filters": "price < 90", "hitsPerPage": 7}
+    area.fill(json.dumps({**rule, "description": "as JSON"}))
+    area.press("Tab")
+    editor.get_by_role("tab", name="Form").click()
+
+    expect(editor.get_by_label("Description")).to_have_value("as JSON")
+    assert notebook.ask("e.get('lamps')['description']") == "as JSON"
+
+
+def test_what_is_no_rule_is_told_and_not_taken(editor: Locator, notebook: Notebook) -> None:
+    choose(editor, "Lamps of the week")
+    editor.get_by_label("Pattern", exact=True).fill(" ")
+    editor.get_by_label("Pattern", exact=True).press("Tab")
+    expect(editor.locator(".svc-card .svc-wrong-text")).to_contain_text("Type the words")
+    editor.get_by_label("Filters", exact=True).fill("price >")
+    editor.get_by_label("Filters", exact=True).press("Enter")
+    expect(editor.get_by_role("alert").first).to_contain_text("price")
+    editor.get_by_label("User data").fill("{no")
+    editor.get_by_label("User data").press("Tab")
+    expect(editor.get_by_text("No JSON")).to_be_visible()
+
+    assert notebook.ask("e.get('lamps')") == RULES[0]
+    assert not notebook.ask("e.dirty")
+
+
+def test_times_are_the_readers_own(editor: Locator, notebook: Notebook) -> None:
+    choose(editor, "Lamps of the week")
+    editor.get_by_role("button", name="Only for a time").click()
+    expect(editor.get_by_text("times of Asia/Ka")).to_be_visible()
+
+    editor.get_by_label("Valid from").fill("2030-05-01T12:00")
+    expect(editor.get_by_text("It has to end after it begins.")).to_be_visible()
+    editor.get_by_label("Valid until").fill("2030-05-02T12:00")
+    editor.get_by_label("Valid until").press("Tab")
+
+    # 5 hours and 45 minutes before the same time in Greenwich.
+    expect(editor.locator(".svc-rule-line", has_text="Lamps")).to_contain_text("◷")
+    becomes(notebook, "e.get('lamps')['validity'][0]['until']", 1903932900)
+
+
+def test_a_rule_is_tried_on_queries_that_trigger_it_and_that_do_not(
+    editor: Locator, notebook: Notebook
+) -> None:
+    choose(editor, "desk")
+    switch(editor).check()
+    expect(editor).to_contain_text("1 changed")
+    editor.get_by_role("tab", name="Try it").click()
+    for query in ("desk", "oak desk"):
+        editor.get_by_label("Queries: add").fill(query)
+        editor.get_by_label("Queries: add").press("Enter")
+    editor.get_by_role("button", name="Try the draft").click()
+
+    rows = editor.locator(".svc-impact-row")
+    expect(rows.first).to_contain_text("desks new", timeout=15_000)
+    expect(rows.nth(1)).to_contain_text("none")
+    becomes(notebook, f"[i for i in {INDICES} if i.startswith('ruled_')]", [])
+    assert saved(notebook, "desks")["enabled"] is False
+
+
+def test_conflicts_lead_to_the_other_rule(editor: Locator) -> None:
+    choose(editor, "red lamp")
+    fault = editor.locator(".svc-faults")
+    expect(fault).to_contain_text("`sku-021` is pinned to 1 and to 5: `lamps`")
+
+    editor.get_by_role("button", name="See lamps").click()
+
+    expect(editor.locator(".svc-rule-head")).to_contain_text("lamps")
+    expect(editor.get_by_label("Description")).to_have_value("Lamps of the week")
+
+
+def test_rules_are_duplicated_switched_off_deleted_and_brought_back(
+    editor: Locator, notebook: Notebook
+) -> None:
+    choose(editor, "Lamps of the week")
+    editor.get_by_role("button", name="Duplicate").click()
+    expect(editor.locator(".svc-rule-head")).to_contain_text("lamps-copy")
+    switch(editor).uncheck()
+    expect(editor.get_by_label("Which rules")).to_be_visible()
+    editor.get_by_label("Which rules").select_option("off")
+    expect(editor.locator(".svc-rule-line")).to_have_count(2)
+    editor.get_by_label("Which rules").select_option("")
+    choose(editor, "red lamp")
+    editor.locator(".svc-rule-head").get_by_role("button", name="Delete").click()
+    expect(editor).to_contain_text("1 added, 1 removed")
+
+    apply(editor)
+    assert notebook.ask("sorted(r['objectID'] for r in client.search_rules('ruled')['hits'])") == [
+        "brands", "desks", "lamps", "lamps-copy",
+    ]  # fmt: skip
+    for _ in range(3):
+        editor.get_by_role("button", name="Undo").click()
+    expect(editor).to_contain_text("1 added, 1 removed")
+    apply(editor)
+
+    assert notebook.ask("sorted(r['objectID'] for r in client.search_rules('ruled')['hits'])") == [
+        "brands", "desks", "lamps", "red-lamp",
+    ]  # fmt: skip
+
+
+def test_what_is_pinned_in_the_query_editor_is_drafted_here(notebook: Notebook) -> None:
+    editor = show(
+        notebook,
+        "from ipywidgets import VBox\nq = svc.edit.query('ruled', 'oak table')\n"
+        "e = svc.edit.rules('ruled', follow=q)\nVBox([q, e])",
+    )
+    queries = notebook.page.locator(".svc-editor.svc-query").last
+
+    queries.get_by_role("button", name="Pin oak table here").first.click()
+
+    expect(editor.locator(".svc-rule-head")).to_contain_text("for-oak-table")
+    expect(editor).to_contain_text("1 added")
+    assert notebook.ask("e.get('for-oak-table')['conditions']") == [
+        {"pattern": "oak table", "anchoring": "is"}
+    ]
+
+
+def test_a_rule_is_found_among_hundreds(notebook: Notebook) -> None:
+    notebook.run(
+        "many = [{'objectID': f'r{n}', 'conditions': [{'pattern': f'word{n}', 'anchoring': 'is'}],"
+        " 'consequence': {'promote': [{'objectID': 'sku-001', 'position': 0}]}} "
+        "for n in range(500)]"
+    )
+    editor = notebook.open("e = svc.edit.rules('ruled', value=many)\ne")
+    expect(editor).to_contain_text("500 rules")
+    assert editor.locator(".svc-rule-line").count() < 40
+
+    editor.get_by_label("Find rules").fill("word321")
+    expect(editor.locator(".svc-rule-line")).to_have_count(1)
+    editor.get_by_label("Find rules").press("ArrowDown")
+    expect(editor.locator(".svc-rule-head")).to_contain_text("r321")
+    notebook.page.keyboard.press("Enter")
+    expect(editor.get_by_label("How the query is met")).to_be_focused()
+    editor.get_by_label("Description").fill("one of many")
+    editor.get_by_label("Description").press("Enter")
+
+    expect(editor.locator(".svc-rule-line")).to_contain_text("one of many")
+    assert notebook.ask("e.get('r321')['description']") == "one of many"
+    assert not notebook.complaints
+
+
+def test_a_key_that_may_not_write_is_told(notebook: Notebook, service: Running) -> None:
+    editor = show(
+        notebook,
+        "key = client.add_key(acl=['settings', 'search'])['key']\n"
+        f"weak = svc.connect(url={service.url!r}, app_id={service.appId!r}, api_key=key)\n"
+        f"{connect(service)}e = svc.edit.rules('ruled', client=weak)\ne",
+    )
+
+    expect(editor).to_contain_text("Read-only: the key lacks the right `editSettings`.")
+    expect(editor.get_by_label("Description")).to_be_disabled()
+    expect(editor.get_by_role("button", name="New rule…")).to_be_disabled()
+    expect(switch(editor)).to_be_disabled()
+    assert not notebook.complaints
+
+
+def test_a_service_that_is_gone_is_told_and_the_draft_stays(
+    notebook: Notebook, service: Running, tmp_path: Path
+) -> None:
+    process, running = start_service(tmp_path / "data")
+    try:
+        fill(running, INDEX, products()[:5])
+        editor = notebook.open(
+            f"{connect(running)}e = svc.edit.rules('ruled')\n"
+            "e.pin('lamp', 'sku-001', 0)\n" + connect(service) + "e"
+        )
+        expect(editor.locator(".svc-rule-line")).to_have_count(1)
+    finally:
+        stop_service(process)
+
+    editor.get_by_role("button", name="Apply…").click()
+    editor.get_by_role("dialog").get_by_role("button", name="Apply").click()
+
+    banner = editor.get_by_role("alert").first
+    expect(banner).to_contain_text("See that the service runs", timeout=20_000)
+    expect(editor).to_contain_text("not applied yet")
+    assert notebook.ask("len(e.value)") == 1
+
+
+def test_what_rules_and_records_hold_is_text_and_fits_400_pixels(
+    notebook: Notebook, service: Running
+) -> None:
+    struck = "<img src=x onerror=window.struck=1>"
+    fill(service, "ruled-hostile", [{"objectID": struck, "title": f"lamp {struck}"}])
+    rule = {
+        "objectID": struck,
+        "description": struck + "x" * 300,
+        "conditions": [{"pattern": "lamp", "anchoring": "is", "filters": f'brand:"{struck}"'}],
+        "consequence": {"promote": [{"objectID": struck, "position": 0}], "userData": struck},
+    }
+    editor = notebook.open(f"e = svc.edit.rules('ruled-hostile', value=[{rule!r}])\ne")
+    editor.evaluate("el => { el.parentElement.style.width = '400px' }")
+    for tab in ("Hits", "JSON", "Form"):
+        editor.get_by_role("tab", name=tab).click()
+        notebook.page.wait_for_timeout(150)
+        assert editor.evaluate("el => el.scrollWidth <= el.clientWidth + 1"), tab
+
+    assert not notebook.page.evaluate("window.struck")
+    assert editor.locator("img").count() == 0
+    assert not notebook.complaints
+
+
+@pytest.mark.parametrize(
+    ("theme", "picture"),
+    [("JupyterLab Light", "rule-editor.png"), ("JupyterLab Dark", "rule-editor-dark.png")],
+    ids=["light", "dark"],
+)
+def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture: str) -> None:
+    notebook.page.evaluate(
+        "t => jupyterapp.commands.execute('apputils:change-theme', {theme: t})", theme
+    )
+    notebook.page.set_viewport_size({"width": 1180, "height": 2000})
+    editor = show(notebook, "e = svc.edit.rules('ruled', ['lamp', 'red lamp'])\ne")
+    choose(editor, "Lamps of the week")
+    expect(editor.get_by_label("Description")).to_have_value("Lamps of the week")
+
+    assert notebook.page.evaluate(CONTRAST) == []
+    if os.environ.get("SVC_PICTURES"):
+        editor.screenshot(path=PICTURES / picture, animations="disabled")
+    editor.get_by_role("tab", name="Hits").click()
+    notebook.run("e.place('sku-042', 'pin', 1, 'lamps')", cell=1)
+    expect(editor.locator(".svc-sortable-item").nth(1)).to_contain_text("sku-042")
+    if os.environ.get("SVC_PICTURES") and theme.endswith("Light"):
+        editor.screenshot(path=PICTURES / "rule-editor-hits.png", animations="disabled")
+    assert notebook.page.evaluate(CONTRAST) == []
+    editor.get_by_role("tab", name="Try it").click()
+    editor.get_by_role("button", name="Try the draft").click()
+    expect(editor.locator(".svc-impact-row")).to_have_count(2, timeout=15_000)
+    editor.locator(".svc-opener").first.click()
+    expect(editor.locator(".svc-side-hit").first).to_be_visible()
+
+    assert notebook.page.evaluate(CONTRAST) == []
+    if os.environ.get("SVC_PICTURES") and theme.endswith("Light"):
+        editor.screenshot(path=PICTURES / "rule-editor-try.png", animations="disabled")
+    notebook.page.set_viewport_size({"width": 1180, "height": 1000})
+    notebook.page.evaluate(
+        "jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
+    )

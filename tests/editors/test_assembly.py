@@ -1,0 +1,113 @@
+"""Browser modules made one."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from svc_notebook.editors import assembly
+from svc_notebook.errors import BadInput
+
+MODULES = {
+    "entry.js": (
+        '// The entry.\nimport { one, Two as Second } from "./kit/a.js";\n'
+        'import {\n  later,\n} from "./kit/b.js";\n'
+        "const own = 1;\nexport default { all: [own, one(), new Second().name, later()] };\n"
+    ),
+    "kit/a.js": (
+        'import { later } from "./b.js";\n/**\n * Says one.\n */\nexport function one() {\n'
+        '  return `one // no comment ${later()}`;\n}\nconst own = "hidden";\n'
+        "export class Two {\n  name = own;\n}\n"
+    ),
+    "kit/b.js": 'export const later = () => /** @type {string} */ ("b");\nlet own = 2;\nown++;\n',
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    for name, text in MODULES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.setattr(assembly, "FOLDER", tmp_path)
+    assembly.read_module.cache_clear()
+    yield tmp_path
+    assembly.read_module.cache_clear()
+
+
+def run(text: str, folder: Path) -> object:
+    (folder / "made.mjs").write_text(text, encoding="utf-8")
+    node = shutil.which("node")
+    assert node
+    code = "import('./made.mjs').then(m => console.log(JSON.stringify(m.default.all)))"
+    done = subprocess.run(
+        [node, "-e", code], capture_output=True, text=True, cwd=folder, check=True
+    )
+    return json.loads(done.stdout)
+
+
+def test_the_one_module_does_what_the_many_do(folder: Path) -> None:
+    text = assembly.read_module("entry.js")
+
+    assert run(text, folder) == [1, "one // no comment b", "hidden", "b"]
+
+
+def test_comments_stay_behind(folder: Path) -> None:
+    text = assembly.read_module("entry.js")
+
+    assert "The entry" not in text
+    assert "Says one" not in text
+
+
+def test_a_module_used_twice_is_there_once(folder: Path) -> None:
+    assert assembly.read_module("entry.js").count("own++") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('import { own } from "./entry.js";\nexport default {};\n', "circle"),
+        ('import * as a from "./kit/a.js";\nexport default {};\n', "no form"),
+        ('import "./kit/a.js";\nexport default {};\n', "no form"),
+        ("export { own };\nexport default {};\n", "no form"),
+        ("export let own = 1;\nexport default {};\n", "no form"),
+    ],
+    ids=["circle", "star", "bare", "list", "let"],
+)
+def test_what_cannot_be_put_together_is_refused(folder: Path, text: str, words: str) -> None:
+    (folder / "entry.js").write_text(text, encoding="utf-8")
+
+    with pytest.raises(BadInput, match=words):
+        assembly.read_module("entry.js")
+
+
+@pytest.mark.parametrize("path", sorted(assembly.FOLDER.rglob("*.js")), ids=lambda path: path.name)
+def test_no_text_in_a_module_goes_over_several_lines(path: Path) -> None:
+    texts = re.findall(r"`[^`]*`", path.read_text(encoding="utf-8"))
+
+    assert [text for text in texts if "\n" in text] == []
+
+
+def test_every_editors_module_is_small_and_imports_nothing() -> None:
+    assembly.read_module.cache_clear()
+    entries = [path.name for path in assembly.FOLDER.glob("*.js")]
+
+    for entry in entries:
+        text = assembly.read_module(entry)
+        assert len(text) < 80_000
+        assert not [line for line in text.splitlines() if line.startswith("import")]
+
+
+def test_every_style_is_the_editors_own() -> None:
+    """A notebook's page is shared: each rule names a class of ours."""
+    for path in assembly.FOLDER.rglob("*.css"):
+        text = path.read_text(encoding="utf-8")
+        heads = [part.split("}")[-1].split("*/")[-1].strip() for part in text.split("{")[:-1]]
+        selectors = [one for head in heads if not head.startswith("@") for one in head.split(",")]
+        strange = [s for s in selectors if s.strip() and "svc-" not in s and s.strip() != "to"]
+        assert not strange, path.name

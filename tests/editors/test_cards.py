@@ -1,0 +1,122 @@
+"""Hits as a view draws them, and why they stand where they stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_notebook.editors.plain import LARGEST, plain
+from svc_notebook.editors.searching.cards import LINES, POST, PRE, draw_hits
+from svc_notebook.editors.searching.ladder import climb, criteria_of, separator
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=8,
+)
+
+
+def leaf(text: str, level: str = "full") -> dict[str, Any]:
+    return {"value": text, "matchLevel": level, "matchedWords": []}
+
+
+@given(st.dictionaries(st.text(max_size=8), JSON, max_size=6))
+def test_any_record_can_be_drawn(record: dict[str, Any]) -> None:
+    [card] = draw_hits([{**record, "objectID": "1"}], ["typo", "desc(a.b)"])
+
+    assert card["id"] == "1"
+    assert len(card["lines"]) <= LINES
+
+
+def test_what_matched_comes_first_and_its_marks_stay_closed() -> None:
+    text = "word " * 100 + f"{PRE}lamp{POST}" + " word" * 100
+    hit = {
+        "objectID": "1", "name": "Lamp", "size": "L", "text": text, "tags": ["a", "b"],
+        "_highlightResult": {"text": leaf(text), "tags": [leaf("a", "none"), leaf("b", "none")]},
+    }  # fmt: skip
+
+    [card] = draw_hits([hit], [])
+
+    assert card["title"] == "Lamp"
+    assert [name for name, _ in card["lines"]] == ["text", "size", "tags"]
+    assert f"{PRE}lamp{POST}" in card["lines"][0][1]
+    assert len(card["lines"][0][1]) < 300
+
+
+@pytest.mark.parametrize(
+    ("record", "image"),
+    [
+        ({"image": "https://x.test/a"}, "https://x.test/a"),
+        ({"Poster": "http://x.test/a"}, "http://x.test/a"),
+        ({"any": "https://x.test/a.PNG?s=1"}, "https://x.test/a.PNG?s=1"),
+        ({"images": ["https://x.test/a.webp"]}, "https://x.test/a.webp"),
+        ({"image": "data:image/png;base64,AAAA"}, "data:image/png;base64,AAAA"),
+        ({"image": "data:image/svg+xml;base64,AAAA"}, ""),
+        ({"image": "javascript:alert(1)"}, ""),
+        ({"url": "https://x.test/page"}, ""),
+        ({"image": 5}, ""),
+    ],
+    ids=["named", "any case", "by its end", "list", "inside", "svg", "script", "page", "number"],
+)
+def test_a_picture_is_found(record: dict[str, Any], image: str) -> None:
+    [card] = draw_hits([{"objectID": "1", **record}], [])
+
+    assert card["image"] == image
+
+
+def test_each_hit_says_what_separates_it_from_the_one_above() -> None:
+    hits = [
+        {"objectID": "a", "stars": 5, "_rankingInfo": {"nbTypos": 0, "words": 2}},
+        {"objectID": "b", "stars": 3, "_rankingInfo": {"nbTypos": 0, "words": 2}},
+        {"objectID": "c", "stars": 9, "_rankingInfo": {"nbTypos": 1, "words": 2}},
+        {"objectID": "d", "stars": 9, "_rankingInfo": {"nbTypos": 1, "words": 2}},
+    ]
+
+    cards = draw_hits(hits, ["typo", "words", "desc(stars)"], before=20)
+
+    assert [card["why"] for card in cards] == ["", "desc(stars)", "typo", "objectID"]
+    assert [card["place"] for card in cards] == [21, 22, 23, 24]
+
+
+@pytest.mark.parametrize(
+    ("settings", "criteria"),
+    [
+        ({"customRanking": ["asc(a)"]}, ["exact", "asc(a)"]),
+        (
+            {"ranking": ["desc(b)", "custom", "typo"], "customRanking": ["asc(a)"]},
+            ["asc(a)", "typo"],
+        ),
+        ({}, ["attribute", "exact"]),
+    ],
+    ids=["custom", "own ranking", "default"],
+)
+def test_the_criteria_end_as_the_settings_say(
+    settings: dict[str, Any], criteria: list[str]
+) -> None:
+    assert criteria_of(settings)[-2:] == criteria
+
+
+def test_a_dotted_attribute_is_found_either_way() -> None:
+    nested = climb({"a": {"b": 1}}, ["asc(a.b)"])
+    flat = climb({"a.b": 1}, ["asc(a.b)"])
+
+    assert separator(nested, flat) == "objectID"
+    assert nested[0]["value"] == 1
+
+
+@given(JSON)
+def test_plain_values_survive_a_browser(value: Any) -> None:
+    import json
+
+    text = json.dumps(plain(value), allow_nan=False)
+
+    assert json.loads(text) == plain(value)
+
+
+def test_numbers_a_browser_would_round_become_text() -> None:
+    assert plain([LARGEST, LARGEST + 1, -LARGEST - 1, float("nan"), {1: (2,)}]) == [
+        LARGEST, str(LARGEST + 1), str(-LARGEST - 1), None, {"1": [2]},
+    ]  # fmt: skip

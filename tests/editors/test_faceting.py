@@ -1,0 +1,85 @@
+"""Facets to click."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_notebook.editors.searching import faceting
+from svc_notebook.editors.searching.faceting import Mode
+
+NAMES = st.sampled_from(["brand", "colour"])
+VALUES = st.sampled_from(["Acme", "-5", "a:b", "\\x", "two words", ""])
+CLICKS = st.lists(st.tuples(NAMES, VALUES), max_size=8)
+MODES: st.SearchStrategy[Mode] = st.sampled_from(["any", "all"])
+
+
+@given(CLICKS, MODES)
+def test_what_was_clicked_an_odd_number_of_times_is_chosen(
+    clicks: list[tuple[str, str]], mode: Mode
+) -> None:
+    params: dict[str, Any] = {}
+    for name, value in clicks:
+        params = faceting.toggle_facet(params, name, value, mode)
+
+    chosen = {(n, v) for n, (vs, _) in faceting.chosen_facets(params).items() for v in vs}
+
+    assert chosen == {click for click in clicks if clicks.count(click) % 2}
+
+
+@given(CLICKS, MODES)
+def test_switching_the_mode_keeps_what_is_chosen(clicks: list[tuple[str, str]], mode: Mode) -> None:
+    params: dict[str, Any] = {}
+    for name, value in dict.fromkeys(clicks):
+        params = faceting.toggle_facet(params, name, value)
+    for name, (values, _) in faceting.chosen_facets(params).items():
+        params = faceting.put_facet(params, name, values, mode)
+
+    found = faceting.chosen_facets(params)
+
+    assert sum(len(values) for values, _ in found.values()) == len(set(clicks))
+    assert {own for _, own in found.values()} <= {mode}
+
+
+@pytest.mark.parametrize(
+    ("mode", "filters"),
+    [("any", [["brand:A", "brand:B"]]), ("all", ["brand:A", "brand:B"])],
+    ids=["any", "all"],
+)
+def test_the_mode_is_the_form_of_the_filters(mode: Mode, filters: list[Any]) -> None:
+    params = faceting.put_facet({"page": 3}, "brand", ["A", "B"], mode)
+
+    assert params == {"facetFilters": filters}
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [["brand:-Acme"], [["brand:A", "colour:red"]], [["brand:A", ["x"]]], ["plain"]],
+    ids=["negated", "two facets", "nested", "no colon"],
+)
+def test_filters_a_panel_cannot_show_stay_as_they_are(filters: list[Any]) -> None:
+    params = faceting.toggle_facet({"facetFilters": filters}, "size", "L")
+
+    assert params["facetFilters"] == [*filters, ["size:L"]]
+    assert list(faceting.chosen_facets(params)) == ["size"]
+
+
+@given(st.floats(-1e6, 1e6) | st.none(), st.floats(-1e6, 1e6) | st.none())
+def test_bounds_are_read_as_they_were_put(least: float | None, most: float | None) -> None:
+    params = faceting.put_bounds({"numericFilters": ["stock>0"]}, "price", least, most)
+
+    found = faceting.bounds_of(params, "price")
+
+    assert found == tuple(b if b is None else pytest.approx(b, rel=1e-9) for b in (least, most))
+    assert params["numericFilters"][0] == "stock>0"
+
+
+def test_a_chosen_value_that_nothing_has_is_still_shown() -> None:
+    params = {"facetFilters": [["brand:Gone"]]}
+
+    [card] = faceting.draw_facets(params, {"brand": {"Acme": 2}}, {})
+
+    assert card["values"] == [["Acme", 2, False], ["Gone", 0, True]]

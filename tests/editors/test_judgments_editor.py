@@ -1,0 +1,424 @@
+"""The judgment editor's Python half."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import svc_notebook as svc
+from svc_notebook.client import Client
+from svc_notebook.editors import stage
+from svc_notebook.editors.judging.editor import JudgmentEditor
+from svc_notebook.editors.judging.pool import (
+    Question,
+    Variant,
+    merge,
+    read_questions,
+    read_variants,
+    shuffle,
+)
+from svc_notebook.editors.judging.table import read_judgments, to_frame
+from svc_notebook.errors import BadInput, BadOption, BadRecord
+from svc_notebook.magics.magic import run
+
+
+@pytest.fixture
+def editor(client: Client, shop: str) -> JudgmentEditor:
+    return svc.edit.judgments(shop, ["lamp", "table", "nothing at all"], client=client)
+
+
+def ids(editor: JudgmentEditor) -> list[str]:
+    return [hit["id"] for hit in editor.sheet["hits"]]
+
+
+def counts(editor: JudgmentEditor) -> list[tuple[int, int]]:
+    return [(question["done"], question["total"]) for question in editor.questions]
+
+
+def ratings(editor: JudgmentEditor) -> dict[str, float | None]:
+    return {row["objectID"]: row["rating"] for row in editor.value}
+
+
+def test_it_opens_with_the_hits_of_the_first_query(editor: JudgmentEditor) -> None:
+    assert editor.sheet["query"] == "lamp"
+    assert ids(editor) == ["2", "1"]
+    assert counts(editor) == [(0, 2), (0, 1), (0, 0)]
+    assert editor.value == []
+
+
+def test_zero_unrateable_and_missing_are_three_things(editor: JudgmentEditor) -> None:
+    editor.grade("2", 0)
+    editor.grade("1", None, unrateable=True)
+
+    frame = editor.frame.set_index("objectID")
+    assert frame.rating["2"] == 0
+    assert not frame.unrateable["2"]
+    assert math.isnan(frame.rating["1"])
+    assert frame.unrateable["1"]
+    assert counts(editor)[0] == (2, 2)
+    assert editor.missing.to_dict("records") == [{"query": "table", "filters": "", "objectID": "3"}]
+
+
+def test_a_judgment_says_who_when_and_how(client: Client, shop: str) -> None:
+    editor = svc.edit.judgments(shop, [{"query": "Lamp", "filters": "price < 15"}], client=client,
+                                rater="ada")  # fmt: skip
+
+    editor.grade("1", 3)
+    editor.note("1", " the best ")
+
+    [row] = editor.frame.to_dict("records")
+    told = ("query", "filters", "objectID", "rating", "rater", "note", "source")
+    assert [row[name] for name in told] == [
+        "Lamp",
+        "price < 15",
+        "1",
+        3.0,
+        "ada",
+        "the best",
+        "human",
+    ]
+    assert row["judged_at"].tzinfo is not None
+    assert counts(editor) == [(1, 1)]
+
+
+def test_a_judgment_taken_back_is_gone_unless_it_has_a_note(editor: JudgmentEditor) -> None:
+    editor.grade("2", 2)
+    editor.grade("1", 2)
+    editor.note("1", "why")
+
+    editor.grade("2", None)
+    editor.grade("1", None)
+
+    assert [(row["objectID"], row["rating"]) for row in editor.value] == [("1", None)]
+    assert counts(editor)[0] == (0, 2)
+    editor.note("1", "")
+    assert editor.value == []
+
+
+def test_the_same_grade_again_is_no_step(editor: JudgmentEditor) -> None:
+    editor.grade("2", 2)
+    first = editor.value
+    editor.grade("2", 2)
+
+    assert editor.value is first
+    editor.undo()
+    assert editor.value == []
+
+
+def test_undo_goes_to_where_the_grade_was(editor: JudgmentEditor) -> None:
+    editor.grade("2", 2)
+    stage.run(editor.turn(1))
+    editor.grade("3", 1)
+    stage.run(editor.turn(0))
+
+    stage.run(editor.go("undo"))
+    assert editor.sheet["query"] == "table"
+    assert ratings(editor) == {"2": 2.0}
+    stage.run(editor.go("undo"))
+    assert editor.sheet["query"] == "lamp"
+    stage.run(editor.go("redo"))
+
+    assert ratings(editor) == {"2": 2.0}
+
+
+def test_it_goes_on_with_what_is_open(editor: JudgmentEditor) -> None:
+    editor.grade("2", 2)
+    editor.grade("1", 2)
+
+    stage.run(editor.turn_to_open())
+    assert editor.sheet["query"] == "table"
+    editor.grade("3", 2)
+
+    with pytest.raises(BadOption, match="every hit of every query is judged"):
+        stage.run(editor.turn_to_open())
+
+
+def test_it_resumes_from_its_own_frame(editor: JudgmentEditor, client: Client) -> None:
+    editor.grade("2", 3)
+    editor.grade("1", None, unrateable=True)
+    frame = editor.frame
+
+    later = svc.edit.judgments(editor.index, ["lamp", "table"], judgments=frame, client=client)
+
+    pd.testing.assert_frame_equal(later.frame, frame)
+    assert later.sheet["query"] == "table"
+    assert not later.dirty
+    later.undo()
+    assert len(later.value) == 2
+
+
+def test_without_queries_those_of_the_judgments_are_gone_on_with(client: Client, shop: str) -> None:
+    frame = pd.DataFrame({"query": ["lamp", "lamp"], "objectID": [1, 2], "rating": [1, None]})
+
+    editor = svc.edit.judgments(shop, judgments=frame, client=client)
+
+    assert [question["query"] for question in editor.questions] == ["lamp"]
+    assert counts(editor) == [(1, 2)]
+
+
+def test_variants_are_pooled_and_each_hit_says_where_it_was_found(
+    client: Client, shop: str
+) -> None:
+    editor = svc.edit.judgments(
+        shop, ["lamp"], client=client, depth=1,
+        variants={"now": {}, "cheap": {"ranking": ["asc(price)"]}, "same": shop},
+    )  # fmt: skip
+
+    found = {hit["id"]: hit["found"] for hit in editor.sheet["hits"]}
+    assert found == {"2": [["now", 1], ["same", 1]], "1": [["cheap", 1]]}
+
+    stage.run(editor.arrange(blind=True, shuffled=False))
+    assert all(hit["found"] == [] for hit in editor.sheet["hits"])
+
+
+def test_a_hit_that_only_another_variant_finds_is_shown_with_its_text(
+    client: Client, shop: str
+) -> None:
+    other = f"{shop}-other"
+    client.replace_all(other, [{"objectID": "9", "name": "lamp of another index"}])
+
+    editor = svc.edit.judgments(shop, ["lamp"], client=client, variants={"a": shop, "b": other})
+
+    assert sorted(ids(editor)) == ["1", "2", "9"]
+    assert "another index" in next(h["title"] for h in editor.sheet["hits"] if h["id"] == "9")
+    client.wait(client.delete_index(other), index=other)
+
+
+def test_others_judgments_stay_and_are_hidden_when_blind(client: Client, shop: str) -> None:
+    theirs = pd.DataFrame(
+        {"query": ["lamp"], "objectID": ["2"], "rating": [1.0], "rater": ["bob"], "weight": [7]}
+    )
+    editor = svc.edit.judgments(shop, judgments=theirs, client=client, rater="ada")
+
+    assert editor.sheet["hits"][0]["others"] == ["bob: 1"]
+    assert counts(editor) == [(0, 2)]
+    editor.grade("2", 3)
+
+    frame = editor.frame
+    assert list(frame.rater) == ["bob", "ada"]
+    assert frame.weight[0] == 7
+    stage.run(editor.arrange(blind=True, shuffled=True))
+    assert editor.sheet["hits"][0]["others"] == []
+
+
+def test_judged_hits_that_are_gone_are_noticed(client: Client, shop: str) -> None:
+    frame = pd.DataFrame(
+        {"query": ["lamp"] * 3, "objectID": ["1", "3", "old-1"], "rating": [1, 2, 3]}
+    )
+
+    editor = svc.edit.judgments(shop, judgments=frame, client=client)
+
+    assert editor.state["gone"] == 1
+    assert len(editor.value) == 3
+
+
+def test_what_was_judged_and_is_found_no_more_comes_last(client: Client, shop: str) -> None:
+    frame = pd.DataFrame({"query": ["lamp"] * 2, "objectID": ["3", "1"], "rating": [0, 2]})
+
+    editor = svc.edit.judgments(shop, judgments=frame, client=client, labels={0: "no", 2: "yes"})
+
+    assert ids(editor) == ["2", "1", "3"]
+    assert editor.sheet["hits"][2]["title"] == "oak table"
+    assert editor.sheet["hits"][2]["found"] == []
+    assert counts(editor) == [(2, 3)]
+    assert editor.labels == {"0": "no", "2": "yes"}
+
+
+def test_a_query_is_added_once(editor: JudgmentEditor) -> None:
+    stage.run(editor.ask("acme"))
+    assert sorted(ids(editor)) == ["1", "3"]
+
+    stage.run(editor.ask("lamp"))
+
+    assert [question["query"] for question in editor.questions] == [
+        "lamp", "table", "nothing at all", "acme",
+    ]  # fmt: skip
+    assert editor.sheet["place"] == 0
+
+
+def test_an_editor_without_queries_waits_for_one(client: Client, shop: str) -> None:
+    editor = svc.edit.judgments(shop, client=client)
+    assert (editor.questions, editor.sheet) == ([], {})
+
+    stage.run(editor.ask("lamp"))
+
+    assert ids(editor) == ["2", "1"]
+
+
+def test_only_hits_of_the_sheet_are_graded(editor: JudgmentEditor) -> None:
+    with pytest.raises(BadOption, match="`3` is not on this sheet"):
+        editor.grade("3", 1)
+    with pytest.raises(BadRecord, match="0 or more"):
+        editor.grade("2", -1)
+
+    assert editor.value == []
+
+
+def test_a_value_is_set_from_a_frame(editor: JudgmentEditor) -> None:
+    editor.value = pd.DataFrame({"query": ["lamp"], "objectID": ["2"], "rating": [2]})
+
+    assert ratings(editor) == {"2": 2.0}
+    assert editor.sheet["hits"][0]["rating"] == 2.0
+    editor.undo()
+    assert editor.value == []
+
+
+def test_the_snapshot_and_the_code_hold_the_judgments(editor: JudgmentEditor) -> None:
+    editor.grade("2", 2)
+    editor.note("2", "<b>fine</b>")
+
+    assert "&lt;b&gt;fine" in editor.snapshot()
+    assert "<b>fine" not in editor.snapshot()
+    assert "lamp,2,2.0" in editor.codes()["CSV"]
+    compile(editor.codes()["Python"], "code", "exec")
+
+
+def test_the_magic_opens_it(client: Client, shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    graded = pd.DataFrame({"query": ["lamp"], "objectID": ["2"], "rating": [2]})
+
+    line = f"edit judgments {shop} lamp 'oak table' --from graded --depth 3 --rater ada --blind"
+    editor: Any = run(line, None, {"graded": graded})
+
+    assert isinstance(editor, JudgmentEditor)
+    assert (editor.depth, editor.rater, editor.blind) == (3, "ada", True)
+    assert [question["query"] for question in editor.questions] == ["lamp", "oak table"]
+    assert len(editor.value) == 1
+
+
+ROW: dict[str, Any] = {"query": "q", "objectID": "a", "rating": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([{"query": "q", "objectId": "a"}], "need a column `objectID`; did you mean `objectId`"),
+        ([{**ROW, "query": 7}], "row 0, `query`: this is no text"),
+        ([{**ROW, "objectID": 1.0}], "row 0, `objectID`"),
+        ([{**ROW, "objectID": ""}], "empty"),
+        ([{**ROW, "rating": -1}], "0 or more"),
+        ([{**ROW, "rating": math.inf}], "0 or more"),
+        ([{**ROW, "rating": True}], "a rating is a number"),
+        ([{**ROW, "rating": "3"}], "a rating is a number"),
+        ([ROW, {**ROW, "unrateable": True, "objectID": "b"}], "row 1 is unrateable and has a rat"),
+        ([{**ROW, "unrateable": "no"}], "neither true nor false"),
+        ([{**ROW, "source": "guess"}], "not one of human, click, import"),
+        ([{**ROW, "judged_at": "2024-01-01T00:00"}], "needs its zone"),
+        ([{**ROW, "judged_at": "soon"}], "judged_at"),
+        ([ROW, {**ROW, "objectID": "b"}, {**ROW, "rating": 2}], "rows 0 and 2 judge the same"),
+        ({"query": "q"}, "a DataFrame, or a list"),
+    ],
+)
+def test_what_is_no_judgment_is_refused_with_its_place(rows: Any, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        read_judgments(rows)
+
+
+def test_the_same_words_under_other_filters_or_of_another_rater_are_other_judgments() -> None:
+    rows = read_judgments(
+        [ROW, {**ROW, "filters": "x:1"}, {**ROW, "rater": "ada"}, {**ROW, "query": "Q"}]
+    )
+
+    assert len(rows) == 4
+
+
+def test_columns_of_your_own_stay_whatever_they_hold() -> None:
+    frame = pd.DataFrame({**{name: [value] for name, value in ROW.items()}, "tags": [["a", "b"]]})
+
+    assert to_frame(read_judgments(frame)).tags[0] == ["a", "b"]
+
+
+ratings_or_none = st.none() | st.integers(0, 3).map(float)
+judgments = st.lists(
+    st.fixed_dictionaries(
+        {
+            "query": st.text(max_size=3),
+            "objectID": st.text(min_size=1, max_size=2),
+            "note": st.text(max_size=2),
+            "filters": st.sampled_from(["", "a:b"]),
+            "judged_at": st.none() | st.just("2024-05-01T12:00:00+02:00"),
+        }
+    ).flatmap(
+        lambda row: st.one_of(
+            ratings_or_none.map(lambda rating: {**row, "rating": rating}),
+            st.just({**row, "unrateable": True}),
+        )
+    ),
+    max_size=6,
+    unique_by=lambda row: (row["query"], row["objectID"], row["filters"]),
+)
+
+
+@given(judgments)
+def test_judgments_come_back_from_a_frame_as_they_were(rows: list[dict[str, Any]]) -> None:
+    read = read_judgments(rows)
+
+    assert read_judgments(to_frame(read)) == read
+
+
+def answer(found: Iterable[str]) -> dict[str, Any]:
+    return {"hits": [{"objectID": object_id} for object_id in found]}
+
+
+def test_a_pool_is_ordered_by_each_hits_best_place() -> None:
+    variants = [Variant("a", "i"), Variant("b", "i")]
+
+    pooled = merge(variants, [answer("xyz"), answer("zqx")])
+
+    assert [one.id for one in pooled] == ["x", "z", "y", "q"]
+    assert pooled[0].places == {"a": 1, "b": 3}
+
+
+def test_a_shuffled_pool_is_the_same_each_time_and_tells_nothing() -> None:
+    question = Question("q")
+    pooled = merge([Variant("a", "i")], [answer("abcdefgh")])
+
+    first = shuffle(pooled, question, 1)
+
+    assert first == shuffle(list(reversed(pooled)), question, 1)
+    assert first != pooled
+    assert sorted(one.id for one in first) == list("abcdefgh")
+    assert first != shuffle(pooled, question, 2)
+
+
+def test_filters_of_a_variant_and_of_a_query_both_hold() -> None:
+    variant = Variant("a", "i", {"filters": "x:1 OR x:2", "hitsPerPage": 3})
+
+    request = variant.request(Question("q", "y:1"), {"hitsPerPage": 9})
+
+    assert request["filters"] == "(x:1 OR x:2) AND (y:1)"
+    assert request["hitsPerPage"] == 9
+
+
+def test_queries_are_read_from_texts_dicts_and_frames() -> None:
+    frame = pd.DataFrame({"query": ["a", "a"], "filters": [None, "x:1"], "weight": [1, 2]})
+
+    assert [q.key for q in read_questions(frame)] == [("a", ""), ("a", "x:1")]
+    assert read_questions("a") == [Question("a")]
+    assert read_questions([{"query": "a", "params": {"optionalWords": "b"}}])[0].params
+
+
+@pytest.mark.parametrize(
+    ("queries", "words"),
+    [
+        ([3], "a query is a text"),
+        ([{"q": "a"}], "a query is a text"),
+        ([{"query": "a", "params": {"hitPerPage": 1}}], "did you mean `hitsPerPage`"),
+        (pd.DataFrame({"Query": ["a"]}), "need a column `query`; did you mean `Query`"),
+    ],
+)
+def test_what_is_no_query_is_refused(queries: Any, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        read_questions(queries)
+
+
+@pytest.mark.parametrize("variants", [["a"], {"a": 3}, {"a": {"hitPerPage": 3}}])
+def test_what_is_no_variant_is_refused(variants: Any) -> None:
+    with pytest.raises(BadInput):
+        read_variants(variants, "i")

@@ -1,0 +1,227 @@
+"""The query editor's Python half."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import svc_notebook as svc
+from svc_notebook.api.parameters import PARAMETERS
+from svc_notebook.client import Client
+from svc_notebook.editors import stage
+from svc_notebook.editors.searching.cards import PRE
+from svc_notebook.editors.searching.codes import write_codes
+from svc_notebook.editors.searching.editor import QueryEditor
+from svc_notebook.editors.searching.panel import list_parameters
+from svc_notebook.errors import BadInput, NotFound
+from svc_notebook.magics.magic import run
+from tests.conftest import Running
+
+
+@pytest.fixture
+def editor(client: Client, shop: str) -> QueryEditor:
+    return svc.edit.query(shop, client=client)
+
+
+def ids(editor: QueryEditor) -> list[str]:
+    return [hit["objectID"] for hit in editor.hits]
+
+
+def test_it_opens_with_every_record_and_its_facets(editor: QueryEditor) -> None:
+    assert ids(editor) == ["2", "3", "1"]
+    assert [facet["name"] for facet in editor.facets] == ["brand", "price"]
+    assert editor.answer["nbHits"] == 3
+
+
+def test_a_value_set_in_a_cell_has_searched_when_the_next_line_runs(editor: QueryEditor) -> None:
+    editor.value = {"query": "lamp", "hitsPerPage": 1}
+
+    assert ids(editor) == ["2"]
+    assert editor.hits[0]["_highlightResult"]["name"]["value"] == "blue <em>lamp</em>"
+    assert PRE in editor.answer["hits"][0]["title"]
+
+
+def test_hits_carry_the_tags_that_were_asked_for(editor: QueryEditor) -> None:
+    editor.value = {"query": "lamp", "highlightPreTag": "[", "highlightPostTag": "]"}
+
+    assert editor.hits[0]["_highlightResult"]["name"]["value"] == "blue [lamp]"
+
+
+def test_a_facet_of_which_any_value_will_do_keeps_its_other_counts(editor: QueryEditor) -> None:
+    editor.toggle("brand", "Acme", "any")
+    stage.run(editor.look())
+
+    brand = next(facet for facet in editor.facets if facet["name"] == "brand")
+    assert sorted(brand["values"]) == [["Acme", 2, True], ["Umbra", 1, False]]
+    assert editor.answer["nbHits"] == 2
+
+
+def test_a_wrong_filter_is_told_and_the_last_hits_stay(editor: QueryEditor) -> None:
+    editor.value = {"filters": "price >"}
+
+    assert "price" in editor.state["error"]["message"]
+    assert len(editor.hits) == 3
+
+    editor.value = {}
+    assert editor.state["error"] is None
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [({"hitPerPage": 1}, "did you mean `hitsPerPage`"), ({"page": "x"}, "page"), ([], "as a dict")],
+    ids=["unknown", "type", "list"],
+)
+def test_only_search_parameters_are_taken(editor: QueryEditor, value: Any, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        editor.value = value
+
+    assert editor.value == {}
+
+
+def test_a_key_that_only_searches_is_enough(searcher: Callable[..., Client], shop: str) -> None:
+    editor = svc.edit.query(shop, client=searcher("search"))
+
+    assert len(editor.hits) == 3
+    assert editor.state["error"] is None
+
+
+def test_an_index_that_is_not_there_is_told_at_once(client: Client) -> None:
+    with pytest.raises(NotFound):
+        svc.edit.query("nowhere", client=client)
+
+
+def test_what_is_typed_for_a_parameter_is_read_by_its_type(editor: QueryEditor) -> None:
+    for name, text in [
+        ("hitsPerPage", "2"),
+        ("typoTolerance", "false"),
+        ("restrictSearchableAttributes", "brand, name"),
+    ]:
+        editor.put(name, text)
+    assert editor.value == {
+        "hitsPerPage": 2, "typoTolerance": False, "restrictSearchableAttributes": ["brand", "name"],
+    }  # fmt: skip
+
+    editor.put("hitsPerPage", " ")
+
+    assert "hitsPerPage" not in editor.value
+    with pytest.raises(BadInput, match="hitsPerPage"):
+        editor.put("hitsPerPage", "many")
+
+
+def test_values_of_a_facet_are_searched(editor: QueryEditor) -> None:
+    editor.toggle("brand", "Acme", "any")
+
+    assert stage.run(editor.values("brand", "umb")) == [["Umbra", 1, False]]
+
+
+def test_a_record_is_given_whole_and_chosen(editor: QueryEditor) -> None:
+    record = editor.record("3")
+
+    assert record == {
+        "objectID": "3",
+        "name": "oak table",
+        "brand": "Acme",
+        "price": 90,
+        "rating": 4,
+    }
+    assert editor.selected == "3"
+
+
+def test_history_holds_every_search_the_newest_first(editor: QueryEditor) -> None:
+    editor.value = {"query": "lamp"}
+    editor.value = {"query": "lamp", "page": 0}
+    editor.undo()
+
+    assert [(row["label"], row["hits"]) for row in editor.history] == [
+        ("lamp", 2), ("(everything)", 3),
+    ]  # fmt: skip
+
+
+def test_two_searches_are_compared(editor: QueryEditor, shop: str) -> None:
+    editor.value = {"query": "lamp"}
+
+    found = stage.run(editor.compare("", {"query": "red"}))
+
+    assert (found["moved"], found["gained"], found["lost"]) == (1, 0, 1)
+    assert found["shared"] == [[1, 0]]
+
+
+def test_who_listens_hears_of_pins_and_hides(editor: QueryEditor) -> None:
+    told: list[Any] = []
+    editor.on_pin(told.append)
+    editor.on_hide(told.append)
+
+    editor.curate("pin", "3", 1)
+    editor.curate("hide", "1", 3)
+
+    assert editor.state["curates"]
+    assert [(one["objectID"], one["position"]) for one in told] == [("3", 0), ("1", 2)]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"query": "lamp"},
+        {"query": 'it\'s "quoted" $HOME `x`', "filters": "brand:'Acme' AND price < 50"},
+        {"facetFilters": [["brand:Acme", "brand:Umbra"]], "hitsPerPage": 2, "typoTolerance": False},
+    ],
+    ids=["plain", "quotes", "nested"],
+)
+def test_code_does_what_the_editor_does(
+    editor: QueryEditor,
+    client: Client,
+    service: Running,
+    value: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    monkeypatch.setenv("SVC_API_KEY", service.adminKey)
+    editor.value = value
+    codes = editor.codes()
+    python, magic, curl = codes["Python"], codes["Magic"], codes["curl"]
+
+    scope: dict[str, Any] = {}
+    exec(python.replace("svc.search(", "found = svc.search("), scope)
+    line, _, body = magic.partition("\n")
+    by_magic = run(line.removeprefix("%%svc "), body, {})
+
+    assert list(scope["found"].objectID) == list(by_magic.objectID) == ids(editor)
+    sent = shlex.split(curl.replace("\\\n", " "))
+    assert "X-Service-API-Key: $SVC_API_KEY" in sent
+    assert service.adminKey not in "".join(codes.values())
+    shown = subprocess.run(
+        ["sh", "-c", curl.replace("curl ", "printf '%s\\n' ", 1)],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert f"X-Service-API-Key: {service.adminKey}" in shown
+
+
+def test_an_index_of_any_name_becomes_code(client: Client) -> None:
+    codes = write_codes(client.connection, "a b/'c", {"query": "x"})
+
+    assert "a%20b%2F%27c" in codes["curl"]
+    compile(codes["Python"], "code", "exec")
+
+
+def test_the_panel_lists_every_parameter_of_a_search() -> None:
+    rows = {row["name"]: row for row in list_parameters({"hitsPerPage": 7})}
+
+    assert set(rows) == {p.name for p in PARAMETERS.values() if p.scope != "setting"} - {"query"}
+    assert rows["hitsPerPage"]["default"] == 7
+    assert rows["typoTolerance"]["choices"] == ["true", "false", "min", "strict"]
+    assert rows["filters"]["kind"] == "text"
+
+
+def test_the_snapshot_shows_the_hits_as_text(editor: QueryEditor, client: Client) -> None:
+    client.replace_all(editor.index, [{"objectID": "1", "name": "<script>"}], least=0)
+    editor.value = {"query": "script"}
+
+    html = editor.snapshot()
+
+    assert "&lt;script&gt;" in html
+    assert "<script" not in html
+    assert PRE not in html

@@ -1,0 +1,318 @@
+"""The synonym editor's Python half."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import svc_notebook as svc
+from svc_notebook.client import Client
+from svc_notebook.editors import stage
+from svc_notebook.editors.curating.changes import by_id, changes_of, make_changes
+from svc_notebook.editors.curating.synonym_faults import find_faults
+from svc_notebook.editors.curating.synonyms import SynonymEditor
+from svc_notebook.errors import BadInput, BadOption, NotFound
+from svc_notebook.magics.magic import run
+
+PAIR = {"objectID": "pair", "type": "synonym", "synonyms": ["lamp", "lantern"]}
+WAY = {"objectID": "way", "type": "onewaysynonym", "input": "seat", "synonyms": ["chair"]}
+
+
+@pytest.fixture
+def editor(client: Client, shop: str) -> SynonymEditor:
+    client.wait(client.save_synonyms(shop, [PAIR, WAY]), index=shop)  # type: ignore[list-item]
+    return svc.edit.synonyms(shop, client=client)
+
+
+def saved(editor: SynonymEditor) -> dict[str, Any]:
+    """What the service has, by objectID."""
+    return by_id(stage.run(editor.load()))
+
+
+def faults(editor: SynonymEditor) -> dict[str, list[str]]:
+    return {name: [fault["text"] for fault in found] for name, found in editor.faults.items()}
+
+
+def test_it_opens_with_all_synonyms(editor: SynonymEditor) -> None:
+    assert by_id(editor.value) == {"pair": PAIR, "way": WAY}
+    assert not editor.dirty
+
+
+def test_nothing_is_written_before_it_is_applied(editor: SynonymEditor) -> None:
+    editor.put({**PAIR, "synonyms": ["lamp", "light"]}, "pair")
+    name = editor.put({"type": "placeholder", "placeholder": "<size>", "replacements": ["xl"]})
+    editor.remove(["way"])
+    assert saved(editor) == {"pair": PAIR, "way": WAY}
+    assert editor.changes == {"pair": "changed", name: "added", "way": "removed"}
+
+    editor.apply()
+
+    assert saved(editor).keys() == {"pair", name}
+    assert saved(editor)["pair"]["synonyms"] == ["lamp", "light"]
+    assert editor.changes == {}
+
+
+def test_what_was_applied_is_undone_and_applied_again(editor: SynonymEditor) -> None:
+    editor.remove(["pair", "way"])
+    editor.apply()
+    assert saved(editor) == {}
+
+    editor.undo()
+    editor.apply()
+
+    assert saved(editor) == {"pair": PAIR, "way": WAY}
+
+
+def test_two_spellings_of_a_type_are_one(editor: SynonymEditor) -> None:
+    editor.value = [{"objectID": "way", "type": "oneWaySynonym", "input": "a", "synonyms": ["b"]}]
+
+    assert editor.value[0]["type"] == "onewaysynonym"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ([PAIR, PAIR], "two synonyms have the objectID `pair`"),
+        ([{**PAIR, "type": "way"}], "type"),
+        ([{**PAIR, "words": []}], "words"),
+        (7, "objects, a DataFrame or a file"),
+    ],
+    ids=["twice", "type", "member", "number"],
+)
+def test_only_synonyms_are_taken(editor: SynonymEditor, value: Any, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        editor.value = value
+
+    assert by_id(editor.value) == {"pair": PAIR, "way": WAY}
+
+
+def test_an_object_id_is_not_taken_twice(editor: SynonymEditor) -> None:
+    with pytest.raises(BadInput, match="another of the synonyms has the objectID `way`"):
+        editor.put({**PAIR, "objectID": "way"}, "pair")
+
+
+def one_way(name: str, head: str, *words: str) -> dict[str, Any]:
+    return {"objectID": name, "type": "onewaysynonym", "input": head, "synonyms": list(words)}
+
+
+@pytest.mark.parametrize(
+    ("synonyms", "told"),
+    [
+        ([{**PAIR, "synonyms": []}], {"pair": ["wrong: `synonyms` has no words"]}),
+        ([{**PAIR, "synonyms": ["a", " "]}], {"pair": ["wrong: `synonyms` holds an empty word"]}),
+        ([one_way("w", " ", "b")], {"w": ["wrong: `input` is empty"]}),
+        (
+            [{"objectID": "c", "type": "altcorrection1", "word": "a", "corrections": ["b c"]}],
+            {"c": ["wrong: `b c` is several words; corrections are single words"]},
+        ),
+        ([{**PAIR, "synonyms": ["a", "b", "A"]}], {"pair": ["odd: `a` is there twice"]}),
+        ([{**PAIR, "synonyms": ["a"]}], {"pair": ["odd: one word alone stands for nothing else"]}),
+        ([one_way("w", "a", "A", "b")], {"w": ["odd: `a` stands for itself"]}),
+        (
+            [PAIR, {**PAIR, "objectID": "2", "synonyms": ["Lantern", "lamp"]}],
+            {"2": ["odd: says what `pair` says"]},
+        ),
+        (
+            [one_way("1", "a", "b"), one_way("2", "b", "c"), one_way("3", "c", "a", "x")],
+            {
+                "1": ["odd: leads in a circle: a → b → c → a; a two-way synonym says it plainly"],
+                "2": ["odd: leads in a circle: b → c → a → b; a two-way synonym says it plainly"],
+                "3": ["odd: leads in a circle: c → a → b → c; a two-way synonym says it plainly"],
+            },
+        ),
+        (
+            [{"objectID": "p", "type": "placeholder", "placeholder": "size",
+              "replacements": ["xl"]}],
+            {"p": ["odd: records hold placeholders in angle brackets: `<size>`"]},
+        ),
+        ([one_way("1", "a", "b"), one_way("2", "b", "c")], {}),
+    ],
+    ids=["none", "empty", "head", "phrase", "twice", "alone", "itself", "double", "circle",
+         "brackets", "fine"],
+)  # fmt: skip
+def test_faults_are_told(synonyms: list[dict[str, Any]], told: dict[str, list[str]]) -> None:
+    found = find_faults(synonyms)
+
+    assert {
+        name: [f"{fault['level']}: {fault['text']}" for fault in own] for name, own in found.items()
+    } == told
+
+
+def test_a_draft_that_is_wrong_is_not_applied(editor: SynonymEditor) -> None:
+    editor.put({**PAIR, "synonyms": []}, "pair")
+
+    with pytest.raises(BadInput, match="pair: `synonyms` has no words"):
+        editor.apply()
+
+    assert saved(editor)["pair"] == PAIR
+    assert editor.state["error"]["type"] == "BadInput"
+    assert editor.value[0]["synonyms"] == []
+
+
+def test_what_others_changed_meanwhile_is_not_overwritten(
+    editor: SynonymEditor, client: Client
+) -> None:
+    other = {**WAY, "objectID": "theirs"}
+    editor.put({**PAIR, "synonyms": ["lamp", "light"]}, "pair")
+    client.wait(client.save_synonym(editor.index, "theirs", other), index=editor.index)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="changed elsewhere meanwhile; reload"):
+        editor.apply()
+
+    editor.reload()
+    assert editor.changes == {"pair": "changed"}
+    editor.apply()
+
+    assert saved(editor).keys() == {"pair", "way", "theirs"}
+    assert saved(editor)["pair"]["synonyms"] == ["lamp", "light"]
+
+
+def copies_of(index: str, client: Client) -> list[str]:
+    names = [item["name"] for item in client.list_indices()["items"]]
+    return [name for name in names if name.startswith(f"{index}_")]
+
+
+def test_impact_is_seen_on_a_copy_that_is_dropped(editor: SynonymEditor, client: Client) -> None:
+    editor.put(one_way("new", "board", "table"))
+
+    found = editor.impact("board", "lamp")
+
+    assert found.to_dict("records") == [
+        {"query": "board", "before": 0, "after": 1, "gained": 1, "lost": 0, "moved": 0},
+        {"query": "lamp", "before": 2, "after": 2, "gained": 0, "lost": 0, "moved": 0},
+    ]
+    assert "new" not in saved(editor)
+    while copies_of(editor.index, client):
+        time.sleep(0.01)
+
+
+def test_without_queries_the_words_of_the_changes_are_tried(editor: SynonymEditor) -> None:
+    editor.put(one_way("new", "board", "table"))
+
+    assert list(editor.impact()["query"]) == ["board"]
+
+
+def test_without_changes_or_queries_there_is_nothing_to_try(editor: SynonymEditor) -> None:
+    with pytest.raises(BadOption, match="name a query"):
+        editor.impact()
+
+
+@pytest.mark.parametrize("name", ["some.csv", "some.json", "some.ndjson"])
+def test_a_file_takes_the_draft_and_gives_it_back(
+    editor: SynonymEditor, tmp_path: Path, name: str
+) -> None:
+    editor.put({**PAIR, "synonyms": ["lamp", 'a, "b"', "ü"]}, "pair")
+    editor.write_file(tmp_path / name)
+    before = by_id(editor.value)
+    editor.value = []
+
+    editor.read_file(tmp_path / name)
+    assert by_id(editor.value) == before
+    text = editor.give_out(Path(name).suffix)
+    editor.bring_in(name, text, replace=True)
+
+    assert by_id(editor.value) == before
+
+
+def test_what_is_brought_in_takes_the_place_of_its_like(editor: SynonymEditor) -> None:
+    count = editor.bring_in(
+        "x.json", '[{"objectID": "pair", "type": "synonym", "synonyms": ["x"]}]'
+    )
+
+    assert count == 1
+    assert by_id(editor.value).keys() == {"pair", "way"}
+    with pytest.raises(BadInput, match=r"should end in one of \.csv"):
+        editor.bring_in("x.txt", "")
+
+
+def test_a_key_that_may_not_write_opens_a_read_only_editor(
+    editor: SynonymEditor, searcher: Callable[..., Client]
+) -> None:
+    weak = svc.edit.synonyms(editor.index, client=searcher("settings", "search"))
+
+    assert weak.state["readOnly"] == "the key lacks the right `editSettings`"
+    with pytest.raises(BadOption, match="read-only"):
+        weak.remove(["pair"])
+    with pytest.raises(BadOption, match="read-only"):
+        weak.apply()
+    assert len(weak.value) == 2
+
+
+def test_an_index_that_is_not_there_is_told(client: Client) -> None:
+    with pytest.raises(NotFound):
+        svc.edit.synonyms("nowhere", client=client)
+
+
+def test_code_does_what_applying_does(
+    editor: SynonymEditor, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    changed = {**PAIR, "synonyms": ["it's", 'a "lamp"']}
+    editor.put(changed, "pair")
+    editor.remove(["way"])
+    codes = editor.codes()
+
+    exec(codes["Python"], {})
+    assert saved(editor) == {"pair": changed}
+    client.wait(client.save_synonyms(editor.index, [WAY]), index=editor.index)  # type: ignore[list-item]
+    for cell in codes["Magic"].split("\n\n"):
+        line, _, body = cell.lstrip("%").removeprefix("svc ").partition("\n")
+        run(line, body or None, {})
+    assert saved(editor) == {"pair": changed}
+
+    assert subprocess.run(["sh", "-n"], input=codes["curl"], text=True, check=True)
+    assert client.connection.api_key.reveal() not in "".join(codes.values())
+
+
+def test_the_snapshot_shows_words_as_text(editor: SynonymEditor) -> None:
+    editor.put({**PAIR, "synonyms": ["<img src=x>"]}, "pair")
+
+    html = editor.snapshot()
+
+    assert "&lt;img src=x&gt;" in html
+    assert "<img" not in html
+    assert "not applied yet" in html
+
+
+documents = st.dictionaries(st.sampled_from("abcd"), st.integers(0, 3)).map(
+    lambda made: [{"objectID": name, "is": value} for name, value in made.items()]
+)
+
+
+@given(saved=documents, value=documents)
+def test_changes_lead_from_one_list_to_the_other(saved: list[Any], value: list[Any]) -> None:
+    changes = changes_of(saved, value)
+
+    assert by_id(make_changes(saved, changes)) == by_id(value)
+    assert changes_of(value, make_changes(saved, changes)) == []
+
+
+def test_a_preview_that_is_cancelled_leaves_no_copy(editor: SynonymEditor, client: Client) -> None:
+    editor.put(one_way("new", "board", "table"))
+
+    work = stage.begin(editor.preview(["lamp"] * 500))
+    while not copies_of(editor.index, client):
+        time.sleep(0.01)
+    work.cancel()
+
+    while copies_of(editor.index, client):
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("name", ["synonyms", "rules"])
+def test_a_magic_opens_the_editor_with_queries(
+    client: Client, shop: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+
+    opened = run(f"edit {name} {shop} lamp 'oak table' --forwardToReplicas", None, {})
+
+    assert repr(opened) == f"<{name.capitalize()[:-1]} editor: {shop}>"
+    assert opened.queries == ["lamp", "oak table"]
+    assert opened.forward

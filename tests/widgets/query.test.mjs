@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import "./fake.mjs";
+import { reason } from "../../widgets/query/hits.js";
+import { fits } from "../../widgets/query/parameters.js";
+
+const hit = (why, value, more = {}) => ({ why, ladder: [{ criterion: "typo", value: 0 }, { criterion: "words", value }], ...more });
+
+for (const [name, card, above, words] of [
+  ["first of all", hit("", 2), undefined, ""],
+  ["criterion", hit("words", 1), hit("", 2), "words: 1 after 2"],
+  ["missing", hit("words", null), hit("", 2), "words: none after 2"],
+  ["equal", hit("objectID", 2), hit("", 2), "equal in every criterion; objectID decides"],
+  ["rule", hit("words", 1, { promoted: true }), hit("", 2), "placed by a rule"],
+]) {
+  test(`a hit says why it stands below the other: ${name}`, () => {
+    assert.equal(reason(card, above), words);
+  });
+}
+
+test("a parameter is found by words of its name and its meaning", () => {
+  const row = { name: "hitsPerPage", meaning: "hits on one page" };
+
+  assert.ok(fits(row, "HITSPER"));
+  assert.ok(fits(row, "page one"));
+  assert.ok(!fits(row, "typo"));
+});

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import "./fake.mjs";
+import { fromCard, pinOf, rebase, toCard, typicalQuery, withParam } from "../../widgets/rules/shape.js";
+
+for (const condition of [
+  { pattern: "lamp", anchoring: "contains", alternatives: true },
+  { pattern: "", anchoring: "is" },
+  { context: "mobile" },
+  { filters: "brand:Acme" },
+  { pattern: "lamp", anchoring: "is", context: "mobile", filters: "brand:Acme" },
+]) {
+  test(`a condition is the same after the form: ${JSON.stringify(condition)}`, () => {
+    assert.deepEqual(fromCard(toCard(condition)), condition);
+  });
+}
+
+for (const card of [
+  { when: "any", pattern: "", alternatives: false, context: "", filters: " " },
+  { when: "is", pattern: " ", alternatives: false, context: "x", filters: "" },
+]) {
+  test(`what is not complete is no condition: ${card.when}`, () => {
+    assert.equal(fromCard(card), null);
+  });
+}
+
+test("a rule without any parameter has no params", () => {
+  const rule = { objectID: "1", consequence: { params: { filters: "a:b" } } };
+
+  assert.deepEqual(withParam(rule, "filters", undefined), { objectID: "1", consequence: {} });
+  assert.deepEqual(withParam(rule, "page", 0).consequence.params, { filters: "a:b", page: 0 });
+});
+
+test("one record is pinned otherwise than several", () => {
+  assert.deepEqual(pinOf(["a"], 2), { objectID: "a", position: 2 });
+  assert.deepEqual(pinOf(["a", "b"], 2), { objectIDs: ["a", "b"], position: 2 });
+});
+
+test("a rule is tried on the first plain words it is for", () => {
+  const conditions = [{ context: "x" }, { pattern: "{facet:brand}" }, { pattern: "lamp" }];
+
+  assert.equal(typicalQuery({ conditions }), "lamp");
+  assert.equal(typicalQuery(undefined), "");
+});
+
+test("two changes made of one state are both kept", () => {
+  const seen = { a: 1, in: { b: [1], c: 2 }, gone: 0 };
+  const now = { a: 1, in: { b: [1], c: 3 }, gone: 0, new: 1 };
+
+  assert.deepEqual(rebase(seen, { a: 1, in: { b: [], c: 2 } }, now), { a: 1, in: { b: [], c: 3 }, new: 1 });
+  assert.deepEqual(rebase(seen, { ...seen, d: 4 }, now), { ...now, d: 4 });
+});

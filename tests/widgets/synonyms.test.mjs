@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import "./fake.mjs";
+import { guessName } from "../../widgets/curation/exchange.js";
+import { count, drawChanges } from "../../widgets/curation/review.js";
+import { KINDS, fromRow, matches, say, toRow } from "../../widgets/synonyms/rows.js";
+
+for (const { name, members } of KINDS) {
+  test(`a synonym is the same after the table: ${name}`, () => {
+    const [head, words] = members;
+    const synonym = { objectID: "1", type: name, ...(head && { [head]: "a" }), [words]: ["b", "c"] };
+
+    assert.deepEqual(fromRow(toRow(synonym)), synonym);
+  });
+}
+
+test("a synonym that changes its type keeps its words", () => {
+  const row = toRow({ objectID: "1", type: "synonym", synonyms: ["a", "b"] });
+
+  const way = fromRow({ ...row, type: "onewaysynonym" });
+  assert.deepEqual(way, { objectID: "1", type: "onewaysynonym", input: "a", synonyms: ["b"] });
+  const back = fromRow({ ...toRow(way), type: "synonym" });
+  assert.deepEqual(back.synonyms, ["a", "b"]);
+  assert.equal(say(toRow(way)), "→ one-way: a → b");
+});
+
+test("a synonym is found by any of its words, and by all that are typed", () => {
+  const row = { id: "id-7", type: "synonym", head: null, words: ["Lamp", "lantern"] };
+
+  assert.ok(matches(row, "lamp ID-7"));
+  assert.ok(!matches(row, "lamp desk"));
+});
+
+for (const [text, name] of [
+  ['[{"objectID": "1"}]', "pasted.json"],
+  [' {"objectID": "1"}\n{"objectID": "2"}', "pasted.ndjson"],
+  ['{\n "objectID": "1"}', "pasted.json"],
+  ["objectID,type", "pasted.csv"],
+]) {
+  test(`what is pasted says its format: ${name}`, () => {
+    assert.equal(guessName(text), name);
+  });
+}
+
+test("changes are counted and drawn, the first of many", () => {
+  const changes = Array.from({ length: 70 }, (_, n) => ({ id: `<b>${n}`, how: n ? "added" : "removed", before: n ? null : n, after: n || null }));
+
+  const drawn = drawChanges(changes, (document) => [`is ${document}`]);
+
+  assert.equal(count(changes), "69 added, 1 removed");
+  assert.match(drawn.textContent, /and 10 more$/);
+});

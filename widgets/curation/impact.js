@@ -1,0 +1,139 @@
+// What a draft does to queries: searched as things are, and on a copy of the index that has it.
+
+import { button, fill, h, setAttribute } from "../kit/dom.js";
+import { tagInput } from "../kit/tags.js";
+import { drawComparison } from "../query/compare.js";
+
+/** @typedef {import("../kit/frame.js").Frame} Frame */
+/** @typedef {import("../query/compare.js").Comparison & {sides: {applied: string[]}[]}} Comparison */
+/** @typedef {{query: string, comparison: Comparison}} Impact */
+
+/**
+ * `marked()` names the object in sight, a rule that may or may not be among those applied.
+ * @param {Frame} view @param {import("../types").Model} model @param {{marked?: () => string}} [options]
+ */
+export function impactPanel(view, model, { marked } = {}) {
+  /** @type {Impact[] | null} */
+  let found = null;
+  let open = -1;
+  const queries = tagInput({
+    words: model.get("queries") ?? [],
+    label: "Queries",
+    placeholder: "a query, then Enter…",
+    commas: false,
+    change: (words) => {
+      model.set("queries", words);
+      model.save_changes();
+    },
+  });
+  const hint = h("p", { class: "hint" });
+  const stale = h("p", { class: "stale", role: "status", hidden: true }, "The draft has changed since; try it again.");
+  const result = h("div", { class: "impact", "aria-live": "polite" });
+  const go = button("Try the draft", run, { class: ["button", "main"] });
+
+  async function run() {
+    queries.read();
+    go.disabled = true;
+    fill(result, h("p", { class: "hint" }, "Searching both ways…"));
+    const answer = await view.run("preview", { queries: model.get("queries") }, { long: true, again: run });
+    go.disabled = false;
+    found = answer ?? null;
+    stale.hidden = true;
+    open = found?.length === 1 ? 0 : -1;
+    draw();
+  }
+
+  function draw() {
+    if (!found) return fill(result);
+    const rules = Boolean(marked);
+    const names = ["query", "hits", "gained", "lost", "moved", ...(rules ? ["rules that apply"] : [])];
+    fill(
+      result,
+      h(
+        "table",
+        { class: "impact-table" },
+        h("caption", { class: "offscreen" }, "What the draft does to each query"),
+        h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col" }, name)))),
+        h("tbody", {}, found.flatMap(drawRow)),
+      ),
+    );
+  }
+
+  /** @param {Impact} impact @param {number} place */
+  function drawRow({ query, comparison }, place) {
+    const [before, after] = comparison.sides;
+    const head = h(
+      "tr",
+      { class: ["impact-row", place === open && "open"] },
+      h("th", { scope: "row" }, opener(query || "(everything)", place)),
+      h("td", {}, steps(before.nbHits, after.nbHits)),
+      h("td", { class: comparison.gained && "came-text" }, sign("+", comparison.gained)),
+      h("td", { class: comparison.lost && "went-text" }, sign("−", comparison.lost)),
+      h("td", {}, sign("", comparison.moved)),
+      marked && h("td", {}, drawApplied(before.applied, after.applied, marked())),
+    );
+    const body = h("td", { colspan: marked ? 6 : 5 }, place === open ? drawComparison(named(comparison)) : null);
+    return place === open ? [head, h("tr", {}, body)] : [head];
+  }
+
+  /** @param {string} label @param {number} place */
+  function opener(label, place) {
+    const el = button(label, () => {
+      open = open === place ? -1 : place;
+      draw();
+      /** @type {HTMLElement | null} */ (result.querySelectorAll(".svc-opener")[place] ?? null)?.focus();
+    }, { class: ["button", "opener"], dir: "auto", icon: place === open ? "▾" : "▸" });
+    setAttribute(el, "aria-expanded", place === open ? "true" : "false");
+    return el;
+  }
+
+  view.link.watch("state", (state) => {
+    const typical = state?.typical ?? [];
+    fill(
+      hint,
+      "The draft is tried on a copy of the index, which is dropped afterwards; the index stays as it is.",
+      typical.length ? ` Without queries of your own: ${typical.join(", ")}.` : null,
+    );
+  });
+  view.link.watch("value", () => {
+    stale.hidden = !found;
+  });
+  model.on("change:queries", () => {
+    const now = model.get("queries") ?? [];
+    if (JSON.stringify(now) !== JSON.stringify(queries.words())) queries.show(now);
+  });
+  return { el: h("div", { class: "form" }, hint, queries, h("div", { class: "row" }, go), stale, result), run };
+}
+
+/** Two counts, or one where they are the same. @param {number} before @param {number} after */
+function steps(before, after) {
+  return before === after ? before.toLocaleString() : `${before.toLocaleString()} → ${after.toLocaleString()}`;
+}
+
+/** @param {string} mark @param {number} number */
+const sign = (mark, number) => (number ? `${mark}${number}` : "·");
+
+/** @param {Comparison} comparison */
+const named = (comparison) => ({
+  ...comparison,
+  sides: comparison.sides.map((side, place) => ({ ...side, index: place ? "with the draft" : "as it is" })),
+});
+
+/** @param {string[]} before @param {string[]} after @param {string} marked */
+function drawApplied(before, after, marked) {
+  const names = [...new Set([...after, ...before])];
+  if (!names.length) return h("span", { class: "hint" }, "none");
+  return h(
+    "span",
+    { class: "applied" },
+    names.map((name) => {
+      const how = !after.includes(name) ? "no longer" : before.includes(name) ? "" : "new";
+      return h(
+        "span",
+        { class: ["applied-rule", how === "no longer" && "went", how === "new" && "came"], "aria-current": name === marked },
+        h("bdi", {}, name),
+        how && h("span", { class: "hint" }, ` ${how}`),
+      );
+    }),
+  );
+}

@@ -1,0 +1,117 @@
+// A list put in order by dragging, or by Alt with an arrow key.
+
+import { follow, h } from "./dom.js";
+
+/** A list with one item moved. @template T @param {T[]} items @param {number} from @param {number} to @returns {T[]} */
+export function moved(items, from, to) {
+  const place = Math.max(0, Math.min(items.length - 1, to));
+  const rest = items.filter((_, other) => other !== from);
+  return [...rest.slice(0, place), items[from], ...rest.slice(place)];
+}
+
+/**
+ * `draw(item, place)` makes what an item shows; `change(items)` hears of a new order.
+ * @template T
+ * @param {{items: T[], label: string, keyOf: (item: T) => string, draw: (item: T, place: number) => Node | string,
+ *   change: (items: T[]) => void, remove?: (item: T) => void, disabled?: boolean}} options
+ */
+export function sortableList({ items, label, keyOf, draw, change, remove, disabled = false }) {
+  let own = items;
+  let from = -1;
+  const spoken = h("div", { class: "offscreen", "aria-live": "assertive" });
+  const list = h("ol", { class: "sortable", "aria-label": label });
+  const el = h("div", { class: "sortable-box" }, list, spoken);
+
+  function redraw() {
+    // Keys differ by place, too, where an item is there twice.
+    follow(
+      list,
+      own,
+      (item, place) =>
+        `${keyOf(item)}#${own.slice(0, place).filter((other) => keyOf(other) === keyOf(item)).length}`,
+      drawItem,
+    );
+  }
+
+  /** @param {T} item @param {HTMLElement | null} _ @param {number} place */
+  function drawItem(item, _, place) {
+    return h(
+      "li",
+      {
+        class: "sortable-item",
+        tabindex: disabled ? -1 : 0,
+        draggable: disabled ? null : "true",
+        "aria-keyshortcuts": "Alt+ArrowUp Alt+ArrowDown",
+        "aria-label": `${keyOf(item)}, ${place + 1} of ${own.length}`,
+        on: {
+          keydown: (event) => steer(event, place),
+          dragstart: (event) => {
+            from = place;
+            event.dataTransfer?.setData("text/plain", keyOf(item));
+            event.stopPropagation();
+          },
+          dragover: (event) => {
+            if (from >= 0) {
+              event.preventDefault();
+              mark(place);
+            }
+          },
+          dragend: () => {
+            from = -1;
+            mark(-1);
+          },
+          drop: (event) => {
+            event.preventDefault();
+            event.stopPropagation();
+            if (from >= 0) put(from, place);
+            from = -1;
+          },
+        },
+      },
+      h("span", { class: "grip", "aria-hidden": true }, "⠿"),
+      draw(item, place),
+    );
+  }
+
+  /** @param {number} place */
+  function mark(place) {
+    [...list.children].forEach((child, other) => child.classList.toggle("svc-drop", other === place));
+  }
+
+  /** @param {KeyboardEvent} event @param {number} place */
+  function steer(event, place) {
+    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (event.target !== event.currentTarget || disabled) return;
+    if (step && event.altKey) put(place, place + step);
+    else if (step) focusOn(place + step);
+    else if (event.key === "Delete" && remove) remove(own[place]);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** @param {number} start @param {number} to */
+  function put(start, to) {
+    const place = Math.max(0, Math.min(own.length - 1, to));
+    own = moved(own, start, place);
+    redraw();
+    focusOn(place);
+    spoken.textContent = `${keyOf(own[place])} is now ${place + 1} of ${own.length}`;
+    change(own);
+  }
+
+  /** @param {number} place */
+  function focusOn(place) {
+    /** @type {HTMLElement | undefined} */ (list.children[place])?.focus();
+  }
+
+  redraw();
+  return {
+    el,
+    /** @param {T[]} next */
+    show(next) {
+      own = next;
+      redraw();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// Panels of which one is in sight.
+
+import { fill, freshId, h, setAttribute } from "./dom.js";
+
+/**
+ * Each panel is drawn when first opened; `opened` hears of it.
+ * @param {{label: string, panels: {name: string, title: string, draw: () => Node}[], opened?: (name: string) => void}} options
+ */
+export function tabs({ label, panels, opened = () => {} }) {
+  const id = freshId("tabs");
+  const heads = panels.map(({ name, title }) =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: "tab",
+        role: "tab",
+        id: `${id}-${name}`,
+        "aria-controls": `${id}-body`,
+        on: { click: () => open(name) },
+      },
+      title,
+    ),
+  );
+  const body = h("div", { class: "tab-body", role: "tabpanel", id: `${id}-body`, tabindex: -1 });
+  const bar = h(
+    "div",
+    { class: "tab-bar", role: "tablist", "aria-label": label, on: { keydown: steer } },
+    heads,
+  );
+  /** @type {Map<string, Node>} */
+  const drawn = new Map();
+  let at = 0;
+
+  /** @param {string} name */
+  function open(name) {
+    at = panels.findIndex((panel) => panel.name === name);
+    heads.forEach((head, place) => {
+      setAttribute(head, "aria-selected", place === at ? "true" : "false");
+      head.tabIndex = place === at ? 0 : -1;
+    });
+    if (!drawn.has(name)) drawn.set(name, panels[at].draw());
+    fill(body, drawn.get(name) ?? null);
+    body.setAttribute("aria-labelledby", heads[at].id);
+    opened(name);
+  }
+
+  /** @param {KeyboardEvent} event */
+  function steer(event) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    open(panels[(at + step + panels.length) % panels.length].name);
+    heads[at].focus();
+  }
+
+  open(panels[0].name);
+  return { el: h("div", { class: "tabs" }, bar, body), open, current: () => panels[at].name };
+}

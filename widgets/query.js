@@ -1,0 +1,151 @@
+// The query editor: a search box, what it finds, and everything that bears on it.
+
+import { fill, freshId, h } from "./kit/dom.js";
+import { frame } from "./kit/frame.js";
+import { tabs } from "./kit/tabs.js";
+import { oneAtATime } from "./kit/timing.js";
+import { comparePanel } from "./query/compare.js";
+import { facetPanel } from "./query/facets.js";
+import { hitList } from "./query/hits.js";
+import { historyPanel, jsonPanel } from "./query/json.js";
+import { parameterPanel } from "./query/parameters.js";
+
+/** Keystrokes that follow each other within this time are one step to undo, in milliseconds. */
+const ONE_STEP = 1200;
+
+/** @param {import("./types").Mount} mount */
+function render(mount) {
+  const view = frame(mount, { named: "query", retry: "look" });
+  let typed = 0;
+  // What is typed and not answered yet is newer than what comes from Python, but gives way then.
+  let waiting = false;
+  let missed = false;
+  const type = oneAtATime(async (/** @type {string} */ query) => {
+    const merge = Date.now() - typed < ONE_STEP;
+    typed = Date.now();
+    const { page: _, ...rest } = view.value() ?? {};
+    await view.propose(query ? { ...rest, query } : without(rest, "query"), merge);
+    if (box.value !== query) return;
+    if (missed) box.value = view.value()?.query ?? "";
+    waiting = missed = false;
+  });
+  const box = h("input", {
+    class: "input search",
+    type: "search",
+    placeholder: "Search…",
+    "aria-label": "Query",
+    autocomplete: "off",
+    spellcheck: "false",
+    dir: "auto",
+    on: {
+      input: () => {
+        waiting = true;
+        type(box.value);
+      },
+      keydown: steer,
+    },
+  });
+  const count = h("div", { class: "count", role: "status", "aria-live": "polite" });
+  const facets = facetPanel(view);
+  const hits = hitList(view, mount.model);
+  const more = h("details", { class: "facets" }, h("summary", {}, "Filters"), facets.el);
+  const panels = tabs({
+    label: "Query editor",
+    panels: [
+      { name: "hits", title: "Hits", draw: () => h("div", { class: "results" }, more, hits.el) },
+      { name: "parameters", title: "Parameters", draw: () => parameterPanel(view).el },
+      { name: "json", title: "JSON", draw: () => jsonPanel(view).el },
+      { name: "history", title: "History", draw: () => historyPanel(view, () => panels.open("hits")).el },
+      { name: "compare", title: "Compare", draw: () => comparePanel(view).el },
+    ],
+  });
+  fill(view.body, h("div", { class: "search-row" }, box, sorting(view), count), panels.el);
+  const sizes = new ResizeObserver(([entry]) => {
+    if (entry.contentRect.width > 700) more.open = true;
+    more.classList.toggle("svc-wide", entry.contentRect.width > 700);
+  });
+  sizes.observe(view.root);
+
+  /** @param {KeyboardEvent} event */
+  function steer(event) {
+    if (event.key === "ArrowDown") {
+      event.preventDefault();
+      panels.open("hits");
+      hits.focus();
+    } else if (event.key === "Escape" && box.value) {
+      box.value = "";
+      typed = 0;
+      type("");
+    }
+  }
+
+  /** @param {any} answer */
+  function draw(answer) {
+    if (!answer?.hits) return;
+    hits.show(answer);
+    fill(
+      count,
+      h("b", {}, answer.nbHits.toLocaleString()),
+      answer.nbHits === 1 ? " hit" : " hits",
+      h(
+        "span",
+        { class: "hint" },
+        ` in ${answer.processingTimeMS} ms, ${Math.round(answer.took)} ms with the way`,
+      ),
+      answer.message ? h("span", { class: "hint" }, ` · ${answer.message}`) : null,
+      answer.appliedRules?.length
+        ? h("span", { class: "hint" }, ` · ${answer.appliedRules.length} rules applied`)
+        : null,
+    );
+  }
+
+  view.link.watch("value", (value) => {
+    missed = waiting && document.activeElement === box;
+    if (!missed) box.value = value?.query ?? "";
+  });
+  view.link.watch("answer", draw);
+  view.link.watch("facets", (found) => facets.show(found ?? []));
+  view.root.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || /** @type {HTMLElement} */ (event.target).matches("input, textarea, select"))
+      return;
+    event.preventDefault();
+    box.focus();
+    box.select();
+  });
+  return () => {
+    sizes.disconnect();
+    view.close();
+  };
+}
+
+/** The index itself or one of its replicas. @param {import("./kit/frame.js").Frame} view */
+function sorting(view) {
+  const id = freshId("sort");
+  const select = h("select", {
+    class: "input",
+    id,
+    on: { change: () => view.run("sort", { index: select.value }) },
+  });
+  const el = h("div", { class: "row sort" }, h("label", { for: id, class: "hint" }, "sorted by"), select);
+  view.link.watch("state", (state) => {
+    const replicas = state?.replicas ?? [];
+    el.hidden = !replicas.length;
+    const names = [
+      [state?.primary, "relevance"],
+      ...replicas.map((/** @type {string} */ name) => [name, name]),
+    ];
+    fill(
+      select,
+      names.map(([value, text]) => h("option", { value, selected: value === state?.index }, text)),
+    );
+  });
+  return el;
+}
+
+/** @param {Record<string, any>} value @param {string} name */
+function without(value, name) {
+  const { [name]: _, ...rest } = value;
+  return rest;
+}
+
+export default { render };

@@ -1,0 +1,136 @@
+// Two searches side by side, with lines between the hits that both found.
+
+import { button, fill, freshId, h } from "../kit/dom.js";
+import { drawMarked } from "../kit/highlight.js";
+
+/** @typedef {import("../kit/frame.js").Frame} Frame */
+/** @typedef {{sides: {index: string, nbHits: number, hits: {id: string, title: string}[]}[], shared: [number, number][],
+ *   gained: number, lost: number, moved: number}} Comparison */
+
+const ROW = 30; // height of a hit, for the lines to meet it
+
+/** @param {Frame} view */
+export function comparePanel(view) {
+  const index = h("input", {
+    class: "input",
+    type: "text",
+    placeholder: "the same index",
+    id: freshId("index"),
+  });
+  const area = h("textarea", {
+    rows: 5,
+    spellcheck: "false",
+    "aria-label": "Parameters of the other search, as JSON",
+  });
+  const result = h("div", { class: "comparison" });
+  const wrong = h("p", { class: "wrong-text", role: "alert" });
+  area.value = JSON.stringify(view.value() ?? {}, null, 2);
+
+  async function compare() {
+    let value;
+    try {
+      value = JSON.parse(area.value || "{}");
+      fill(wrong);
+    } catch (error) {
+      return fill(wrong, String(error instanceof Error ? error.message : error));
+    }
+    const found = await view.run("compare", { index: index.value.trim(), value }, {});
+    if (found) fill(result, drawComparison(found));
+  }
+
+  view.link.watch("answer", () => {
+    if (result.children.length) compare();
+  });
+  return {
+    el: h(
+      "div",
+      { class: "compare" },
+      h(
+        "p",
+        { class: "hint" },
+        "What is shown under Hits, against the search below: another index, other parameters, or both.",
+      ),
+      h("div", { class: "row" }, h("label", { for: index.id }, "Index"), index),
+      area,
+      wrong,
+      h(
+        "div",
+        { class: "row" },
+        button("Compare", compare, { class: ["button", "main"] }),
+        button("Take what is shown", () => {
+          area.value = JSON.stringify(view.value() ?? {}, null, 2);
+        }),
+      ),
+      result,
+    ),
+  };
+}
+
+/** @param {Comparison} found */
+export function drawComparison({ sides, shared, gained, lost, moved }) {
+  const both = new Map(shared);
+  const right = new Map(shared.map(([from, to]) => [to, from]));
+  const height = Math.max(1, ...sides.map((side) => side.hits.length)) * ROW;
+  return h(
+    "div",
+    {},
+    h(
+      "p",
+      { role: "status" },
+      `${moved} moved, ${gained} came, ${lost} went; ${sides.map((side) => side.nbHits.toLocaleString()).join(" and ")} hits in all.`,
+    ),
+    h(
+      "div",
+      { class: "sides" },
+      column(sides[0], both, "went"),
+      lines(shared, height),
+      column(sides[1], right, "came"),
+    ),
+  );
+}
+
+/** @param {{index: string, hits: {id: string, title: string}[]}} side @param {Map<number, number>} other @param {string} alone */
+function column({ index, hits }, other, alone) {
+  return h(
+    "div",
+    { class: "side" },
+    h("h4", { dir: "auto" }, index),
+    h(
+      "ol",
+      {},
+      hits.map(({ title }, place) => {
+        const to = other.get(place);
+        const step = to === undefined ? alone : to === place ? "" : `${place + 1} ↔ ${to + 1}`;
+        return h(
+          "li",
+          { class: ["side-hit", to === undefined && alone], style: { height: `${ROW}px` } },
+          h("span", { class: "place" }, String(place + 1)),
+          h("span", { class: "side-title", dir: "auto" }, drawMarked(title)),
+          h("span", { class: "hint" }, step),
+        );
+      }),
+    ),
+  );
+}
+
+/** @param {[number, number][]} shared @param {number} height */
+function lines(shared, height) {
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  for (const [name, value] of Object.entries({
+    class: "svc-lines",
+    viewBox: `0 0 40 ${height}`,
+    height,
+    width: 40,
+    "aria-hidden": "true",
+  }))
+    svg.setAttribute(name, String(value));
+  for (const [from, to] of shared) {
+    const line = document.createElementNS(space, "line");
+    const ends = { x1: 0, y1: (from + 0.5) * ROW, x2: 40, y2: (to + 0.5) * ROW };
+    for (const [name, value] of Object.entries(ends)) line.setAttribute(name, String(value));
+    if (from !== to) line.setAttribute("class", "svc-moved");
+    svg.append(line);
+  }
+  return svg;
+}

@@ -1,0 +1,325 @@
+// The hits of one page: marked text, pictures, and why each stands below the one above.
+
+import { button, copyText, fill, follow, h, setAttribute } from "../kit/dom.js";
+import { drawMarked, plainText } from "../kit/highlight.js";
+
+/** @typedef {{criterion: string, value: any, best: string}} Rung */
+/** @typedef {{id: string, place: number, title: string, lines: [string, string][], more: number, image: string,
+ *   ladder: Rung[], why: string, promoted: boolean}} Card */
+/** @typedef {{label: string, hits: number, value: any}} Way */
+/** @typedef {import("../kit/frame.js").Frame} Frame */
+
+/** Why one hit stands below another, in words. @param {Card} card @param {Card | undefined} above */
+export function reason(card, above) {
+  if (!card.why || !above) return "";
+  if (card.promoted || above.promoted) return "placed by a rule";
+  if (card.why === "objectID") return "equal in every criterion; objectID decides";
+  const at = card.ladder.findIndex((rung) => rung.criterion === card.why);
+  return `${card.why}: ${show(card.ladder[at].value)} after ${show(above.ladder[at].value)}`;
+}
+
+/** @param {any} value */
+const show = (value) =>
+  value === null || value === undefined
+    ? "none"
+    : typeof value === "object"
+      ? JSON.stringify(value)
+      : String(value);
+
+/** @param {Frame} view @param {import("../types").Model} model */
+export function hitList(view, model) {
+  /** @type {Card[]} */
+  let cards = [];
+  let open = "";
+  /** @type {WeakMap<HTMLElement, string>} */
+  const drawn = new WeakMap();
+  const list = h("ol", { class: "hits", "aria-label": "Hits", on: { keydown: steer } });
+  const none = h("div", { class: "none", role: "status" });
+  const pager = h("nav", { class: "row pager", "aria-label": "Pages" });
+  const pictures = h(
+    "label",
+    { class: "row hint" },
+    h("input", { type: "checkbox", on: { change: toggleImages } }),
+    "pictures",
+  );
+  const el = h("div", { class: "main-column" }, list, none, h("div", { class: "row foot" }, pager, pictures));
+
+  function toggleImages() {
+    model.set("images", pictures.querySelector("input")?.checked ?? false);
+    model.save_changes();
+    redraw();
+  }
+
+  /** @param {Card} card @param {HTMLElement | null} old @param {number} place */
+  function drawCard(card, old, place) {
+    const el = old ?? h("li", { class: "hit", tabindex: -1 });
+    const detail = old?.querySelector(".svc-detail") ?? null;
+    el.tabIndex = place === 0 ? 0 : -1;
+    setAttribute(el, "aria-current", card.id === model.get("selected") ? "true" : null);
+    setAttribute(el, "aria-expanded", card.id === open ? "true" : "false");
+    // What is drawn already stays: no picture flickers and no selection is lost.
+    const facts = JSON.stringify([card, reason(card, cards[place - 1]), view.state()?.curates, model.get("images")]);
+    if (!old || drawn.get(el) !== facts) fill(el, drawImage(card), drawText(card, place), tools(card), detail);
+    drawn.set(el, facts);
+    if (card.id !== open) detail?.remove();
+    return el;
+  }
+
+  /** @param {Card} card @param {number} place */
+  function drawText(card, place) {
+    const why = reason(card, cards[place - 1]);
+    return h(
+      "div",
+      { class: "hit-text", on: { click: () => toggle(card) } },
+      h(
+        "div",
+        { class: "hit-head" },
+        h("span", { class: "place" }, String(card.place)),
+        card.title ? h("b", { dir: "auto" }, drawMarked(card.title)) : null,
+        h("code", { class: "id" }, card.id),
+      ),
+      h(
+        "dl",
+        {},
+        card.lines.map(([name, text]) =>
+          h("div", { class: "line" }, h("dt", {}, name), h("dd", { dir: "auto" }, drawMarked(text))),
+        ),
+      ),
+      card.more
+        ? h("span", { class: "hint" }, `${card.more} more ${card.more === 1 ? "attribute" : "attributes"}`)
+        : null,
+      why
+        ? h("div", { class: "why" }, h("span", { "aria-hidden": true }, "↑ "), why)
+        : card.promoted
+          ? h("div", { class: "why" }, "placed by a rule")
+          : null,
+    );
+  }
+
+  /** @param {Card} card */
+  function drawImage(card) {
+    // A picture from elsewhere is fetched only where the reader wants that.
+    if (!card.image || !(model.get("images") || card.image.startsWith("data:"))) return null;
+    return h("img", {
+      class: "picture",
+      src: card.image,
+      alt: "",
+      loading: "lazy",
+      referrerpolicy: "no-referrer",
+      on: { error: (event) => event.target.remove() },
+    });
+  }
+
+  /** @param {Card} card */
+  function tools(card) {
+    if (!view.state()?.curates) return null;
+    return h(
+      "div",
+      { class: "hit-tools" },
+      button(
+        `Pin ${plainText(card.title) || card.id} here`,
+        () => curate("pin", card),
+        { icon: "⊤", bare: true, tabindex: -1, title: "Pin here (p)" },
+      ),
+      button(
+        `Hide ${plainText(card.title) || card.id}`,
+        () => curate("hide", card),
+        { icon: "⊘", bare: true, tabindex: -1, title: "Hide (h)" },
+      ),
+    );
+  }
+
+  /** Open or close what there is to know of one hit. @param {Card} card */
+  async function toggle(card) {
+    open = open === card.id ? "" : card.id;
+    redraw();
+    if (!open) return;
+    const record = await view.run("record", { id: card.id });
+    const el = [...list.children].find((child) => /** @type {HTMLElement} */ (child).dataset.key === card.id);
+    if (!record || !el || open !== card.id) return;
+    el.querySelector(".svc-detail")?.remove();
+    el.append(drawDetail(card, record));
+  }
+
+  /** @param {Card} card @param {any} record */
+  function drawDetail(card, record) {
+    const at = cards.findIndex((other) => other.id === card.id);
+    return h(
+      "div",
+      { class: "detail" },
+      drawLadder(card, cards[at - 1], cards[at + 1]),
+      h(
+        "div",
+        { class: "row" },
+        button("Copy objectID", () => copy(card.id, "The objectID"), { title: "Copy the objectID (c)" }),
+        button("Copy record", () => copy(JSON.stringify(record, null, 2), "The record")),
+      ),
+      h("pre", { tabindex: 0, "aria-label": "Record", dir: "auto" }, JSON.stringify(record, null, 2)),
+    );
+  }
+
+  /** @param {string} text @param {string} name */
+  async function copy(text, name) {
+    await copyText(text);
+    view.say(`${name} is copied.`);
+  }
+
+  /** @param {"pin" | "hide"} action @param {Card} card */
+  function curate(action, card) {
+    if (view.state()?.curates) view.run("curate", { action, id: card.id, place: card.place });
+  }
+
+  /** Say what could be left out of a search that finds nothing. */
+  async function advise() {
+    const ways = /** @type {Way[]} */ ((await view.run("relax")) ?? []);
+    if (cards.length) return;
+    fill(
+      none,
+      none.firstChild,
+      ways.map(({ label, hits, value }) =>
+        button(`${label}: ${hits.toLocaleString()}`, () => view.propose(value)),
+      ),
+    );
+  }
+
+  /** @param {Card[]} now */
+  function samePage(now) {
+    return now.some((card) => card.id === open);
+  }
+
+  function redraw() {
+    follow(list, cards, (card) => card.id, drawCard);
+  }
+
+  /** @param {KeyboardEvent} event */
+  function steer(event) {
+    const items = /** @type {HTMLElement[]} */ ([...list.children]);
+    const at = items.findIndex((item) => item === event.target);
+    const card = cards[at];
+    if (!card) return;
+    /** @type {Record<string, () => void>} */
+    const keys = {
+      ArrowDown: () => focusOn(at + 1),
+      ArrowUp: () => focusOn(at - 1),
+      Home: () => focusOn(0),
+      End: () => focusOn(cards.length - 1),
+      Enter: () => toggle(card),
+      " ": () => toggle(card),
+      Escape: () => open && toggle(card),
+      p: () => curate("pin", card),
+      h: () => curate("hide", card),
+      x: () => curate("hide", card),
+      c: () => copy(card.id, "The objectID"),
+    };
+    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return;
+    event.preventDefault();
+    keys[event.key]();
+  }
+
+  /** @param {number} place */
+  function focusOn(place) {
+    const items = /** @type {HTMLElement[]} */ ([...list.children]);
+    const target = items[Math.max(0, Math.min(items.length - 1, place))];
+    for (const item of items) item.tabIndex = item === target ? 0 : -1;
+    target?.focus();
+  }
+
+  return {
+    el,
+    focus: () => focusOn(0),
+    /** @param {any} answer */
+    show(answer) {
+      cards = answer.hits;
+      if (!samePage(cards)) open = "";
+      redraw();
+      none.hidden = cards.length > 0;
+      fill(none, h("p", {}, answer.nbHits ? "No hits on this page." : "Nothing found."));
+      if (!cards.length) advise();
+      drawPager(pager, answer, view);
+      pictures.hidden = !cards.some((card) => card.image && !card.image.startsWith("data:"));
+    },
+  };
+}
+
+/** The criteria of a hit beside its neighbours', the first that differs marked. @param {Card} card @param {Card | undefined} above @param {Card | undefined} below */
+function drawLadder(card, above, below) {
+  const sides = /** @type {[string, Card | undefined, string][]} */ ([
+    ["above", above, card.why],
+    ["below", below, below?.why ?? ""],
+  ]);
+  const shown = sides.filter(([, other]) => other);
+  return h(
+    "table",
+    { class: "ladder" },
+    h("caption", {}, "Why it stands here: the criteria in their order; the first that differs decides"),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        ["criterion", "this hit", ...shown.map(([side]) => `the one ${side}`), ""].map((text) =>
+          h("th", { scope: "col" }, text),
+        ),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      card.ladder.map((rung, place) =>
+        h(
+          "tr",
+          {},
+          h("th", { scope: "row" }, rung.criterion),
+          h("td", {}, show(rung.value)),
+          shown.map(([, other, why]) =>
+            h(
+              "td",
+              { class: why === rung.criterion && "decides" },
+              show(other?.ladder[place]?.value),
+              why === rung.criterion ? " ◂ decides" : null,
+            ),
+          ),
+          h("td", { class: "hint" }, rung.best === "least" ? "less is better" : "more is better"),
+        ),
+      ),
+    ),
+  );
+}
+
+/** @param {HTMLElement} pager @param {any} answer @param {Frame} view */
+function drawPager(pager, answer, view) {
+  const { page = 0, nbPages = 0 } = answer;
+  /** @param {number} to */
+  const go = (to) => {
+    const { page: _, ...rest } = view.value();
+    view.propose(to ? { ...rest, page: to } : rest);
+  };
+  const focused = /** @type {HTMLElement | null} */ (
+    pager.contains(document.activeElement) ? document.activeElement : null
+  )?.dataset.to;
+  pager.hidden = nbPages < 2;
+  fill(
+    pager,
+    [
+      ["first", "«", 0],
+      ["previous", "‹", page - 1],
+    ].map((at) => link(at)),
+    h("span", {}, `page ${page + 1} of ${nbPages.toLocaleString()}`),
+    [
+      ["next", "›", page + 1],
+      ["last", "»", nbPages - 1],
+    ].map((at) => link(at)),
+  );
+  /** @type {HTMLElement | null} */ (focused ? pager.querySelector(`[data-to="${focused}"]`) : null)?.focus();
+
+  /** @param {any} at */
+  function link([name, icon, to]) {
+    return button(`${name} page`, () => go(to), {
+      icon,
+      bare: true,
+      data: { to: name },
+      disabled: to < 0 || to >= nbPages || to === page,
+    });
+  }
+}

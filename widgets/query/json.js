@@ -1,0 +1,97 @@
+// The value as JSON, to read, paste and change; and the searches so far.
+
+import { button, fill, freshId, h } from "../kit/dom.js";
+
+/** @typedef {import("../kit/frame.js").Frame} Frame */
+
+/** @param {Frame} view @param {{label?: string, action?: string}} [words] */
+export function jsonPanel(view, { label = "Search parameters as JSON", action = "Search with this" } = {}) {
+  const id = freshId("json");
+  const wrong = h("p", { class: "wrong-text", id: `${id}-wrong`, role: "alert" });
+  const area = h("textarea", {
+    id,
+    rows: 14,
+    spellcheck: "false",
+    "aria-label": label,
+    "aria-describedby": wrong.id,
+    on: { input: check, keydown: steer },
+  });
+  const apply = button(action, put, { class: ["button", "main"], title: "Ctrl+Enter" });
+  const reset = button("Back to what is shown", show);
+
+  function read() {
+    try {
+      const value = JSON.parse(area.value || "{}");
+      return value && typeof value === "object" && !Array.isArray(value)
+        ? value
+        : "This should be an object: { … }";
+    } catch (error) {
+      return String(error instanceof Error ? error.message : error);
+    }
+  }
+
+  function check() {
+    const value = read();
+    const problem = typeof value === "string" ? value : "";
+    fill(wrong, problem);
+    area.setAttribute("aria-invalid", problem ? "true" : "false");
+    apply.disabled = Boolean(problem);
+    return problem ? undefined : value;
+  }
+
+  function put() {
+    const value = check();
+    if (value) view.propose(value);
+  }
+
+  function show() {
+    area.value = JSON.stringify(view.value() ?? {}, null, 2);
+    check();
+  }
+
+  /** @param {KeyboardEvent} event */
+  function steer(event) {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) put();
+  }
+
+  view.link.watch("value", () => {
+    if (document.activeElement !== area) show();
+  });
+  return { el: h("div", { class: "json" }, area, wrong, h("div", { class: "row" }, apply, reset)) };
+}
+
+/** @param {Frame} view @param {() => void} chosen */
+export function historyPanel(view, chosen) {
+  const list = h("ol", { class: "history", "aria-label": "Searches so far, the newest first" });
+
+  async function show() {
+    const rows = (await view.run("past")) ?? [];
+    fill(
+      list,
+      rows.map((/** @type {any} */ row) =>
+        h(
+          "li",
+          {},
+          h(
+            "button",
+            {
+              type: "button",
+              class: "history-row",
+              on: {
+                click: () => {
+                  view.propose(row.value);
+                  chosen();
+                },
+              },
+            },
+            h("span", { class: "history-label", dir: "auto" }, row.label),
+            h("span", { class: "hint" }, row.hits === null ? "" : `${row.hits.toLocaleString()} hits`),
+          ),
+        ),
+      ),
+    );
+  }
+
+  view.link.watch("answer", show);
+  return { el: list };
+}

@@ -1,0 +1,262 @@
+// What a rule does: pins, hidden records, changes to the query, filters, parameters, and the rest.
+
+import { button, fill, field, freshId, h } from "../kit/dom.js";
+import { tagInput } from "../kit/tags.js";
+import { idsOf, listed, pinOf, withConsequence, withParam } from "./shape.js";
+
+/** @typedef {import("../kit/frame.js").Frame} Frame */
+/** @typedef {(rule: any) => void} Propose */
+
+// Parameters that have a place of their own in the form.
+const OWN = ["query", "filters", "automaticFacetFilters"];
+
+/** @param {Frame} view @param {any} rule @param {Propose} propose */
+export function consequenceParts(view, rule, propose) {
+  return [
+    part("Pin records", "drag hits under Hits, or name them here", pins(rule, propose)),
+    part("Hide records", "", hides(rule, propose)),
+    part("Change the query", "", ...query(rule, propose)),
+    part("Filter", "", ...filters(rule, propose)),
+    part("Set parameters", "", ...parameters(view, rule, propose)),
+    part("Go elsewhere, or tell the caller", "", ...others(rule, propose)),
+  ];
+}
+
+/** @param {string} title @param {string} hint @param {...any} parts */
+function part(title, hint, ...parts) {
+  return h(
+    "div",
+    { class: "part", role: "group", "aria-label": title, data: { at: title } },
+    h("h4", {}, title, hint ? h("span", { class: "hint" }, ` — ${hint}`) : null),
+    ...parts,
+  );
+}
+
+/** @param {any} rule @param {Propose} propose */
+function pins(rule, propose) {
+  const own = rule.consequence.promote ?? [];
+  /** @param {any[]} next */
+  const put = (next) => propose(withConsequence(rule, "promote", listed([...next].sort((a, b) => a.position - b.position))));
+  const rows = own.map((/** @type {any} */ pin, /** @type {number} */ place) => {
+    const position = number(pin.position + 1, "Position", (to) => put(own.with(place, { ...pin, position: to - 1 })));
+    const ids = tagInput({
+      words: idsOf(pin),
+      label: `Records at ${pin.position + 1}`,
+      commas: false,
+      change: (words) => put(words.length ? own.with(place, pinOf(words, pin.position)) : own.toSpliced(place, 1)),
+    });
+    return h("div", { class: ["row", "pin"] }, h("span", { class: "hint" }, "at"), position, ids);
+  });
+  const next = own.length ? own[own.length - 1].position + 1 : 0;
+  const blank = tagInput({
+    words: [],
+    label: "Pin a record",
+    placeholder: "objectID, then Enter…",
+    commas: false,
+    change: (words) => words.length && put([...own, pinOf(words, next)]),
+  });
+  const strict = h("input", {
+    type: "checkbox",
+    on: { change: () => propose(withConsequence(rule, "filterPromotes", strict.checked || undefined)) },
+  });
+  strict.checked = Boolean(rule.consequence.filterPromotes);
+  return h(
+    "div",
+    { class: "form" },
+    ...rows,
+    h("div", { class: ["row", "pin"] }, h("span", { class: "hint" }, `at ${next + 1}`), blank),
+    own.length ? h("label", { class: "row" }, strict, "only where they pass the search's filters") : null,
+  );
+}
+
+/** @param {number} value @param {string} label @param {(value: number) => void} change */
+function number(value, label, change) {
+  const input = h("input", {
+    class: ["input", "position"],
+    type: "number",
+    min: 1,
+    step: 1,
+    value: String(value),
+    "aria-label": label,
+    on: { change: () => Number.isInteger(input.valueAsNumber) && input.valueAsNumber > 0 && change(input.valueAsNumber) },
+  });
+  return input;
+}
+
+/** @param {any} rule @param {Propose} propose */
+function hides(rule, propose) {
+  return tagInput({
+    words: (rule.consequence.hide ?? []).map((/** @type {any} */ item) => item.objectID),
+    label: "Hidden records",
+    placeholder: "objectID, then Enter…",
+    commas: false,
+    change: (words) => propose(withConsequence(rule, "hide", listed(words.map((objectID) => ({ objectID }))))),
+  });
+}
+
+/** @param {any} rule @param {Propose} propose */
+function query(rule, propose) {
+  const now = rule.consequence.params?.query;
+  const how = now === undefined || now === null ? "" : typeof now === "string" ? "text" : "edits";
+  /** @param {any} value */
+  const put = (value) => propose(withParam(rule, "query", value));
+  const choice = h(
+    "select",
+    {
+      class: "input",
+      "aria-label": "What happens to the query",
+      on: {
+        change: () => {
+          if (!choice.value) put(undefined);
+          else fill(body, ...(choice.value === "text" ? whole("", put) : edits({}, put)));
+        },
+      },
+    },
+    [
+      ["", "leave it as it is"],
+      ["text", "search for this instead"],
+      ["edits", "take words out, or replace them"],
+    ].map(([value, text]) => h("option", { value, selected: value === how }, text)),
+  );
+  const body = h("div", { class: "form" }, ...(how === "text" ? whole(now, put) : how ? edits(now, put) : []));
+  return [choice, body];
+}
+
+/** @param {string} now @param {(value: any) => void} put */
+function whole(now, put) {
+  const input = h("input", { class: "input", "aria-label": "The query instead", value: now, dir: "auto", on: { change: () => put(input.value) } });
+  return [input];
+}
+
+/** @param {any} now @param {(value: any) => void} put */
+function edits(now, put) {
+  // Both ways of writing a removal are kept as they are; what is added here is an edit.
+  const all = now.edits ?? [];
+  const removed = now.remove ?? [];
+  const replaced = all.filter((/** @type {any} */ edit) => edit.type === "replace");
+  const gone = [...removed, ...all.filter((/** @type {any} */ edit) => edit.type === "remove").map((/** @type {any} */ edit) => edit.delete)];
+  /** @param {string[]} words @param {any[]} changes */
+  const propose = (words, changes) => {
+    const next = [...words.filter((word) => !removed.includes(word)).map((word) => ({ type: "remove", delete: word })), ...changes];
+    const kept = removed.filter((/** @type {string} */ word) => words.includes(word));
+    const value = { ...(kept.length && { remove: kept }), ...(next.length && { edits: next }) };
+    put(Object.keys(value).length ? value : undefined);
+  };
+  const rows = [...replaced, { delete: "", insert: "" }].map((edit, place) => {
+    const from = h("input", { class: "input", "aria-label": "Replace", placeholder: "replace…", value: edit.delete, on: { change: take } });
+    const to = h("input", { class: "input", "aria-label": "By", placeholder: "by…", value: edit.insert ?? "", on: { change: take } });
+    function take() {
+      const last = place === replaced.length;
+      if (last && !(from.value.trim() && to.value.trim())) return;
+      const made = { type: "replace", delete: from.value.trim(), insert: to.value };
+      propose(gone, made.delete ? (last ? [...replaced, made] : replaced.with(place, made)) : replaced.toSpliced(place, 1));
+    }
+    return h("div", { class: ["row", "edit-words"] }, from, "→", to);
+  });
+  return [
+    tagInput({ words: gone, label: "Words taken out", placeholder: "take out…", change: (words) => propose(words, replaced) }),
+    ...rows,
+  ];
+}
+
+/** @param {any} rule @param {Propose} propose */
+function filters(rule, propose) {
+  const params = rule.consequence.params ?? {};
+  const text = h("input", {
+    class: "input",
+    value: params.filters ?? "",
+    placeholder: "brand:Acme AND price < 50",
+    on: { change: () => propose(withParam(rule, "filters", text.value.trim() || undefined)) },
+  });
+  const plain = (params.automaticFacetFilters ?? []).every((/** @type {any} */ one) => typeof one === "string");
+  const facets = tagInput({
+    words: plain ? (params.automaticFacetFilters ?? []) : [],
+    label: "Facets filtered by what the pattern found",
+    placeholder: "facet, then Enter…",
+    change: (words) => propose(withParam(rule, "automaticFacetFilters", listed(words))),
+  });
+  return [
+    field("Filters", text),
+    plain
+      ? h("div", {}, h("span", { class: "label" }, "Facets filtered by what {facet:…} in the pattern found"), facets)
+      : h("p", { class: "hint" }, "Its automatic filters have scores; they are edited as JSON."),
+  ];
+}
+
+/** @param {Frame} view @param {any} rule @param {Propose} propose */
+function parameters(view, rule, propose) {
+  const params = Object.entries(rule.consequence.params ?? {}).filter(([name]) => !OWN.includes(name));
+  const known = h("datalist", { id: freshId("parameters") });
+  const name = h("input", { class: "input", list: known.id, "aria-label": "Parameter", placeholder: "parameter…", on: { focus: list, change: take } });
+  const value = h("input", { class: "input", "aria-label": "Its value", placeholder: "value…", on: { change: take } });
+
+  async function list() {
+    if (known.children.length) return;
+    const rows = (await view.run("parameters")) ?? [];
+    fill(known, rows.map((/** @type {any} */ row) => h("option", { value: row.name }, row.meaning)));
+  }
+
+  async function take() {
+    const [key, text] = [name.value.trim(), value.value];
+    if (!key || !text.trim()) return;
+    // What was taken up is no longer being typed, whatever is drawn until it comes back.
+    name.value = value.value = "";
+    await read(key, text);
+  }
+
+  /** @param {string} key @param {string} text */
+  async function read(key, text) {
+    const found = await view.run("read_param", { name: key, text });
+    if (found !== undefined) propose(withParam(rule, key, found));
+  }
+
+  const rows = params.map(([key, now]) => {
+    const input = h("input", {
+      class: "input",
+      "aria-label": key,
+      value: typeof now === "string" ? now : JSON.stringify(now),
+      on: { change: () => (input.value.trim() ? read(key, input.value) : propose(withParam(rule, key, undefined))) },
+    });
+    return h(
+      "div",
+      { class: ["row", "param"] },
+      h("code", { class: "param-name" }, key),
+      input,
+      button(`Unset ${key}`, () => propose(withParam(rule, key, undefined)), { icon: "×", bare: true }),
+    );
+  });
+  return [...rows, h("div", { class: ["row", "param"] }, name, value, known)];
+}
+
+/** @param {any} rule @param {Propose} propose */
+function others(rule, propose) {
+  const { redirect, userData } = rule.consequence;
+  const goal = h("input", {
+    class: "input",
+    value: redirect?.indexName ?? "",
+    placeholder: "the same index",
+    on: {
+      change: () => {
+        const indexName = goal.value.trim();
+        propose(withConsequence(rule, "redirect", indexName ? { indexName } : undefined));
+      },
+    },
+  });
+  const wrong = h("p", { class: "wrong-text", role: "status" });
+  const data = h("textarea", {
+    rows: 2,
+    spellcheck: "false",
+    on: {
+      change: () => {
+        try {
+          fill(wrong);
+          propose(withConsequence(rule, "userData", data.value.trim() ? JSON.parse(data.value) : undefined));
+        } catch (error) {
+          fill(wrong, `No JSON: ${error instanceof Error ? error.message : error}`);
+        }
+      },
+    },
+  });
+  data.value = userData === undefined ? "" : JSON.stringify(userData, null, 1);
+  return [field("Search this index instead", goal), field("User data, given with the answer (JSON)", data), wrong];
+}

@@ -1,0 +1,117 @@
+// The hits of a query with a rule's pins in place: dragged to a position, pinned, hidden.
+
+import { button, fill, h } from "../kit/dom.js";
+import { plainText, drawMarked } from "../kit/highlight.js";
+import { sortableList } from "../kit/sortable.js";
+import { debounce, oneAtATime } from "../kit/timing.js";
+
+/** @typedef {import("../kit/frame.js").Frame} Frame */
+/** @typedef {{id: string, title: string, pinned: boolean, missing: boolean}} Hit */
+
+/** `rule()` names the rule in sight. @param {Frame} view @param {() => string} rule */
+export function hitsPanel(view, rule) {
+  const box = h("input", {
+    class: "input find",
+    type: "search",
+    "aria-label": "Query to see hits of",
+    placeholder: "a query…",
+    on: { input: () => look() },
+  });
+  const told = h("p", { class: "hint", role: "status" });
+  const list = sortableList({
+    items: /** @type {Hit[]} */ ([]),
+    label: "Hits with the pins of this rule",
+    keyOf: (hit) => hit.id,
+    draw: drawHit,
+    change: (hits) => drop(hits),
+    remove: (hit) => place(hit.id, "hide"),
+  });
+  const away = h("div", { class: "tags-line" });
+  const other = h("input", {
+    class: "input find",
+    type: "search",
+    "aria-label": "Find another record to pin",
+    placeholder: "find another record to pin…",
+    on: { input: debounce(() => find(), 200) },
+  });
+  const others = h("div", { class: "others" });
+  const items = () => /** @type {HTMLElement[]} */ ([...list.el.querySelectorAll("li")]);
+
+  const look = oneAtATime(async () => {
+    const id = rule();
+    if (!id) return;
+    const found = await view.run("arrange", { query: box.value, id });
+    if (!found || id !== rule()) return;
+    const at = items().findIndex((item) => item === document.activeElement);
+    list.show(found.hits);
+    if (at >= 0) items()[at]?.focus();
+    fill(
+      told,
+      `${found.nbHits.toLocaleString()} hits without rules, this one's pins put in their places. `,
+      "Drag a hit to where it is to stand, or move it by Alt with an arrow key; Delete hides it.",
+    );
+    fill(
+      away,
+      found.hidden.length ? h("span", { class: "hint" }, "hidden:") : null,
+      found.hidden.map((/** @type {Hit} */ hit) =>
+        button(plainText(hit.title) || hit.id, () => place(hit.id, "free"), { icon: "⊘", title: "Show it again" }),
+      ),
+    );
+  });
+
+  // The list has the keyboard on what was moved when it tells.
+  /** @param {Hit[]} order */
+  function drop(order) {
+    const at = items().findIndex((item) => item === document.activeElement);
+    if (at >= 0) place(order[at].id, "pin", at);
+  }
+
+  /** @param {string} id @param {string} where @param {number} [position] */
+  async function place(id, where, position = 0) {
+    if (view.state()?.readOnly) return void look();
+    await view.run("place", { object_id: id, where, position, id: rule() });
+    await look();
+  }
+
+  /** @param {Hit} hit @param {number} at */
+  function drawHit(hit, at) {
+    const title = plainText(hit.title) || hit.id;
+    return h(
+      "div",
+      { class: ["rule-hit", hit.pinned && "pinned"] },
+      h("span", { class: "rank" }, String(at + 1)),
+      h("span", { class: "rule-hit-title", dir: "auto" }, hit.missing ? h("em", {}, "no such record") : drawMarked(hit.title || hit.id)),
+      h("code", { class: "id-cell" }, hit.id),
+      hit.pinned
+        ? button(`Unpin ${title}`, () => place(hit.id, "free"), { icon: "⊤", bare: true, "aria-pressed": "true" })
+        : button(`Pin ${title} here`, () => place(hit.id, "pin", at), { icon: "⊤", bare: true }),
+      button(`Hide ${title}`, () => place(hit.id, "hide"), { icon: "⊘", bare: true }),
+    );
+  }
+
+  async function find() {
+    if (!other.value.trim()) return fill(others);
+    const found = (await view.run("find", { query: other.value })) ?? [];
+    fill(
+      others,
+      found.slice(0, 8).map((/** @type {any} */ { id, title }) =>
+        h(
+          "div",
+          { class: "rule-hit" },
+          h("span", { class: "rule-hit-title", dir: "auto" }, drawMarked(title || id)),
+          h("code", { class: "id-cell" }, id),
+          button(`Pin ${plainText(title) || id} first`, () => place(id, "pin", 0), { icon: "⊤", bare: true }),
+        ),
+      ),
+    );
+  }
+
+  return {
+    el: h("div", { class: "form" }, box, told, list.el, away, other, others),
+    /** Show the hits of a query for the rule in sight. @param {string} [query] */
+    show(query) {
+      if (query !== undefined) box.value = query;
+      look();
+    },
+  };
+}

@@ -1,0 +1,189 @@
+// The settings editor: settings by what they are for, and beside them what a draft does to hits.
+
+import { button, fill, freshId, h } from "./kit/dom.js";
+import { frame } from "./kit/frame.js";
+import { tabs } from "./kit/tabs.js";
+import { jsonPanel } from "./query/json.js";
+import { settingBox } from "./settings/box.js";
+import { drawReview, historyPanel } from "./settings/changes.js";
+import { previewPanel } from "./settings/preview.js";
+import { fits } from "./settings/state.js";
+
+/** @typedef {import("./settings/state.js").Row} Row */
+/** @typedef {import("./settings/state.js").Change} Change */
+/** @typedef {ReturnType<typeof settingBox>} Box */
+
+const GROUPS = [
+  ["searching", "Searching"],
+  ["ranking", "Ranking"],
+  ["facets", "Facets"],
+  ["typos", "Typos"],
+  ["languages", "Languages"],
+  ["others", "Others"],
+];
+
+/** @param {import("./types").Mount} mount */
+function render(mount) {
+  const { model } = mount;
+  const view = frame(mount, {
+    named: "settings",
+    retry: "refresh",
+    tools: [
+      button("Reload", () => view.run("refresh"), {
+        icon: "⟳",
+        bare: true,
+        title: "Reload what is saved; your changes stay",
+      }),
+    ],
+    diff: () => drawReview(view, model.get("changes") ?? []),
+  });
+  const known = h("datalist", { id: freshId("attributes") });
+  /** @type {Row[]} */
+  let rows = [];
+  /** @type {Map<string, Box>} */
+  const boxes = new Map();
+  const lists = new Map(GROUPS.map(([name]) => [name, h("div", { class: "setting-list" })]));
+  const found = h("div", { class: "setting-list", hidden: true });
+  const find = h("input", {
+    class: "input",
+    type: "search",
+    placeholder: "Find a setting by name or meaning…",
+    "aria-label": "Find a setting",
+    on: { input: seek },
+  });
+  const only = h("input", { type: "checkbox", on: { change: seek } });
+  const changed = h("div", { class: "row changed", role: "status" });
+  const panels = tabs({
+    label: "Settings",
+    panels: [
+      ...GROUPS.map(([name, title]) => ({ name, title, draw: () => /** @type {Node} */ (lists.get(name)) })),
+      {
+        name: "json",
+        title: "JSON",
+        draw: () => jsonPanel(view, { label: "Settings as JSON", action: "Take this as the draft" }).el,
+      },
+      { name: "history", title: "History", draw: () => historyPanel(view, () => panels.open("ranking")).el },
+    ],
+  });
+  const follows = h("p", { class: "hint follows", hidden: true });
+  const none = h("p", { class: "hint", hidden: true }, "No setting is called or means that.");
+  fill(
+    view.body,
+    known,
+    follows,
+    h("div", { class: "row find-row" }, find, h("label", { class: "row hint" }, only, "only those set"), changed),
+    h(
+      "div",
+      { class: "workbench" },
+      h("div", { class: "setting-panels" }, panels.el, found, none),
+      previewPanel(view),
+    ),
+  );
+
+  /** Attributes worth offering for a setting. @param {Row} row */
+  function suggest(row) {
+    /** @type {{name: string, kinds: string[]}[]} */
+    const attributes = view.state()?.attributes ?? [];
+    if (row.name === "ranking") return row.choices;
+    const kinds = SUITED[row.name];
+    return attributes.filter((a) => !kinds || a.kinds.some((kind) => kinds.includes(kind))).map((a) => a.name);
+  }
+
+  // The boxes are moved, not drawn anew, so that what is typed in them stays.
+  function seek() {
+    const seeking = Boolean(find.value.trim()) || only.checked;
+    const value = view.value() ?? {};
+    const shown = rows.filter((row) => fits(row, find.value.trim()) && (!only.checked || isSet(value, row.name)));
+    panels.el.hidden = seeking;
+    found.hidden = !seeking;
+    none.hidden = !seeking || shown.length > 0;
+    for (const [group, list] of lists) fill(list, rows.filter((row) => row.group === group).map(boxOf));
+    if (seeking) fill(found, shown.map(boxOf));
+  }
+
+  /** @param {Row} row */
+  const boxOf = (row) => /** @type {Box} */ (boxes.get(row.name)).el;
+
+  function draw() {
+    const value = view.value() ?? {};
+    /** @type {Change[]} */
+    const changes = model.get("changes") ?? [];
+    const problems = model.get("problems") ?? [];
+    for (const row of rows)
+      boxes.get(row.name)?.show(
+        value,
+        changes.find((change) => change.name === row.name),
+        problems.filter((/** @type {any} */ problem) => problem.name === row.name),
+      );
+    fill(
+      changed,
+      changes.length ? `${changes.length} ${changes.length === 1 ? "change" : "changes"}:` : null,
+      changes.map(({ name, how }) =>
+        h(
+          "button",
+          { type: "button", class: `changed-name is-${how}`, on: { click: () => reveal(name) } },
+          how === "reset" ? `${name} (reset)` : name,
+        ),
+      ),
+    );
+  }
+
+  /** Bring a setting into sight. @param {string} name */
+  function reveal(name) {
+    const row = rows.find((other) => other.name === name);
+    if (!row) return;
+    find.value = "";
+    only.checked = false;
+    seek();
+    panels.open(row.group);
+    const el = boxOf(row);
+    el.scrollIntoView({ block: "nearest" });
+    /** @type {HTMLElement | null} */ (el.querySelector("select, input, textarea, [tabindex='0']"))?.focus();
+  }
+
+  async function load() {
+    rows = (await view.run("settings")) ?? [];
+    /** @type {{name: string, kinds: string[], share: number}[]} */
+    const attributes = view.state()?.attributes ?? [];
+    fill(
+      known,
+      attributes.map(({ name, kinds, share }) =>
+        h("option", { value: name }, `${kinds.join(" or ")}, in ${Math.ceil(share * 100)} % of records`),
+      ),
+    );
+    for (const row of rows) boxes.set(row.name, settingBox(view, row, { known: known.id, suggest }));
+    seek();
+    draw();
+  }
+
+  for (const name of ["value", "changes", "problems"]) view.link.watch(name, draw);
+  view.link.watch("state", (state) => {
+    follows.hidden = !state?.follows;
+    fill(follows, "A replica: its records are those of ", h("code", {}, state?.follows), ".");
+  });
+  view.root.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || /** @type {HTMLElement} */ (event.target).matches("input, textarea, select")) return;
+    event.preventDefault();
+    find.focus();
+    find.select();
+  });
+  load();
+  return () => view.close();
+}
+
+/** The kinds of attributes that a setting is for, where not for all. @type {Record<string, string[]>} */
+const SUITED = {
+  searchableAttributes: ["text"],
+  customRanking: ["number", "yes or no"],
+  disableTypoToleranceOnAttributes: ["text"],
+  disableExactOnAttributes: ["text"],
+  disablePrefixOnAttributes: ["text"],
+  camelCaseAttributes: ["text"],
+  disableTypoToleranceOnWords: [],
+  optionalWords: [],
+};
+
+/** @param {Record<string, any>} value @param {string} name */
+const isSet = (value, name) => value[name] !== undefined && value[name] !== null;
+
+export default { render };

@@ -1,0 +1,101 @@
+// What the draft changes, and what was applied before.
+
+import { button, fill, h } from "../kit/dom.js";
+import { brief } from "./state.js";
+
+/** @typedef {import("../kit/frame.js").Frame} Frame */
+/** @typedef {import("./state.js").Change} Change */
+
+/** Changes as a table of before and after. @param {Change[]} changes */
+export function drawChanges(changes) {
+  return h(
+    "table",
+    { class: "changes" },
+    h(
+      "thead",
+      {},
+      h("tr", {}, ["setting", "before", "after"].map((text) => h("th", { scope: "col" }, text))),
+    ),
+    h(
+      "tbody",
+      {},
+      changes.map(({ name, how, before, after, default: fallback }) =>
+        h(
+          "tr",
+          {},
+          h("th", { scope: "row" }, name),
+          h("td", {}, how === "set" ? h("span", { class: "hint" }, `not set (${brief(fallback)})`) : h("code", {}, whole(before))),
+          h(
+            "td",
+            {},
+            how === "reset" ? h("span", { class: "hint" }, `reset to ${brief(fallback)}`) : h("code", {}, whole(after)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** @param {any} value */
+const whole = (value) => JSON.stringify(value, null, Array.isArray(value) && value.length > 3 ? 1 : 0) ?? "none";
+
+/** What Apply is about to do. @param {Frame} view @param {Change[]} changes */
+export function drawReview(view, changes) {
+  const { replicas = [] } = view.value() ?? {};
+  const box = h("input", { type: "checkbox", on: { change: () => view.run("reach", { forward: box.checked }) } });
+  return h(
+    "div",
+    { class: "review" },
+    h("p", {}, "Only these settings are sent; all others stay as they are."),
+    drawChanges(changes),
+    replicas?.length
+      ? h("label", { class: "row" }, box, `its replicas, too: ${replicas.join(", ")}`)
+      : null,
+  );
+}
+
+/** The applied changes, newest first. @param {Frame} view @param {() => void} done */
+export function historyPanel(view, done) {
+  const list = h("ol", { class: "history", "aria-label": "Applied changes, the newest first" });
+  const none = h("p", { class: "hint" }, "Nothing was applied yet from this editor.");
+  view.link.watch("history", (applied) => {
+    const rows = applied ?? [];
+    none.hidden = rows.length > 0;
+    fill(
+      list,
+      rows.map((/** @type {any} */ row, /** @type {number} */ place) =>
+        h(
+          "li",
+          { class: "applied" },
+          h(
+            "div",
+            { class: "row" },
+            h("b", {}, new Date(row.when * 1000).toLocaleString()),
+            h("span", { class: "hint" }, Object.keys(row.after).join(", ")),
+            button(
+              "Take back",
+              async () => {
+                await view.run("take_back", { place });
+                done();
+              },
+              { class: ["button", "small"], title: "Draft the way back; Apply writes it", disabled: Boolean(view.state()?.readOnly) },
+            ),
+          ),
+          drawChanges(toChanges(row)),
+        ),
+      ),
+    );
+  });
+  return { el: h("div", {}, none, list) };
+}
+
+/** @param {{before: Record<string, any>, after: Record<string, any>}} row @returns {Change[]} */
+function toChanges({ before, after }) {
+  return Object.keys(after).map((name) => ({
+    name,
+    how: after[name] === null ? "reset" : before[name] === null ? "set" : "changed",
+    before: before[name],
+    after: after[name],
+    default: "default",
+  }));
+}

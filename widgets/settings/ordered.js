@@ -1,0 +1,135 @@
+// A list of attributes or criteria whose order counts: dragged, moved by keys, each with what stands around it.
+
+import { button, fill, h } from "../kit/dom.js";
+import { sortableList } from "../kit/sortable.js";
+import { meaningOf, readEntry, typedEntry, writeEntry } from "./entries.js";
+
+/** @typedef {import("./state.js").Row} Row */
+
+/**
+ * `change(entries)` hears of every change; `problem(entry)` says what is odd about one.
+ * @param {{row: Row, entries: string[], known: string, suggest: string[], disabled: boolean,
+ *   problem: (entry: string) => string, change: (entries: string[]) => void}} options
+ */
+export function orderedList({ row, entries, known, suggest, disabled, problem, change }) {
+  let own = entries;
+  const list = sortableList({
+    items: own,
+    label: row.name,
+    keyOf: (entry) => entry,
+    draw,
+    change: take,
+    remove: (entry) => put(own.filter((other) => other !== entry)),
+    disabled,
+  });
+  const input = h("input", {
+    class: "input",
+    type: "text",
+    list: known,
+    placeholder: row.choices.length ? "criterion, asc(a) or desc(a)…" : "attribute…",
+    "aria-label": `${row.name}: add`,
+    on: {
+      keydown: (event) => {
+        if (event.key !== "Enter") return;
+        event.preventDefault();
+        add(input.value);
+      },
+    },
+  });
+  const chips = h("div", { class: "row chips" });
+  const adding = h("div", { class: "row" }, input, button("Add", () => add(input.value)), chips);
+  adding.hidden = disabled;
+
+  /** What the list itself has done and drawn. @param {string[]} next */
+  function take(next) {
+    own = next;
+    offer();
+    change(next);
+  }
+
+  /** @param {string[]} next */
+  function put(next) {
+    redraw(next);
+    change(next);
+  }
+
+  /** @param {string} text */
+  function add(text) {
+    const entry = typedEntry(text, row.around);
+    if (!entry || own.includes(entry)) return;
+    input.value = "";
+    put([...own, entry]);
+  }
+
+  /** @param {string} entry */
+  function draw(entry) {
+    const parts = readEntry(entry, row.around);
+    const odd = problem(entry);
+    const sorts = row.name === "ranking" && !parts.around;
+    return h(
+      "span",
+      { class: "entry" },
+      h("bdi", { class: "entry-name", dir: "auto" }, parts.name),
+      sorts ? null : around(entry, parts),
+      h("span", { class: ["hint", odd ? "wrong-text odd" : ""] }, odd || meaningOf(row.name, parts)),
+      disabled
+        ? null
+        : button(`Take away ${entry}`, () => put(own.filter((other) => other !== entry)), {
+            icon: "×",
+            bare: true,
+          }),
+    );
+  }
+
+  /** @param {string} entry @param {{around: string, name: string}} parts */
+  function around(entry, parts) {
+    const choices = row.name === "ranking" ? row.around.filter(Boolean) : row.around;
+    const select = h(
+      "select",
+      {
+        class: ["input", "small"],
+        "aria-label": `${parts.name}: how`,
+        disabled,
+        on: {
+          change: () => {
+            const next = writeEntry({ ...parts, around: select.value });
+            put(own.map((other) => (other === entry ? next : other)));
+          },
+        },
+      },
+      choices.map((word) => h("option", { value: word, selected: word === parts.around }, word || "plain")),
+    );
+    return select;
+  }
+
+  function offer() {
+    const used = own.map((entry) => readEntry(entry, row.around).name);
+    const left = suggest.filter((name) => !used.includes(name)).slice(0, 6);
+    fill(
+      chips,
+      left.map((name) =>
+        button(`Add ${name}`, () => add(name), { icon: `+ ${name}`, bare: true, class: ["button", "small"] }),
+      ),
+    );
+  }
+
+  /** Draw it anew; whoever was at an entry stays at that place. @param {string[]} next */
+  function redraw(next) {
+    const active = document.activeElement;
+    const at = [...list.el.querySelectorAll("li")].findIndex((item) => item.contains(active));
+    own = next;
+    list.show(next);
+    offer();
+    if (at < 0) return;
+    const item = [...list.el.querySelectorAll("li")][Math.min(at, own.length - 1)];
+    (active?.tagName === "SELECT" ? (item?.querySelector("select") ?? item) : item)?.focus();
+  }
+
+  /** @param {string[]} next @param {boolean} [anew] */
+  function show(next, anew = false) {
+    if (anew || JSON.stringify(next) !== JSON.stringify(own)) redraw(next);
+  }
+
+  offer();
+  return { el: h("div", { class: "ordered" }, list.el, adding), show, read: () => own };
+}

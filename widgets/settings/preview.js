@@ -1,0 +1,152 @@
+// Pinned queries and what the draft does to their hits.
+
+import { button, fill, follow, h, setAttribute } from "../kit/dom.js";
+import { drawComparison } from "../query/compare.js";
+
+/** @typedef {import("../kit/frame.js").Frame} Frame */
+/** @typedef {{query: string, comparison?: any, error?: import("../types").Explanation}} Preview */
+/** @typedef {{by: string, others: string[], copy: string, queries: Preview[], error?: import("../types").Explanation}} Previews */
+
+/** What became of a query's hits, in few words. @param {Preview} preview @returns {string[]} */
+export function verdict({ comparison, error }) {
+  if (error) return [error.message];
+  const { moved, gained, lost, sides } = comparison;
+  const [before, after] = sides.map((/** @type {{nbHits: number}} */ side) => side.nbHits);
+  const told = [
+    moved && `${moved} moved`,
+    gained && `${gained} came`,
+    lost && `${lost} went`,
+    before !== after && `${before.toLocaleString()} → ${after.toLocaleString()} hits`,
+  ].filter(Boolean);
+  return told.length ? told : [`as before, ${before.toLocaleString()} ${before === 1 ? "hit" : "hits"}`];
+}
+
+/** @param {Frame} view */
+export function previewPanel(view) {
+  /** @type {Set<string>} */
+  const shut = new Set();
+  /** @type {Previews} */
+  let now = { by: "", others: [], copy: "", queries: [] };
+  const input = h("input", {
+    class: "input",
+    type: "search",
+    placeholder: "Pin a query…",
+    "aria-label": "Pin a query",
+    dir: "auto",
+    on: {
+      keydown: (event) => {
+        if (event.key === "Enter") pin();
+      },
+    },
+  });
+  const how = h("div", { class: "how", role: "status" });
+  const list = h("div", { class: "pins" });
+  const none = h(
+    "p",
+    { class: "hint" },
+    "Pin the queries that matter to you: each is searched before and after every change of the draft.",
+  );
+
+  function pin() {
+    const query = input.value.trim();
+    if (!query) return;
+    input.value = "";
+    view.run("pin", { query });
+  }
+
+  /** @param {Preview} preview @param {HTMLElement | null} old */
+  function drawPin(preview, old) {
+    const el = old ?? h("section", { class: "pin" });
+    const state = JSON.stringify([preview, now.by, shut.has(preview.query)]);
+    if (el.dataset.state === state) return el;
+    el.dataset.state = state;
+    const open = !shut.has(preview.query);
+    const focused = el.contains(document.activeElement);
+    const head = button(preview.query, () => toggle(preview.query), {
+      class: "pin-head",
+      title: "Show or hide its hits",
+    });
+    setAttribute(head, "aria-expanded", open ? "true" : "false");
+    head.prepend(h("span", { class: "icon", "aria-hidden": true }, open ? "▾" : "▸"));
+    const changed = preview.comparison && (preview.comparison.moved || preview.comparison.gained || preview.comparison.lost);
+    fill(
+      el,
+      h(
+        "div",
+        { class: "row pin-row" },
+        head,
+        h("span", { class: ["verdict", preview.error ? "wrong-text" : changed && "stirred"] }, verdict(preview).join(" · ")),
+        button(`Unpin ${preview.query}`, () => view.run("unpin", { query: preview.query }), { icon: "×", bare: true }),
+      ),
+      open && preview.comparison ? drawHits(preview.comparison) : null,
+    );
+    if (focused) head.focus();
+    return el;
+  }
+
+  /** @param {any} comparison */
+  function drawHits(comparison) {
+    const [before, after] = comparison.sides;
+    const named = [
+      { ...before, index: "before" },
+      { ...after, index: now.by ? "after" : "as it is" },
+    ];
+    const el = drawComparison({ ...comparison, sides: named });
+    el.firstElementChild?.remove();
+    return el;
+  }
+
+  /** @param {string} query */
+  function toggle(query) {
+    if (!shut.delete(query)) shut.add(query);
+    redraw();
+  }
+
+  function drawHow() {
+    const names = now.others.map((name) => h("code", {}, name));
+    const drop = button("Drop the copy", () => view.run("drop_copy"), { class: ["button", "small"] });
+    const make = button("Preview on a copy", () => view.run("make_copy", {}, { long: true }), {
+      class: ["button", "small"],
+      title: "Copies the index, records and all, and tries the draft there; the index itself stays as it is",
+    });
+    make.disabled = Boolean(view.state()?.readOnly);
+    fill(
+      how,
+      now.error ? h("p", { class: "wrong-text" }, `${now.error.message}. ${now.error.advice}`) : null,
+      now.copy
+        ? h("p", { class: "hint" }, "After: as on the copy ", h("code", {}, now.copy), ", which has the draft's settings. ", drop)
+        : now.others.length
+          ? h(
+              "p",
+              { class: "missing" },
+              "Not in this preview, for no search can name it: ",
+              names.flatMap((el, place) => (place ? [", ", el] : [el])),
+              ". ",
+              make,
+            )
+          : now.by
+            ? h("p", { class: "hint" }, "After: the draft, as parameters of the search. Nothing is written.")
+            : null,
+    );
+  }
+
+  function redraw() {
+    none.hidden = now.queries.length > 0;
+    drawHow();
+    follow(list, now.queries, (preview) => preview.query, drawPin);
+  }
+
+  view.link.watch("previews", (told) => {
+    now = { ...now, ...told, error: told?.error, queries: told?.queries ?? [] };
+    redraw();
+  });
+  return h(
+    "aside",
+    { class: "preview", "aria-label": "Preview" },
+    h("h3", {}, "Preview"),
+    h("div", { class: "row" }, input, button("Pin", pin)),
+    how,
+    none,
+    list,
+  );
+}

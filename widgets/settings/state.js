@@ -1,0 +1,49 @@
+// What one setting is: absent, set, or on its way back to its default.
+
+/** @typedef {{name: string, meaning: string, kind: string, choices: string[], default: any, effect: string,
+ *   group: string, scope: string, around: string[]}} Row */
+/** @typedef {{name: string, how: "set" | "changed" | "reset", before: any, after: any, default: any}} Change */
+/** @typedef {"absent" | "set" | "same" | "new" | "changed" | "reset"} Kind */
+
+/** A value on one line. @param {any} value */
+export const brief = (value) => {
+  if (value === null || value === undefined) return "none";
+  const text = typeof value === "string" ? `"${value}"` : JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+};
+
+/** The default of a setting in words; an empty list means all, of some. @param {Row} row */
+export const defaultOf = (row) => DEFAULTS[row.name] ?? brief(row.default);
+
+/** @type {Record<string, string>} */
+const DEFAULTS = {
+  ranking: "typo, geo, words, filters, proximity, attribute, exact, custom",
+  searchableAttributes: "all attributes",
+  attributesForFaceting: "no facets",
+  customRanking: "none",
+  attributesToHighlight: "the searchable attributes",
+};
+
+/**
+ * @param {Row} row @param {Record<string, any>} value @param {Change | undefined} change
+ * @returns {{kind: Kind, text: string}}
+ */
+export function stateOf(row, value, change) {
+  const own = value[row.name];
+  if (change?.how === "reset") return { kind: "reset", text: `will be reset, was ${brief(change.before)}` };
+  if (change?.how === "set") return { kind: "new", text: "newly set" };
+  if (change) return { kind: "changed", text: `changed, was ${brief(change.before)}` };
+  if (own === undefined || own === null) return { kind: "absent", text: "not set" };
+  return JSON.stringify(own) === JSON.stringify(row.default)
+    ? { kind: "same", text: "set, as by default" }
+    : { kind: "set", text: "set" };
+}
+
+/** Whether a setting is what somebody looks for. @param {Row} row @param {string} text */
+export function fits(row, text) {
+  const where = `${row.name} ${row.meaning}`.toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => where.includes(word));
+}
