@@ -19,8 +19,8 @@ demo: $(VENV)/.demo  ## From a CSV to ranked hits, with a picture and a page, in
 lab: $(VENV)/.demo  ## Open JupyterLab on the tutorials
 	$(BIN)/jupyter lab $(LAB_OPTIONS) notebooks/01-from-csv-to-search.ipynb
 
-test: $(VENV)/.test  ## Run the whole suite
-	$(BIN)/python -m pytest
+test: $(VENV)/.test  ## Run the whole suite, or what TESTS names
+	$(BIN)/python -m pytest $(TESTS)
 
 check: $(VENV)/.dev  ## Lint, types, spelling, generated pages
 	$(BIN)/ruff check .
@@ -28,6 +28,7 @@ check: $(VENV)/.dev  ## Lint, types, spelling, generated pages
 	$(BIN)/mypy
 	$(BIN)/codespell
 	$(BIN)/python docs/generate.py --check
+	npx --yes --package=typescript@5.9 -- tsc --project widgets
 
 bench: $(VENV)/.bench  ## Measure against peers, in one run
 	$(BIN)/python benchmarks/table.py

@@ -3,6 +3,7 @@
     python -m benchmarks.kill 50
 
 Each batch writes ten records that carry the batch's number, so that half a batch would show.
+Meanwhile replicas are linked and let go again.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import httpx
 
 ROOT = Path(__file__).parent.parent
 TOGETHER = 10
+FAMILIES = (["load_a"], ["load_a", "virtual(load_b)"], ["load_b"], [])
 
 
 @dataclass
@@ -79,6 +81,8 @@ def load_until_killed(
             batch += 1
             if client.post("/1/indexes/load/batch", json=batch_of(batch)).is_success:
                 acknowledged.add(batch)
+            family = {"replicas": FAMILIES[batch // 3 % len(FAMILIES)]}
+            client.put("/1/indexes/load/settings", json=family)
     except httpx.HTTPError:
         killer.join()
         process.wait()
@@ -108,7 +112,21 @@ def count_batches(client: httpx.Client) -> Counter[int]:
         body = {"cursor": page["cursor"]}
     found = client.post("/1/indexes/load/query", json={}).json()
     assert found.get("nbHits", 0) == counts.total(), "the engine differs from the store"
+    check_replicas(client)
     return counts
+
+
+def check_replicas(client: httpx.Client) -> None:
+    """Every index has one primary or none, finds what it holds, and a replica all of that."""
+    entries = {item["name"]: item for item in client.get("/1/indexes").json()["items"]}
+    for name, entry in entries.items():
+        found = client.post(f"/1/indexes/{name}/query", json={}).json()
+        told = client.get(f"/1/indexes/{name}/settings").json()
+        following = [text.removeprefix("virtual(").rstrip(")") for text in told.get("replicas", ())]
+        assert found["nbHits"] == entry["entries"], f"{name} finds what it does not hold"
+        assert sorted(following) == entry.get("replicas", []), f"{name} has other replicas"
+        if primary := entry.get("primary"):
+            assert entry["entries"] == entries[primary]["entries"], f"{name} lags behind"
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 SCRIPTS = {
     "Loading a CSV: ours, the official client, bodies made beforehand": "load.py",
+    "DataFrames: ours, the official client": "frames.py",
     "The engine: ours and milli": "engine.py",
     "Killed while it is written to": "kill.py",
 }

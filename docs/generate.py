@@ -16,7 +16,10 @@ from svc_notebook import errors
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.api.endpoint import Api, access_text
 from svc_notebook.api.parameters import PARAMETERS, Parameter
+from svc_notebook.frames.origin import READERS
+from svc_notebook.frames.schemas import SCHEMAS
 from svc_notebook.verbs.helping import write_page
+from svc_notebook.verbs.reaching import accessors_of, functions_of, verbs_of
 
 HERE = Path(__file__).parent
 INTERFACES = {"search": "The search service", "crawler": "The crawler", "events": "The events"}
@@ -39,7 +42,24 @@ def endpoints_page() -> str:
         "`query string` and body; `…Params` stands for every parameter of "
         "[that kind](parameters.md)."
     )
+    parts += [
+        REACHING,
+        table(["method", "functions", "verbs", "accessors"], map(_reach_row, ENDPOINTS)),
+    ]
     return "\n\n".join(parts) + "\n"
+
+
+REACHING = (
+    "## From a notebook\n\n"
+    "By which function of `svc_notebook` (each with its coroutine twin in `aio`), verb of `%svc` "
+    "and `svc`, and accessor each is reached. `svc.call` and `%svc call` reach every one by its "
+    "name; `svc.current()` has them all as methods."
+)
+
+
+def _reach_row(row: Endpoint) -> list[str]:
+    places = [functions_of(row.name), verbs_of(row.name), accessors_of(row.name)]
+    return [f"`{row.name}`", *(", ".join(f"`{name}`" for name in names) for names in places)]
 
 
 def _endpoint_row(row: Endpoint) -> list[str]:
@@ -53,9 +73,14 @@ def _endpoint_row(row: Endpoint) -> list[str]:
 
 
 def _method(row: Endpoint) -> Callable[..., Any]:
-    families = [family for family in _subclasses(Api) if row.name in vars(family)]
+    families = [one for one in _subclasses(Api) if row.name in vars(one) and _is_ours(one)]
     method: Callable[..., Any] = vars(families[0])[row.name]._method
     return method
+
+
+def _is_ours(family: type[Api]) -> bool:
+    """Whether the API declares it; the client makes classes of the same methods."""
+    return family.__module__.startswith(Api.__module__.rpartition(".")[0])
 
 
 def _subclasses(family: type[Api]) -> Iterable[type[Api]]:
@@ -79,7 +104,7 @@ def parameters_page() -> str:
         "# Search parameters and settings",
         f"All {len(PARAMETERS)}, as `svc_notebook.api.parameters` declares them. Those marked "
         "*accepted* belong to the vendor's own products: they are taken and do nothing in the "
-        "local service. Those marked *later* are checked and kept there, but have no effect yet.",
+        "local service.",
     ]
     for scope, title in SCOPES.items():
         rows = [_parameter_row(p) for p in PARAMETERS.values() if p.scope == scope]
@@ -98,6 +123,23 @@ def _parameter_row(parameter: Parameter) -> list[str]:
 def errors_page() -> str:
     """The tree of errors."""
     return f"# Errors\n\n{errors.__doc__}"
+
+
+def readers_page() -> str:
+    """What every reader returns."""
+    parts = [
+        "# Readers",
+        "Functions that return DataFrames, with their columns; empty results have them too. Texts "
+        "that are missing are empty, times are UTC. Beside these, `search`, `search_many`, "
+        "`read_browse` and `read_records` return records: `objectID`, then the attributes that "
+        'come, each of the dtype its values have. `frame.attrs["svc"]` says where a frame came '
+        "from; `svc.refresh(frame)` reads it again, `svc.next_page(frame)` what follows.",
+    ]
+    for name, schema in sorted(SCHEMAS.items()):
+        doc = (READERS[name].__doc__ or "").split("\n\n")[0]
+        rows = [[f"`{column}`", dtype] for column, dtype in schema.items()]
+        parts += [f"## `{name}`", doc, table(["column", "dtype"], rows)]
+    return "\n\n".join(parts) + "\n"
 
 
 def type_name(kind: Any) -> str:
@@ -139,6 +181,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "endpoints.md": endpoints_page,
     "parameters.md": parameters_page,
     "errors.md": errors_page,
+    "readers.md": readers_page,
     "magics.md": write_page,
 }
 

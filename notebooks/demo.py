@@ -81,7 +81,7 @@ def load_films(client: svc.Client, path: Path) -> pd.DataFrame:
 
 def search_films(client: svc.Client) -> int:
     """Search with typos, filters and facets."""
-    typo = svc.search(INDEX, "godfahter", hitsPerPage=5, ranking=True)
+    typo = svc.search(INDEX, "godfahter", hitsPerPage=5, criteria=True)
     say_hits("'godfahter', misspelt", typo[["Title", "Year", "nbTypos"]])
     check(typo["Title"].str.contains("Godfather").all(), "a typo still finds the Godfather")
 

@@ -15,13 +15,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from svc_notebook import editors as edit
     from svc_notebook import errors
     from svc_notebook.client import AsyncClient, Client
     from svc_notebook.verbs import aio
-    from svc_notebook.verbs.blocking import clear_index as clear_index
-    from svc_notebook.verbs.blocking import copy_index as copy_index
-    from svc_notebook.verbs.blocking import delete_records as delete_records
-    from svc_notebook.verbs.blocking import drop_index as drop_index
+    from svc_notebook.verbs.blocking import *  # noqa: F403 - all of it is at the face
+    from svc_notebook.verbs.blocking import browse_all as browse_all
+    from svc_notebook.verbs.blocking import count_values as count_values
+    from svc_notebook.verbs.blocking import diff_records as diff_records
     from svc_notebook.verbs.blocking import (
         load,
         plan,
@@ -33,25 +34,19 @@ if TYPE_CHECKING:
         wait,
         whoami,
     )
-    from svc_notebook.verbs.blocking import move_index as move_index
-    from svc_notebook.verbs.blocking import read_clusters as read_clusters
-    from svc_notebook.verbs.blocking import read_dictionary as read_dictionary
-    from svc_notebook.verbs.blocking import read_facet_values as read_facet_values
-    from svc_notebook.verbs.blocking import read_facets as read_facets
-    from svc_notebook.verbs.blocking import read_indices as read_indices
-    from svc_notebook.verbs.blocking import read_keys as read_keys
-    from svc_notebook.verbs.blocking import read_languages as read_languages
-    from svc_notebook.verbs.blocking import read_logs as read_logs
-    from svc_notebook.verbs.blocking import read_rules as read_rules
-    from svc_notebook.verbs.blocking import read_settings as read_settings
-    from svc_notebook.verbs.blocking import read_sources as read_sources
-    from svc_notebook.verbs.blocking import read_synonyms as read_synonyms
-    from svc_notebook.verbs.blocking import read_top_users as read_top_users
-    from svc_notebook.verbs.blocking import read_users as read_users
-    from svc_notebook.verbs.blocking import search_many as search_many
+    from svc_notebook.verbs.blocking import next_page as next_page
+    from svc_notebook.verbs.blocking import read_crawler_urls as read_crawler_urls
+    from svc_notebook.verbs.blocking import read_crawlers as read_crawlers
+    from svc_notebook.verbs.blocking import read_domains as read_domains
+    from svc_notebook.verbs.blocking import read_tasks as read_tasks
+    from svc_notebook.verbs.blocking import refresh as refresh
     from svc_notebook.verbs.connecting import connect, current, local, use
     from svc_notebook.verbs.connecting import profiles as profiles
     from svc_notebook.verbs.connecting import stop as stop
+    from svc_notebook.verbs.drawing import plot_clusters as plot_clusters
+    from svc_notebook.verbs.drawing import plot_crawl as plot_crawl
+    from svc_notebook.verbs.drawing import plot_facets as plot_facets
+    from svc_notebook.verbs.drawing import plot_logs as plot_logs
 
 __all__ = [
     "AsyncClient",
@@ -59,6 +54,7 @@ __all__ = [
     "aio",
     "connect",
     "current",
+    "edit",
     "errors",
     "load",
     "local",
@@ -76,15 +72,33 @@ __all__ = [
 _HOMES = {
     "svc_notebook.client": ("AsyncClient", "Client"),
     "svc_notebook.verbs.blocking": (
-        "clear_index", "copy_index", "delete_records", "drop_index", "load", "move_index",
-        "plan", "push", "read_browse", "read_clusters", "read_dictionary", "read_facet_values",
+        "add_key", "add_source", "assign_users", "browse_all", "call", "cancel_crawler_task",
+        "clear_entries", "clear_index", "clear_rules", "clear_synonyms", "configure_crawler",
+        "copy_index", "count_values", "crawl_urls", "crawler_task", "create_crawler",
+        "delete_entries", "delete_key", "delete_records", "delete_rules", "delete_source",
+        "delete_synonyms", "delete_user_events", "dictionary_settings", "diff_records",
+        "diff_settings", "drop_index", "explain", "explain_key", "export", "export_entries",
+        "export_rules", "export_synonyms", "get_crawler", "get_key", "get_rule", "get_synonym",
+        "get_user", "load", "move_index", "move_user", "next_page", "pause_crawler",
+        "pending_users", "plan", "push", "read_browse", "read_clusters", "read_crawler_urls",
+        "read_crawlers", "read_dask", "read_dictionary", "read_domains", "read_facet_values",
         "read_facets", "read_indices", "read_keys", "read_languages", "read_logs",
         "read_records", "read_rules", "read_settings", "read_sources", "read_synonyms",
-        "read_top_users", "read_users", "search", "search_many", "settings", "wait", "whoami",
+        "read_tasks", "read_top_users", "read_users", "read_writes", "refresh",
+        "reindex_crawler", "remove_user", "rename_crawler", "replace_entries",
+        "replace_records", "replace_rules", "replace_sources", "replace_synonyms",
+        "reset_settings", "restore_key", "run_crawler", "save_entries", "save_rules",
+        "save_synonyms", "search", "search_many", "secured_key", "send_events", "set_settings",
+        "settings", "show", "show_search", "try_url", "update_key", "wait", "whoami",
     ),
     "svc_notebook.verbs.connecting": ("connect", "current", "local", "profiles", "stop", "use"),
+    "svc_notebook.verbs.drawing": ("plot_clusters", "plot_crawl", "plot_facets", "plot_logs"),
 }  # fmt: skip
-_MODULES = {"aio": "svc_notebook.verbs.aio", "errors": "svc_notebook.errors"}
+_MODULES = {
+    "aio": "svc_notebook.verbs.aio",
+    "edit": "svc_notebook.editors",
+    "errors": "svc_notebook.errors",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -117,36 +131,39 @@ def unload_ipython_extension(shell: Any) -> None:
     unload(shell)
 
 
-class _WithPandas:
-    """An import hook that registers the accessors once anyone has imported pandas."""
+class _Following:
+    """An import hook that registers accessors once anyone has imported what they are for."""
+
+    def __init__(self, name: str, accessors: str) -> None:
+        self._name, self._accessors = name, accessors
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name != "pandas":
+        if name != self._name:
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.loader is not None:
-            _follow(spec.loader)
+            _follow(spec.loader, self._accessors)
         return spec
 
 
-def _follow(loader: Any) -> None:
+def _follow(loader: Any, accessors: str) -> None:
     execute = loader.exec_module
 
     def execute_and_register(module: ModuleType) -> None:
         execute(module)
-        _register()
+        import_module(accessors)
 
     loader.exec_module = execute_and_register
 
 
-def _register() -> None:
-    import_module("svc_notebook.accessors")
-
-
-if "pandas" in sys.modules:
-    _register()
-else:
-    sys.meta_path.insert(0, _WithPandas())
+for _name, _accessors in {
+    "pandas": "svc_notebook.accessors",
+    "dask.dataframe": "svc_notebook.dask_accessor",
+}.items():
+    if _name in sys.modules:
+        import_module(_accessors)
+    else:
+        sys.meta_path.insert(0, _Following(_name, _accessors))

@@ -1,7 +1,8 @@
 """`df.svc` and `series.svc`: the functions of this package, where the data already is.
 
 pandas makes a new accessor at every access: they hold nothing but what they were made from.
-Importing this module registers them; again is no harm.
+Importing this module registers them; again is no harm. Each method is a function of `svc` whose
+first argument is the frame, or what is in it; `client` is the current client unless it is given.
 """
 
 from __future__ import annotations
@@ -17,52 +18,43 @@ from svc_notebook.errors import BadInput, did_you_mean
 if TYPE_CHECKING:
     from svc_notebook.api.parameters import SearchOptions
     from svc_notebook.bulk import LoadResult, Plan, RowOptions
-    from svc_notebook.bulk.options import IfExists
-    from svc_notebook.client import AsyncClient, Client
+    from svc_notebook.frames.reading import LogOptions
+    from svc_notebook.verbs.blocking import LoadOptions
+    from svc_notebook.verbs.clients import AnyClient
 
 
 class FrameAccessor:
-    """What can be done with the rows of a DataFrame."""
+    """What can be done with the rows of a DataFrame, and with where it came from."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
 
-    def push(
-        self,
-        index: str,
-        *,
-        client: Client | None = None,
-        progress: bool | None = None,
-        if_exists: IfExists = "append",
-        **options: Unpack[RowOptions],
-    ) -> LoadResult:
+    def push(self, index: str, **options: Unpack[LoadOptions]) -> LoadResult:
         """Write the rows to an index, and wait until they are published."""
-        from svc_notebook import bulk
-        from svc_notebook.client import Progress, portal
+        from svc_notebook.verbs import blocking
 
-        with Progress(unit="rows", label=index, shown=progress) as bar:
-            work = bulk.load(
-                _aio(client),
-                self._frame,
-                index,
-                if_exists=if_exists,
-                on_progress=bar.tell,
-                **options,
-            )
-            return portal.run(work, on_tick=bar.draw)
+        return blocking.load(self._frame, index, **options)
 
     def plan(self, index: str, **options: Unpack[RowOptions]) -> Plan:
         """Tell what `push` would do; nothing is sent."""
-        from svc_notebook import bulk
+        from svc_notebook.verbs import blocking
 
-        return bulk.plan(self._frame, index, **options)
+        return blocking.plan(self._frame, index, **options)
+
+    def diff(
+        self, index: str, *, client: AnyClient | None = None, **options: Unpack[RowOptions]
+    ) -> pd.DataFrame:
+        """Compare the rows with what is stored: `objectID`, `state`, `attributes` that differ."""
+        from svc_notebook.verbs import blocking
+
+        return blocking.diff_records(self._frame, index, client=client, **options)
 
     def delete(
         self,
         index: str,
         *,
         id: str = "objectID",  # noqa: A002 - as in `push`
-        client: Client | None = None,
+        client: AnyClient | None = None,
     ) -> LoadResult:
         """Delete the records of the rows' ids."""
         self._check(id)
@@ -74,11 +66,64 @@ class FrameAccessor:
         *,
         id: str = "objectID",  # noqa: A002 - as in `push`
         columns: Sequence[str] | None = None,
-        client: Client | None = None,
+        flatten: bool = False,
+        client: AnyClient | None = None,
     ) -> pd.DataFrame:
         """Read the stored records of the rows' ids, in their order."""
         self._check(id)
-        return SeriesAccessor(self._frame[id]).records(index, columns=columns, client=client)
+        ids = SeriesAccessor(self._frame[id])
+        return ids.records(index, columns=columns, flatten=flatten, client=client)
+
+    def refresh(self, *, client: AnyClient | None = None) -> pd.DataFrame:
+        """Read again what the frame holds; raises `BadInput` for one that no reader made."""
+        from svc_notebook.verbs import blocking
+
+        return blocking.refresh(self._frame, client=client)
+
+    def next_page(self, *, client: AnyClient | None = None) -> pd.DataFrame:
+        """Read the page after this one of a search or a browse; empty after the last."""
+        from svc_notebook.verbs import blocking
+
+        return blocking.next_page(self._frame, client=client)
+
+    def browse(self, *, client: AnyClient | None = None) -> pd.DataFrame:
+        """Read every record that the search behind the frame finds, beyond what pages reach."""
+        from svc_notebook.verbs import blocking
+
+        return blocking.browse_all(self._frame, client=client)
+
+    def logs(
+        self, *, client: AnyClient | None = None, **options: Unpack[LogOptions]
+    ) -> pd.DataFrame:
+        """Read the logged requests to the index the frame came from."""
+        from svc_notebook.verbs import blocking
+
+        wanted: LogOptions = {"indexName": self._told("index"), **options}
+        return blocking.read_logs(client=client, **wanted)
+
+    def events(self, *, client: AnyClient | None = None, **shared: Any) -> dict[str, Any]:
+        """Report an event for each row; `shared` are members that all have, `eventType` and so on.
+
+        A row has its own in columns of their names. The hits of a search bring their index, their
+        ids, and with `clickAnalytics` their queryID and positions.
+        """
+        from svc_notebook.verbs import blocking
+        from svc_notebook.verbs.events import events_of_rows
+
+        return blocking.send_events(events_of_rows(self._frame, shared), client=client)
+
+    def clusters(self, *, client: AnyClient | None = None) -> pd.DataFrame:
+        """Read the clusters of the service."""
+        from svc_notebook.verbs import blocking
+
+        return blocking.read_clusters(client=client)
+
+    def crawler_urls(self, *, id: str = "id", client: AnyClient | None = None) -> pd.DataFrame:  # noqa: A002
+        """Read how the URLs of the crawlers in the rows ended."""
+        from svc_notebook.verbs import blocking
+
+        self._check(id)
+        return blocking.read_crawler_urls(self._frame[id].tolist(), client=client)
 
     def _check(self, column: str) -> None:
         if column not in self._frame.columns:
@@ -88,56 +133,70 @@ class FrameAccessor:
                 "name the column of the ids: id='…'"
             )
 
+    def _told(self, fact: str) -> Any:
+        told = self._frame.attrs.get("svc", {})
+        if fact not in told:
+            raise BadInput(f"this frame does not say of which {fact} it is; search(…) makes such")
+        return told[fact]
+
 
 class SeriesAccessor:
-    """What can be done with a column of ids, or of queries."""
+    """What can be done with a column of ids, of queries, or of a facet's values."""
 
     def __init__(self, series: pd.Series[Any]) -> None:
         self._series = series
 
     def records(
-        self, index: str, *, columns: Sequence[str] | None = None, client: Client | None = None
+        self,
+        index: str,
+        *,
+        columns: Sequence[str] | None = None,
+        flatten: bool = False,
+        client: AnyClient | None = None,
     ) -> pd.DataFrame:
         """Read the records of these ids, in their order."""
-        from svc_notebook import frames
-        from svc_notebook.client import portal
+        from svc_notebook.verbs import blocking
 
-        return portal.run(frames.read_records(_aio(client), index, self._series, columns=columns))
+        ids: Any = self._series
+        return blocking.read_records(index, ids, columns=columns, flatten=flatten, client=client)
 
     def search(
         self,
         index: str,
         *,
-        client: Client | None = None,
-        ranking: bool = False,
+        client: AnyClient | None = None,
+        criteria: bool = False,
         highlight: bool = False,
         columns: Sequence[str] | None = None,
         **params: Unpack[SearchOptions],
     ) -> pd.DataFrame:
         """Search for each of these queries; one long frame whose first column is `query`."""
-        from svc_notebook import frames
-        from svc_notebook.client import portal
+        from svc_notebook.verbs import blocking
 
-        work = frames.search_many(
-            _aio(client),
-            index,
-            self._series,
-            ranking=ranking,
-            highlight=highlight,
-            columns=columns,
-            **params,
-        )
-        return portal.run(work)
+        return blocking.search_many(
+            index, self._series,
+            client=client, criteria=criteria, highlight=highlight, columns=columns, **params,
+        )  # fmt: skip
 
+    def facet(
+        self,
+        index: str,
+        facet: str | None = None,
+        *,
+        client: AnyClient | None = None,
+        **params: Unpack[SearchOptions],
+    ) -> pd.DataFrame:
+        """Count the records that have each of these values: `value`, `count`.
 
-def _aio(client: Client | None) -> AsyncClient:
-    from svc_notebook.client import Client
-    from svc_notebook.session import current
+        The facet is named as the column unless `facet` says otherwise.
+        """
+        from svc_notebook.verbs import blocking
 
-    found = current() if client is None else client
-    if not isinstance(found, Client):
-        raise BadInput(f"`client` is what connect() returns, not a {type(found).__name__}")
-    return found.aio
+        name = facet or self._series.name
+        if not isinstance(name, str):
+            raise BadInput("which facet are these values of? series.svc.facet(index, 'brand')")
+        values = self._series.dropna()
+        return blocking.count_values(index, name, values, client=client, **params)
 
 
 def register() -> None:

@@ -13,7 +13,7 @@ from svc_notebook.verbs.binding import bind_words
 from svc_notebook.verbs.helping import help as help_on
 from svc_notebook.verbs.performing import perform
 from svc_notebook.verbs.printing import as_text
-from svc_notebook.verbs.table import find_verb
+from svc_notebook.verbs.table import pick_verb
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
@@ -45,8 +45,8 @@ def _run(words: list[str]) -> int:
     if words[0] == "--version":
         print(f"svc-notebook {_version()}")
         return DONE
-    verb = find_verb(words[0], "command")
-    call = bind_words(verb, words[1:], "command")
+    verb, rest = pick_verb(words, "command")
+    call = bind_words(verb, rest, "command")
     value = perform(call, "command")
     if verb.name == "serve":
         return int(value)

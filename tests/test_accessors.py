@@ -9,12 +9,14 @@ from uuid import uuid4
 import pandas as pd
 import pytest
 
+import svc_notebook as svc
 from svc_notebook import accessors
 from svc_notebook.client import Client, Connection, Secret
 from svc_notebook.errors import BadInput
+from tests.client.stub import answer, serving
 from tests.conftest import Running
 
-FILMS = pd.DataFrame({"id": ["1", "2"], "title": ["Jaws", "Alien"]})
+FILMS: Any = pd.DataFrame({"id": ["1", "2"], "title": ["Jaws", "Alien"]})
 
 
 @pytest.fixture
@@ -69,5 +71,106 @@ def test_registering_again_is_silent() -> None:
 
 
 def test_a_client_that_is_none_is_refused(index: str) -> None:
-    with pytest.raises(BadInput, match=r"what connect\(\) returns"):
+    with pytest.raises(BadInput, match=r"what `svc.connect` returns"):
         FILMS.svc.push(index, client="no")
+
+
+def test_rows_are_compared_with_what_is_stored(client: Client, index: str) -> None:
+    FILMS.svc.push(index, id="id", client=client)
+    changed: Any = pd.DataFrame(
+        {"id": ["2", "3"], "title": ["Aliens", "Heat"], "year": [1986, 1995]}
+    )
+
+    found = changed.svc.diff(index, id="id", client=client)
+    same = FILMS.svc.diff(index, id="id", client=client)
+    new = FILMS.svc.diff(f"{index}-none", id="id", client=client)
+
+    assert found.to_numpy().tolist() == [
+        ["2", "changed", ["title", "year"]], ["3", "new", []], ["1", "missing", []],
+    ]  # fmt: skip
+    assert same["state"].tolist() == ["unchanged", "unchanged"]
+    assert new["state"].tolist() == ["new", "new"]
+
+
+def test_rows_that_cannot_be_sent_are_counted_beside_the_comparison(
+    client: Client, index: str
+) -> None:
+    frame: Any = pd.DataFrame({"id": ["1", "2"], "price": [1.5, float("inf")]})
+
+    found = frame.svc.diff(index, id="id", client=client)
+
+    assert found["objectID"].tolist() == ["1"]
+    assert found.attrs["svc"]["rejected"] == 1
+
+
+def test_a_search_is_turned_over_refreshed_and_browsed(client: Client, index: str) -> None:
+    FILMS.svc.push(index, id="id", client=client)
+    hits: Any = svc.search(index, client=client, hitsPerPage=1)
+
+    second = hits.svc.next_page(client=client)
+    third = second.svc.next_page(client=client)
+
+    assert [*hits["objectID"], *second["objectID"]] == ["1", "2"]
+    assert len(third) == 0
+    assert hits.svc.refresh(client=client).equals(hits)
+    assert hits.svc.browse(client=client)["title"].tolist() == ["Jaws", "Alien"]
+    assert hits.svc.records(index, client=client)["title"].tolist() == ["Jaws"]
+
+
+def test_the_logs_of_the_index_a_frame_came_from_are_read(client: Client, index: str) -> None:
+    FILMS.svc.push(index, id="id", client=client)
+    hits: Any = svc.search(index, "alien", client=client)
+
+    logged = hits.svc.logs(length=100, client=client)
+
+    assert set(logged["index"]) == {index}
+    assert len(hits.svc.clusters(client=client)) == 1
+    with pytest.raises(BadInput, match="of which index"):
+        FILMS.svc.logs(client=client)
+
+
+def test_the_values_of_a_facet_are_counted(client: Client, index: str) -> None:
+    svc.set_settings(index, client=client, attributesForFaceting=["title"])
+    FILMS.svc.push(index, id="id", client=client)
+
+    titles: Any = pd.Series(["Jaws", "Up", None, "Jaws"], name="title")
+    counted = titles.svc.facet(index, client=client)
+
+    assert counted.to_numpy().tolist() == [["Jaws", 1], ["Up", 0]]
+    with pytest.raises(BadInput, match="which facet"):
+        titles.rename(None).svc.facet(index, client=client)
+
+
+def test_hits_become_events(client: Client, index: str) -> None:
+    FILMS.svc.push(index, id="id", client=client)
+    hits: Any = svc.search(index, client=client, clickAnalytics=True)
+    with serving(answer({"status": 200, "message": "OK"})) as stub:
+        other = Client(Connection(url=stub.url, app_id="A", api_key=Secret("k")))
+        shared = {"eventType": "click", "eventName": "opened", "userToken": "u"}
+        done = hits.svc.events(client=other, **shared)
+        sent = stub.requests[-1].json["events"]
+
+    assert done == {"sent": 2}
+    assert [(event["objectIDs"], event["positions"]) for event in sent] == [
+        (["1"], [1]),
+        (["2"], [2]),
+    ]
+    assert {(event["index"], event["queryID"]) for event in sent} == {
+        (index, hits.attrs["svc"]["queryID"])
+    }
+
+
+def test_times_of_events_are_milliseconds_and_have_a_zone() -> None:
+    when = pd.to_datetime(pd.Series(["2026-01-01T00:00:01Z", None]), utc=True)
+    rows: Any = pd.DataFrame(
+        {"eventType": "view", "eventName": "seen", "index": "i", "userToken": "u",
+         "filters": [["a:b"], ["a:c"]], "timestamp": when}
+    )  # fmt: skip
+    with serving(answer({"status": 200, "message": "OK"})) as stub:
+        other = Client(Connection(url=stub.url, app_id="A", api_key=Secret("k")))
+        rows.svc.events(client=other)
+        sent = stub.requests[-1].json["events"]
+        with pytest.raises(BadInput, match="has no zone"):
+            rows.assign(timestamp=when.dt.tz_localize(None)).svc.events(client=other)
+
+    assert [event.get("timestamp") for event in sent] == [1767225601000, None]

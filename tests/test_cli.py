@@ -85,7 +85,8 @@ def test_a_verb_tells_what_it_takes() -> None:
         (["laod"], "svc: `laod` is not a verb; did you mean `load`?"),
         (["load", "a.csv"], "svc: INDEX is missing: svc load SOURCE INDEX [options]"),
         (["load", "a.csv", "x", "--bach", "3"], "did you mean `--batch`?"),
-        (["connect", "local"], "`connect` is not a verb"),
+        (["connect", "local"], "`connect` is for notebooks"),
+        (["tasks", "--profile", "local"], "`tasks` wants one of show, wait after it"),
     ],
 )
 def test_misuse_is_said_on_stderr_with_status_2(words: list[str], message: str) -> None:
@@ -289,3 +290,62 @@ def test_a_load_that_is_refused_tells_what_was_sent(address: dict[str, str], lam
 
     assert done.returncode == 1
     assert "0 of 3 rows were sent" in done.stderr
+
+
+def test_synonyms_go_out_and_in_again(connected: Svc, tmp_path: Path) -> None:
+    path, back = tmp_path / "synonyms.csv", tmp_path / "back.csv"
+    path.write_text('objectID,type,synonyms\npair,synonym,"lamp, light"\n')
+
+    saved = connected("synonyms", "save", "cli-curated", str(path), "--format", "json")
+    asked = connected("synonyms", "replace", "cli-curated", str(path))
+    done = connected("synonyms", "replace", "cli-curated", str(path), "--yes")
+    connected("synonyms", "export", "cli-curated", str(back))
+
+    assert json.loads(saved.stdout)["after"] == 1
+    assert (asked.returncode, done.returncode) == (2, 0)
+    assert "replace all synonyms of cli-curated" in asked.stderr
+    assert back.read_text() == 'objectID,type,synonyms\npair,synonym,"[""lamp"",""light""]"\n'
+
+
+def test_a_key_is_printed_only_when_asked(connected: Svc) -> None:
+    hidden = connected("keys", "add", "--acl", "search", "--format", "json")
+    shown = connected("keys", "add", "--acl", "search", "--reveal", "--format", "json")
+    key = json.loads(shown.stdout)["key"]
+    gone = connected("keys", "delete", key, "--yes")
+
+    assert json.loads(hidden.stdout)["key"] == "Secret(...)"
+    assert (len(key), gone.returncode) == (32, 0)
+    assert key not in gone.stdout
+
+
+def test_hits_are_shown_as_text(connected: Svc, lamps: str) -> None:
+    connected("load", lamps, "cli-shown", "--id", "sku")
+
+    done = connected("show", "cli-shown", "lamp", "--hitsPerPage", "1")
+
+    assert done.stdout.startswith('1 of 2 hits for "lamp" in cli-shown')
+    assert "*lamp*" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["events"], "svc: `events` wants one of delete, send after it"),
+        (["crawlers", "tst", "c", "u"], "`crawlers tst` is not a verb; did you mean `test`?"),
+        (["tasks"], "`tasks` wants one of show, wait after it"),
+        (["synonyms", "save", "x"], "svc: FILE is missing: svc synonyms save INDEX FILE"),
+        (["keys", "secure", "p", "--hitPerPage", "3"], "did you mean `--hitsPerPage`?"),
+    ],
+)
+def test_misuse_of_a_family_is_said(words: list[str], message: str) -> None:
+    done = svc(*words)
+
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_secured_key_is_made_without_a_service() -> None:
+    made = svc("keys", "secure", "parent", "--filters", "owner:42", "--reveal")
+    told = svc("keys", "explain", made.stdout.strip(), "--format", "json")
+
+    assert json.loads(told.stdout)[0]["value"] == "owner:42"

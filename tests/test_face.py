@@ -131,4 +131,4 @@ if TYPE_CHECKING:
     assert_type(svc.search("films", "god", hitsPerPage=3), DataFrame)
     assert_type(svc.read_browse("films"), DataFrame)
     assert_type(svc.connect("local"), svc.Client)
-    assert_type(asyncio.run(svc.aio.search("films", ranking=True)), DataFrame)
+    assert_type(asyncio.run(svc.aio.search("films", criteria=True)), DataFrame)

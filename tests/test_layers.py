@@ -19,20 +19,27 @@ LAYERS: list[dict[str, set[str]]] = [
     {"api": {"msgspec"}},
     {
         "client": {"httpx", "msgspec", "nest_asyncio2", "nest_asyncio", "tqdm", "numpy", "pandas"},
-        "service": {"msgspec", "numpy", "platformdirs", "uvicorn"},
+        "service": {
+            *("httptools", "jaconv", "lemminflect", "msgspec", "numpy", "platformdirs"),
+            *("simplemma", "stopwordsiso", "uvicorn"),
+        },
     },
     {
         "frames": {"msgspec", "numpy", "pandas", "pyarrow"},
-        "bulk": {"duckdb", "httpx", "msgspec", "numpy", "pandas", "platformdirs", "pyarrow"},
+        "bulk": {
+            *("dask", "duckdb", "httpx", "msgspec", "numpy", "pandas", "platformdirs"),
+            *("pyarrow",),
+        },
     },
-    {"tuning": {"matplotlib", "numpy", "pandas"}},
+    {"plots": {"matplotlib", "pandas"}, "tuning": {"matplotlib", "numpy", "pandas"}},
     {"session": {"keyring", "platformdirs"}},
-    {"verbs": {"msgspec", "pandas"}},
+    {"verbs": {"matplotlib", "msgspec", "pandas"}},
     {
         "cli": {"pandas"},
         "magics": {"IPython", "msgspec", "pandas"},
-        "editors": {"anywidget", "traitlets"},
+        "editors": {"IPython", "anywidget", "numpy", "pandas", "traitlets"},
         "accessors": {"pandas"},
+        "dask_accessor": {"dask"},
         "__init__": {"pandas"},
     },
 ]

@@ -1,0 +1,243 @@
+"""Push a DataFrame, and browse an index into one: ours against the official client's users.
+
+    python benchmarks/frames.py [--rows 200000]
+
+As in `load.py`, every way runs in a process of its own against one service: it swallows what is
+pushed, and hands out pages that were made beforehand. The official client gets a tenth of the rows
+to push, as many to browse.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from typing import Any, ClassVar
+
+import load
+
+TRIALS = 3
+PAGE = 1000
+CURSOR = b'"cursor":"'
+
+
+class Serve(load.Swallow):
+    """Also answers browse requests; a cursor is the number of the next page."""
+
+    pages: ClassVar[list[bytes]] = []
+
+    def data_received(self, data: bytes) -> None:
+        if self.left or b"/browse" not in (self.head + data).split(b"\r\n", 1)[0]:
+            super().data_received(data)
+            return
+        self.head += data
+        head, end, body = self.head.partition(b"\r\n\r\n")
+        found = load.LENGTH.search(head)
+        if not end or len(body) < (int(found[1]) if found else 0):
+            return
+        self.head = b""
+        _, _, rest = body.replace(b" ", b"").partition(CURSOR)
+        page = self.pages[int(rest.split(b'"', 1)[0] or 0)]
+        self.transport.write(load.HEAD % len(page) + page)
+
+
+def make_pages(rows: int) -> list[bytes]:
+    """Write the answers of one browse."""
+    around = {"page": 0, "nbPages": 1, "hitsPerPage": PAGE, "processingTimeMS": 1, "query": ""}
+    last = -(-rows // PAGE) - 1
+    return [
+        json.dumps(
+            {
+                "hits": [make_record(n) for n in range(start, min(start + PAGE, rows))],
+                **({"cursor": str(number + 1)} if number < last else {}),
+                **around, "nbHits": rows, "params": "",
+            }
+        ).encode()
+        for number, start in enumerate(range(0, rows, PAGE))
+    ]  # fmt: skip
+
+
+def make_record(n: int) -> dict[str, Any]:
+    """Make a record of ten attributes; every thirtieth lacks its price."""
+    words = [load.WORDS[(n * k) % 10] for k in range(1, 16)]
+    record: dict[str, Any] = {
+        "objectID": f"SKU-{n:08d}", "name": " ".join(words[:3]), "description": " ".join(words),
+        "brand": words[0], "price": n % 40_000 / 100, "stock": n % 5000, "rating": 1 + n % 40 / 10,
+        "available": n % 2 == 0, "released": f"20{n % 24:02d}-01-0{1 + n % 9}",
+        "url": f"https://shop.example/p/{n}",
+    }  # fmt: skip
+    if n % 30 == 0:
+        del record["price"]
+    return record
+
+
+async def serve(rows: int) -> None:
+    """Run the service; the first line printed is its address."""
+    Serve.pages = make_pages(rows)
+    server = await asyncio.get_running_loop().create_server(Serve, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+def make_frame(rows: int) -> Any:
+    """Make a frame of text, numbers, gaps, categories, times, truth values and lists."""
+    import numpy as np
+    import pandas as pd
+
+    n = np.arange(rows)
+    texts = pd.Series(n.astype(str))
+    return pd.DataFrame(
+        {
+            "objectID": "SKU-" + texts.str.zfill(8),
+            "name": texts.map(lambda t: f"{t} \"oak\" é"),
+            "price": np.where(n % 30 == 0, np.nan, n % 40_000 / 100),
+            "stock": pd.array(np.where(n % 7 == 0, None, n % 5000), dtype="Int64"),
+            "rating": (n % 40).astype("float32"),
+            "brand": pd.Categorical([load.WORDS[k % 10] for k in n]),
+            "available": n % 2 == 0,
+            "seen": pd.Timestamp("2024-01-01", tz="UTC") + pd.to_timedelta(n, unit="s"),
+            "tags": [[load.WORDS[k % 10], load.WORDS[k % 7]] for k in n],
+        }
+    )  # fmt: skip
+
+
+def push_ours(port: int, rows: int) -> load.Work:
+    from svc_notebook import bulk
+    from svc_notebook.bulk.database import import_duckdb
+
+    import_duckdb()
+    client, frame = load._client(port), make_frame(rows)
+
+    def work() -> int:
+        return asyncio.run(bulk.push(client, frame, "swallowed")).published
+
+    return work
+
+
+def push_theirs(port: int, rows: int) -> load.Work:
+    client, frame = _their_client(port), make_frame(rows)
+
+    def work() -> int:
+        plain = frame.assign(seen=frame["seen"].map(lambda time: time.isoformat())).astype(object)
+        records = plain.where(frame.notna(), None).to_dict("records")
+        client.save_objects("swallowed", records)
+        return len(records)
+
+    return work
+
+
+def browse_ours(port: int, rows: int) -> load.Work:
+    from svc_notebook import frames
+
+    client = load._client(port)
+    last = str(-(-rows // PAGE) - 1)
+    # Whatever is imported at the first call is not what is measured.
+    asyncio.run(frames.read_browse(client, "handed-out", cursor=last))
+
+    def work() -> int:
+        return len(asyncio.run(frames.read_browse(client, "handed-out")))
+
+    return work
+
+
+def browse_theirs(port: int, rows: int) -> load.Work:
+    import pandas as pd
+
+    client = _their_client(port)
+    client.browse("handed-out", {"cursor": str(-(-rows // PAGE) - 1)})
+    # One call inside another for each page.
+    sys.setrecursionlimit(100_000)
+
+    def work() -> int:
+        records: list[dict[str, Any]] = []
+
+        def take(answer: Any) -> None:
+            records.extend(hit.to_dict() for hit in answer.hits)
+
+        client.browse_objects("handed-out", aggregator=take)
+        return len(pd.DataFrame(records))
+
+    return work
+
+
+def _their_client(port: int) -> Any:
+    from algoliasearch.http.hosts import Host, HostsCollection
+    from algoliasearch.search.client import SearchClientSync
+    from algoliasearch.search.config import SearchConfig
+
+    config = SearchConfig("app", "key")
+    config.hosts = HostsCollection([Host("127.0.0.1", scheme="http", port=port)])
+    return SearchClientSync.create_with_config(config)
+
+
+WAYS = {
+    "push ours": push_ours,
+    "push theirs": push_theirs,
+    "browse ours": browse_ours,
+    "browse theirs": browse_theirs,
+}
+
+
+def run_way(way: str, port: int, rows: int) -> None:
+    """Measure one way in this process."""
+    work = WAYS[way](port, rows)
+    started = time.perf_counter()
+    rate = round(work() / (time.perf_counter() - started))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"rate": rate, "peak": peak}))
+
+
+def measure(way: str, port: int, rows: int) -> dict[str, float]:
+    """Measure one way in a process of its own."""
+    command = [sys.executable, __file__, "--way", way, "--port", str(port), "--rows", str(rows)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    measured: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return measured
+
+
+def compare(rows: int) -> None:
+    """Print the table."""
+    command = [sys.executable, __file__, "--serve", "--rows", str(rows)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:
+        assert service.stdout
+        port = int(service.stdout.readline())
+        sizes = {way: max(rows // 10, 1) if way == "push theirs" else rows for way in WAYS}
+        trials = [
+            {way: measure(way, port, size) for way, size in sizes.items()} for _ in range(TRIALS)
+        ]
+        service.terminate()
+    rates = {way: statistics.median(trial[way]["rate"] for trial in trials) for way in WAYS}
+    peaks = {way: statistics.median(trial[way]["peak"] for trial in trials) for way in WAYS}
+    print(f"{rows:,} rows")
+    for way in WAYS:
+        print(f"{way:14} {rates[way]:12,.0f} rows/s   peak {peaks[way]:6.0f} MB")
+    memory = peaks["browse ours"] / peaks["browse theirs"]
+    print(f"push   ours / theirs   {rates['push ours'] / rates['push theirs']:.1f}   wanted >= 4")
+    print(
+        f"browse ours / theirs   {rates['browse ours'] / rates['browse theirs']:.1f}   wanted >= 6"
+    )
+    print(f"memory ours / theirs   {memory:.2f}   wanted <= 0.4")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--serve", action="store_true")
+    parser.add_argument("--way", choices=WAYS)
+    parser.add_argument("--port", type=int)
+    given = parser.parse_args()
+    if given.serve:
+        asyncio.run(serve(given.rows))
+    elif given.way:
+        run_way(given.way, given.port, given.rows)
+    else:
+        compare(given.rows)
+
+
+if __name__ == "__main__":
+    main()
