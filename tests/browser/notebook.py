@@ -85,6 +85,14 @@ class Notebook:
         told = str(self.page.evaluate(ASK, code))
         return json.loads(ast.literal_eval(told) if told[:1] in "'\"" else told)
 
+    def await_value(self, code: str, value: Any) -> None:
+        """Wait until Python has a value that follows from what the page was told."""
+        for _ in range(50):
+            if self.ask(code) == value:
+                break
+            self.page.wait_for_timeout(100)
+        assert self.ask(code) == value
+
     def save(self) -> Any:
         """Save, and return what is in the file."""
         self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")

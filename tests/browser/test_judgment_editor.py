@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.conftest import Lab
+from tests.browser.looks import CONTRAST, PICTURES
 from tests.browser.notebook import Notebook
-from tests.browser.test_query_editor import CONTRAST, HOSTILE, PICTURES, connect, fill, products
+from tests.browser.shop import HOSTILE, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
@@ -61,15 +62,6 @@ def press(notebook: Notebook, *keys: str) -> None:
         notebook.page.keyboard.press(key)
 
 
-def hear(notebook: Notebook, code: str, wanted: object) -> None:
-    """Wait until Python has heard of what the view shows already."""
-    for _ in range(50):
-        if notebook.ask(code) == wanted:
-            break
-        notebook.page.wait_for_timeout(50)
-    assert notebook.ask(code) == wanted
-
-
 def test_a_query_is_judged_by_keys_alone(editor: Locator, notebook: Notebook) -> None:
     hits(editor).first.focus()
     press(notebook, "3", "0", "u", "1", "2")
@@ -92,7 +84,7 @@ def test_a_grade_is_given_changed_and_taken_back_by_mouse(
     expect(first.get_by_role("button", name="2: good")).to_have_attribute("aria-pressed", "true")
     first.get_by_role("button", name="3: perfect").click()
     expect(far(editor)).to_have_text("1 of 11")
-    hear(notebook, "[r['rating'] for r in e.value]", [3])
+    notebook.await_value("[r['rating'] for r in e.value]", [3])
 
     first.get_by_role("button", name="3: perfect").click()
 
@@ -129,7 +121,7 @@ def test_a_note_is_kept_with_enter_and_left_with_escape(
     press(notebook, "Escape", "1")
 
     expect(far(editor)).to_have_text("1 of 11")
-    hear(notebook, "[[r['note'], r['rating']] for r in e.value]", [["3 is too much", 1]])
+    notebook.await_value("[[r['note'], r['rating']] for r in e.value]", [["3 is too much", 1]])
 
 
 def test_queries_are_walked_chosen_and_added(editor: Locator, notebook: Notebook) -> None:

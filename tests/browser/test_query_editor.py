@@ -4,98 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.conftest import Lab
+from tests.browser.looks import CONTRAST, PICTURES
 from tests.browser.notebook import Notebook
-from tests.conftest import ROOT, Running, start_service, stop_service
+from tests.browser.shop import HOSTILE, connect, fill, products
+from tests.conftest import Running, start_service, stop_service
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
-
-PICTURES = ROOT / "docs" / "pictures"
-ADJECTIVES = ["red", "blue", "green", "small", "large", "brass", "paper", "oak", "steel", "glass"]
-NOUNS = ["lamp", "lantern", "table", "chair", "shelf", "desk", "mirror"]
-PIXEL = (
-    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwAD"
-    "hgGAWjR9awAAAABJRU5ErkJggg=="
-)
-HOSTILE: list[dict[str, Any]] = [
-    {
-        "objectID": "<b id=x>1</b>",
-        "title": "<img src=x onerror=\"window.struck=1\"> lamp <script>window.struck=1</script>",
-        "description": "</textarea></style><svg onload=window.struck=1> lamp",
-    },
-    {"objectID": "long", "title": "lamp" + "Donaudampfschiffahrt" * 40, "tags": ["x" * 900]},
-    {"objectID": "rtl", "title": "lamp مصباح אור‮ evil", "maker": "שלום"},
-    {"objectID": "wide", "title": "lamp"} | {f"attribute_{n}": f"value {n}" for n in range(200)},
-    {"objectID": "deep", "title": "lamp", "nested": {"a": [{"b": ["lamp", None, True, 2**60]}]}},
-]  # fmt: skip
-CONTRAST = """() => {
-    const parse = text => (text.match(/[\\d.]+/g) ?? []).map(Number);
-    const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
-        .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-        .reduce((sum, v, place) => sum + v * [0.2126, 0.7152, 0.0722][place], 0);
-    const behind = el => {
-        for (let at = el; at; at = at.parentElement) {
-            const colour = parse(getComputedStyle(at).backgroundColor);
-            if (colour.length < 4 || colour[3] === 1) return colour;
-        }
-        return [255, 255, 255];
-    };
-    const faint = [];
-    for (const el of document.querySelectorAll(".svc-editor *")) {
-        const own = [...el.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
-        if (!own || !el.offsetParent || el.closest(":disabled")) continue;
-        const [a, b] = [light(parse(getComputedStyle(el).color)), light(behind(el))];
-        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-        if (ratio < 4.5) faint.push(`${el.className} ${el.textContent} ${ratio.toFixed(2)}`);
-    }
-    return faint;
-}"""
-
-
-def products() -> list[dict[str, Any]]:
-    """Seventy products; every tenth has a picture."""
-    return [
-        {
-            "objectID": f"sku-{number:03}",
-            "name": f"{ADJECTIVES[number % 10]} {NOUNS[number % 7]}",
-            "brand": ["Acme", "Umbra", "Lumen"][number % 3],
-            "colour": ADJECTIVES[number % 3],
-            "price": 5 + number * 3 % 97,
-            "rating": number * 7 % 50 / 10,
-            "description": f"A {NOUNS[number % 7]} of the house's own make, number {number}.",
-            **({"image": PIXEL} if number % 10 == 0 else {}),
-        }
-        for number in range(70)
-    ]
-
-
-def fill(service: Running, index: str, records: Sequence[dict[str, Any]]) -> None:
-    settings = {
-        "searchableAttributes": ["name", "title", "brand", "description"],
-        "attributesForFaceting": ["searchable(brand)", "colour", "price"],
-        "customRanking": ["desc(rating)"],
-    }
-    with service.client() as client:
-        client.put(f"/1/indexes/{index}/settings", json=settings).raise_for_status()
-        requests = [{"action": "addObject", "body": record} for record in records]
-        answer = client.post(f"/1/indexes/{index}/batch", json={"requests": requests})
-        task = answer.raise_for_status().json()["taskID"]
-        while client.get(f"/1/indexes/{index}/task/{task}").json()["status"] != "published":
-            pass
-
-
-def connect(service: Running) -> str:
-    return (
-        f"import svc_notebook as svc\nclient = svc.connect(url={service.url!r}, "
-        f"app_id={service.appId!r}, api_key={service.adminKey!r})\n"
-    )
 
 
 @pytest.fixture(scope="module")

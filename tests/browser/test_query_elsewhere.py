@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, Locator, expect
 from svc_notebook.client import Client, Connection, Secret
 from tests.browser.conftest import Lab
 from tests.browser.notebook import Notebook
-from tests.browser.test_query_editor import connect, count_of, fill, products, search_box
+from tests.browser.shop import connect, fill, products
+from tests.browser.test_query_editor import count_of, search_box
 from tests.conftest import Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]

@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.conftest import Lab
+from tests.browser.looks import CONTRAST, PICTURES
 from tests.browser.notebook import Notebook
-from tests.browser.test_query_editor import CONTRAST, PICTURES, connect, fill, products
-from tests.browser.test_synonym_editor import INDICES, becomes
+from tests.browser.shop import INDICES, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
@@ -149,8 +149,7 @@ def test_a_hit_is_dragged_to_its_place_and_hidden_and_shown_again(
 
     hits.nth(4).drag_to(hits.nth(1))
     expect(hits.nth(1)).to_contain_text(name)
-    becomes(
-        notebook,
+    notebook.await_value(
         "e.get('lamps')['consequence']['promote']",
         [{"objectID": "sku-021", "position": 0}, {"objectID": name, "position": 1}],
     )
@@ -227,7 +226,7 @@ def test_times_are_the_readers_own(editor: Locator, notebook: Notebook) -> None:
 
     # 5 hours and 45 minutes before the same time in Greenwich.
     expect(editor.locator(".svc-rule-line", has_text="Lamps")).to_contain_text("◷")
-    becomes(notebook, "e.get('lamps')['validity'][0]['until']", 1903932900)
+    notebook.await_value("e.get('lamps')['validity'][0]['until']", 1903932900)
 
 
 def test_a_rule_is_tried_on_queries_that_trigger_it_and_that_do_not(
@@ -245,7 +244,7 @@ def test_a_rule_is_tried_on_queries_that_trigger_it_and_that_do_not(
     rows = editor.locator(".svc-impact-row")
     expect(rows.first).to_contain_text("desks new", timeout=15_000)
     expect(rows.nth(1)).to_contain_text("none")
-    becomes(notebook, f"[i for i in {INDICES} if i.startswith('ruled_')]", [])
+    notebook.await_value(f"[i for i in {INDICES} if i.startswith('ruled_')]", [])
     assert saved(notebook, "desks")["enabled"] is False
 
 

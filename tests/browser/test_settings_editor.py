@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.conftest import Lab
+from tests.browser.looks import CONTRAST, PICTURES
 from tests.browser.notebook import Notebook
-from tests.browser.test_query_editor import CONTRAST, HOSTILE, PICTURES, connect, fill, products
+from tests.browser.shop import HOSTILE, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]

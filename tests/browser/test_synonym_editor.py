@@ -12,14 +12,14 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.conftest import Lab
+from tests.browser.looks import CONTRAST, PICTURES
 from tests.browser.notebook import Notebook
-from tests.browser.test_query_editor import CONTRAST, PICTURES, connect, fill, products
+from tests.browser.shop import INDICES, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
 
 INDEX = "words"
-INDICES = "[item['name'] for item in client.list_indices()['items']]"
 SYNONYMS: list[dict[str, Any]] = [
     {"objectID": "lights", "type": "synonym", "synonyms": ["lamp", "lantern", "light"]},
     {"objectID": "seats", "type": "onewaysynonym", "input": "seat", "synonyms": ["chair"]},
@@ -60,15 +60,6 @@ def editor(notebook: Notebook) -> Iterator[Locator]:
     """A new editor; nothing may have complained at the end."""
     yield show(notebook)
     assert not notebook.complaints
-
-
-def becomes(notebook: Notebook, code: str, value: Any) -> None:
-    """Wait until Python has a value that follows from what the page was told."""
-    for _ in range(50):
-        if notebook.ask(code) == value:
-            break
-        notebook.page.wait_for_timeout(100)
-    assert notebook.ask(code) == value
 
 
 def saved(notebook: Notebook, name: str) -> Any:
@@ -191,7 +182,7 @@ def test_impact_is_shown_before_anything_is_applied(editor: Locator, notebook: N
     expect(row).to_contain_text("+10")
     expect(editor.locator(".svc-came")).to_have_count(10)
     assert notebook.ask("client.search('words', 'board')['nbHits']") == 0
-    becomes(notebook, f"[i for i in {INDICES} if i.startswith('words_')]", [])
+    notebook.await_value(f"[i for i in {INDICES} if i.startswith('words_')]", [])
     assert notebook.ask("e.queries") == ["board"]
     notebook.run("e.undo()", cell=1)
     expect(editor).to_contain_text("The draft has changed since")
