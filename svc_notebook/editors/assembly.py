@@ -8,8 +8,9 @@ imports are put before it in one text, each in a scope of its own:
     const m1 = (() => { const { draw } = m0; ...; return { default: { render } }; })();
     export default m1.default;
 
-Comments and indentation are left out, for the text is saved with every widget; so no text in a
-module may go over several lines.
+Each scope begins with its module's name, and the whole is named after the entry, so that what a
+browser says of an error can be read. Comments are left out; no text in a module may go over several
+lines, for what looks like a comment there would be lost as well.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from svc_notebook.editors.packing import pack_module
 from svc_notebook.errors import BadInput
 
 _PACKED = Path(__file__).parents[1] / "_widgets"
@@ -29,24 +31,31 @@ _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";$', re.M)
 _EXPORT = re.compile(r"^export (?=(?:async )?function\*? (\w+)|class (\w+)|const (\w+))", re.M)
 _DEFAULT = re.compile(r"^export default ", re.M)
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*(?:(?!\*/)[\s\S])*\*/|//[^\n]*)[ \t]*\n", re.M)
-_BLANK = re.compile(r"\n\s+")
+_REMARK = re.compile(r"/\*(?:(?!\*/)[\s\S])*\*/\s*")
 _STRAY = re.compile(r"^(?:import|export)\b.*$", re.M)
 
 
 @lru_cache
 def read_module(entry: str) -> str:
-    """Return one module that does what `entry` and all it imports do."""
+    """Return one small module that does what `entry` and all it imports do."""
+    return pack_module(assemble(entry))
+
+
+def assemble(entry: str) -> str:
+    """Put `entry` and all it imports into one readable text."""
     order = list(_walk(FOLDER / entry, ()))
     modules = list(dict.fromkeys(order))
     names = {path: f"m{number}" for number, path in enumerate(modules)}
     scopes = [_scope(path, names) for path in modules]
-    return "\n".join([*scopes, f"export default {names[modules[-1]]}.default;\n"])
+    end = f"export default {names[modules[-1]]}.default;\n//# sourceURL=svc-notebook/{entry}\n"
+    return "\n".join([*scopes, end])
 
 
 @lru_cache
 def read_styles(*names: str) -> str:
-    """Return style sheets as one."""
-    return "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in names)
+    """Return style sheets as one, without their comments."""
+    sheets = [(FOLDER / name).read_text(encoding="utf-8") for name in names]
+    return _REMARK.sub("", "\n".join(sheets))
 
 
 def _walk(path: Path, trail: tuple[Path, ...]) -> Iterator[Path]:
@@ -67,8 +76,8 @@ def _scope(path: Path, names: dict[Path, str]) -> str:
     text = _IMPORT.sub(lambda found: _taken(found, path, names), text)
     if stray := _STRAY.search(text):
         raise BadInput(f"{path.name}: `{stray[0]}` is no form of it that can be put together")
-    body = _BLANK.sub("\n", text).strip()
-    return f"const {names[path]} = (() => {{\n{body}\nreturn {{ {', '.join(exported)} }};\n}})();"
+    head = f"// {path.relative_to(FOLDER.resolve()).as_posix()}\nconst {names[path]} = (() => {{"
+    return f"{head}\n{text.strip()}\nreturn {{ {', '.join(exported)} }};\n}})();"
 
 
 def _taken(found: re.Match[str], path: Path, names: dict[Path, str]) -> str:

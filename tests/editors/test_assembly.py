@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+import zlib
 from pathlib import Path
 
 import pytest
@@ -30,14 +31,12 @@ MODULES = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in MODULES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(assembly, "FOLDER", tmp_path)
-    assembly.read_module.cache_clear()
-    yield tmp_path
-    assembly.read_module.cache_clear()
+    return tmp_path
 
 
 def run(text: str, folder: Path) -> object:
@@ -52,20 +51,20 @@ def run(text: str, folder: Path) -> object:
 
 
 def test_the_one_module_does_what_the_many_do(folder: Path) -> None:
-    text = assembly.read_module("entry.js")
+    text = assembly.assemble("entry.js")
 
     assert run(text, folder) == [1, "one // no comment b", "hidden", "b"]
 
 
 def test_comments_stay_behind(folder: Path) -> None:
-    text = assembly.read_module("entry.js")
+    text = assembly.assemble("entry.js")
 
     assert "The entry" not in text
     assert "Says one" not in text
 
 
 def test_a_module_used_twice_is_there_once(folder: Path) -> None:
-    assert assembly.read_module("entry.js").count("own++") == 1
+    assert assembly.assemble("entry.js").count("own++") == 1
 
 
 @pytest.mark.parametrize(
@@ -83,7 +82,7 @@ def test_what_cannot_be_put_together_is_refused(folder: Path, text: str, words: 
     (folder / "entry.js").write_text(text, encoding="utf-8")
 
     with pytest.raises(BadInput, match=words):
-        assembly.read_module("entry.js")
+        assembly.assemble("entry.js")
 
 
 @pytest.mark.parametrize("path", sorted(assembly.FOLDER.rglob("*.js")), ids=lambda path: path.name)
@@ -93,14 +92,22 @@ def test_no_text_in_a_module_goes_over_several_lines(path: Path) -> None:
     assert [text for text in texts if "\n" in text] == []
 
 
-def test_every_editors_module_is_small_and_imports_nothing() -> None:
-    assembly.read_module.cache_clear()
-    entries = [path.name for path in assembly.FOLDER.glob("*.js")]
+def test_an_error_can_be_found_by_its_module(folder: Path) -> None:
+    text = assembly.assemble("entry.js")
 
-    for entry in entries:
-        text = assembly.read_module(entry)
-        assert len(text) < 80_000
-        assert not [line for line in text.splitlines() if line.startswith("import")]
+    assert "// kit/a.js\n" in text
+    assert text.endswith("//# sourceURL=svc-notebook/entry.js\n")
+
+
+@pytest.mark.parametrize("entry", sorted(path.name for path in assembly.FOLDER.glob("*.js")))
+def test_every_editors_module_is_small_and_holds_all_it_needs(entry: str) -> None:
+    """A notebook keeps it once for each editor that it shows."""
+    text = assembly.read_module(entry)
+    [packed] = re.findall(r'atob\("([^"]+)"\)', text)
+
+    assert len(text) < 40_000
+    assert zlib.decompress(base64.b64decode(packed), -15).decode() == assembly.assemble(entry)
+    assert not re.findall(r"^\s*import\b", assembly.assemble(entry), re.M)
 
 
 def test_every_style_is_the_editors_own() -> None:
