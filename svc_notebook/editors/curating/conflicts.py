@@ -1,21 +1,38 @@
-"""Rules that apply to the same searches and want different things of them."""
+"""Rules that apply to the same searches and want different things of them.
+
+Every rule is held only against those that want something of the same record, place or parameter,
+and whose words, context and filters leave room for it; of each rule the first few are told.
+"""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
-from typing import Any
+from heapq import merge
+from itertools import groupby, islice, product
+from typing import Any, NamedTuple
 
 from svc_notebook.editors.curating.rule_faults import hidden, promoted
 
 Words = tuple[str, ...]
+Wish = tuple[str, str]
+MOST = 5  # conflicts told of one rule
 # Members of a consequence's params that add up, rather than take each other's place.
 JOINED = ("filters", "facetFilters", "numericFilters", "tagFilters", "automaticFacetFilters",
           "automaticOptionalFacetFilters", "renderingContent")  # fmt: skip
-ANY = object()  # stands for every context
+ANY = "*"  # stands for every context, and for all filters
+
+
+class Condition(NamedTuple):
+    """One condition: the words of its pattern, how they are met, and where."""
+
+    words: Words
+    anchoring: str | None
+    context: str | None
+    filters: str | None
 
 
 @dataclass(frozen=True)
@@ -30,61 +47,102 @@ class Card:
         return str(self.rule["objectID"])
 
     @cached_property
-    def conditions(self) -> list[tuple[Mapping[str, Any], Words]]:
-        """Its conditions with the words of their patterns."""
-        return [(one, _words(one)) for one in self.rule.get("conditions") or [{}]]
+    def conditions(self) -> list[Condition]:
+        """Its conditions; a rule without any has one that says nothing."""
+        return [_read_condition(one) for one in self.rule.get("conditions") or [{}]]
 
     @cached_property
-    def wishes(self) -> dict[tuple[str, str], Any]:
+    def wishes(self) -> dict[Wish, Any]:
         """What it wants, by what that is about."""
         consequence = self.rule["consequence"]
         params = consequence.get("params") or {}
-        wishes: dict[tuple[str, str], Any] = {
+        wishes: dict[Wish, Any] = {
             ("param", name): value
             for name, value in params.items()
             if name not in JOINED and not (name == "query" and isinstance(value, dict))
         }
         for item in consequence.get("promote") or ():
             wishes |= {("record", name): item["position"] for name in promoted(item)}
-            wishes[("place", str(item["position"]))] = tuple(promoted(item))
+            wishes[("place", str(item["position"]))] = list(promoted(item))
         wishes |= {("record", name): None for name in hidden(consequence)}
         if goal := consequence.get("redirect"):
             wishes[("redirect", "")] = goal["indexName"]
         return wishes
 
+    @cached_property
+    def spelled(self) -> dict[Wish, str]:
+        """The same as texts, for any of it may be a list or an object."""
+        return {wish: json.dumps(wanted, sort_keys=True) for wish, wanted in self.wishes.items()}
 
-def find_conflicts(rules: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
-    """Yield rules that disagree as `(objectID, the other's objectID, about what)`."""
+
+@dataclass
+class Shelf:
+    """Rules that want something of one thing, by their places, and all that they want of it."""
+
+    places: list[int] = field(default_factory=list)
+    wants: set[str] = field(default_factory=set)
+
+
+def find_conflicts(
+    rules: Iterable[Mapping[str, Any]], most: int = MOST
+) -> Iterator[tuple[str, str, str]]:
+    """Yield rules that disagree as `(objectID, the other's objectID, about what)`.
+
+    Of each rule the first `most` others are told, in their order.
+    """
     cards = [Card(rule) for rule in rules if rule.get("enabled", True)]
-    for one, other in _candidates(cards):
-        said = _disagree(one, other)
-        if said and _may_meet(one, other):
-            yield one.id, other.id, said
-            yield other.id, one.id, said
-
-
-def _candidates(cards: Sequence[Card]) -> Iterator[tuple[Card, Card]]:
-    """Pair rules of which one's words stand in the other's; those without any meet every other."""
-    shelves: dict[tuple[Words, Any], set[int]] = defaultdict(set)
+    shelves = _shelve(cards)
     for place, card in enumerate(cards):
-        for condition, words in card.conditions:
-            context = condition.get("context")
-            shelves[words, context].add(place)
-            shelves[words, ANY].add(place)
-    pairs: set[tuple[int, int]] = set()
+        near = (other for other in _find_near(card, shelves) if other != place)
+        told = ((card.id, cards[other].id, at_odds(*_in_order(cards, place, other)))
+                for other in near)  # fmt: skip
+        yield from islice((each for each in told if each[2]), most)
+
+
+def at_odds(one: Card, other: Card) -> str:
+    """Say about what two rules disagree that apply to the same searches, or nothing."""
+    for key, mine in one.spelled.items():
+        if other.spelled.get(key, mine) != mine:
+            said = _describe(key, one.wishes[key], other.wishes[key])
+            return said if _may_meet(one, other) else ""
+    return ""
+
+
+def _in_order(cards: Sequence[Card], one: int, other: int) -> tuple[Card, Card]:
+    return cards[min(one, other)], cards[max(one, other)]
+
+
+def _shelve(cards: Sequence[Card]) -> dict[Any, Shelf]:
+    """Put rules where those that may meet them look: by their words, and by runs of them."""
+    shelves: dict[Any, Shelf] = defaultdict(Shelf)
     for place, card in enumerate(cards):
-        for key in _keys(card):
-            near = shelves.get(key, set()) - {place}
-            pairs |= {(min(place, other), max(place, other)) for other in near}
-    return ((cards[one], cards[other]) for one, other in sorted(pairs))
+        keys = {
+            (*at, context, filters)
+            for words, _, *where in card.conditions
+            for at in [("has", words), *(("runs", run) for run in _runs(words))]
+            for context, filters in product(*({one, ANY} for one in where))
+        }
+        for (wish, wanted), key in product(card.spelled.items(), keys):
+            shelf = shelves[wish, *key]
+            shelf.places.append(place)
+            shelf.wants.add(wanted)
+    return shelves
 
 
-def _keys(card: Card) -> Iterator[tuple[Words, Any]]:
-    """Where rules are that may meet this one; without a context it is for every one."""
-    for condition, words in card.conditions:
-        context = condition.get("context")
-        contexts = (context, None) if context else (ANY,)
-        yield from product(_runs(words), contexts)
+def _find_near(card: Card, shelves: Mapping[Any, Shelf]) -> Iterator[int]:
+    """The places of rules that may meet this one and want something else, each once, in order."""
+    keys = {
+        (*at, context, filters)
+        for words, _, *where in card.conditions
+        for at in [("runs", words), *(("has", run) for run in _runs(words))]
+        for context, filters in product(*((one, None) if one else (ANY,) for one in where))
+    }
+    found = (
+        shelf.places
+        for (wish, wanted), key in product(card.spelled.items(), keys)
+        if (shelf := shelves.get((wish, *key))) and shelf.wants != {wanted}
+    )
+    return (place for place, _ in groupby(merge(*found)))
 
 
 def _runs(words: Words) -> Iterator[Words]:
@@ -94,16 +152,7 @@ def _runs(words: Words) -> Iterator[Words]:
         yield from (words[start:end] for end in range(start + 1, len(words) + 1))
 
 
-def _disagree(one: Card, other: Card) -> str:
-    """Say about what two rules disagree, or nothing."""
-    for key in one.wishes.keys() & other.wishes.keys():
-        mine, yours = one.wishes[key], other.wishes[key]
-        if mine != yours:
-            return _describe(key, mine, yours)
-    return ""
-
-
-def _describe(key: tuple[str, str], mine: Any, yours: Any) -> str:
+def _describe(key: Wish, mine: Any, yours: Any) -> str:
     kind, name = key
     if kind == "record" and None in (mine, yours):
         return f"one pins `{name}`, the other hides it"
@@ -127,34 +176,41 @@ def _same_time(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return any(a["from"] < b["until"] and b["from"] < a["until"] for a, b in product(spans, others))
 
 
-def _same_query(
-    one: tuple[Mapping[str, Any], Words], other: tuple[Mapping[str, Any], Words]
-) -> bool:
+def _same_query(mine: Condition, yours: Condition) -> bool:
     """Whether a query meets both: where the patterns' words are the same, or within another's.
 
-    Any two words may stand in one query; that alone is no conflict worth a word.
+    Any two words may stand in one query, and any two filters; that alone is no conflict worth a
+    word.
     """
-    (mine, words), (yours, others) = one, other
-    contexts = mine.get("context"), yours.get("context")
-    if all(contexts) and contexts[0] != contexts[1]:
+    if _differ(mine.context, yours.context) or _differ(mine.filters, yours.filters):
         return False
-    if "pattern" not in mine or "pattern" not in yours:
+    if mine.anchoring is None or yours.anchoring is None:
         return True
-    how, hows = mine["anchoring"], yours["anchoring"]
-    return _within(words, how, others, hows) or _within(others, hows, words, how)
+    return _within(mine, yours) or _within(yours, mine)
 
 
-def _within(short: Words, how: str, words: Words, other: str) -> bool:
+def _differ(one: str | None, other: str | None) -> bool:
+    return one is not None and other is not None and one != other
+
+
+def _within(short: Condition, other: Condition) -> bool:
     """Whether the query that is, or has, some words also meets a pattern of fewer."""
-    if how == "is":
-        return words == short
-    if how == "startsWith":
-        return words[: len(short)] == short and (other in ("is", "startsWith") or words == short)
-    if how == "endsWith":
-        start = len(words) - len(short)
-        return words[start:] == short and (other in ("is", "endsWith") or words == short)
-    return any(words[at : at + len(short)] == short for at in range(len(words) - len(short) + 1))
+    some, words = short.words, other.words
+    if short.anchoring == "is":
+        return words == some
+    if short.anchoring == "startsWith":
+        same = other.anchoring in ("is", "startsWith")
+        return words[: len(some)] == some and (same or words == some)
+    if short.anchoring == "endsWith":
+        same = other.anchoring in ("is", "endsWith")
+        return words[len(words) - len(some) :] == some and (same or words == some)
+    return any(words[at : at + len(some)] == some for at in range(len(words) - len(some) + 1))
 
 
-def _words(condition: Mapping[str, Any]) -> Words:
-    return tuple(str(condition.get("pattern", "")).casefold().split())
+def _read_condition(condition: Mapping[str, Any]) -> Condition:
+    return Condition(
+        tuple(str(condition.get("pattern", "")).casefold().split()),
+        condition.get("anchoring"),
+        condition.get("context") or None,
+        condition.get("filters") or None,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -15,7 +16,7 @@ from svc_notebook.editors.base import JSON
 from svc_notebook.editors.calls import call
 from svc_notebook.editors.curating.arranging import Arrangement, arrange
 from svc_notebook.editors.curating.changes import Change, Document, by_id
-from svc_notebook.editors.curating.conflicts import find_conflicts
+from svc_notebook.editors.curating.conflicts import MOST, find_conflicts
 from svc_notebook.editors.curating.editor import CurationEditor, Faults
 from svc_notebook.editors.curating.rule_faults import check_rule, find_own_faults, promoted
 from svc_notebook.editors.curating.wording import say_conditions, say_consequence
@@ -68,8 +69,13 @@ class RuleEditor(CurationEditor):
     def find_faults(self, value: Sequence[Document]) -> Faults:
         """Find rules that do nothing, never apply, or are at odds with others."""
         faults: Faults = {rule["objectID"]: list(find_own_faults(rule)) for rule in value}
-        for name, other, text in find_conflicts(value):
-            faults[name].append({"level": "odd", "text": f"{text}: `{other}`", "other": other})
+        count: Counter[str] = Counter()
+        for name, other, text in find_conflicts(value, MOST + 1):
+            count[name] += 1
+            if count[name] <= MOST:
+                faults[name].append({"level": "odd", "text": f"{text}: `{other}`", "other": other})
+        for name in (name for name, number in count.items() if number > MOST):
+            faults[name].append({"level": "odd", "text": "it is at odds with more rules"})
         return {name: found for name, found in faults.items() if found}
 
     def typical_queries(self, changes: Iterable[Change]) -> list[str]:
