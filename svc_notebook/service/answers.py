@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar, cast
 from urllib.parse import urlencode
 
 import msgspec
@@ -15,14 +16,18 @@ from svc_notebook.api.shapes import FacetAnswer, FacetHit, SearchAnswer
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.attributes import withheld
-from svc_notebook.service.curating import Curated, curate
+from svc_notebook.service.curating import Curated, curate, leave_alone
 from svc_notebook.service.engine import Fetch, Found
+from svc_notebook.service.engine.search import FacetFound
 from svc_notebook.service.engine.shape import read_faceted
 from svc_notebook.service.handlers.registry import Call
 from svc_notebook.service.natural import read_naturally
 from svc_notebook.service.records import read_bodies
 from svc_notebook.service.rulebook.consequence import Outcome
 from svc_notebook.service.shelf import Shelf
+
+T = TypeVar("T")
+Params = Mapping[str, Any]
 
 # Members that `responseFields` does not take away (api-notes, section 2).
 ALWAYS = {
@@ -33,14 +38,10 @@ ALWAYS = {
 
 def answer_search(call: Call, name: str, given: Mapping[str, Any]) -> tuple[SearchAnswer, bool]:
     """Search one index; tells also whether a page was filled, so that no more need be asked."""
-    curated = _curate(call, name, given)
+    curated, params, found = _try_rules(call, name, given, partial(_find, call))
     shelf, outcome = curated.shelf, curated.outcome
-    params = _bind(call, shelf, outcome.params)
-    knowledge = call.service.catalog.library.knowledge(shelf.id)
-    fetch = fetch_from(call, shelf)
-    found = shelf.engine.get().search(params, fetch, knowledge, outcome.pins)
     answer = _found_members(found) | _told_members(call, curated, params)
-    answer |= _rule_members(shelf, outcome) | _advice(shelf, params)
+    answer |= _rule_members(shelf, outcome) | _advice(shelf, params, outcome.faults)
     if option(shelf, params, "getRankingInfo"):
         answer |= _ranking_members(curated, name, found)
     for hidden in withheld(call.caller, shelf.settings):
@@ -55,14 +56,16 @@ def answer_facet(
     call: Call, name: str, facet: str, query: str, given: Mapping[str, Any]
 ) -> FacetAnswer:
     """Search inside one facet of an index."""
-    curated = _curate(call, name, given)
-    shelf, pins = curated.shelf, curated.outcome.pins
-    params = _bind(call, shelf, curated.outcome.params)
-    if facet in withheld(call.caller, shelf.settings):
-        raise BadInput(f"the facet {facet} is not to be seen with this key")
-    limit = option(shelf, params, "maxFacetHits")
-    knowledge = call.service.catalog.library.knowledge(shelf.id)
-    found = shelf.engine.get().facet_values(facet, query, params, limit, knowledge, pins)
+
+    def find(curated: Curated, params: Params) -> FacetFound:
+        shelf, pins = curated.shelf, curated.outcome.pins
+        if facet in withheld(call.caller, shelf.settings):
+            raise BadInput(f"the facet {facet} is not to be seen with this key")
+        limit = option(shelf, params, "maxFacetHits")
+        knowledge = call.service.catalog.library.knowledge(shelf.id)
+        return shelf.engine.get().facet_values(facet, query, params, limit, knowledge, pins)
+
+    _, _, found = _try_rules(call, name, given, find)
     return {
         "facetHits": cast("list[FacetHit]", found.hits),
         "exhaustiveFacetsCount": found.exhaustive,
@@ -134,9 +137,37 @@ def keep_fields(answer: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]
     return {name: value for name, value in answer.items() if name in ALWAYS or name in fields}
 
 
-def _curate(call: Call, name: str, given: Mapping[str, Any]) -> Curated:
+def _try_rules(
+    call: Call, name: str, given: Mapping[str, Any], find: Callable[[Curated, Params], T]
+) -> tuple[Curated, Params, T]:
+    """Search as the rules have it; what they bring must not break what the caller asked for."""
     asked = read_naturally(_measured(present(given)))
-    return curate(call, call.service.catalog.find(name), asked)
+    shelf = call.service.catalog.find(name)
+    curated = curate(call, shelf, asked)
+    try:
+        return _run(call, curated, find)
+    except BadInput as error:
+        if not curated.outcome.applied:
+            raise
+        fault = str(error)
+    try:
+        return _run(call, curate(call, shelf, asked, mend=True), find)
+    except BadInput:
+        return _run(call, leave_alone(shelf, asked, fault), find)
+
+
+def _run(
+    call: Call, curated: Curated, find: Callable[[Curated, Params], T]
+) -> tuple[Curated, Params, T]:
+    params = _bind(call, curated.shelf, curated.outcome.params)
+    return curated, params, find(curated, params)
+
+
+def _find(call: Call, curated: Curated, params: Params) -> Found:
+    shelf = curated.shelf
+    knowledge = call.service.catalog.library.knowledge(shelf.id)
+    fetch = fetch_from(call, shelf)
+    return shelf.engine.get().search(params, fetch, knowledge, curated.outcome.pins)
 
 
 def _measured(params: dict[str, Any]) -> dict[str, Any]:
@@ -156,6 +187,8 @@ def _bind(
         bound |= {"length": min(bound["length"], most)} if "length" in bound else {}
     if call.caller.may("seeUnretrievableAttributes"):
         bound["_seeUnretrievable"] = True
+    if isinstance(facets := bound.get("facets"), str):
+        bound["facets"] = [name for name in facets.split(",") if name]
     return bound
 
 
@@ -197,16 +230,13 @@ def _rule_members(shelf: Shelf, outcome: Outcome) -> dict[str, Any]:
     return members
 
 
-def _advice(shelf: Shelf, params: Mapping[str, Any]) -> dict[str, str]:
-    """Say why a facet that was asked for is not there."""
-    given = params.get("facets") or ()
-    wanted = [given] if isinstance(given, str) else given
+def _advice(shelf: Shelf, params: Mapping[str, Any], faults: Sequence[str]) -> dict[str, str]:
+    """Say why a facet that was asked for is not there, and what rules could not have."""
     declared = read_faceted(shelf.settings)
-    missing = [path for path in wanted if path != "*" and path not in declared]
-    if not missing:
-        return {}
-    names = ", ".join(f"`{path}`" for path in missing)
-    return {"message": f"facets: {names} not counted; add to attributesForFaceting first"}
+    missing = [f"`{path}`" for path in params.get("facets") or () if path not in ("*", *declared)]
+    uncounted = f"facets: {', '.join(missing)} not counted; add to attributesForFaceting first"
+    said = [*([uncounted] if missing else ()), *faults]
+    return {"message": "; ".join(said)} if said else {}
 
 
 def _ranking_members(curated: Curated, name: str, found: Found) -> dict[str, Any]:

@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from svc_notebook.errors import KeyRefused
+from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.service.engine.facets import Named
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.pinning import NO_PINS
 from svc_notebook.service.handlers.registry import Call
-from svc_notebook.service.rulebook.consequence import RENDERING, Outcome, follow, merge
+from svc_notebook.service.rulebook.consequence import RENDERING, SPECIAL, Outcome, follow, merge
+from svc_notebook.service.rulebook.filtering import FILTERS
 from svc_notebook.service.rulebook.reading import Reading
+from svc_notebook.service.rulebook.rule import Applied
 from svc_notebook.service.shelf import Shelf
 
 
@@ -30,8 +32,8 @@ class Curated:
     outcome: Outcome
 
 
-def curate(call: Call, shelf: Shelf, asked: Mapping[str, Any]) -> Curated:
-    """Find the rules that apply and follow them.
+def curate(call: Call, shelf: Shelf, asked: Mapping[str, Any], *, mend: bool = False) -> Curated:
+    """Find the rules that apply and follow them; mended, without what would break the search.
 
     What the caller's key embeds decides which rules apply, as if it had been asked for; no rule
     changes it, for it is bound to the search afterwards, and promoted records must pass it, too.
@@ -46,12 +48,44 @@ def curate(call: Call, shelf: Shelf, asked: Mapping[str, Any]) -> Curated:
     applied = library.rules(shelf.id).find(reading, time.time())
     if not applied:
         return untouched
-    outcome = follow(applied, asked, reading.words, options.rules)
+    faults: list[str] = []
+    if mend:
+        applied = [_mend(shelf, one, faults) for one in applied]
+    outcome = replace(follow(applied, asked, reading.words, options.rules), faults=tuple(faults))
     if outcome.rendering is not None:
         base = [outcome.rendering, options[RENDERING] or {}]
         outcome = replace(outcome, params={**outcome.params, RENDERING: merge(iter(base))})
     goal = _redirected(call, shelf, outcome)
     return Curated(goal, asked, _guard(call, goal, outcome))
+
+
+def leave_alone(shelf: Shelf, asked: Mapping[str, Any], fault: str) -> Curated:
+    """Leave a search as it was asked, and say why no rule applies."""
+    return Curated(shelf, asked, Outcome(asked, faults=(f"rules left out: {fault}",)))
+
+
+def _mend(shelf: Shelf, applied: Applied, faults: list[str]) -> Applied:
+    """Take from a rule the parameters that no search of this index can have; tells them."""
+    rule = applied.rule
+    params = rule.consequence.get("params") or {}
+    wrong = {name: why for name in params if (why := _find_fault(shelf, name, params[name]))}
+    if not wrong:
+        return applied
+    faults += [f"rule {rule.id}: `{name}` left out: {why}" for name, why in wrong.items()]
+    kept = {name: value for name, value in params.items() if name not in wrong}
+    consequence = {**rule.consequence, "params": kept}
+    return applied._replace(rule=replace(rule, consequence=consequence))
+
+
+def _find_fault(shelf: Shelf, name: str, value: Any) -> str:
+    """Say what is wrong with one parameter alone, nothing if it will do."""
+    if name in SPECIAL.difference(FILTERS):
+        return ""
+    try:
+        shelf.engine.get().search({"hitsPerPage": 1, name: value}, lambda ids: [None] * len(ids))
+    except BadInput as error:
+        return str(error)
+    return ""
 
 
 def _find_named(shelf: Shelf, options: Options, facet: str, words: Sequence[str]) -> list[Named]:

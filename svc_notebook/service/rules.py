@@ -10,9 +10,11 @@ import msgspec
 
 from svc_notebook.api.checking import place
 from svc_notebook.errors import BadInput
+from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.filter_grammar import HIGHEST_SCORE, parse_text
 from svc_notebook.service.engine.filters import Facet, Tag, parse_filters, parse_optional
 from svc_notebook.service.entries import Entry
+from svc_notebook.service.rulebook.consequence import SPECIAL
 from svc_notebook.service.rulebook.filtering import AUTOMATIC, AUTOMATIC_OPTIONAL
 from svc_notebook.service.steps import read_object_id
 
@@ -71,6 +73,9 @@ def _check_params(params: Mapping[str, Any], at: str) -> None:
     try:
         parse_filters(params)
         parse_optional(params)
+        _try_out(
+            {n: value for n, value in params.items() if n not in SPECIAL and value is not None}
+        )
     except BadInput as error:
         raise BadInput(f"`{at}`: {error}") from error
     query = params.get("query")
@@ -82,3 +87,10 @@ def _check_params(params: Mapping[str, Any], at: str) -> None:
             score = 1 if isinstance(one, str) else one.get("score", 1)
             if not 0 <= score <= HIGHEST_SCORE:
                 raise BadInput(f"`{at}.{name}[{number}].score` is not from 0 to {HIGHEST_SCORE}")
+
+
+def _try_out(params: Mapping[str, Any]) -> None:
+    """Raise `BadInput` for what would break any search, be it of an empty index."""
+    if params:
+        settings = {name: value for name, value in params.items() if name == "ranking"}
+        Index(settings).search(params, lambda ids: [])

@@ -666,6 +666,46 @@ def test_a_copy_of_the_rules_has_effect(shop: Inside) -> None:
     assert shop.ids("other") == ["1", "3"]
 
 
+@pytest.mark.parametrize(
+    ("params", "settings", "fault"),
+    [
+        (
+            {"numericFilters": ["price > 8"]},
+            {"numericAttributesForFiltering": ["stock"]},
+            "`numericFilters` left out: price is not in numericAttributesForFiltering",
+        ),
+        (
+            {"filters": "price > 8"},
+            {"numericAttributesForFiltering": ["equalOnly(price)"]},
+            "`filters` left out: ",
+        ),
+    ],
+    ids=["not a number to filter by", "equalOnly"],
+)
+def test_no_rule_breaks_a_search(
+    shop: Inside, params: dict[str, Any], settings: dict[str, Any], fault: str
+) -> None:
+    save(shop, {"consequence": {"params": {**params, "hitsPerPage": 2}}}, {})
+    shop.done("PUT", f"{PATH}/settings", settings)
+
+    answer = ask(shop, "lamp")
+    values = shop.call("POST", f"{PATH}/facets/brand/query", {"facetQuery": "b"})
+
+    assert ids(answer) == ["1", "2"]
+    assert (answer["nbHits"], applied(answer)) == (3, ["a", "b"])
+    assert answer["message"].startswith(f"rule a: {fault}")
+    assert values.json()["facetHits"][0]["value"] == "Bolt"
+
+
+def test_what_is_wrong_with_a_search_itself_is_not_blamed_on_rules(shop: Inside) -> None:
+    save(shop, {"consequence": {"params": {"filters": "brand:Acme"}}})
+
+    answer = shop.call("POST", f"{PATH}/query", {"insideBoundingBox": "1,2"})
+
+    assert answer.status_code == 400
+    assert answer.json()["message"].startswith("insideBoundingBox")
+
+
 def test_a_rule_that_is_gone_has_no_effect(shop: Inside) -> None:
     save(shop, when("lamp") | then(hitsPerPage=1), when("desk") | then(hitsPerPage=1))
     assert [len(ids(ask(shop, query))) for query in ("lamp", "desk")] == [1, 1]

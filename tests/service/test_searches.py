@@ -71,6 +71,24 @@ def test_parameters_may_come_in_every_spelling(
     assert answer["exhaustiveFacetsCount"] is True
 
 
+@pytest.mark.parametrize(
+    ("verb", "path", "body"),
+    [
+        ("POST", "films/query", {"params": "facets=genre,year"}),
+        ("POST", "films/query", {"facets": "genre,year"}),
+        ("GET", "films?facets=genre,year", None),
+        ("GET", "films?facets=genre%2Cyear", None),
+    ],
+)
+def test_several_facets_may_come_as_one_text(
+    films: Inside, verb: str, path: str, body: Any
+) -> None:
+    answer = ask(films, path, body, verb)
+
+    assert answer["facets"].keys() == {"genre", "year"}
+    assert "message" not in answer
+
+
 def test_null_stands_for_the_default(films: Inside) -> None:
     answer = ask(films, "films/query", {"query": None, "hitsPerPage": None, "filters": None})
 

@@ -26,7 +26,10 @@ SPECIAL = {*FILTERS, AUTOMATIC, AUTOMATIC_OPTIONAL, RENDERING, "query"}
 
 @dataclass(frozen=True)
 class Outcome:
-    """A search as rules leave it: its parameters, its pins, and what its answer tells of them."""
+    """A search as rules leave it: its parameters, its pins, and what its answer tells of them.
+
+    `faults` are what rules wanted and could not have.
+    """
 
     params: Mapping[str, Any]
     pins: Pins = NO_PINS
@@ -34,6 +37,7 @@ class Outcome:
     user_data: tuple[Any, ...] = ()
     rendering: Mapping[str, Any] | None = None
     redirect: str | None = None
+    faults: tuple[str, ...] = ()
 
 
 def follow(
