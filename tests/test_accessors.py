@@ -42,6 +42,43 @@ def test_rows_are_pushed_read_back_and_deleted(client: Client, index: str) -> No
     assert FILMS["id"].svc.records(index, client=client)["title"].isna().tolist() == [True, False]
 
 
+def test_a_searched_frame_brings_back_its_records_alone(client: Client, index: str) -> None:
+    FILMS.svc.push(index, id="id", client=client)
+    found: Any = svc.search(index, "jaws", client=client, criteria=True, highlight=True)
+    many: Any = svc.search_many(index, ["alien"], client=client)
+
+    before = found.svc.diff(index, client=client)
+    planned = found.svc.plan(index)
+    found.svc.push(index, client=client)
+    many.svc.push(index, client=client)
+
+    assert before["state"].tolist() == ["unchanged", "missing"]
+    assert planned.columns["column"].tolist() == ["id", "title"]
+    assert sorted(svc.read_browse(index, client=client).columns) == ["id", "objectID", "title"]
+
+
+def test_a_column_of_a_searched_frame_that_is_named_is_sent(client: Client, index: str) -> None:
+    FILMS.svc.push(index, id="id", client=client)
+    found: Any = svc.search(index, "jaws", client=client)
+
+    found.svc.push(index, columns=["rank", "title"], client=client)
+
+    back = svc.read_records(index, ["1"], client=client)
+    assert sorted(back.columns) == ["objectID", "rank", "title"]
+
+
+def test_an_attribute_with_the_name_of_what_a_search_tells_is_sent(
+    client: Client, index: str
+) -> None:
+    ranked: Any = pd.DataFrame({"objectID": ["7"], "rank": [42], "title": ["Heat"]})
+    ranked.svc.push(index, client=client)
+
+    found: Any = svc.search(index, client=client)
+    found.svc.push(index, client=client)
+
+    assert svc.read_records(index, ["7"], client=client)["rank"].tolist() == [42]
+
+
 def test_a_column_of_queries_is_searched(client: Client, index: str) -> None:
     FILMS.svc.push(index, id="id", client=client)
 

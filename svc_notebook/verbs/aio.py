@@ -20,6 +20,7 @@ from svc_notebook.bulk.source import Source
 from svc_notebook.client.waiting import Tasks
 from svc_notebook.frames.browsing import Place
 from svc_notebook.frames.columns import Backend
+from svc_notebook.verbs.attributes import without_told
 from svc_notebook.verbs.calling import call
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 from svc_notebook.verbs.crawlers import (
@@ -136,7 +137,7 @@ async def load(
     read back, and `differences` tells what is not stored as it was sent.
     """
     return await bulk.load(
-        asynchronous(client), source, index,
+        asynchronous(client), without_told(source, options), index,
         if_exists=if_exists, dry_run=dry_run, resume=resume, verify=verify, in_flight=in_flight,
         on_progress=on_progress, **options,
     )  # fmt: skip
@@ -153,9 +154,13 @@ async def push(
     on_progress: OnProgress | None = None,
     **options: Unpack[bulk.RowOptions],
 ) -> bulk.LoadResult:
-    """Write a DataFrame's rows to an index, and wait until they are published."""
+    """Write a DataFrame's rows to an index, and wait until they are published.
+
+    What a search told about its hits, `rank` and the like, is no attribute and stays behind,
+    unless `columns` names it.
+    """
     return await bulk.push(
-        asynchronous(client), df, index,
+        asynchronous(client), without_told(df, options), index,
         if_exists=if_exists, verify=verify, in_flight=in_flight, on_progress=on_progress, **options,
     )  # fmt: skip
 
@@ -172,7 +177,7 @@ async def diff_records(
     `state` is new, changed, unchanged, or missing for records that no row has; `attributes` are
     those that differ.
     """
-    return await bulk.compare(asynchronous(client), df, index, **options)
+    return await bulk.compare(asynchronous(client), without_told(df, options), index, **options)
 
 
 async def export(

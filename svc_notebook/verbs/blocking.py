@@ -11,7 +11,6 @@ from pandas import DataFrame
 
 from svc_notebook import bulk
 from svc_notebook.api.parameters import SearchOptions, SearchParams
-from svc_notebook.bulk import plan
 from svc_notebook.bulk.exporting import Beside
 from svc_notebook.bulk.options import IfExists
 from svc_notebook.bulk.source import Source
@@ -20,6 +19,7 @@ from svc_notebook.client.waiting import OnProgress, Tasks
 from svc_notebook.frames.browsing import Place
 from svc_notebook.frames.columns import Backend
 from svc_notebook.verbs import aio
+from svc_notebook.verbs.attributes import without_told
 from svc_notebook.verbs.clients import AnyClient
 from svc_notebook.verbs.keys import explain_key, secured_key
 from svc_notebook.verbs.showing import show
@@ -183,6 +183,11 @@ def load(
         ),
         Progress(unit="rows", label=index, shown=progress),
     )  # fmt: skip
+
+
+def plan(source: Source, index: str, **options: Unpack[bulk.RowOptions]) -> bulk.Plan:
+    """Tell what a load would do; nothing is sent."""
+    return bulk.plan(without_told(source, options), index, **options)
 
 
 def push(

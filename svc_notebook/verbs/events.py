@@ -59,7 +59,8 @@ def events_of_rows(frame: DataFrame, shared: Mapping[str, Any]) -> list[dict[str
     known = {name: told[name] for name in ("index", "queryID") if name in told}
     events = [{**known, **event, **shared} for event in take_documents(chosen, dict, "events")]
     if "rank" in frame and "positions" not in {*frame.columns, *shared}:
-        for event, rank in zip(events, frame["rank"], strict=True):
+        ranks = frame.iloc[:, list(frame.columns).index("rank")]  # a record may have one, too
+        for event, rank in zip(events, ranks, strict=True):
             if event.get("eventType") == "click" and "queryID" in event:
                 event["positions"] = [int(rank)]
     return events

@@ -9,6 +9,7 @@ from svc_notebook import bulk
 from svc_notebook.bulk.loading import OnProgress
 from svc_notebook.bulk.source import Source
 from svc_notebook.errors import BadInput
+from svc_notebook.verbs.attributes import without_told
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 
 
@@ -32,7 +33,8 @@ async def replace_records(
         raise BadInput(f"`least` is a share, from 0 to 1, not {least!r}")
     own = asynchronous(client)
     async with own.replacing(index, least=least) as scratch:
-        result = await bulk.load(own, source, scratch, on_progress=on_progress, **options)
+        rows = without_told(source, options)
+        result = await bulk.load(own, rows, scratch, on_progress=on_progress, **options)
         if result.rejected_rows and not skip_rejected:
             raise BadInput(
                 f"{result.rejected_rows} rows cannot be sent; nothing was replaced. `plan` says "
