@@ -110,11 +110,13 @@ def _refusal(error: msgspec.ValidationError, wanted: Any, name: str) -> BadInput
 
 def _member(wanted: Any, found: re.Match[str] | None) -> Any:
     """Find the type of the place that an error names, in a shape."""
-    for step in re.findall(r"\.(\w+)", found[1] if found else ""):
-        shape = _bare(wanted)
-        if not _is_shape(shape) or step not in hints(shape):
+    for step in re.findall(r"\.(\w+)|\[", found[1] if found else ""):
+        kinds = list(_alternatives(wanted))
+        inner = [hints(kind)[step] for kind in kinds if _is_shape(kind) and step in hints(kind)]
+        items = [get_args(kind)[0] for kind in kinds if get_origin(kind) is list and not step]
+        if not inner and not items:
             break
-        wanted = hints(shape)[step]
+        wanted = (inner or items)[0]
     return wanted
 
 

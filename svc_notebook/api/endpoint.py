@@ -170,8 +170,10 @@ class Endpoint:
 
         `headers` are named as in `headings`; what arrives as text is read by its declared type.
         """
-        texts = {name: Text(value) for name, value in query.items()}
-        body = self._normalised(texts if self.verb == "GET" else body)
+        texts: dict[str, Any] = {name: Text(value) for name, value in query.items()}
+        if self.verb == "GET":
+            texts, body = self._stray(body) | texts, texts
+        body = self._normalised(body)
         sources: dict[Place, Mapping[str, Any]] = {
             "path": {name: Text(value) for name, value in path.items()},
             "query": texts,
@@ -193,6 +195,11 @@ class Endpoint:
         if not self.shape:
             self._refuse_unknown(sources["member"], self._arguments)
         return given
+
+    def _stray(self, body: Any) -> dict[str, Any]:
+        """Take arguments of a GET from its body, where api.md has one of `getClusters`."""
+        known = [name for name, place in self.places.items() if place == "query"]
+        return {n: body[n] for n in known if n in body} if isinstance(body, dict) else {}
 
     def _normalised(self, body: Any) -> Any:
         for normalise in self.accepts:

@@ -11,7 +11,7 @@ from svc_notebook.api.shapes import DeletedAt, Key, KeyAdded, KeyFields, KeyList
 class KeyRows(Api, interface="search"):
     """Keys of the application and of single indices."""
 
-    @endpoint("POST", "/1/keys", acl="admin", status=201, repeatable=False)
+    @endpoint("POST", "/1/keys", acl="admin", repeatable=False)
     async def add_key(self, **fields: Unpack[KeyFields]) -> KeyAdded:
         """Make a key."""
         ...
@@ -41,7 +41,7 @@ class KeyRows(Api, interface="search"):
         """Bring a deleted key back."""
         ...
 
-    @endpoint("POST", "/1/indexes/{index}/keys", acl="admin", status=201, repeatable=False)
+    @endpoint("POST", "/1/indexes/{index}/keys", acl="admin", repeatable=False)
     async def add_index_key(self, index: str, **fields: Unpack[KeyFields]) -> KeyAdded:
         """Make a key for one index."""
         ...

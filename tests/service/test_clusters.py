@@ -125,8 +125,9 @@ def test_what_was_found_of_a_user_is_marked(two: Inside) -> None:
 
 def test_nobody_is_on_the_move(two: Inside) -> None:
     assert two.call("GET", f"{PATH}/pending").json() == {"pending": False}
-    answer = two.call("GET", f"{PATH}/pending?getClusters=true").json()
-    assert answer["clusters"] == {"local-1": [], "local-2": []}
+    for query, body in (("?getClusters=true", None), ("", {"getClusters": True})):
+        answer = two.call("GET", f"{PATH}/pending{query}", body).json()
+        assert answer["clusters"] == {"local-1": [], "local-2": []}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from time import perf_counter
 from typing import Any, Unpack
 
 from svc_notebook.api import SearchApi
@@ -56,7 +58,7 @@ def _answers(
 ) -> Iterator[SearchAnswer | FacetAnswer]:
     enough = False
     for number, request in enumerate(requests):
-        name = request["indexName"]
+        name, call = request["indexName"], replace(call, started=perf_counter())
         params = {key: value for key, value in request.items() if key not in ENTRY}
         if request.get("type") == "facet":
             yield answer_facet(call, name, _facet(request, number), *_facet_query(request, params))
