@@ -12,6 +12,7 @@ from svc_notebook.errors import BadInput, BadOption, did_you_mean
 
 _ENTRY = re.compile(r"(\w+)\s*:(?:\s+(.*)|$)", re.S)
 BETWEEN = "---"
+NAMES = ("facets",)  # what may be text, and has no comma in it if it is
 _COMMA = re.compile(r"\s*[,\n]\s*")
 _DASHES = re.compile(r"\n(- .*(?:\n|$))+")
 
@@ -57,9 +58,12 @@ def _read_entries(entries: list[Entry], shape: Any) -> dict[str, Any]:
 def read_word(text: str, wanted: Any, name: str) -> Any:
     """Read one word by its declared type; a list's items have commas or ends of lines between.
 
-    Where text would do as well as a list, several lines are a list, and commas belong to the text.
+    Where text would do as well as a list, several lines are a list, and commas belong to the text,
+    unless it is of names.
     """
     if not text.startswith(("[", "{")):
+        if name.lstrip("-") in NAMES and "," in text:
+            return [part for part in _COMMA.split(text) if part]
         if not _takes("a b", wanted):
             text = _COMMA.sub(",", text)
         elif "\n" in text and _takes(["a b"], wanted) and not _takes({}, wanted):

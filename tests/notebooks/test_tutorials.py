@@ -30,6 +30,9 @@ def test_a_tutorial_runs(path: Path, tmp_path: Path) -> None:
     )
     assert "Traceback" not in said
     assert "Warning" not in said
+    shown = [output.get("data", {}) for cell in cells for output in cell.outputs]
+    figures = [data for data in shown if data.get("text/plain", "").startswith("<Figure")]
+    assert all("image/png" in figure for figure in figures)
 
 
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)

@@ -31,7 +31,7 @@ def bind(line: str, face: Face = "magic", body: str | None = None, **variables: 
         ("search products -blue", {"index": "products", "query": "-blue"}),
         ("search products --filters 'year > 1'", {"index": "products", "filters": "year > 1"}),
         ("search products --filters=--x", {"index": "products", "filters": "--x"}),
-        ("search products --facets name,brand", {"index": "products", "facets": "name,brand"}),
+        ("search products --facets name,brand", {"index": "products", "facets": ["name", "brand"]}),
         (
             "search products --attributesToRetrieve 'name, brand'",
             {"index": "products", "attributesToRetrieve": ["name", "brand"]},

@@ -51,6 +51,7 @@ def test_lines_are_read_by_the_type_of_what_they_name() -> None:
         ("distinct: true", True),
         ("highlightPreTag: <b class='x: y'>", "<b class='x: y'>"),
         ("page: null", None),
+        ("facets: brand, color", ["brand", "color"]),
     ],
 )
 def test_one_line_is_one_value(line: str, value: object) -> None:
