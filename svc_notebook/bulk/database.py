@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from svc_notebook.bulk.sql import text
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
@@ -67,9 +68,21 @@ class Database:
         """Tell the names and types of a query's columns."""
         return {row[0]: row[1] for row in self.rows(f"DESCRIBE {sql}")}
 
+    def names(self, query: str) -> list[str]:
+        """Tell the names of a query's columns as they are written, twins too."""
+        return [row[0] for row in self.rows(f"DESCRIBE {query}")]
+
+    def keep(self, query: str, limit: int | None) -> str:
+        """Run a query once and keep its rows on the disk, in order; returns what to read."""
+        end = "" if limit is None else f" LIMIT {limit}"
+        self.rows(f"ATTACH {text(str(self.folder / 'kept.db'))} AS kept")
+        self.rows(f"CREATE TABLE kept.given AS {query}{end}")
+        return "kept.given"
+
     def register(self, name: str, table: Any) -> None:
         """Make an Arrow table known by a name."""
-        self.connection.register(name, table)
+        with translated(self.about):
+            self.connection.register(name, table)
 
     async def in_thread(self, work: Callable[..., T], *args: Any) -> T:
         """Run blocking work in a thread; cancelled, it stops the query and sees the thread end."""

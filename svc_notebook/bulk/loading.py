@@ -34,10 +34,11 @@ OnProgress = Callable[[int, int], None]
 def plan(source: Source, index: str, **options: Unpack[RowOptions]) -> Plan:
     """Tell what a load would do; nothing is sent."""
     _check_index(index)
-    if parts := find_parts(source):
+    checked = Options.of(options)
+    if parts := find_parts(source, checked):
         source = parts.first()
     with Database() as db:
-        return prepare(source, index, Options.of(options), db).plan
+        return prepare(source, index, checked, db).plan
 
 
 async def push(
@@ -84,7 +85,7 @@ async def load(
     if in_flight < 1:
         raise BadInput("`in_flight` is 1 or more")
     checked = Options.of(options)
-    if parts := await asyncio.to_thread(find_parts, source):
+    if parts := await asyncio.to_thread(find_parts, source, checked):
         return await _load_parts(
             client, parts, index, if_exists=if_exists, dry_run=dry_run, resume=resume,
             verify=verify, in_flight=in_flight, on_progress=on_progress, given=options,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -27,14 +28,10 @@ def open_frame(frame: pd.DataFrame, options: Options, db: Database) -> Table:
     frame = _with_named_index(restore(frame))
     names = _names(frame)
     made = [_column(frame.iloc[:, n], name, options) for n, name in enumerate(names)]
-    faults = tuple(fault for column in made for fault in column.faults)
-    return _registered(
-        [column.values for column in made], names, len(frame), "the DataFrame", db, faults,
-        {name for name, column in zip(names, made, strict=True) if column.json},
-    )  # fmt: skip
+    return _table(made, names, len(frame), "the DataFrame", db)
 
 
-def open_arrow(source: Any, db: Database) -> Table:
+def open_arrow(source: Any, options: Options, db: Database) -> Table:
     """Make a table of an Arrow table, or of whatever can be seen as one."""
     import pyarrow as pa
 
@@ -45,8 +42,10 @@ def open_arrow(source: Any, db: Database) -> Table:
             f"a {type(source).__name__} cannot be loaded; give a path, a URL, SQL, a DataFrame "
             "or an Arrow table"
         ) from error
-    _refuse_twins(table.column_names)
-    return _registered(table.columns, table.column_names, table.num_rows, "the Arrow table", db)
+    names = table.column_names
+    refuse_twins(names)
+    made = [_arrow_column(table.column(n), name, options) for n, name in enumerate(names)]
+    return _table(made, names, table.num_rows, "the Arrow table", db)
 
 
 def _with_named_index(frame: pd.DataFrame) -> pd.DataFrame:
@@ -68,11 +67,12 @@ def _names(frame: pd.DataFrame) -> list[str]:
                 f"column {label!r} is named by a {type(label).__name__}; name it by text"
             )
     names = [str(label) for label in frame.columns]
-    _refuse_twins(names)
+    refuse_twins(names)
     return names
 
 
-def _refuse_twins(names: list[str]) -> None:
+def refuse_twins(names: list[str]) -> None:
+    """Refuse columns of one name."""
     twins = sorted({name for name in names if names.count(name) > 1})
     if twins:
         raise BadInput(f"several columns are named `{twins[0]}`; rename all but one")
@@ -104,11 +104,20 @@ def _column(series: pd.Series[Any], name: str, options: Options) -> _Column:
         return _written(series, name, options)
 
 
+def _arrow_column(array: pa.ChunkedArray, name: str, options: Options) -> _Column:
+    """Take an Arrow column as it is, but for what DuckDB does not know."""
+    import pyarrow as pa
+
+    if pa.types.is_decimal256(array.type):
+        return _written(pd.Series(array.to_pylist(), dtype=object), name, options)
+    return _Column(array.cast(pa.float32()) if pa.types.is_float16(array.type) else array)
+
+
 def _known_type(kind: pa.DataType) -> pa.DataType:
     """Name the type DuckDB reads a column as; raises where nothing does justice to it."""
     import pyarrow as pa
 
-    if isinstance(kind, pa.BaseExtensionType):
+    if isinstance(kind, pa.BaseExtensionType) or pa.types.is_decimal256(kind):
         raise pa.ArrowTypeError(f"{kind} has a text of its own")
     if pa.types.is_timestamp(kind) and kind.unit == "ns":
         # The cast fails where it would lose nanoseconds.
@@ -132,27 +141,17 @@ def _written(series: pd.Series[Any], name: str, options: Options) -> _Column:
     return column
 
 
-def _registered(
-    columns: list[Any],
-    names: list[str],
-    rows: int,
-    title: str,
-    db: Database,
-    faults: tuple[Fault, ...] = (),
-    json: set[str] = frozenset(),  # type: ignore[assignment]
+def _table(
+    made: Sequence[_Column], names: Sequence[str], rows: int, title: str, db: Database
 ) -> Table:
     import pyarrow as pa
 
-    if not names:
+    if not made:
         raise BadInput(f"{title} has no columns")
-    table = pa.table(columns, names=[f"c{i}" for i, _ in enumerate(names)])
-    db.register("given", table)
+    columns = [f"c{i}" for i, _ in enumerate(names)]
+    db.register("given", pa.table([column.values for column in made], names=columns))
     types = db.types("SELECT * FROM given")
-    fields = tuple(
-        Field(name, f"c{i}", WRITTEN if name in json else types[f"c{i}"])
-        for i, name in enumerate(names)
-    )
-    return Table(
-        db=db, sql="given", fields=fields, name=f"{title} of {rows:,} rows",
-        faults=faults,
-    )  # fmt: skip
+    kinds = [WRITTEN if own.json else types[c] for c, own in zip(columns, made, strict=True)]
+    fields = tuple(Field(*each) for each in zip(names, columns, kinds, strict=True))
+    faults = tuple(fault for column in made for fault in column.faults)
+    return Table(db=db, sql="given", fields=fields, name=f"{title} of {rows:,} rows", faults=faults)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from svc_notebook.bulk import sql
 from svc_notebook.bulk.database import Database
+from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.parquet import read_parquet, scan
 from svc_notebook.bulk.source import QUERY, Source, parquet_folder
 
 
@@ -34,7 +36,7 @@ class Parts:
         return part if isinstance(part, str) else part.compute(scheduler="synchronous")
 
 
-def find_parts(source: Any) -> Parts | None:
+def find_parts(source: Any, options: Options) -> Parts | None:
     """Take apart a Dask DataFrame; or, where workers are at hand, a folder of Parquet files."""
     if is_dask(source):
         names = tuple(map(str, (*_named(source), *source.columns)))
@@ -42,7 +44,7 @@ def find_parts(source: Any) -> Parts | None:
         return Parts(name, names, source.to_delayed())
     named = isinstance(source, (str, os.PathLike)) and not QUERY.match(str(source))
     if named and find_workers() is not None and (files := parquet_folder(Path(source))):
-        return _files(str(source), files)
+        return _files(str(source), files, options)
     return None
 
 
@@ -68,12 +70,17 @@ def _named(source: Any) -> list[str]:
     return [name] if name is not None and name not in source.columns else []
 
 
-def _files(name: str, files: Sequence[Path]) -> Parts:
+def _files(name: str, files: Sequence[Path], options: Options) -> Parts:
     """One query for each file; a column is of one type in all, folders' values are columns."""
-    paths = [str(file.absolute()) for file in files]
+    paths = [file.absolute() for file in files]
     with Database() as db:
         db.about = name
-        types = db.types(f"SELECT * FROM read_parquet({sql.listing(paths)})")
-    cast = ", ".join(f"{sql.name(n)}::{kind} AS {sql.name(n)}" for n, kind in types.items())
-    queries = [f"SELECT {cast} FROM read_parquet({sql.text(path)})" for path in paths]
+        types = db.types(f"SELECT * FROM {read_parquet(paths, options, db)}")
+    queries = [query_of(path, types) for path in paths]
     return Parts(f"{name} of {len(files):,} files", tuple(types), queries)
+
+
+def query_of(path: Path, types: Mapping[str, str]) -> str:
+    """Write the query of one file's rows, with all columns of the folder in their types."""
+    every = f"SELECT {', '.join(f'NULL::{kind} AS {sql.name(n)}' for n, kind in types.items())}"
+    return f"{every} WHERE false UNION ALL BY NAME SELECT * FROM {scan([path])}"

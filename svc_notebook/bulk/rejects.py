@@ -33,11 +33,13 @@ def describe(
     if len(table.files) > 1:
         frame.insert(1, "file", pd.Series([fault.file for fault in told], dtype="object"))
     contents = _contents(table, columns, ids, faults)
-    renamed: dict[str, str] = {}
-    for name, cells in contents.items():
-        shown = _free_name(name, contents)
-        renamed |= {shown: name} if shown != name else {}
-        frame[shown] = pd.Series([cells.get(f.position) for f in told], dtype="object")
+    shown = {name: _free_name(name, contents) for name in contents}
+    rows = {
+        shown[name]: pd.Series([cells.get(f.position) for f in told], dtype="object")
+        for name, cells in contents.items()
+    }
+    frame = pd.concat([frame, pd.DataFrame(rows, index=frame.index)], axis=1)
+    renamed = {free: name for name, free in shown.items() if free != name}
     frame.attrs["svc"] = {"rejected": {"renamed": renamed}}
     return frame
 

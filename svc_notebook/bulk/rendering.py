@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from svc_notebook.bulk import sql
 from svc_notebook.bulk.options import Kind, Options
@@ -24,6 +24,8 @@ LARGE_NUMBER = r"[:\[,]-?\d{20,}[,\]}]"
 ODD_NUMBER = (
     r"(?i)(^|[:\[,])-?(nan|inf(inity)?|\d[\d.]*e\+?(30[89]|3[1-9]\d|[4-9]\d\d|\d{4,}))([,\]}]|$)"
 )
+# More than fifteen digits that count.
+LONG_DECIMAL = r"[:\[,]-?[0.]*[1-9]\.?(\d\.?){14,}[1-9][0.]*[,\]}]"
 PLAIN = r"VARCHAR|ENUM\(.*\)"
 TEXTS = r'"(\\.|[^"\\])*"'
 FLAT = r"[^\[\]{}]*"
@@ -213,8 +215,11 @@ def _time(field: Field, options: Options) -> Rendering:
     if not _has_zone(field) and options.timezone is None:
         raise _zone_missing(field)
     column = field.column
-    if field.type == "TIMESTAMP_NS" and options.timezone == "UTC":
-        iso = f"replace({column}::VARCHAR, ' ', 'T') || 'Z'"
+    if field.type == "TIMESTAMP_NS":
+        # A zone is a matter of whole seconds; anything else would cut off nanoseconds.
+        second = f"left({column}::VARCHAR, {len('2024-01-02 03:04:05')})::TIMESTAMP::TIMESTAMPTZ"
+        utc = f"replace(({second} AT TIME ZONE 'UTC')::VARCHAR, ' ', 'T')"
+        iso = f"{utc} || regexp_extract({column}::VARCHAR, '[.][0-9]+') || 'Z'"
     else:
         iso = _iso(column if _has_zone(field) else f"{column}::TIMESTAMP::TIMESTAMPTZ")
     return Rendering(_quoted(iso), "time").but(_out_of_calendar(field))
@@ -279,6 +284,15 @@ def _refused(what: str, advice: str) -> Callable[[Field, Options], Rendering]:
     return refuse
 
 
+def refuse_spans(column: str) -> NoReturn:
+    """Refuse a column of time spans, however they are stored."""
+    raise BadRecord(
+        f"column `{column}` holds time spans; send a number of seconds, for example "
+        ".dt.total_seconds()",
+        column=column,
+    )
+
+
 def _nested(field: Field, options: Options) -> Rendering:
     found = re.search(r"TIMESTAMP|TIME\b|INTERVAL|BLOB|BIT\b|HUGEINT|UBIGINT|UNION", field.type)
     if found:
@@ -288,10 +302,18 @@ def _nested(field: Field, options: Options) -> Rendering:
             f"dtype={{'{field.name}': 'string'}}",
         )(field, options)
     written = f"to_json({field.column})::VARCHAR"
-    if not re.search(r"DOUBLE|FLOAT|REAL|DECIMAL", field.type):
-        return Rendering(written, "JSON")
+    checks = [
+        (r"DOUBLE|FLOAT|REAL", ODD_NUMBER, "holds NaN or an infinity inside"),
+        (r"DECIMAL", LONG_DECIMAL, "holds a decimal no JSON number holds exactly"),
+    ]
     return Rendering(
-        written, "JSON", (Check(_bare(written, ODD_NUMBER), "holds NaN or an infinity inside"),)
+        written,
+        "JSON",
+        tuple(
+            Check(_bare(written, pattern), reason)
+            for kinds, pattern, reason in checks
+            if re.search(kinds, field.type)
+        ),
     )
 
 
@@ -306,10 +328,7 @@ RULES: tuple[tuple[str, Callable[[Field, Options], Rendering]], ...] = (
     (WRITTEN, _verbatim("JSON")),
     ("DATE", _date),
     (r"TIMESTAMP(_S|_MS|_NS|TZ_NS)?|TIMESTAMP WITH TIME ZONE|TIMESTAMPTZ.*", _time),
-    (
-        "INTERVAL",
-        _refused("time spans", "send a number of seconds, for example .dt.total_seconds()"),
-    ),
+    ("INTERVAL", lambda field, _: refuse_spans(field.name)),
     ("BLOB|BIT", _refused("bytes", "decode them, or encode them as base64 text")),
     (
         "TIME WITH TIME ZONE",

@@ -20,8 +20,9 @@ from svc_notebook.bulk.database import Database, import_duckdb
 from svc_notebook.bulk.delimited import open_delimited
 from svc_notebook.bulk.documents import open_documents
 from svc_notebook.bulk.encoding import fresh, rewrite, sniff_encoding, unpack
-from svc_notebook.bulk.memory import open_arrow, open_frame
+from svc_notebook.bulk.memory import open_arrow, open_frame, refuse_twins
 from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.parquet import read_parquet
 from svc_notebook.bulk.table import Fault, Field, Table
 from svc_notebook.errors import BadInput
 
@@ -38,22 +39,28 @@ def open_source(source: Source, options: Options, db: Database) -> Table:
     if isinstance(source, pd.DataFrame):
         return open_frame(source, options, db)
     if isinstance(source, str) and QUERY.match(source):
-        return open_query(source, db)
+        return open_query(source, options, db)
     if isinstance(source, str) and URL.match(source):
         return open_files([download(source, db.folder)], _last_part(source), options, db)
     if isinstance(source, (str, os.PathLike)):
         paths = find_files(os.fspath(source))
         return open_files(paths, Path(source).name, options, db)
-    return open_arrow(source, db)
+    return open_arrow(source, options, db)
 
 
-def open_query(query: str, db: Database) -> Table:
+def open_query(query: str, options: Options, db: Database) -> Table:
     """Make a table of a query over whatever DuckDB can read."""
     db.about = "the SQL query"
     # The query may end in a comment.
     inner = f"({query.strip().rstrip(';')}\n)"
-    types = db.types(f"SELECT * FROM {inner}")
-    return _typed(inner, types, "the SQL query", db)
+    names = db.names(inner)
+    refuse_twins(names)
+    columns = [f"c{i}" for i, _ in enumerate(names)]
+    # Its rows are read several times, and asked twice it may well give others, or another order.
+    kept = db.keep(f"SELECT * FROM {inner} AS given({', '.join(columns)})", options.limit)
+    types = db.types(f"SELECT * FROM {kept}")
+    fields = tuple(Field(n, c, types[c]) for n, c in zip(names, columns, strict=True))
+    return Table(db=db, sql=kept, fields=fields, name="the SQL query")
 
 
 def _typed(inner: str, types: dict[str, str], name: str, db: Database) -> Table:
@@ -156,7 +163,7 @@ def format_of(path: Path) -> str:
 
 def open_parquet(paths: Sequence[Path], name: str, options: Options, db: Database) -> Table:
     """Make a table of Parquet files."""
-    inner = f"read_parquet({sql.listing(map(str, paths))})"
+    inner = read_parquet(paths, options, db)
     return _typed(inner, db.types(f"SELECT * FROM {inner}"), name, db)
 
 
