@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page
 
-from tests.browser.conftest import Lab
+from tests.browser.lab import Lab
 
 PYTHON = {"name": "python3", "display_name": "Python 3", "language": "python"}
 OPEN = """async name => {

@@ -10,7 +10,7 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import Browser, Locator, expect
 
 from svc_notebook.client import Client, Connection, Secret
-from tests.browser.conftest import Lab
+from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook
 from tests.browser.shop import connect, fill, products
 from tests.browser.test_query_editor import count_of, search_box

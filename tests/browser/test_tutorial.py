@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.conftest import Lab
+from tests.browser.lab import Lab
 
 NAME = "01-from-csv-to-search.ipynb"
 OPEN = """async name => {

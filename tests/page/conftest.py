@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.conftest import CHROMIUM, FLAGS
+from tests.browser.lab import CHROMIUM, FLAGS
 from tests.conftest import Running, start_service, stop_service
 from tests.page.shop import PACKAGES, serve_pages, stock
 from tests.peers.javascript import install

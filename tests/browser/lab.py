@@ -1,0 +1,89 @@
+"""A JupyterLab of its own, which serves Notebook 7 as well, and the browser that opens it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+# Chromium as root and without a network it may reach.
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--no-first-run",
+]  # fmt: skip
+
+
+class Lab(NamedTuple):
+    """A running JupyterLab and the folder it serves."""
+
+    url: str
+    folder: Path
+
+
+@contextmanager
+def open_lab(home: Path, folder: Path) -> Iterator[Lab]:
+    """Run JupyterLab on a folder, with a home and settings of its own."""
+    port = _free_port()
+    process = _start(home, folder, port)
+    try:
+        _wait_until_up(f"http://127.0.0.1:{port}", process)
+        yield Lab(f"http://127.0.0.1:{port}", folder)
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def _start(home: Path, folder: Path, port: int) -> subprocess.Popen[bytes]:
+    settings = home / "settings"
+    _switch_off_news(settings)
+    return subprocess.Popen(
+        [
+            sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
+            "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--expose-app-in-browser",
+            "--JupyterNotebookApp.expose_app_in_browser=True",
+            f"--ServerApp.root_dir={folder}", f"--LabApp.user_settings_dir={settings}",
+        ],
+        env={
+            **os.environ, "HOME": str(home), "JUPYTER_CONFIG_DIR": str(home / "config"),
+            "XDG_DATA_HOME": str(home / "data"), "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        },
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def _switch_off_news(settings: Path) -> None:
+    """Without an answer JupyterLab asks whether it may fetch news, over the page."""
+    folder = settings / "@jupyterlab" / "apputils-extension"
+    folder.mkdir(parents=True)
+    news = {"fetchNews": "false", "checkForUpdates": False}
+    (folder / "notification.jupyterlab-settings").write_text(json.dumps(news))
+
+
+def _wait_until_up(url: str, process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            raise RuntimeError(f"JupyterLab ended with status {process.returncode}")
+        try:
+            with urllib.request.urlopen(f"{url}/api/status", timeout=5):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise RuntimeError("JupyterLab does not answer")
