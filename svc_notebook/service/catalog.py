@@ -133,7 +133,11 @@ class Catalog:
         return self._folder / str(id)
 
     def sweep(self) -> None:
-        """Remove the files of indices that are gone, or share those of another."""
+        """Remove what is left of indices that are gone: entries in memory, and files.
+
+        Files go, too, where an index shares those of another.
+        """
+        self.library.keep([shelf.id for shelf in self._by_name.values()])
         waiting = (shelf for shelf in self._by_name.values() if not shelf.engine.opened)
         kept = {str(shelf.id) for shelf in (*waiting, *self.stored())}
         for path in self._folder.iterdir() if self._folder.is_dir() else ():

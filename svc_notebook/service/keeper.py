@@ -6,9 +6,10 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
+from typing import Any
 
 from svc_notebook.service.catalog import Catalog
-from svc_notebook.service.engine.lexicon import Lexicon
 from svc_notebook.service.logs import Logs
 from svc_notebook.service.records import drop_retired, find_retired
 from svc_notebook.service.shelf import Shelf
@@ -34,7 +35,7 @@ class Keeper:
         self._thread = threading.Thread(target=self._work, name="svc-keeper", daemon=True)
         self._seen = -1
         self._merged: dict[int, int] = {}
-        self._warmed: dict[int, tuple[int, int, Lexicon]] = {}
+        self._warmed: dict[int, tuple[Any, ...]] = {}
         self._retired: set[str] = set()
         self._quiet_since = time.monotonic()
 
@@ -47,12 +48,16 @@ class Keeper:
         self._stopping.set()
 
     def _work(self) -> None:
+        self._try(self._warm_all)
         while not self._stopping.wait(REST):
-            try:
-                self._look()
-            except Exception:
-                if not self._stopping.is_set():
-                    traceback.print_exc(file=sys.stderr)
+            self._try(self._look)
+
+    def _try(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception:
+            if not self._stopping.is_set():
+                traceback.print_exc(file=sys.stderr)
 
     def _look(self) -> None:
         self._logs.flush()
@@ -66,9 +71,7 @@ class Keeper:
         for shelf in self._catalog.stored():
             if self._merged.get(shelf.id) != shelf.stamp:
                 self._merge(shelf, quiet)
-        for shelf in self._catalog.all():
-            if shelf.engine.opened:
-                self._warm(shelf)
+        self._warm_all()
         self._catalog.sweep()
 
     def _drop_retired(self) -> None:
@@ -86,11 +89,22 @@ class Keeper:
             self._catalog.save(shelf)
             self._merged[shelf.id] = shelf.stamp
 
+    def _warm_all(self) -> None:
+        shelves = self._catalog.all()
+        for shelf in shelves:
+            if not self._stopping.is_set():
+                self._warm(shelf)
+        for gone in self._warmed.keys() - {shelf.id for shelf in shelves}:
+            del self._warmed[gone]
+
     def _warm(self, shelf: Shelf) -> None:
-        """Let the first search after a change not wait for what languages need."""
-        index = shelf.engine.get()
-        knowledge = self._catalog.library.knowledge(shelf.id)
-        now = shelf.stamp, len(index.stock.views), knowledge.lexicon
+        """Let the first search after a start or a change not wait for entries and languages."""
+        library, opened = self._catalog.library, shelf.engine.opened
+        knowledge, rules = library.knowledge(shelf.id), library.rules(shelf.id)
+        pieces = len(shelf.engine.get().stock.views) if opened else 0
+        now = shelf.stamp, pieces, knowledge.lexicon, knowledge.synonyms, rules
         if self._warmed.get(shelf.id) != now:
-            index.warm(knowledge)
+            library.warm(shelf.id, shelf.settings)
+            if opened:
+                shelf.engine.get().warm(knowledge)
             self._warmed[shelf.id] = now

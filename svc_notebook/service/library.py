@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from svc_notebook.service.dictionaries import read_dictionaries
+from svc_notebook.service.engine import languages
 from svc_notebook.service.engine.knowledge import Knowledge
 from svc_notebook.service.engine.lexicon import Lexicon
+from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.thesaurus import Thesaurus
 from svc_notebook.service.entries import APPLICATION, Change, read_entries
 from svc_notebook.service.rulebook.book import Rulebook
@@ -34,6 +36,19 @@ class Library:
             owner, SYNONYMS, lambda: Thesaurus(lambda: read_entries(self._store, owner, SYNONYMS))
         )
         return Knowledge(synonyms, self._learn(APPLICATION, "lexicon", self._lexicon))
+
+    def warm(self, owner: int, settings: Mapping[str, Any]) -> None:
+        """Compile ahead what a search in one index would wait for; what is compiled stays."""
+        options = Options(settings, {}, self.knowledge(owner))
+        list(options.knowledge.synonyms.find((), options.rules))
+        self.rules(owner).warm(options.rules)
+        languages.warm(options, ())
+
+    def keep(self, owners: Collection[int]) -> None:
+        """Forget what belongs to others, which are gone."""
+        with self._lock:
+            kept = (APPLICATION, *owners)
+            self._known = {key: one for key, one in self._known.items() if key[0] in kept}
 
     def _lexicon(self) -> Lexicon:
         return Lexicon(partial(read_dictionaries, self._store))

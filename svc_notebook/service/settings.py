@@ -51,8 +51,6 @@ def configure(
     def publish() -> None:
         part(freed)
         arrange(family, lambda: catalog.chunks(family[0].id))
-        for shelf in (*family, *freed):
-            catalog.library.forget(shelf.id)
         catalog.publish(*family, *freed)
 
     return publish

@@ -65,7 +65,13 @@ def _copy_scope(
         kept = {name: value for name, value in target.settings.items() if name == "replicas"}
         changed = replace(target, settings=without_replicas(source.settings) | kept)
         family = [changed if one.id == target.id else one for one in family]
-    return configure(connection, catalog, task.id, family, touched={target.id})
+    configured = configure(connection, catalog, task.id, family, touched={target.id})
+
+    def publish() -> None:
+        catalog.library.forget(target.id)
+        configured()
+
+    return publish
 
 
 def apply_move(connection: sqlite3.Connection, catalog: Catalog, run: Sequence[Task]) -> Publish:

@@ -11,6 +11,7 @@ import pytest
 
 from svc_notebook.service.engine.compounds import Compounds, Splitter
 from svc_notebook.service.engine.names import Names
+from svc_notebook.service.entries import read_entries
 from svc_notebook.service.records import find_retired, read_bodies, read_chunks
 from svc_notebook.service.service import Service
 from svc_notebook.service.steps import Step, pack_steps
@@ -140,6 +141,66 @@ def test_what_languages_need_is_worked_out_before_the_first_search(
     knowledge = service.catalog.library.knowledge(shelf.id)
     shelf.engine.get().search({"query": "kast"}, lambda names: [None for _ in names], knowledge)
     assert taken_apart == ["nl"]
+    service.stop()
+
+
+@pytest.fixture
+def read_entries_again(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Note whenever synonyms or rules are read to be compiled."""
+    read: list[str] = []
+
+    def note(store: Store, owner: int, kind: str) -> list[dict[str, Any]]:
+        read.append(kind)
+        return read_entries(store, owner, kind)
+
+    monkeypatch.setattr("svc_notebook.service.library.read_entries", note)
+    return read
+
+
+def search(service: Service, query: str) -> int:
+    shelf = service.catalog.find("films")
+    knowledge = service.catalog.library.knowledge(shelf.id)
+    found = shelf.engine.get().search({"query": query}, lambda ids: [None] * len(ids), knowledge)
+    return found.nbHits
+
+
+def test_entries_are_compiled_after_a_start_and_not_again_when_settings_change(
+    tmp_path: Path, read_entries_again: list[str]
+) -> None:
+    service = Service(tmp_path)
+    service.start()
+    lamp = Step("addObject", "1", b'{"objectID":"1","title":"lamp"}')
+    service.accept("films", "steps", pack_steps([lamp]))
+    synonym = {"objectID": "s", "type": "synonym", "synonyms": ["lamp", "light"]}
+    change = [{"kind": "synonyms", "save": [synonym]}]
+    wait_published(service, service.accept("films", "entries", change))
+    service.stop()
+    read_entries_again.clear()
+
+    again = Service(tmp_path)
+    again.start()
+    while len(read_entries_again) < 2:
+        time.sleep(0.01)
+    before = search(again, "light")
+    settings = {"settings": {"hitsPerPage": 5}, "forward": False}
+    wait_published(again, again.accept("films", "settings", settings))
+
+    assert (before, search(again, "light")) == (1, 1)
+    assert sorted(read_entries_again) == ["rules", "synonyms"]
+    again.stop()
+
+
+def test_what_is_compiled_of_an_index_goes_with_it(tmp_path: Path) -> None:
+    service = Service(tmp_path)
+    service.start()
+    add(service, "lamp")
+    owner = service.catalog.find("films").id
+    before = service.catalog.library.rules(owner)
+
+    wait_published(service, service.accept("films", "steps", pack_steps([Step("delete")])))
+    while service.catalog.library.rules(owner) is before:
+        time.sleep(0.01)
+
     service.stop()
 
 

@@ -40,6 +40,10 @@ class Rulebook:
                     found[rule.id] = applied
         return sorted(found.values(), key=lambda applied: applied.precedence)
 
+    def warm(self, rules: Rules) -> None:
+        """Compile ahead for the rules of words of an index."""
+        self._file(rules).warm()
+
     def revised(
         self, gone: Collection[str], new: Iterable[Entry], *, emptied: bool = False
     ) -> Rulebook:
@@ -114,6 +118,12 @@ class _File:
     def filters(self) -> bool:
         """Return whether rules are filed by filters."""
         return any(self._kinds("filter"))
+
+    def warm(self) -> None:
+        """Work out what is kept of it."""
+        _ = self.longest, self.facets, self.contexts, self.loose, self.filters
+        if self.loose:
+            _ = self._vocabulary
 
     def _kinds(self, kind: str) -> Iterator[Any]:
         return (key[1] for key in self.cards if key[0] == kind)
