@@ -52,6 +52,8 @@ def _run(words: list[str]) -> int:
         return int(value)
     if text := as_text(value, call.format):
         print(text)
+    if "reveal" in verb.named("command") and "reveal" not in call.arguments:
+        print("svc: masked; --reveal shows a key whole", file=sys.stderr)
     return _status(value)
 
 

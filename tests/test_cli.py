@@ -311,11 +311,21 @@ def test_a_key_is_printed_only_when_asked(connected: Svc) -> None:
     hidden = connected("keys", "add", "--acl", "search", "--format", "json")
     shown = connected("keys", "add", "--acl", "search", "--reveal", "--format", "json")
     key = json.loads(shown.stdout)["key"]
-    gone = connected("keys", "delete", key, "--yes")
 
     assert json.loads(hidden.stdout)["key"] == "Secret(...)"
-    assert (len(key), gone.returncode) == (32, 0)
-    assert key not in gone.stdout
+    assert "--reveal shows a key whole" in hidden.stderr
+    assert (len(key), shown.stderr) == (32, "")
+
+
+def test_a_deleted_key_is_printed_to_be_restored(connected: Svc) -> None:
+    shown = connected("keys", "add", "--acl", "search", "--reveal", "--format", "json")
+    key = json.loads(shown.stdout)["key"]
+
+    gone = connected("keys", "delete", key[:12], "--yes", "--format", "json")
+    back = connected("keys", "restore", json.loads(gone.stdout)["key"])
+
+    assert (json.loads(gone.stdout)["key"], back.returncode) == (key, 0)
+    assert key not in back.stdout + back.stderr
 
 
 def test_hits_are_shown_as_text(connected: Svc, lamps: str) -> None:

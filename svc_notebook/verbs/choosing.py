@@ -13,6 +13,7 @@ from svc_notebook.errors import BadOption
 from svc_notebook.verbs import blocking
 from svc_notebook.verbs.blocking import LoadOptions
 from svc_notebook.verbs.clients import AnyClient
+from svc_notebook.verbs.curation import Done
 
 
 def load_or_plan(
@@ -54,3 +55,10 @@ def users_or_top(
     if query or cluster:
         raise BadOption("`--top` is of all users of every cluster; leave the rest out")
     return blocking.read_top_users(client=client)
+
+
+def delete_key_and_show(
+    key: str, *, index: str | None = None, client: AnyClient | None = None
+) -> Done:
+    """Delete a key and show it whole: nothing else keeps what would restore it."""
+    return blocking.delete_key(key, index=index, reveal=True, client=client)

@@ -111,7 +111,7 @@ SETTING: tuple[Verb, ...] = (
         spread=Settings, body="settings; null resets one",
         examples=(
             "settings set products --file settings.json",
-            "settings set products --customRanking desc(sales) --forwardToReplicas",
+            "settings set products --customRanking 'desc(sales)' --forwardToReplicas",
         ),
     ),
     Verb(

@@ -67,12 +67,18 @@ async def update_key(
     client: AnyClient | None = None,
     **fields: Unpack[KeyFields],
 ) -> DataFrame:
-    """Change what a key may do, and tell what changed; what is not named stays as it is."""
+    """Change what a key may do, and tell what changed; what is not named stays as it is.
+
+    A change lets a key's validity begin anew: unless one is named, the key gets what is left of
+    its own, counted from when it was made.
+    """
     if not fields:
         raise BadInput(f"name what is to change: {', '.join(FIELDS)}")
     own = asynchronous(client)
     text = await _resolve(own, key, index)
     before = await _read(own, text, index)
+    if before.get("validity"):
+        fields.setdefault("validity", seconds_left(before, time.time()))
     kept: Any = {name: value for name, value in before.items() if name in FIELDS} | dict(fields)
     if index is None:
         await own.update_key(text, **kept)
@@ -82,9 +88,23 @@ async def update_key(
     return DataFrame(rows, columns=["field", "before", "after"], dtype=object)
 
 
+def seconds_left(key: Key, now: float) -> int:
+    """Say how much is left of a key's validity; raises `BadInput` if it should have ended."""
+    left = int(key["createdAt"] + key["validity"] - now)
+    if left <= 0:
+        raise BadInput(
+            "when this key ends cannot be told; give `validity` in seconds, 0 for never"
+        )
+    return left
+
+
 @discreet
 async def delete_key(
-    key: AnyKey, *, index: str | None = None, client: AnyClient | None = None
+    key: AnyKey,
+    *,
+    index: str | None = None,
+    reveal: bool = False,
+    client: AnyClient | None = None,
 ) -> Done:
     """Delete a key; `restore_key` takes what this returns."""
     own = asynchronous(client)
@@ -94,7 +114,7 @@ async def delete_key(
     else:
         done = await own.delete_index_key(index, text)
     await _settled(own, text, index, there=False)
-    return {"key": Secret(text), "deletedAt": done["deletedAt"]}
+    return {"key": _shown(text, reveal), "deletedAt": done["deletedAt"]}
 
 
 @discreet

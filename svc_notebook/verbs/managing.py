@@ -75,7 +75,7 @@ MANAGING: tuple[Verb, ...] = (
         examples=("keys get", "keys get 1f3a"),
     ),
     Verb(
-        "keys add", "Make a key",
+        "keys add", "Make a key; it is masked unless `--reveal` asks for it",
         f"{_HOME}.add_key",
         options=(_OF_INDEX, _REVEAL, PARAMS),
         spread=KeyFields, body="fields of a key",
@@ -85,7 +85,8 @@ MANAGING: tuple[Verb, ...] = (
         ),
     ),
     Verb(
-        "keys update", "Change what a key may do; what is not named stays as it is",
+        "keys update",
+        "Change what a key may do; what is not named stays as it is, a validity is what is left",
         f"{_HOME}.update_key",
         operands=(_KEY,), options=(_KEY_FROM, _OF_INDEX, PARAMS),
         spread=KeyFields, body="fields of a key",
@@ -94,8 +95,17 @@ MANAGING: tuple[Verb, ...] = (
     Verb(
         "keys delete", "Delete a key; what this gives, `keys restore --from` takes",
         f"{_HOME}.delete_key",
-        operands=(_KEY,), options=(_KEY_FROM, _OF_INDEX),
+        operands=(_KEY,), options=(_KEY_FROM, _OF_INDEX, _REVEAL),
         destructive="delete the key {key}",
+        faces=("magic",),
+        examples=("keys delete 1f3a", "keys delete 1f3a --yes"),
+    ),
+    Verb(
+        "keys delete", "Delete a key and show it whole, as `keys restore` needs it",
+        "svc_notebook.verbs.choosing.delete_key_and_show",
+        operands=(_KEY,), options=(_OF_INDEX,),
+        destructive="delete the key {key}",
+        faces=("command",),
         examples=("keys delete 1f3a", "keys delete 1f3a --yes"),
     ),
     Verb(

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from svc_notebook.client.secret import Secret
+
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -60,7 +62,7 @@ def _mapping_csv(mapping: Mapping[str, Any]) -> str:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    return value if isinstance(value, str) else _json(value)
+    return f"{value}" if isinstance(value, (str, Secret)) else _json(value)
 
 
 def _json(value: Any) -> str:

@@ -94,6 +94,7 @@ REACHED: dict[str, tuple[str, ...]] = {
 _BEHIND = {
     "load_or_plan": ("load",),
     "facets_or_values": ("read_facets", "read_facet_values"),
+    "delete_key_and_show": ("delete_key",),
     "users_or_top": ("read_users", "read_top_users"),
 }
 ACCESSORS: dict[str, tuple[str, ...]] = {
