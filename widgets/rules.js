@@ -1,11 +1,9 @@
 // The rule editor: every rule of an index, one of them as a form, and what it does to searches.
 
-import { exchange } from "./curation/exchange.js";
-import { impactPanel } from "./curation/impact.js";
-import { count, review, wrongOnes } from "./curation/review.js";
+import { wrongOnes } from "./curation/review.js";
+import { shell } from "./curation/shell.js";
 import { jsonLines } from "./kit/diff.js";
 import { button, fill, h, setAttribute } from "./kit/dom.js";
-import { frame } from "./kit/frame.js";
 import { editTable } from "./kit/table.js";
 import { tabs } from "./kit/tabs.js";
 import { ruleForm } from "./rules/form.js";
@@ -15,14 +13,12 @@ import { WHEN, fromCard, toCard, typicalQuery } from "./rules/shape.js";
 
 /** @typedef {{objectID: string, enabled?: boolean, validity?: any[], [more: string]: any}} Rule */
 
-const KINDS = /** @type {[string, string][]} */ ([
-  ["", "all rules"],
-  ["on", "switched on"],
-  ["off", "switched off"],
-  ["timed", "only for a time"],
-  ["changed", "changed"],
-  ["faults", "with problems"],
-]);
+/** @type {[string, string, (rule: Rule) => any][]} */
+const KINDS = [
+  ["on", "switched on", (rule) => rule.enabled ?? true],
+  ["off", "switched off", (rule) => rule.enabled === false],
+  ["timed", "only for a time", (rule) => rule.validity?.length],
+];
 
 /** @param {import("./types").Mount} mount */
 function render(mount) {
@@ -31,31 +27,22 @@ function render(mount) {
   let rules = [];
   let selected = "";
   let waiting = 0;
-  const view = frame(mount, {
-    named: "rules",
-    retry: "refresh",
-    diff: () => review(view, model, jsonLines),
-    tools: [button("Reload", () => view.run("refresh"), { title: "Read what is saved; the draft's changes stay" })],
+  const { view, faultsOf, ...around } = shell(mount, {
+    name: "rules",
+    one: "rule",
+    find: "Find rules…",
+    all: "all rules",
+    kinds: KINDS,
+    idOf: (/** @type {Rule} */ rule) => rule.objectID,
+    textOf: (rule) => [rule.description ?? "", ...(rule.tags ?? []), ...wordsOf(rule)].join("\n"),
+    lines: jsonLines,
+    acts: [
+      ["on", "Switch on", (ids) => ["enable", { ids, enabled: true }]],
+      ["off", "Switch off", (ids) => ["enable", { ids, enabled: false }]],
+    ],
+    show,
   });
-  const find = h("input", {
-    class: "input find",
-    type: "search",
-    placeholder: "Find rules…",
-    "aria-label": "Find rules",
-    on: {
-      input: show,
-      keydown: (event) => {
-        if (event.key === "ArrowDown") (event.preventDefault(), table.el.focus());
-      },
-    },
-  });
-  const kind = h(
-    "select",
-    { class: "input", "aria-label": "Which rules", on: { change: show } },
-    KINDS.map(([value, text]) => h("option", { value }, text)),
-  );
   const add = button("New rule…", create, { icon: "+" });
-  const told = h("div", { class: "row told", role: "status" });
   const table = editTable({
     label: "Rules",
     keyOf: (/** @type {Rule} */ rule) => rule.objectID,
@@ -65,7 +52,7 @@ function render(mount) {
       { name: "rule", title: "Rule", text: (rule) => wordsOf(rule).join(" → "), draw: drawRule },
     ],
     problem: (rule) => wrongOnes(faultsOf(rule.objectID)),
-    mark: (rule) => model.get("changes")?.[rule.objectID] ?? "",
+    mark: (rule) => around.changeOf(rule.objectID),
     open: () => {
       parts.open("form");
       form.focus();
@@ -91,27 +78,14 @@ function render(mount) {
   });
   const detail = h("div", { class: "rule-detail" }, head, faults, parts.el);
   const none = h("p", { class: "none" }, "No rule is chosen. Choose one, or make a new one.");
-  const impact = impactPanel(view, model, { marked: () => selected });
-  const list = h(
-    "div",
-    { class: "form" },
-    h("div", { class: "row" }, find, kind, add, exchange(view, "rules")),
-    told,
-    h("div", { class: "rule-columns" }, table.el, h("div", { class: "rule-side" }, none, detail)),
-  );
-  const panels = tabs({
-    label: "Rule editor",
-    panels: [
-      { name: "rules", title: "Rules", draw: () => list },
-      { name: "impact", title: "Try it", draw: () => impact.el },
-    ],
+  around.build({
+    list: table.el,
+    add,
+    body: [h("div", { class: "rule-columns" }, table.el, h("div", { class: "rule-side" }, none, detail))],
+    title: "Rules",
+    impact: "Try it",
+    marked: () => selected,
   });
-  fill(view.body, panels.el);
-
-  /** @param {string} id @returns {{level: string, text: string, other?: string}[]} */
-  function faultsOf(id) {
-    return model.get("faults")?.[id] ?? [];
-  }
 
   /** @param {Rule} rule @returns {[string, string]} */
   function wordsOf(rule) {
@@ -177,8 +151,7 @@ function render(mount) {
   async function open(asked) {
     const id = await asked;
     if (!id) return;
-    find.value = "";
-    kind.value = "";
+    around.clear();
     choose(id);
     show();
   }
@@ -198,38 +171,14 @@ function render(mount) {
 
   const current = () => rules.find((rule) => rule.objectID === selected);
 
-  function shown() {
-    const words = find.value.toLowerCase().split(/\s+/);
-    const changes = model.get("changes") ?? {};
-    /** @type {Record<string, (rule: Rule) => boolean>} */
-    const kinds = {
-      on: (rule) => rule.enabled ?? true,
-      off: (rule) => rule.enabled === false,
-      timed: (rule) => Boolean(rule.validity?.length),
-      changed: (rule) => rule.objectID in changes,
-      faults: (rule) => faultsOf(rule.objectID).length > 0,
-    };
-    return rules.filter((rule) => {
-      const where = [rule.objectID, rule.description ?? "", ...(rule.tags ?? []), ...wordsOf(rule)].join("\n").toLowerCase();
-      return words.every((word) => where.includes(word)) && (kinds[kind.value]?.(rule) ?? true);
-    });
-  }
-
   function show() {
     if (waiting) return;
-    const some = shown();
+    const some = around.filter(rules);
     table.show(some);
     const at = some.findIndex((rule) => rule.objectID === selected);
     if (at >= 0) table.move(at);
     else if (some.length && !current()) choose(some[0].objectID);
-    const changes = Object.values(model.get("changes") ?? {}).map((how) => ({ how }));
-    const odd = Object.keys(model.get("faults") ?? {}).length;
-    fill(
-      told,
-      h("span", {}, h("b", {}, some.length.toLocaleString()), some.length === rules.length ? ` ${noun(some.length)}` : ` of ${rules.length.toLocaleString()} ${noun(rules.length)}`),
-      changes.length ? h("span", { class: "changed-text" }, count(changes)) : null,
-      odd ? h("span", { class: "odd-text" }, `${odd} with problems`) : null,
-    );
+    around.tell(rules.length);
     drawDetail();
   }
 
@@ -242,7 +191,7 @@ function render(mount) {
     const on = h("input", {
       type: "checkbox",
       disabled: locked,
-      on: { change: () => view.run("enable", { id: rule.objectID, enabled: on.checked }) },
+      on: { change: () => view.run("enable", { ids: rule.objectID, enabled: on.checked }) },
     });
     on.checked = rule.enabled ?? true;
     const had = head.contains(document.activeElement) && document.activeElement?.matches("input");
@@ -284,16 +233,7 @@ function render(mount) {
     setAttribute(json.el.querySelector("textarea") ?? json.el, "readonly", locked);
     form.redraw();
   });
-  view.root.addEventListener("keydown", (event) => {
-    if (event.key !== "/" || /** @type {HTMLElement} */ (event.target).matches("input, textarea, select")) return;
-    event.preventDefault();
-    panels.open("rules");
-    find.focus();
-  });
   return () => view.close();
 }
-
-/** @param {number} number */
-const noun = (number) => (number === 1 ? "rule" : "rules");
 
 export default { render };

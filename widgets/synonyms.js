@@ -1,48 +1,29 @@
 // The synonym editor: every synonym of an index in one table, and what the draft does to searches.
 
-import { exchange } from "./curation/exchange.js";
-import { impactPanel } from "./curation/impact.js";
-import { count, review, wrongOnes } from "./curation/review.js";
-import { button, fill, h } from "./kit/dom.js";
-import { frame } from "./kit/frame.js";
+import { wrongOnes } from "./curation/review.js";
+import { shell } from "./curation/shell.js";
+import { fill, h } from "./kit/dom.js";
 import { choiceInput, editTable, textInput } from "./kit/table.js";
-import { tabs } from "./kit/tabs.js";
 import { tagInput } from "./kit/tags.js";
-import { KINDS, fromRow, matches, say, toRow } from "./synonyms/rows.js";
+import { KINDS, fromRow, say, toRow } from "./synonyms/rows.js";
 
 /** @typedef {import("./synonyms/rows.js").Row} Row */
 
 /** @param {import("./types").Mount} mount */
 function render(mount) {
-  const { model } = mount;
   /** @type {Row[]} */
   let rows = [];
-  const view = frame(mount, {
-    named: "synonyms",
-    retry: "refresh",
-    diff: () => review(view, model, (document) => [say(toRow(document))]),
-    tools: [button("Reload", () => view.run("refresh"), { title: "Read what is saved; the draft's changes stay" })],
+  const { view, ...around } = shell(mount, {
+    name: "synonyms",
+    one: "synonym",
+    find: "Find words or objectIDs…",
+    all: "all types",
+    kinds: KINDS.map(({ name, title }) => [name, title, (/** @type {Row} */ row) => row.type === name]),
+    idOf: (row) => row.id,
+    textOf: (row) => [row.head ?? "", ...row.words].join("\n"),
+    lines: (document) => [say(toRow(document))],
+    show,
   });
-  const find = h("input", {
-    class: "input find",
-    type: "search",
-    placeholder: "Find words or objectIDs…",
-    "aria-label": "Find synonyms",
-    on: {
-      input: show,
-      keydown: (event) => {
-        if (event.key === "ArrowDown") (event.preventDefault(), table.el.focus());
-      },
-    },
-  });
-  const kind = h(
-    "select",
-    { class: "input", "aria-label": "Which synonyms", on: { change: show } },
-    h("option", { value: "" }, "all types"),
-    KINDS.map(({ name, title }) => h("option", { value: name }, title)),
-    h("option", { value: "+changed" }, "changed"),
-    h("option", { value: "+faults" }, "with problems"),
-  );
   const add = h(
     "select",
     {
@@ -59,7 +40,6 @@ function render(mount) {
     h("option", { value: "" }, "+ Add…"),
     KINDS.map(({ name, title, meaning }) => h("option", { value: name, title: meaning }, title)),
   );
-  const told = h("div", { class: "row told", role: "status" });
   const problems = h("div", { class: "faults", "aria-live": "polite" });
   const table = editTable({
     label: "Synonyms",
@@ -69,53 +49,43 @@ function render(mount) {
       {
         name: "type",
         title: "Type",
-        width: "minmax(96px, 146px)",
+        width: "minmax(78px, 146px)",
         text: (row) => KINDS.find((each) => each.name === row.type)?.title ?? row.type,
         input: (row) => choiceInput(row.type, KINDS.map(({ name, title }) => [name, title]), "Type"),
       },
       {
         name: "head",
         title: "For",
+        width: "minmax(72px, 1fr)",
         text: (row) => row.head ?? "",
         draw: (row) => (row.head === null ? h("span", { class: "hint" }, "each other") : h("bdi", {}, row.head)),
         input: headInput,
       },
-      { name: "words", title: "Words", width: "minmax(120px, 3fr)", text: wordsText, draw: drawWords, input: wordsInput },
+      { name: "words", title: "Words", width: "minmax(112px, 3fr)", text: wordsText, draw: drawWords, input: wordsInput },
       {
         name: "id",
         title: "objectID",
-        width: "minmax(70px, 0.8fr)",
+        width: "minmax(58px, 0.8fr)",
         text: (row) => row.id,
         draw: (row) => h("code", { class: "id-cell" }, row.id),
         input: (row) => textInput(row.id, "objectID"),
       },
     ],
     problem: (row) => wrongOnes(faultsOf(row)),
-    mark: (row) => model.get("changes")?.[row.id] ?? (faultsOf(row).length ? "odd" : ""),
+    mark: (row) => around.changeOf(row.id) || (faultsOf(row).length ? "odd" : ""),
     change,
     remove: (row) => {
       if (!view.state()?.readOnly) view.run("remove", { ids: [row.id] });
     },
     select: drawProblems,
   });
-  const impact = impactPanel(view, model);
-  const list = h(
-    "div",
-    { class: "form" },
-    h("div", { class: "row" }, find, kind, add, exchange(view, "synonyms")),
-    told,
-    table.el,
-    problems,
-    h("p", { class: "hint" }, "Arrow keys move, Enter edits, Tab goes on to the next cell, Delete removes."),
-  );
-  const panels = tabs({
-    label: "Synonym editor",
-    panels: [
-      { name: "synonyms", title: "Synonyms", draw: () => list },
-      { name: "impact", title: "Impact", draw: () => impact.el },
-    ],
+  around.build({
+    list: table.el,
+    add,
+    body: [table.el, problems, h("p", { class: "hint" }, "Arrow keys move, Enter edits, Tab goes on to the next cell, Delete removes.")],
+    title: "Synonyms",
+    impact: "Impact",
   });
-  fill(view.body, panels.el);
 
   /** Cells are edited faster than answers come: a row is changed here, too. @param {Row} row @param {string} name @param {any} value */
   async function change(row, name, value) {
@@ -138,9 +108,7 @@ function render(mount) {
   }
 
   /** @param {Row} row */
-  function faultsOf(row) {
-    return /** @type {{level: string, text: string}[]} */ (model.get("faults")?.[row.id] ?? []);
-  }
+  const faultsOf = (row) => around.faultsOf(row.id);
 
   /** @param {Row} row */
   function headInput(row) {
@@ -162,41 +130,18 @@ function render(mount) {
   /** @param {string} type */
   async function append(type) {
     if (!type || view.state()?.readOnly) return;
-    find.value = "";
-    kind.value = "";
+    around.clear();
     const { members } = /** @type {typeof KINDS[number]} */ (KINDS.find(({ name }) => name === type));
     const id = await view.run("put", { document: { type, [members[1]]: [], ...(members[0] ? { [members[0]]: "" } : {}) } });
     if (!id) return;
     show();
-    const place = shown().findIndex((row) => row.id === id);
+    const place = around.filter(rows).findIndex((row) => row.id === id);
     table.edit(place, members[0] ? 1 : 2);
   }
 
-  function shown() {
-    const want = kind.value;
-    return rows.filter(
-      (row) =>
-        matches(row, find.value) &&
-        (!want ||
-          row.type === want ||
-          (want === "+changed" && model.get("changes")?.[row.id]) ||
-          (want === "+faults" && faultsOf(row).length)),
-    );
-  }
-
   function show() {
-    const some = shown();
-    table.show(some);
-    const changes = Object.values(model.get("changes") ?? {}).map((how) => ({ how }));
-    const faults = Object.values(model.get("faults") ?? {});
-    const wrong = faults.filter((list) => list.some((/** @type {any} */ fault) => fault.level === "wrong")).length;
-    fill(
-      told,
-      h("span", {}, h("b", {}, some.length.toLocaleString()), some.length === rows.length ? ` ${noun(some.length)}` : ` of ${rows.length.toLocaleString()} ${noun(rows.length)}`),
-      changes.length ? h("span", { class: "changed-text" }, count(changes)) : null,
-      wrong ? h("span", { class: "wrong-text" }, `${wrong} to be mended before applying`) : null,
-      faults.length - wrong ? h("span", { class: "hint" }, `${faults.length - wrong} odd`) : null,
-    );
+    table.show(around.filter(rows));
+    around.tell(rows.length);
     const now = table.current();
     if (now) drawProblems(now);
     else fill(problems, rows.length ? "Nothing is like that." : "No synonyms yet: add one, or import a file.");
@@ -218,12 +163,6 @@ function render(mount) {
   view.link.watch("state", (state) => {
     add.disabled = Boolean(state?.readOnly);
   });
-  view.root.addEventListener("keydown", (event) => {
-    if (event.key !== "/" || /** @type {HTMLElement} */ (event.target).matches("input, textarea, select")) return;
-    event.preventDefault();
-    panels.open("synonyms");
-    find.focus();
-  });
   return () => view.close();
 }
 
@@ -235,12 +174,9 @@ function drawWords(row) {
   if (!row.words.length) return h("span", { class: "hint" }, "no words yet");
   return h(
     "span",
-    { class: "words" },
+    { class: "words", title: wordsText(row) },
     row.words.map((word) => h("bdi", { class: ["word", !word.trim() && "empty"] }, word.trim() || "empty")),
   );
 }
-
-/** @param {number} number */
-const noun = (number) => (number === 1 ? "synonym" : "synonyms");
 
 export default { render };

@@ -64,6 +64,16 @@ def test_a_rule_is_drafted_applied_and_undone(editor: RuleEditor) -> None:
     assert saved(editor) == {"lamps": RULE}
 
 
+def test_several_rules_are_switched_off_in_one_step(editor: RuleEditor) -> None:
+    editor.duplicate("lamps")
+
+    editor.enable(["lamps", "lamps-copy"], False)
+    assert [rule["enabled"] for rule in editor.value] == [False, False]
+    editor.undo()
+
+    assert not any("enabled" in rule for rule in editor.value)
+
+
 def test_a_copy_of_a_rule_has_a_name_of_its_own(editor: RuleEditor) -> None:
     names = [editor.duplicate("lamps"), editor.duplicate("lamps")]
 
@@ -315,6 +325,59 @@ def test_queries_that_trigger_a_rule_and_that_do_not(editor: RuleEditor) -> None
     assert [side["applied"] for side in after] == [["tables"], []]
     assert [side["nbHits"] for side in after] == [0, 1]
     assert list(editor.impact("table")["lost"]) == [1]
+
+
+def test_a_saved_rule_is_tried_against_none(editor: RuleEditor) -> None:
+    editor.place("3", "pin", 0, "lamps")
+    editor.put(rule("others", "oak", consequence={"hide": [{"objectID": "3"}]}))
+    found = stage.run(editor.preview(without="lamps"))
+
+    [impact] = found
+    assert impact["query"] == "lamp"
+    sides = impact["comparison"]["sides"]
+    assert [side["applied"] for side in sides] == [[], ["lamps"]]
+    assert [hit["id"] for hit in sides[0]["hits"]] == ["2", "1"]
+    assert sides[1]["hits"][0]["id"] == "3"
+
+
+def test_what_is_saved_is_tried_without_a_copy(
+    editor: RuleEditor, searcher: Callable[..., Client]
+) -> None:
+    reader = svc.edit.rules(editor.index, client=searcher("settings", "search"))
+
+    [impact] = stage.run(reader.preview(["lamp"]))
+
+    assert [side["applied"] for side in impact["comparison"]["sides"]] == [["lamps"]] * 2
+
+
+def test_facets_values_and_indices_are_suggested(editor: RuleEditor, client: Client) -> None:
+    told = stage.run(editor.suggest())
+
+    assert told["facets"] == ["brand", "price"]
+    assert told["filters"] == ["brand:Acme", "brand:Umbra"]
+    assert told["ranges"] == ["price >= 10", "price <= 90"]
+    assert editor.index in told["indices"]
+
+
+def test_suggested_filters_are_filters(client: Client, shop: str) -> None:
+    names = ["AND", "a b", 'say "so"', "back\\slash", "it's", "x:y", "(z)", "ünï"]
+    client.replace_all(shop, [{"objectID": str(n), "brand": name} for n, name in enumerate(names)])
+    editor = svc.edit.rules(shop, client=client)
+
+    told = stage.run(editor.suggest())["filters"]
+
+    assert len(told) == len(names)
+    assert [client.search(shop, filters=one)["nbHits"] for one in told] == [1] * len(names)
+
+
+def test_a_key_is_suggested_what_it_may_read(
+    editor: RuleEditor, searcher: Callable[..., Client]
+) -> None:
+    weak = svc.edit.rules(editor.index, client=searcher("settings"))
+
+    told = stage.run(weak.suggest())
+
+    assert told == {"facets": [], "filters": [], "ranges": [], "indices": []}
 
 
 def test_what_is_pinned_in_the_query_editor_is_drafted(editor: RuleEditor, client: Client) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import time
 from collections.abc import Callable
@@ -215,18 +216,37 @@ def test_a_file_takes_the_draft_and_gives_it_back(
     editor.read_file(tmp_path / name)
     assert by_id(editor.value) == before
     text = editor.give_out(Path(name).suffix)
-    editor.bring_in(name, text, replace=True)
+    editor.bring_in(name, text, "replace")
 
     assert by_id(editor.value) == before
 
 
-def test_what_is_brought_in_takes_the_place_of_its_like(editor: SynonymEditor) -> None:
-    count = editor.bring_in(
-        "x.json", '[{"objectID": "pair", "type": "synonym", "synonyms": ["x"]}]'
-    )
+THEIRS = json.dumps([{**PAIR, "synonyms": ["x", "y"]}, {**PAIR, "objectID": "new"}, WAY])
 
-    assert count == 1
-    assert by_id(editor.value).keys() == {"pair", "way"}
+
+@pytest.mark.parametrize(
+    ("how", "words", "told"),
+    [
+        ("take", {"pair": ["x", "y"], "new": ["lamp", "lantern"], "way": ["chair"]}, [3, 1, 1, 0]),
+        ("keep", {"pair": ["lamp", "lantern"], "new": ["lamp", "lantern"], "way": ["chair"]},
+         [3, 1, 0, 0]),
+        ("replace", {"pair": ["x", "y"], "new": ["lamp", "lantern"], "way": ["chair"]},
+         [3, 1, 1, 1]),
+    ],
+)  # fmt: skip
+def test_of_a_file_and_the_draft_either_is_taken(
+    editor: SynonymEditor, how: Any, words: dict[str, list[str]], told: list[int]
+) -> None:
+    editor.put({**PAIR, "objectID": "mine"})
+
+    brought = editor.bring_in("x.json", THEIRS, how)
+
+    kept = {} if how == "replace" else {"mine": PAIR["synonyms"]}
+    assert {each["objectID"]: each["synonyms"] for each in editor.value} == {**words, **kept}
+    assert list(brought.values()) == told
+
+
+def test_a_file_says_by_its_name_what_it_is(editor: SynonymEditor) -> None:
     with pytest.raises(BadInput, match=r"should end in one of \.csv"):
         editor.bring_in("x.txt", "")
 

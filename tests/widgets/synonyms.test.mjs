@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./fake.mjs";
-import { guessName } from "../../widgets/curation/exchange.js";
+import { guessName, readText, sayBrought } from "../../widgets/curation/exchange.js";
 import { count, drawChanges } from "../../widgets/curation/review.js";
-import { KINDS, fromRow, matches, say, toRow } from "../../widgets/synonyms/rows.js";
+import { KINDS, fromRow, say, toRow } from "../../widgets/synonyms/rows.js";
 
 for (const { name, members } of KINDS) {
   test(`a synonym is the same after the table: ${name}`, () => {
@@ -25,13 +25,6 @@ test("a synonym that changes its type keeps its words", () => {
   assert.equal(say(toRow(way)), "→ one-way: a → b");
 });
 
-test("a synonym is found by any of its words, and by all that are typed", () => {
-  const row = { id: "id-7", type: "synonym", head: null, words: ["Lamp", "lantern"] };
-
-  assert.ok(matches(row, "lamp ID-7"));
-  assert.ok(!matches(row, "lamp desk"));
-});
-
 for (const [text, name] of [
   ['[{"objectID": "1"}]', "pasted.json"],
   [' {"objectID": "1"}\n{"objectID": "2"}', "pasted.ndjson"],
@@ -50,4 +43,14 @@ test("changes are counted and drawn, the first of many", () => {
 
   assert.equal(count(changes), "69 added, 1 removed");
   assert.match(drawn.textContent, /and 10 more$/);
+});
+
+test("a file is read as UTF-8, or not at all", async () => {
+  assert.equal(await readText(new Blob(["für"])), "für");
+  assert.equal(await readText(new Blob([new Uint8Array([0x66, 0xfc, 0x72])])), null);
+});
+
+test("what a file changed is told in words", () => {
+  assert.equal(sayBrought({ read: 3, added: 1, changed: 0, removed: 2 }), "1 added, 2 removed");
+  assert.equal(sayBrought({ read: 3, added: 0, changed: 0, removed: 0 }), "the draft has all of it");
 });

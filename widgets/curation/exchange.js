@@ -26,7 +26,15 @@ export function guessName(text) {
 async function bringIn(view, name) {
   const file = h("input", { class: "input", type: "file", accept: ".csv,.json,.ndjson,.jsonl", "aria-label": "File" });
   const text = h("textarea", { rows: 6, spellcheck: "false", "aria-label": `${name}, as CSV or JSON` });
-  const replace = h("input", { type: "checkbox" });
+  const how = h(
+    "select",
+    { class: "input", "aria-label": "What is kept" },
+    [
+      ["take", "add to the draft; of one objectID take the file's"],
+      ["keep", "add to the draft; of one objectID keep the draft's"],
+      ["replace", `put in place of all ${name} of the draft`],
+    ].map(([value, label]) => h("option", { value }, label)),
+  );
   const answer = await view.ask({
     title: `Import ${name}`,
     body: h(
@@ -35,7 +43,7 @@ async function bringIn(view, name) {
       h("p", { class: "hint" }, "A CSV, JSON or NDJSON file, or the same pasted. Nothing is applied yet."),
       file,
       text,
-      h("label", { class: "row" }, replace, `in place of all ${name} of the draft`),
+      how,
     ),
     buttons: [
       { name: "", label: "Cancel" },
@@ -44,10 +52,27 @@ async function bringIn(view, name) {
   });
   if (answer !== "import") return;
   const chosen = file.files?.[0];
-  const content = chosen ? await chosen.text() : text.value;
+  const content = chosen ? await readText(chosen) : text.value;
+  if (content === null)
+    return view.error({ message: `${chosen?.name} is not text in UTF-8.`, advice: "Save it as UTF-8, then import it again." });
   const named = chosen?.name ?? guessName(content);
-  const count = await view.run("bring_in", { name: named, text: content, replace: replace.checked });
-  if (count !== undefined) view.say(`Taken into the draft: ${name}, ${count.toLocaleString()}.`);
+  const brought = await view.run("bring_in", { name: named, text: content, how: how.value });
+  if (brought) view.say(`${brought.read.toLocaleString()} ${name} read: ${sayBrought(brought)}.`);
+}
+
+/** What a file changed in the draft. @param {Record<string, number>} brought */
+export function sayBrought(brought) {
+  const told = ["added", "changed", "removed"].filter((how) => brought[how]);
+  return told.map((how) => `${brought[how].toLocaleString()} ${how}`).join(", ") || "the draft has all of it";
+}
+
+/** A file's text, or null where it is none. @param {Blob} file */
+export async function readText(file) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+  } catch {
+    return null;
+  }
 }
 
 /** @param {Frame} view @param {string} name */

@@ -29,13 +29,24 @@ export function impactPanel(view, model, { marked } = {}) {
   const hint = h("p", { class: "hint" });
   const stale = h("p", { class: "stale", role: "status", hidden: true }, "The draft has changed since; try it again.");
   const result = h("div", { class: "impact", "aria-live": "polite" });
+  const against = h(
+    "select",
+    { class: "input", "aria-label": "Against", hidden: !marked },
+    h("option", { value: "" }, "against what is saved"),
+    h("option", { value: "without" }, "against the draft without the chosen rule"),
+  );
+  /** What it was tried against: an objectID where that one alone was left out. */
+  let without = "";
   const go = button("Try the draft", run, { class: ["button", "main"] });
 
   async function run() {
     queries.read();
     go.disabled = true;
     fill(result, h("p", { class: "hint" }, "Searching both ways…"));
-    const answer = await view.run("preview", { queries: model.get("queries") }, { long: true, again: run });
+    const chosen = (against.value && marked?.()) || "";
+    const asked = { queries: model.get("queries"), without: chosen };
+    const answer = await view.run("preview", asked, { long: true, again: run });
+    if (answer) without = chosen;
     go.disabled = false;
     found = answer ?? null;
     stale.hidden = true;
@@ -70,10 +81,19 @@ export function impactPanel(view, model, { marked } = {}) {
       h("td", { class: comparison.gained && "came-text" }, sign("+", comparison.gained)),
       h("td", { class: comparison.lost && "went-text" }, sign("−", comparison.lost)),
       h("td", {}, sign("", comparison.moved)),
-      marked && h("td", {}, drawApplied(before.applied, after.applied, marked())),
+      marked && h("td", {}, drawApplied(without ? after.applied : before.applied, after.applied, marked())),
     );
-    const body = h("td", { colspan: marked ? 6 : 5 }, place === open ? drawComparison(named(comparison)) : null);
+    const body = h("td", { colspan: marked ? 6 : 5 }, place === open ? [...gifts(after.applied), drawComparison(named(comparison, without))] : null);
     return place === open ? [head, h("tr", {}, body)] : [head];
+  }
+
+  /** What rules give the caller besides hits. @param {string[]} applied */
+  function gifts(applied) {
+    const rules = (model.get("value") ?? []).filter((/** @type {any} */ rule) => applied.includes(rule.objectID));
+    return rules.flatMap((/** @type {any} */ { objectID, consequence }) => [
+      consequence?.redirect && h("p", {}, h("bdi", {}, objectID), " searches ", h("code", {}, consequence.redirect.indexName), " instead"),
+      consequence?.userData !== undefined && h("p", {}, h("bdi", {}, objectID), " gives ", h("code", { class: "gift" }, JSON.stringify(consequence.userData))),
+    ]);
   }
 
   /** @param {string} label @param {number} place */
@@ -102,7 +122,7 @@ export function impactPanel(view, model, { marked } = {}) {
     const now = model.get("queries") ?? [];
     if (JSON.stringify(now) !== JSON.stringify(queries.words())) queries.show(now);
   });
-  return { el: h("div", { class: "form" }, hint, queries, h("div", { class: "row" }, go), stale, result), run };
+  return { el: h("div", { class: "form" }, hint, queries, h("div", { class: "row" }, go, against), stale, result), run };
 }
 
 /** Two counts, or one where they are the same. @param {number} before @param {number} after */
@@ -113,11 +133,11 @@ function steps(before, after) {
 /** @param {string} mark @param {number} number */
 const sign = (mark, number) => (number ? `${mark}${number}` : "·");
 
-/** @param {Comparison} comparison */
-const named = (comparison) => ({
-  ...comparison,
-  sides: comparison.sides.map((side, place) => ({ ...side, index: place ? "with the draft" : "as it is" })),
-});
+/** @param {Comparison} comparison @param {string} without */
+const named = (comparison, without) => {
+  const names = without ? [`without ${without}`, "with it"] : ["as it is", "with the draft"];
+  return { ...comparison, sides: comparison.sides.map((side, place) => ({ ...side, index: names[place] })) };
+};
 
 /** @param {string[]} before @param {string[]} after @param {string} marked */
 function drawApplied(before, after, marked) {

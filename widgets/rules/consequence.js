@@ -2,23 +2,25 @@
 
 import { button, fill, field, freshId, h } from "../kit/dom.js";
 import { tagInput } from "../kit/tags.js";
+import { offer } from "./ideas.js";
 import { idsOf, listed, pinOf, withConsequence, withParam } from "./shape.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {(rule: any) => void} Propose */
+/** @typedef {ReturnType<typeof import("./ideas.js").ideas>} Ideas */
 
 // Parameters that have a place of their own in the form.
 const OWN = ["query", "filters", "automaticFacetFilters"];
 
-/** @param {Frame} view @param {any} rule @param {Propose} propose */
-export function consequenceParts(view, rule, propose) {
+/** @param {Frame} view @param {any} rule @param {Propose} propose @param {Ideas} known */
+export function consequenceParts(view, rule, propose, known) {
   return [
     part("Pin records", "drag hits under Hits, or name them here", pins(rule, propose)),
     part("Hide records", "", hides(rule, propose)),
     part("Change the query", "", ...query(rule, propose)),
-    part("Filter", "", ...filters(rule, propose)),
+    part("Filter", "", ...filters(rule, propose, known)),
     part("Set parameters", "", ...parameters(view, rule, propose)),
-    part("Go elsewhere, or tell the caller", "", ...others(rule, propose)),
+    part("Go elsewhere, or tell the caller", "", ...others(rule, propose, known)),
   ];
 }
 
@@ -159,8 +161,8 @@ function edits(now, put) {
   ];
 }
 
-/** @param {any} rule @param {Propose} propose */
-function filters(rule, propose) {
+/** @param {any} rule @param {Propose} propose @param {Ideas} known */
+function filters(rule, propose, known) {
   const params = rule.consequence.params ?? {};
   const text = h("input", {
     class: "input",
@@ -177,8 +179,9 @@ function filters(rule, propose) {
   });
   return [
     field("Filters", text),
+    offer(text, known.filters),
     plain
-      ? h("div", {}, h("span", { class: "label" }, "Facets filtered by what {facet:…} in the pattern found"), facets)
+      ? h("div", {}, h("span", { class: "label" }, "Facets filtered by what {facet:…} in the pattern found"), facets, offer(facets, known.facets))
       : h("p", { class: "hint" }, "Its automatic filters have scores; they are edited as JSON."),
   ];
 }
@@ -228,8 +231,8 @@ function parameters(view, rule, propose) {
   return [...rows, h("div", { class: ["row", "param"] }, name, value, known)];
 }
 
-/** @param {any} rule @param {Propose} propose */
-function others(rule, propose) {
+/** @param {any} rule @param {Propose} propose @param {Ideas} known */
+function others(rule, propose, known) {
   const { redirect, userData } = rule.consequence;
   const goal = h("input", {
     class: "input",
@@ -258,5 +261,5 @@ function others(rule, propose) {
     },
   });
   data.value = userData === undefined ? "" : JSON.stringify(userData, null, 1);
-  return [field("Search this index instead", goal), field("User data, given with the answer (JSON)", data), wrong];
+  return [field("Search this index instead", goal), offer(goal, known.indices), field("User data, given with the answer (JSON)", data), wrong];
 }

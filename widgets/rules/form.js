@@ -4,10 +4,12 @@ import { button, fill, field, h } from "../kit/dom.js";
 import { momentInput, zone } from "../kit/moment.js";
 import { tagInput } from "../kit/tags.js";
 import { consequenceParts } from "./consequence.js";
+import { ideas, offer } from "./ideas.js";
 import { WHEN, fromCard, listed, rebase, toCard, withMember } from "./shape.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {(rule: any) => void} Propose */
+/** @typedef {ReturnType<typeof ideas>} Ideas */
 
 const WEEK = 7 * 24 * 3600;
 
@@ -21,6 +23,7 @@ export function ruleForm(view, send) {
       },
     },
   });
+  const known = ideas(view);
   /** @type {any} */
   let rule = null;
   /** @type {any} */
@@ -46,8 +49,8 @@ export function ruleForm(view, send) {
       fill(
         el,
         section("When", "any of these is enough", ...conditions(), validity(rule, propose)),
-        section("Then", "", ...consequenceParts(view, rule, propose)),
-        section("About", "", ...about(rule, propose)),
+        section("Then", "", ...consequenceParts(view, rule, propose, known)),
+        section("About", "", ...about(rule, propose, known)),
       ),
     );
     drawing = false;
@@ -61,6 +64,7 @@ export function ruleForm(view, send) {
       conditionCard({
         card: toCard(condition),
         at: `condition-${place}`,
+        known,
         change: (next) => propose({ ...rule, conditions: own.with(place, next) }),
         remove: () =>
           propose(withMember(rule, "conditions", listed(own.filter((/** @type {any} */ one) => one !== condition)))),
@@ -69,6 +73,7 @@ export function ruleForm(view, send) {
     const blank = conditionCard({
       card: toCard({ pattern: " ", anchoring: "contains" }),
       at: `condition-${own.length}`,
+      known,
       change: (next) => {
         adding = false;
         propose({ ...rule, conditions: [...own, next] });
@@ -104,6 +109,7 @@ export function ruleForm(view, send) {
         fill(el);
       }
       [rule, shown] = [next, state];
+      if (rule) known.ask();
       draw();
     },
     focus: () => /** @type {HTMLElement | null} */ (el.querySelector("input, select"))?.focus(),
@@ -122,9 +128,9 @@ export function section(title, hint, ...parts) {
 }
 
 /**
- * @param {{card: import("./shape.js").Card, at: string, change: (condition: any) => void, remove: () => void}} options
+ * @param {{card: import("./shape.js").Card, at: string, known: Ideas, change: (condition: any) => void, remove: () => void}} options
  */
-function conditionCard({ card, at, change, remove }) {
+function conditionCard({ card, at, known, change, remove }) {
   const now = { ...card, pattern: card.pattern.trim() };
   const when = h(
     "select",
@@ -181,6 +187,9 @@ function conditionCard({ card, at, change, remove }) {
     h("div", { class: "row" }, when, pattern, loose, button("Remove this condition", remove, { icon: "×", bare: true, class: ["button", "bare", "last"] })),
     h("div", { class: "pair" }, field("in the context", context), field("with the filters", filters)),
     wanting,
+    offer(pattern, known.patterns),
+    offer(context, known.contexts),
+    offer(filters, known.values),
   );
 }
 
@@ -219,8 +228,8 @@ function validity(rule, propose) {
   );
 }
 
-/** @param {any} rule @param {Propose} propose */
-function about(rule, propose) {
+/** @param {any} rule @param {Propose} propose @param {Ideas} known */
+function about(rule, propose, known) {
   const text = (/** @type {string} */ name, /** @type {string} */ label) => {
     const input = h("input", {
       class: "input",
@@ -242,7 +251,7 @@ function about(rule, propose) {
   });
   return [
     text("description", "Description"),
-    h("div", { class: "pair" }, h("div", { data: { at: "objectID" } }, field("objectID", name)), h("div", { data: { at: "tags" } }, h("span", { class: "label" }, "Tags"), tags)),
+    h("div", { class: "pair" }, h("div", { data: { at: "objectID" } }, field("objectID", name)), h("div", { data: { at: "tags" } }, h("span", { class: "label" }, "Tags"), tags, offer(tags, known.tags))),
   ];
 }
 

@@ -58,12 +58,3 @@ export function say({ type, head, words }) {
   const title = KINDS.find(({ name }) => name === type)?.title ?? type;
   return `${title}: ${head === null ? "" : `${head} → `}${words.join(", ")}`;
 }
-
-/** Whether every word that is looked for is somewhere in a row. @param {Row} row @param {string} text */
-export function matches({ id, head, words }, text) {
-  const where = [id, head ?? "", ...words].join("\n").toLowerCase();
-  return text
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => where.includes(word));
-}

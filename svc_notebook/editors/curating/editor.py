@@ -8,9 +8,11 @@ nothing is written, and reloading joins both.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, Literal, TypedDict
 
 import pandas as pd
 import traitlets
@@ -45,6 +47,17 @@ class Fault(TypedDict, total=False):
 
 
 Faults = dict[str, list[Fault]]
+# Of one objectID in a file and in the draft: take the file's, keep the draft's, or replace all.
+Bringing = Literal["take", "keep", "replace"]
+
+
+class Brought(TypedDict):
+    """How many objects a file had, and what they changed in the draft."""
+
+    read: int
+    added: int
+    changed: int
+    removed: int
 
 
 class CurationEditor(Editor):
@@ -167,26 +180,40 @@ class CurationEditor(Editor):
         return changes_of(self.saved, self.value)
 
     @call(latest=True)
-    async def preview(self, queries: list[str] | None = None) -> list[Impact]:
-        """Search for queries as things are, and on a copy of the index that has the draft."""
+    async def preview(self, queries: list[str] | None = None, without: str = "") -> list[Impact]:
+        """Search for queries as things are, and on a copy of the index that has the draft.
+
+        With the objectID of one in `without`, search with the draft as it would be but for that.
+        """
         self._refuse_faults()
         wanted = self.queries if queries is None else queries
-        wanted = wanted or self.typical_queries(self.differences())
+        wanted = wanted or self.typical_queries(self._bearing(without))
         if not wanted:
             raise BadOption("name a query to try the draft on")
-        tell_progress(0, 0, f"copying {self.index} to try the draft on the copy")
-        async with copy_with(self.client, self.kind, self.index, self.value) as copy:
-            return await measure(self.client, self.index, copy, wanted, self.params, tell_progress)
+        before = self._read
+        if without:
+            before = [each for each in self.value if each["objectID"] != without]
+        async with self._stand_in(before) as left, self._stand_in(self.value) as right:
+            return await measure(self.client, left, right, wanted, self.params, tell_progress)
 
     @call
-    def bring_in(self, name: str, text: str, replace: bool = False) -> int:
-        """Take the objects of a file's text into the draft; returns how many they are."""
+    def bring_in(self, name: str, text: str, how: Bringing = "take") -> Brought:
+        """Take the objects of a file's text into the draft; returns what became of them."""
         reader = READERS.get(Path(name).suffix.lower())
         if reader is None:
             raise BadInput(f"{name} should end in one of {', '.join(READERS)}")
         found = self.check(reader(text.removeprefix("\ufeff"), self.kind.shape))
-        self._take(found, replace)
-        return len(found)
+        before = by_id(self.value)
+        if how == "keep":
+            self._take([each for each in found if each["objectID"] not in before], False)
+        else:
+            self._take(found, how == "replace")
+        changes = changes_of(list(before.values()), self.value)
+        kinds = Counter(change["how"] for change in changes)
+        return {
+            "read": len(found), "added": kinds["added"], "changed": kinds["changed"],
+            "removed": kinds["removed"],
+        }  # fmt: skip
 
     @call
     def give_out(self, suffix: str) -> str:
@@ -216,6 +243,22 @@ class CurationEditor(Editor):
     async def _begin(self, value: Any) -> None:
         await super()._begin(value)
         self._read = self.saved
+
+    def _bearing(self, without: str) -> list[Change]:
+        """The changes that a preview is about."""
+        if not without:
+            return self.differences()
+        return [{"id": without, "how": "removed", "before": self.get(without), "after": None}]
+
+    @asynccontextmanager
+    async def _stand_in(self, documents: Sequence[Document]) -> AsyncIterator[str]:
+        """Give an index that has these objects: the index itself, where they are saved there."""
+        if same(by_id(documents), by_id(self._read)):
+            yield self.index
+            return
+        tell_progress(0, 0, f"copying {self.index} to try the draft on the copy")
+        async with copy_with(self.client, self.kind, self.index, documents) as copy:
+            yield copy
 
     def _change(self, value: list[Document], *, merge: bool = False) -> None:
         self._refuse_read_only()

@@ -19,6 +19,7 @@ from svc_notebook.editors.curating.changes import Change, Document, by_id
 from svc_notebook.editors.curating.conflicts import MOST, find_conflicts
 from svc_notebook.editors.curating.editor import CurationEditor, Faults
 from svc_notebook.editors.curating.rule_faults import check_rule, find_own_faults, promoted
+from svc_notebook.editors.curating.suggesting import Suggestions, suggest
 from svc_notebook.editors.curating.wording import say_conditions, say_consequence
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.searching.editor import QueryEditor
@@ -124,10 +125,11 @@ class RuleEditor(CurationEditor):
         return self.put({**rule, "consequence": consequence}, id)
 
     @call
-    def enable(self, id: str, enabled: bool = True) -> None:  # noqa: A002
-        """Switch a rule on or off."""
-        rest = {name: value for name, value in self.get(id).items() if name != "enabled"}
-        self.put(rest if enabled else {**rest, "enabled": False}, id)
+    def enable(self, ids: str | Sequence[str], enabled: bool = True) -> None:
+        """Switch a rule, or several at once, on or off."""
+        names = [ids] if isinstance(ids, str) else ids
+        switched = {name: switch(self.get(name), enabled) for name in names}
+        self._change([switched.get(rule["objectID"], rule) for rule in self.value])
 
     @call
     async def revise(self, document: dict[str, Any], id: str) -> str:  # noqa: A002
@@ -145,6 +147,11 @@ class RuleEditor(CurationEditor):
     def parameters(self) -> list[Row]:
         """List the search parameters that a rule may set."""
         return list(list_parameters({}))
+
+    @call
+    async def suggest(self) -> Suggestions:
+        """Name facets, their values and indices that a rule may speak of, as far as the key may."""
+        return await suggest(self.client, self.index)
 
     @call(latest=True)
     async def arrange(self, query: str, id: str) -> Arrangement:  # noqa: A002
@@ -193,6 +200,12 @@ class RuleEditor(CurationEditor):
                 return
             except (BadInput, Refused) as error:
                 raise BadInput(f"{at}: {error}") from error
+
+
+def switch(rule: Mapping[str, Any], enabled: bool) -> Document:
+    """Return a rule that is on, which is as if nothing was said of it, or off."""
+    rest = {name: value for name, value in rule.items() if name != "enabled"}
+    return rest if enabled else {**rest, "enabled": False}
 
 
 def _filters_of(rule: Mapping[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:

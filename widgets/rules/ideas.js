@@ -1,0 +1,66 @@
+// What may be typed into a rule, offered while it is typed; anything else may be typed as well.
+
+import { fill, freshId, h } from "../kit/dom.js";
+
+/** @typedef {{facets: string[], filters: string[], ranges: string[], indices: string[]}} Found */
+
+const MOST = 60; // ideas offered at once
+/** What stands before the part of a filter that is being typed. */
+const BEFORE = /^(.*(?:\s(?:AND|OR)\s+|\bNOT\s+|\()\s*)?(.*)$/is;
+
+/** Filters that go on with what is typed. @param {string} text @param {string[]} filters */
+export function goOn(text, filters) {
+  const [, before = "", part = ""] = BEFORE.exec(text) ?? [];
+  const typed = part.trim().toLowerCase();
+  return filters.filter((filter) => filter.toLowerCase().includes(typed)).map((filter) => before + filter);
+}
+
+/** Every context that conditions name, and every tag. @param {any[]} rules */
+export function namesOf(rules) {
+  const contexts = rules.flatMap((rule) => (rule.conditions ?? []).map((/** @type {any} */ one) => one.context));
+  const tags = rules.flatMap((rule) => rule.tags ?? []);
+  const [known, own] = [contexts, tags].map((names) => [...new Set(names.filter(Boolean))].sort());
+  return { contexts: known, tags: own };
+}
+
+/** Offer ideas at a text field, or at the one inside an element. @param {HTMLElement} el @param {(text: string) => string[]} list */
+export function offer(el, list) {
+  const input = /** @type {HTMLInputElement} */ (el.matches("input") ? el : el.querySelector("input"));
+  const known = h("datalist", { id: freshId("ideas") });
+  const draw = () => fill(known, list(input.value).slice(0, MOST).map((value) => h("option", { value })));
+  input.setAttribute("list", known.id);
+  input.addEventListener("focus", draw);
+  input.addEventListener("input", draw);
+  return known;
+}
+
+/**
+ * The ideas of one editor; what the service knows is asked for once.
+ * @param {import("../kit/frame.js").Frame} view
+ */
+export function ideas(view) {
+  /** @type {Found} */
+  let found = { facets: [], filters: [], ranges: [], indices: [] };
+  let asked = false;
+
+  // Without an answer nothing is offered, which is nothing to complain of.
+  async function ask() {
+    if (asked) return;
+    asked = true;
+    found = await view.link.call("suggest").catch(() => ((asked = false), found));
+  }
+
+  const names = () => namesOf(view.value() ?? []);
+  return {
+    ask,
+    contexts: () => names().contexts,
+    tags: () => names().tags,
+    facets: () => found.facets,
+    indices: () => found.indices.filter((name) => name !== view.state()?.index),
+    patterns: () => found.facets.map((name) => `{facet:${name}}`),
+    /** Filters in a condition know values alone. @param {string} text */
+    values: (text) => goOn(text, found.filters),
+    /** @param {string} text */
+    filters: (text) => goOn(text, [...found.filters, ...found.ranges]),
+  };
+}
