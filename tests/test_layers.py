@@ -18,7 +18,10 @@ LAYERS: list[dict[str, set[str]]] = [
     {"errors": set()},
     {"api": {"msgspec"}},
     {
-        "client": {"httpx", "msgspec", "nest_asyncio2", "nest_asyncio", "tqdm", "numpy", "pandas"},
+        "client": {
+            *("httpcore", "httpx", "msgspec", "nest_asyncio2", "nest_asyncio", "numpy", "pandas"),
+            *("tqdm",),
+        },
         "service": {
             *("httptools", "jaconv", "lemminflect", "msgspec", "numpy", "platformdirs"),
             *("simplemma", "stopwordsiso", "uvicorn"),

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
+import ssl
 import weakref
 from collections.abc import AsyncGenerator
+from functools import cache
 
 import httpx
 
 from svc_notebook.client.discretion import keep_keys_from_logs
+from svc_notebook.client.loopback import Loopback
 
 # Shorter than the 5 s after which many servers drop an idle connection: a call that meets a
 # dropped one could not tell whether it arrived.
 KEPT_ALIVE = 4.0
 LINGER = 0.2
-LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+LIMITS = httpx.Limits(max_connections=100, keepalive_expiry=KEPT_ALIVE)
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Channels:
@@ -40,10 +44,12 @@ class Channels:
         return channel.http
 
     def _make_client(self) -> httpx.AsyncClient:
+        near = self._transport or Loopback(LIMITS)
+        # No proxy stands before this machine, whatever the environment says.
+        mounts = {f"all://{name}": self._transport for name in LOOPBACK}
+        mounts |= {f"http://{name}": near for name in LOOPBACK}
         return httpx.AsyncClient(
-            limits=httpx.Limits(max_connections=100, keepalive_expiry=KEPT_ALIVE),
-            mounts=dict.fromkeys(LOOPBACK),  # no proxy stands before this machine
-            transport=self._transport,
+            limits=LIMITS, mounts=mounts, transport=self._transport, verify=_trusted()
         )
 
     async def close(self) -> None:
@@ -51,6 +57,12 @@ class Channels:
         channel = self._open.pop(asyncio.get_running_loop(), None)
         if channel and channel.process == os.getpid():
             await channel.close()
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Whom this machine trusts; reading that takes longer than many a call."""
+    return httpx.create_ssl_context()
 
 
 def _let_go(channels: dict[asyncio.AbstractEventLoop, _Channel]) -> None:

@@ -31,12 +31,14 @@ class Portal:
     def __init__(self) -> None:
         self._forsaken: list[asyncio.AbstractEventLoop] = []
         self._begin_anew()
+        atexit.register(self.leave)
 
     def _begin_anew(self) -> None:
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._left = threading.Event()
 
     def run(self, work: Coroutine[Any, Any, T], on_tick: Tick | None = None) -> T:
         """Run `work` to its end and return its result; `on_tick` is called while it runs.
@@ -52,7 +54,7 @@ class Portal:
                 "await the same method of `client.aio` instead"
             )
         with _stop_flag() as stop:
-            return _Job(work, loop).watch(stop, on_tick)
+            return _Job(work, loop, self._left).watch(stop, on_tick)
 
     def _own_loop(self) -> asyncio.AbstractEventLoop:
         if self._process != os.getpid():
@@ -83,16 +85,37 @@ class Portal:
             self._thread.join(GRACE)
             self._begin_anew()
 
+    def leave(self) -> None:
+        """Close for good, with the process: who still waits is told nothing, for nobody listens."""
+        self._left.set()
+        self.close()
+
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    _turn(loop)
+    ending = loop.create_task(_end_all(loop))
+    ending.add_done_callback(lambda _: loop.stop())
+    _turn(loop)
+    loop.close()
+
+
+def _turn(loop: asyncio.AbstractEventLoop) -> None:
+    """Run a loop until it is told to stop."""
     while True:
         try:
-            loop.run_forever()
-            break
+            return loop.run_forever()
         except KeyboardInterrupt:
             continue  # a task ended with `Stopped`: it is told, but asyncio leaves the loop, too
-    loop.run_until_complete(loop.shutdown_asyncgens())
-    loop.close()
+
+
+async def _end_all(loop: asyncio.AbstractEventLoop) -> None:
+    """Let whatever is under way clean up: tasks first, for they hold the generators."""
+    while others := asyncio.all_tasks(loop) - {asyncio.current_task(loop)}:
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+    await loop.shutdown_asyncgens()
+    await loop.shutdown_default_executor()
 
 
 @contextmanager
@@ -122,15 +145,22 @@ def _stop_flag() -> Iterator[threading.Event]:
 class _Job(Generic[T]):
     """One coroutine on the loop, as the calling thread sees it."""
 
-    def __init__(self, work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, left: threading.Event
+    ) -> None:
         self._loop = loop
+        self._left = left
         self._task: asyncio.Task[T] | None = None
         self._ended = threading.Event()
         loop.call_soon_threadsafe(self._begin, work, context=contextvars.copy_context())
 
     def _begin(self, work: Coroutine[Any, Any, T]) -> None:
         self._task = self._loop.create_task(work)
-        self._task.add_done_callback(lambda _: self._ended.set())
+        self._task.add_done_callback(self._wake)
+
+    def _wake(self, _: asyncio.Task[T]) -> None:
+        if not self._left.is_set():
+            self._ended.set()
 
     def watch(self, stop: threading.Event, on_tick: Tick | None) -> T:
         """Return the result; a set flag, or an exception in this thread, ends the work."""
@@ -156,5 +186,4 @@ class _Job(Generic[T]):
 
 
 _PORTAL = Portal()
-atexit.register(_PORTAL.close)
 run = _PORTAL.run

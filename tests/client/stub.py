@@ -35,6 +35,7 @@ class Stub:
     requests: list[Request] = field(default_factory=list)
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
     url: str = ""
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
 
     @property
     def connections(self) -> int:
@@ -67,7 +68,7 @@ async def read_request(reader: asyncio.StreamReader) -> Request:
 def serving(*acts: Act) -> Iterator[Stub]:
     """Serve in a thread of its own for as long as the block lasts."""
     stub = Stub(list(acts) or [answer()])
-    loop = asyncio.new_event_loop()
+    loop = stub.loop
     server = loop.run_until_complete(asyncio.start_server(stub.meet, "127.0.0.1", 0))
     stub.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     thread = threading.Thread(target=loop.run_forever)

@@ -6,6 +6,8 @@ import asyncio
 import contextvars
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -18,7 +20,7 @@ import pytest
 from svc_notebook.client import Client, Connection, Secret, portal
 from svc_notebook.client.portal import Portal
 from svc_notebook.errors import BadInput, Stopped
-from tests.client.stub import serving
+from tests.client.stub import answer, hang, serving
 
 
 async def give(value: Any, after: float = 0) -> Any:
@@ -264,6 +266,51 @@ def test_closing_ends_what_is_open_on_the_loop() -> None:
     own.close()
 
     assert ended.is_set()
+
+
+@pytest.mark.parametrize("end", [asyncio.CancelledError, Stopped], ids=["at once", "with a word"])
+def test_closing_ends_work_that_is_under_way(end: type[BaseException]) -> None:
+    own, begun, ended = Portal(), threading.Event(), threading.Event()
+
+    async def work() -> None:
+        try:
+            begun.set()
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            raise end("enough") from None
+        finally:
+            await asyncio.sleep(0)
+            ended.set()
+
+    async def begin() -> None:
+        loop = asyncio.get_running_loop()
+        loop.task = loop.create_task(work())  # type: ignore[attr-defined]
+
+    own.run(begin())
+    begun.wait(5)
+    own.close()
+
+    assert ended.is_set()
+
+
+LEAVE = """
+import threading
+from svc_notebook.client import Client, Connection, Secret
+
+client = Client(Connection(url={url!r}, app_id="app", api_key=Secret("k")))
+pages = client.browse_pages("i")
+next(pages)
+threading.Thread(target=client.search, args=["i"], daemon=True).start()
+"""
+
+
+@pytest.mark.parametrize("last", ["", "raise SystemExit(0)", "del pages"])
+def test_a_process_ends_in_silence_while_calls_are_under_way(last: str) -> None:
+    with serving(answer({"hits": [{}], "cursor": "next"}), hang) as server:
+        script = LEAVE.format(url=server.url) + last
+        ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

@@ -1,0 +1,93 @@
+"""Connections to this machine: whole answers, whole requests, errors that say what happened."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+
+import httpx
+import pytest
+
+from svc_notebook.client.loopback import SMALL, Loopback
+from tests.client.stub import Act, closed_port, drop, hang, raw, reset, serving
+
+
+def call(url: str, content: bytes = b"{}", timeout: float = 5) -> httpx.Response:
+    async def post() -> httpx.Response:
+        async with httpx.AsyncClient(transport=Loopback(httpx.Limits()), timeout=timeout) as http:
+            return await http.post(url, content=content)
+
+    return asyncio.run(post())
+
+
+@pytest.mark.parametrize("size", [0, 1, SMALL, SMALL + 1, 9_000_000])
+def test_a_request_arrives_whole_whatever_its_size(size: int) -> None:
+    with serving() as server:
+        call(server.url, b"x" * size)
+
+    assert server.requests[0].body == b"x" * size
+
+
+@pytest.mark.parametrize("size", [0, 1, 5_000_000])
+def test_an_answer_is_brought_whole(size: int) -> None:
+    with serving(raw(b"y" * size, 201)) as server:
+        response = call(server.url)
+
+    assert (response.status_code, response.content) == (201, b"y" * size)
+
+
+@pytest.mark.parametrize(
+    ("act", "error"),
+    [
+        (drop, httpx.RemoteProtocolError),
+        (reset, httpx.ReadError),
+        (hang, httpx.ReadTimeout),
+        (raw(b"half", length=9), httpx.RemoteProtocolError),
+        (raw(b"", 99), httpx.RemoteProtocolError),
+    ],
+    ids=["hung up", "reset", "silent", "cut short", "no HTTP"],
+)
+def test_what_goes_wrong_is_told_as_the_library_does(
+    act: Act, error: type[httpx.TransportError]
+) -> None:
+    with serving(act) as server, pytest.raises(error):
+        call(server.url, timeout=0.2)
+
+
+def test_nobody_at_home_is_a_connect_error() -> None:
+    with pytest.raises(httpx.ConnectError):
+        call(closed_port())
+
+
+def test_a_body_that_nobody_reads_is_a_time_out() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf, pytest.raises(httpx.WriteTimeout):
+        call(f"http://127.0.0.1:{deaf.getsockname()[1]}", b"x" * 50_000_000, timeout=0.2)
+
+
+def test_connections_are_used_again() -> None:
+    async def post() -> None:
+        async with httpx.AsyncClient(transport=Loopback(httpx.Limits())) as http:
+            for _ in range(3):
+                await http.post(server.url)
+
+    with serving() as server:
+        asyncio.run(post())
+
+    assert server.connections == 1
+
+
+def test_a_connection_hung_up_while_the_loop_was_busy_is_not_used_again() -> None:
+    async def post() -> None:
+        async with httpx.AsyncClient(transport=Loopback(httpx.Limits())) as http:
+            first = await http.post(server.url)
+            theirs = server.writers[0].transport
+            server.loop.call_soon_threadsafe(theirs.abort)
+            while not first.extensions["network_stream"].get_extra_info("is_readable"):
+                time.sleep(0.001)  # noqa: ASYNC251 - the loop is not to turn
+            await http.post(server.url)
+
+    with serving() as server:
+        asyncio.run(post())
+
+    assert server.connections == 2
