@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from svc_notebook.session.configuration import profiles
-from svc_notebook.session.connecting import client_of, connect, current, use
+from svc_notebook.session.connecting import client_of, connect, current, profile_of, use
 from svc_notebook.session.local_service import LocalService, local
 
-__all__ = ["LocalService", "client_of", "connect", "current", "local", "profiles", "use"]
+__all__ = [
+    "LocalService",
+    "client_of",
+    "connect",
+    "current",
+    "local",
+    "profile_of",
+    "profiles",
+    "use",
+]

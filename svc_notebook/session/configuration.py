@@ -72,6 +72,14 @@ def means_local(profile: str | None, given: Values) -> bool:
     )
 
 
+def profile_meant(profile: str | None, given: Values) -> str | None:
+    """Say whose address is used: a profile's, or none's where an address was given by itself."""
+    if profile or means_local(profile, given):
+        return profile or LOCAL
+    alone = _address_of(_present(given)) or _address_of(_from_environment())
+    return None if alone else name_profile(None)
+
+
 def check_choice(profile: object, given: Values) -> None:
     """Refuse what names no service, or two of them."""
     if profile is not None and not isinstance(profile, str):
@@ -161,9 +169,9 @@ def _check_known(name: str, sources: list[Source]) -> None:
     known = sorted({LOCAL, *(own for source in sources for own in source.profiles)})
     if name not in known:
         places = ", ".join(str(source.path) for source in sources) or str(user_file())
+        there = f"there are {', '.join(known)}" if known[1:] else f"there is only {LOCAL}"
         raise NotConnected(
-            f"there is no profile `{name}` in {places}{did_you_mean(name, known)}; "
-            f"there are {', '.join(known)}"
+            f"there is no profile `{name}` in {places}{did_you_mean(name, known)}; {there}"
         )
 
 

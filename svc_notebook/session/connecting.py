@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from svc_notebook.client import Client
 from svc_notebook.client.hosts import HostChoice
 from svc_notebook.errors import NotConnected
-from svc_notebook.session.configuration import check_choice, make_connection, means_local, resolve
+from svc_notebook.session.configuration import (
+    check_choice,
+    make_connection,
+    means_local,
+    profile_meant,
+    resolve,
+)
 from svc_notebook.session.local_service import local
 
 # A plain variable, for a context variable set in one cell may be gone in the next.
 _current: Client | None = None
+_profiles: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
 
 
 def connect(
@@ -61,10 +69,22 @@ def client_of(profile: str) -> Client:
 def make_client(profile: str | None, **given: Any) -> Client:
     """Make a client without making it the current one."""
     check_choice(profile, given)
+    client = _make(profile, given)
+    if name := profile_meant(profile, given):
+        _profiles[client] = name
+    return client
+
+
+def _make(profile: str | None, given: dict[str, Any]) -> Client:
     if not means_local(profile, given):
         return Client(resolve(profile, given))
     told = {name: value for name, value in given.items() if value is not None}
     return Client(make_connection({**local().values(), **told}))
+
+
+def profile_of(client: Client) -> str | None:
+    """Name the profile a client was made of; None for one that was given an address by itself."""
+    return _profiles.get(client)
 
 
 def current() -> Client:

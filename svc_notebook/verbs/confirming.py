@@ -12,16 +12,16 @@ from svc_notebook.verbs.names import SHOWN
 from svc_notebook.verbs.verb import Face
 
 if TYPE_CHECKING:
-    from svc_notebook.client import AsyncClient, Client
+    from svc_notebook.client import Client
 
 _LONGEST = 80  # characters of a value that a question shows
 KEYS = ("key", "parent")
 PLAIN = (str, int, float, list, type(None))
 
 
-def confirm(call: Call, face: Face, client: AsyncClient | Client) -> None:
+def confirm(call: Call, face: Face, client: Client) -> None:
     """Return if the user wants it; else raise."""
-    deed = f"{_deed(call)}, {_place(call, client)}"
+    deed = f"{_deed(call)}, {_place(client)}"
     answer = _ask(f"{deed}? [y/N] ", face)
     if answer is None:
         raise BadOption(f"nobody can be asked here; to {deed}, add `--yes`")
@@ -47,17 +47,23 @@ def _masked(name: str, value: Any) -> Any:
 
 def _short(value: Any) -> str:
     if isinstance(value, dict):
-        return "an object"
+        return _clipped(", ".join(f"{n}={_masked(n, v)}" for n, v in value.items()))
     if not isinstance(value, PLAIN):
         return f"{type(value).__name__} of {len(value)}" if hasattr(value, "__len__") else "given"
-    text = ", ".join(map(_short, value)) if isinstance(value, list) else f"{value}"
+    return _clipped(", ".join(map(_short, value)) if isinstance(value, list) else f"{value}")
+
+
+def _clipped(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def _place(call: Call, client: AsyncClient | Client) -> str:
+def _place(client: Client) -> str:
+    from svc_notebook import session
+
     own = client.connection
-    profile = f"profile {call.profile}, " if call.profile else ""
-    return f"{profile}application {own.app_id} at {own.address}"
+    name = session.profile_of(client)
+    profile = f"profile {name}" if name else "no profile"
+    return f"{profile}, application {own.app_id} at {own.address}"
 
 
 def _ask(question: str, face: Face) -> str | None:

@@ -92,9 +92,7 @@ def seconds_left(key: Key, now: float) -> int:
     """Say how much is left of a key's validity; raises `BadInput` if it should have ended."""
     left = int(key["createdAt"] + key["validity"] - now)
     if left <= 0:
-        raise BadInput(
-            "when this key ends cannot be told; give `validity` in seconds, 0 for never"
-        )
+        raise BadInput("when this key ends cannot be told; give `validity` in seconds, 0 for never")
     return left
 
 

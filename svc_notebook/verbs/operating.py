@@ -124,6 +124,7 @@ REMOVING: tuple[Verb, ...] = (
             Option("filters", "delete every record that passes these", completes="facet"),
         ),
         destructive="delete records of {index}",
+        spares=lambda given: not given.keys() & {"ids", "filters"},  # it is refused
         examples=("delete products 17 18", 'delete products --filters "price < 1" --yes'),
     ),
     Verb(

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from svc_notebook.client.secret import Secret
-
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -62,7 +60,8 @@ def _mapping_csv(mapping: Mapping[str, Any]) -> str:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    return f"{value}" if isinstance(value, (str, Secret)) else _json(value)
+    plain = isinstance(value, str) or hasattr(value, "reveal")  # text, or a secret
+    return f"{value}" if plain else _json(value)
 
 
 def _json(value: Any) -> str:

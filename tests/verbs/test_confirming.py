@@ -70,11 +70,14 @@ def type_line(*words: str) -> object:
 
 
 LINES = [
-    (["delete", INDEX, "1", "2"], f"delete records of {INDEX} (ids: 1, 2), application "),
+    (
+        ["delete", INDEX, "1", "2"],
+        f"delete records of {INDEX} (ids: 1, 2), no profile, application ",
+    ),
     (["delete", INDEX, "--filters", "a:b"], f"delete records of {INDEX} (filters: a:b), "),
-    (["clear", INDEX], f"delete all records of {INDEX}, application "),
-    (["drop", INDEX], f"delete the whole index {INDEX}, application "),
-    (["move", INDEX, "b"], f"move {INDEX} onto b, application "),
+    (["clear", INDEX], f"delete all records of {INDEX}, no profile, application "),
+    (["drop", INDEX], f"delete the whole index {INDEX}, no profile, application "),
+    (["move", INDEX, "b"], f"move {INDEX} onto b, no profile, application "),
     (["copy", INDEX, "b", "--scope", "rules"], f"copy {INDEX} onto b (scope: rules), "),
 ]
 
@@ -102,6 +105,32 @@ def test_every_verb_that_takes_away_knows_yes_and_no_other_does() -> None:
     assert {"clear", "copy", "delete", "drop", "move", "rules replace", "settings reset"} <= known
     assert known == {verb.name for verb in VERBS if verb.destructive}
     assert not words & {"get", "list", "export", "search", "show"}
+
+
+def test_what_is_refused_anyway_is_not_asked() -> None:
+    with pytest.raises(svc.errors.BadInput, match="name the records by their ids or by filters"):
+        type_line("delete", INDEX)
+
+
+def test_a_profile_in_use_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, service: Running
+) -> None:
+    config = f'[profiles.shop]\nurl = "{service.url}"\napp_id = "A"\napi_key = "k"\n'
+    (tmp_path / "config.toml").write_text(config)
+    svc.connect("shop")
+
+    with pytest.raises(svc.errors.BadOption, match=f"whole index {INDEX}, profile shop, appl"):
+        type_line("drop", INDEX)
+
+
+def test_what_a_body_names_is_told() -> None:
+    call = bind_words(find_verb("call", "magic"), ["delete_key"], "magic", {}, "key: abcdefgh")
+    other = bind_words(find_verb("call", "magic"), ["clear_objects"], "magic", {}, "index: films")
+
+    with pytest.raises(svc.errors.BadOption, match=r"call delete_key \(body: key=abcd...\)"):
+        perform(call, "magic")
+    with pytest.raises(svc.errors.BadOption, match=r"clear_objects \(body: index=films\)"):
+        perform(other, "magic")
 
 
 def test_many_ids_are_shortened() -> None:
