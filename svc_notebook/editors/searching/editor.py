@@ -28,6 +28,7 @@ from svc_notebook.errors import BadInput, BadOption, KeyRefused
 Params = dict[str, Any]
 Action = Literal["pin", "hide"]
 Curate = Callable[[dict[str, Any]], object]
+PAUSE = 0.06  # seconds in which hits are drawn, and for which nothing is counted
 
 
 class QueryEditor(Editor):
@@ -228,6 +229,7 @@ class QueryEditor(Editor):
         async with self._turns:
             if turn == self._asked:
                 await self._try(turn, self._find())
+        await asyncio.sleep(PAUSE)
         if turn == self._asked and not self.state["error"]:
             await self._try(turn, self._count(turn))
 
