@@ -61,9 +61,10 @@ class Numbers:
 
     def chosen(self, mask: Array) -> Array:
         """Return the numbers of the rows in a mask."""
-        if self._one_per_row and len(self.rows) == len(mask):
-            return self.values[mask]
-        return self.values[mask[self.rows]]
+        if mask.all():
+            return self.values
+        aligned = self._one_per_row and len(self.rows) == len(mask)
+        return self.values[mask if aligned else mask[self.rows]]
 
     def first(self, records: int) -> Array:
         """Return one number per row, the first; NaN where there is none."""
@@ -124,9 +125,19 @@ class Labels:
 
     def count(self, chosen: Array) -> Array:
         """Count the chosen rows under each label; `chosen` is a mask of rows."""
-        if self._one_per_row and len(chosen) == len(self.codes):
-            return np.bincount(self.codes[chosen], minlength=len(self.names))
-        return np.bincount(self.codes[chosen[self.rows]], minlength=len(self.names))
+        aligned = self._one_per_row and len(chosen) == len(self.codes)
+        carried = chosen if aligned else chosen[self.rows]
+        if 2 * np.count_nonzero(carried) <= len(carried):
+            return self._count(self.codes[carried])
+        # Of most of them, the few that are not chosen are counted sooner.
+        return self._totals - self._count(self.codes[~carried])
+
+    def _count(self, codes: Array) -> Array:
+        return np.bincount(codes, minlength=len(self.names))
+
+    @cached_property
+    def _totals(self) -> Array:
+        return self._count(self.codes)
 
     @cached_property
     def hashes(self) -> Array:

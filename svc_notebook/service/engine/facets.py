@@ -78,10 +78,11 @@ def measure_facet(chosen: Chosen, path: str) -> dict[str, float] | None:
         for segment, mask in chosen
         if (numbers := segment.numbers.get(path)) is not None
     ]
-    values = np.concatenate(parts) if parts else np.zeros(0)
+    values = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0), *parts])
     if not len(values):
         return None
-    found = {"min": values.min(), "max": values.max(), "avg": values.mean(), "sum": values.sum()}
+    total = values.sum()
+    found = {"min": values.min(), "max": values.max(), "avg": total / len(values), "sum": total}
     return {name: _plain(float(value)) for name, value in found.items()}
 
 

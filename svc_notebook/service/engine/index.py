@@ -15,9 +15,9 @@ from svc_notebook.service.engine.knowledge import UNTAUGHT, Knowledge
 from svc_notebook.service.engine.leaves import Record
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.pinning import NO_PINS, Pins
-from svc_notebook.service.engine.ranking import Order
+from svc_notebook.service.engine.ranking import Order, read_steps
 from svc_notebook.service.engine.search import FacetFound, Found
-from svc_notebook.service.engine.shape import Shape
+from svc_notebook.service.engine.shape import Shape, Sorted
 from svc_notebook.service.engine.stock import Chunks, Stock
 from svc_notebook.service.engine.words import Rules
 
@@ -86,8 +86,12 @@ class Index:
     def warm(self, knowledge: Knowledge) -> None:
         """Work out ahead what the first search of its kind would wait for."""
         state = self._state
-        words = [view.segment.postings.vocabulary for view in state.stock.views]
-        languages.warm(Options(state.settings, {}, knowledge), words)
+        options = Options(state.settings, {}, knowledge)
+        segments = [view.segment for view in state.stock.views]
+        languages.warm(options, [segment.postings.vocabulary for segment in segments])
+        sorts = tuple(step for step in read_steps(options) if isinstance(step, Sorted))
+        for segment in segments:
+            segment.work_out_order(sorts)
 
     def search(
         self,

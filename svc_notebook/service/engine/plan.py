@@ -13,17 +13,19 @@ from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.criteria import NOWHERE, Candidates, Manner
 from svc_notebook.service.engine.fields import Fields
 from svc_notebook.service.engine.geo_search import Where, find_where
+from svc_notebook.service.engine.leading import find_leading, is_dense
 from svc_notebook.service.engine.match import Match, match_query
 from svc_notebook.service.engine.narrowing import narrow
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.query import Query, words_without_typos
 from svc_notebook.service.engine.ranking import Order, Step, order_all, rank_segment, read_steps
-from svc_notebook.service.engine.segment import TEXT
+from svc_notebook.service.engine.segment import TEXT, Segment
 from svc_notebook.service.engine.selection import Selection
-from svc_notebook.service.engine.shape import read_sort
+from svc_notebook.service.engine.shape import Sorted, read_sort
 from svc_notebook.service.engine.view import View
 
 MOST_REMOVED = 5
+NO_ROWS = np.zeros(0, np.int64)
 KEPT_TYPO_COUNTS = {"min": 1, "strict": 2}
 
 
@@ -72,11 +74,34 @@ class Plan:
     def rank(self, matches: Sequence[Match], wanted: int) -> Order:
         """Return the best records, in order."""
         ranked = [
-            rank_segment(self.candidates(match, np.flatnonzero(match.rows)), self.steps, wanted)
+            rank_segment(
+                self.candidates(match, self._contenders(match, wanted)), self.steps, wanted
+            )
             for match in matches
         ]
         order = order_all([one for one in ranked if len(one.rows)])
         return order.take(slice(wanted))
+
+    def _contenders(self, match: Match, wanted: int) -> Array:
+        """Return the rows to compare: all, or where that is known ahead, the best."""
+        order = None if match.words else self._order_ahead(match.segment)
+        if order is None or not is_dense(match.rows, wanted):
+            return np.flatnonzero(match.rows)
+        scores = self.selection.scores(match.segment, slice(None))
+        return find_leading(order, match.rows, scores, wanted)
+
+    def _order_ahead(self, segment: Segment) -> Array | None:
+        """Return the order of all rows if scores and then sorted attributes decide, and no more."""
+        sorts = tuple(step for step in self.steps if isinstance(step, Sorted))
+        if "geo" in self.steps and self.where.nearness(segment, NO_ROWS) is not None:
+            return None
+        if self.selection.scores(segment, NO_ROWS) is not None:
+            deciding = [
+                step for step in self.steps if isinstance(step, Sorted) or step == "filters"
+            ]
+            if deciding != ["filters", *sorts]:
+                return None
+        return segment.order(sorts)
 
     def explain(self, matches: Sequence[Match], order: Order) -> list[dict[str, Any]]:
         """Return the value of every criterion for each record."""

@@ -96,11 +96,8 @@ def _read_keys(candidates: Candidates, step: Step, before: Sequence[Key]) -> Ite
 
 
 def _read_sort_keys(candidates: Candidates, step: Sorted) -> Iterator[Key]:
-    """A record without the attribute comes last, whichever way the others go."""
     key = candidates.match.segment.sort_key(step.path)
-    numbers = key.numbers[candidates.rows]
-    digits = -numbers if step.descending else numbers
-    yield Key(np.where(np.isnan(digits), np.inf, digits))
+    yield Key(key.digits(candidates.rows, descending=step.descending))
     # Read only now: the first key may have dropped rows.
     rows = candidates.rows
     codes = np.zeros(len(rows), np.int32) if key.codes is None else key.codes[rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -23,7 +23,7 @@ from svc_notebook.service.engine.geo import LATITUDE, LONGITUDE, Places, read_pl
 from svc_notebook.service.engine.leaves import Leaf, Record, number_text, read_leaves
 from svc_notebook.service.engine.names import Names
 from svc_notebook.service.engine.postings import Postings, merge
-from svc_notebook.service.engine.shape import INTERNAL, OBJECT_ID, TAGS, Shape, covers
+from svc_notebook.service.engine.shape import INTERNAL, OBJECT_ID, TAGS, Shape, Sorted, covers
 from svc_notebook.service.engine.words import split_camel
 
 Column = TypeVar("Column", Labels, Numbers)
@@ -31,6 +31,8 @@ Column = TypeVar("Column", Labels, Numbers)
 TEXT = np.finfo(np.float64).max
 """Stands for any text where records are sorted by a number: texts come after numbers."""
 HIGHEST = np.nextafter(TEXT, 0)
+MOST_ORDERS = 8
+"""Orders kept of one segment, each of four bytes a record."""
 
 
 class SortKey(NamedTuple):
@@ -42,6 +44,12 @@ class SortKey(NamedTuple):
     numbers: Array
     codes: Array | None
     names: Names | None
+
+    def digits(self, rows: Array | slice, *, descending: bool) -> Array:
+        """Return numbers by which rows sort; one without the attribute is last either way."""
+        numbers = self.numbers[rows]
+        digits = -numbers if descending else numbers
+        return np.where(np.isnan(digits), np.inf, digits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +94,30 @@ class Segment:
         if key is None:
             key = self._sort_keys[path] = self._read_sort_key(path)
         return key
+
+    def order(self, sorts: tuple[Sorted, ...]) -> Array | None:
+        """Return all rows in the order of some attributes, then of ids, if it was worked out."""
+        return self._orders.get(sorts)
+
+    def work_out_order(self, sorts: tuple[Sorted, ...]) -> None:
+        """Sort all rows; what was sorted by other attributes longest ago is forgotten."""
+        orders = self._orders
+        if sorts not in orders:
+            columns = [column for one in sorts for column in self._sort_columns(one)]
+            order = np.lexsort([np.arange(len(self)), *reversed(columns)])
+            orders[sorts] = order.astype(np.int32)
+        while len(orders) > MOST_ORDERS:
+            del orders[next(iter(orders))]
+
+    def _sort_columns(self, sort: Sorted) -> Iterator[Array]:
+        key = self.sort_key(sort.path)
+        yield key.digits(slice(None), descending=sort.descending)
+        if key.codes is not None:
+            yield -key.codes if sort.descending else key.codes
+
+    @cached_property
+    def _orders(self) -> dict[tuple[Sorted, ...], Array]:
+        return {}
 
     @cached_property
     def _sort_keys(self) -> dict[str, SortKey]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -37,6 +38,8 @@ COMPARE: Mapping[str, Callable[[Array, float], Array]] = {
 
 EQUALITY = {"=", "!="}
 
+Rows = Array | slice
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -65,26 +68,28 @@ class Selection:
         ]
         return np.asarray(np.logical_and.reduce(groups))
 
-    def scores(self, segment: Segment, rows: Array) -> Array | None:
-        """Return what rows that pass score; None where all score the same."""
-        if not self.optional and not any(map(self._scores_differ, self.required)):
-            return None
-        return self.all_scores(segment, rows)
+    def scores(self, segment: Segment, rows: Rows) -> Array | None:
+        """Return what tells rows that pass apart by their scores; None where nothing does."""
+        differing = [*filter(self._scores_differ, self.required), *self.optional]
+        return self._add_up(segment, differing, rows) if differing else None
 
-    def all_scores(self, segment: Segment, rows: Array) -> Array:
+    def all_scores(self, segment: Segment, rows: Rows) -> Array:
         """Return what rows that pass score."""
-        total = np.zeros(len(rows), np.int64)
-        for group in (*self.required, *self.optional):
-            total += self._group_score(segment, group, rows)
-        return total
+        return self._add_up(segment, [*self.required, *self.optional], rows)
 
     def _scores_differ(self, group: Group) -> bool:
         return len(group) > 1 and (self.add_scores or len(set(map(_score, group))) > 1)
 
-    def _group_score(self, segment: Segment, group: Group, rows: Array) -> Array:
-        scores = [np.where(find_term(segment, term)[rows], _score(term), 0) for term in group]
+    def _add_up(self, segment: Segment, groups: Sequence[Group], rows: Rows) -> Array:
+        most = sum(abs(_score(term)) for group in groups for term in group)
+        kind = np.int32 if most < 2**31 else np.int64
+        total: Array = np.zeros(len(segment) if isinstance(rows, slice) else len(rows), kind)
         combine = np.add if self.add_scores else np.maximum
-        return np.asarray(combine.reduce(scores))
+        for group in groups:
+            if any(map(_score, group)):
+                found = (find_term(segment, term)[rows] * kind(_score(term)) for term in group)
+                total += reduce(combine, found)
+        return total
 
 
 def _check_numbers(required: Filter, filterable: Mapping[str, bool]) -> None:

@@ -207,12 +207,14 @@ class _Table(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)
-        if letter in self._separators:
+        if letter == BREAK:
+            piece = " "
+        elif letter in self._separators:
             piece = f" {letter} "
         elif letter in self._replacing:
             piece = _letters(self._replacing[letter]) or " "
         elif letter in self._kept:
-            piece = _letters(letter.casefold(), accents=True)
+            piece = _letters(letter.casefold(), accents=True) or _piece(letter)
         else:
             piece = _piece(letter)
         self[code] = piece

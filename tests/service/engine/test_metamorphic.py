@@ -105,3 +105,22 @@ def test_a_highlight_without_its_marks_is_the_text(seed: int) -> None:
             leaves = hit.get("_highlightResult", {})
             for name in leaves.keys() & {"title", "body"}:
                 assert leaves[name]["value"].replace(OPEN, "").replace(CLOSE, "") == hit[name]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_worked_out_ahead_changes_nothing(seed: int) -> None:
+    shop = Shop(seed)
+    asked = [shop.params() | make_page(shop.random) for _ in range(QUERIES)]
+    before = list(map(shop.search, asked))
+
+    shop.index.warm(shop.knowledge)
+
+    assert list(map(shop.search, asked)) == before
+
+
+def make_page(random: Random) -> dict[str, Any]:
+    """Ask for little of much: that is when orders known ahead are read."""
+    page = {"page": random.choice([0, 0, 1, 5]), "hitsPerPage": random.choice([0, 1, 2, 3])}
+    optional = [cases.make_term(random, "facet") for _ in range(random.choice([0, 1, 2]))]
+    scored = [f"{term['path']}:{term['value']}<score={term['score']}>" for term in optional]
+    return page | {"query": random.choice(["", "", "a"]), "optionalFilters": scored}

@@ -42,6 +42,8 @@ def test_the_engine_agrees_with_the_oracle(seed: int) -> None:
     for _ in range(QUERIES):
         if random.random() < 0.5:
             change(random, index, oracle)
+        if random.random() < 0.5:
+            index.warm(knowledge)
         params = cases.make_params(random, settings, synonyms)
         required, optional = cases.make_filter(random), cases.make_filter(random)
         optional = [[term for term in group if term["kind"] == "facet"] for group in optional]
