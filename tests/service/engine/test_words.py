@@ -26,8 +26,8 @@ HOSTILE = st.text(
 )
 RULES = st.builds(
     Rules,
-    st.sampled_from(["", "+#", "'", "é", "-_"]),
-    st.sampled_from(["", "é", "øÅ"]),
+    st.sampled_from(["", "+#", "'", "é", "-_", " ", BREAK]),
+    st.sampled_from(["", "é", "øÅ", " -", BREAK]),
     st.just(frozenset()),
     st.sampled_from([(), (("ä", "ae"), ("a", "b"))]),
 )
@@ -123,7 +123,7 @@ def test_a_token_cut_out_of_its_text_is_the_same_token(text: str, rules: Rules) 
 
 
 def test_punctuation_kept_as_a_diacritic_moves_no_word() -> None:
-    assert tokens("a-b a", Rules(diacritics="-"), {"a"}) == [("a", 4, 5)]
+    assert tokens("a-b a", Rules(diacritics="-"), {"a"}) == [("a", 0, 1), ("a", 4, 5)]
 
 
 @given(HOSTILE)
