@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-import msgspec
-
 from svc_notebook.api.checking import place
+from svc_notebook.api.rule_parts import check_parts
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.filter_grammar import HIGHEST_SCORE, parse_text
@@ -19,9 +17,6 @@ from svc_notebook.service.rulebook.filtering import AUTOMATIC, AUTOMATIC_OPTIONA
 from svc_notebook.service.steps import read_object_id
 
 KIND = "rules"
-# Bytes of a rule's own userData (api-notes, section 9).
-USER_DATA = 1024
-_CONTEXT = re.compile(r"[A-Za-z0-9_-]+")
 _ANSWERED = ("_highlightResult", "_metadata")
 
 
@@ -31,42 +26,22 @@ def check_rule(rule: Mapping[str, Any], at: str) -> Entry:
     own = {key: value for key, value in rule.items() if key not in _ANSWERED}
     if "condition" in own:
         own["conditions"] = [*own.get("conditions", ()), own.pop("condition")]
-    for number, condition in enumerate(own.get("conditions", ())):
-        _check_condition(condition, f"{place(at, 'conditions')}[{number}]")
-    _check_consequence(own["consequence"], place(at, "consequence"))
-    for number, span in enumerate(own.get("validity", ())):
-        if span["from"] >= span["until"]:
-            raise BadInput(f"`{place(at, 'validity')}[{number}]` ends before it begins")
+    if not own["consequence"]:
+        raise BadInput(f"`{place(at, 'consequence')}` is empty; a rule does something")
+    check_parts(own, at)
+    _check_conditions(own.get("conditions", ()), place(at, "conditions"))
+    _check_params(own["consequence"].get("params") or {}, place(at, "consequence.params"))
     return {**own, "objectID": name}
 
 
-def _check_condition(condition: Mapping[str, Any], at: str) -> None:
-    pattern, anchoring = condition.get("pattern"), condition.get("anchoring")
-    if (pattern is None) != (anchoring is None):
-        missing = "anchoring" if anchoring is None else "pattern"
-        raise BadInput(f"`{at}.{missing}` is missing; a pattern and its anchoring go together")
-    if pattern == "" and anchoring != "is":
-        raise BadInput(f"`{at}.pattern` is empty, which goes with the anchoring `is` alone")
-    if (context := condition.get("context")) and not _CONTEXT.fullmatch(context):
-        raise BadInput(f"`{at}.context` may hold letters, digits, _ and - only")
-    if not {"pattern", "context", "filters"} & condition.keys():
-        raise BadInput(f"`{at}` needs a pattern, a context or filters")
-    for group in parse_text(condition.get("filters", ""), f"{at}.filters"):
-        if len(group) > 1 or not isinstance(group[0], Facet | Tag):
-            raise BadInput(
-                f"`{at}.filters` may hold `facet:value` and AND only: neither OR nor numbers"
-            )
-
-
-def _check_consequence(consequence: Mapping[str, Any], at: str) -> None:
-    if not consequence:
-        raise BadInput(f"`{at}` is empty; a rule does something")
-    for number, item in enumerate(consequence.get("promote", ())):
-        if ("objectID" in item) == ("objectIDs" in item):
-            raise BadInput(f"`{at}.promote[{number}]` needs an objectID or objectIDs")
-    if len(msgspec.json.encode(consequence.get("userData"))) > USER_DATA:
-        raise BadInput(f"`{at}.userData` is larger than {USER_DATA} bytes")
-    _check_params(consequence.get("params", {}), f"{at}.params")
+def _check_conditions(conditions: Iterable[Mapping[str, Any]], at: str) -> None:
+    for number, condition in enumerate(conditions):
+        for group in parse_text(condition.get("filters", ""), f"{at}[{number}].filters"):
+            if len(group) > 1 or not isinstance(group[0], Facet | Tag):
+                raise BadInput(
+                    f"`{at}[{number}].filters` may hold `facet:value` and AND only: "
+                    "neither OR nor numbers"
+                )
 
 
 def _check_params(params: Mapping[str, Any], at: str) -> None:
@@ -78,10 +53,6 @@ def _check_params(params: Mapping[str, Any], at: str) -> None:
         )
     except BadInput as error:
         raise BadInput(f"`{at}`: {error}") from error
-    query = params.get("query")
-    for number, edit in enumerate(query.get("edits", ()) if isinstance(query, dict) else ()):
-        if edit["type"] == "replace" and "insert" not in edit:
-            raise BadInput(f"`{at}.query.edits[{number}].insert` is missing; a replace needs it")
     for name in (AUTOMATIC, AUTOMATIC_OPTIONAL):
         for number, one in enumerate(params.get(name) or ()):
             score = 1 if isinstance(one, str) else one.get("score", 1)

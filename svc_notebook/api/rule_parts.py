@@ -1,0 +1,92 @@
+"""Which parts of a rule fit each other, as far as their types do not tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from svc_notebook.api.checking import place
+from svc_notebook.errors import BadInput
+
+Part = Mapping[str, Any]
+USER_DATA = 1024
+"""Bytes of a rule's own userData (api-notes, section 9)."""
+_CONTEXT = re.compile(r"[A-Za-z0-9_-]*")
+
+
+class Check(NamedTuple):
+    """When a part is wrong, at which of its members, and what is said then."""
+
+    member: str
+    is_wrong: Callable[[Part], bool]
+    text: str
+
+
+_TOGETHER = "is missing; a pattern and its anchoring go together"
+CONDITION = (
+    Check("anchoring", lambda c: "pattern" in c and "anchoring" not in c, _TOGETHER),
+    Check("pattern", lambda c: "anchoring" in c and "pattern" not in c, _TOGETHER),
+    Check(
+        "pattern",
+        lambda c: c.get("pattern") == "" and c["anchoring"] != "is",
+        "is empty, which goes with the anchoring `is` alone",
+    ),
+    Check(
+        "context",
+        lambda c: not _CONTEXT.fullmatch(c.get("context") or ""),
+        "may hold letters, digits, _ and - only",
+    ),
+    Check(
+        "",
+        lambda c: not {"pattern", "context", "filters"} & c.keys(),
+        "needs a pattern, a context or filters",
+    ),
+)
+CONSEQUENCE = (
+    Check(
+        "userData",
+        lambda c: len(msgspec.json.encode(c.get("userData"))) > USER_DATA,
+        f"is larger than {USER_DATA} bytes",
+    ),
+)
+PROMOTED = (
+    Check("", lambda p: ("objectID" in p) == ("objectIDs" in p), "needs an objectID or objectIDs"),
+)
+EDIT = (
+    Check(
+        "insert",
+        lambda e: e["type"] == "replace" and "insert" not in e,
+        "is missing; a replace needs it",
+    ),
+)
+SPAN = (Check("", lambda s: bool(s["from"] >= s["until"]), "ends before it begins"),)
+
+
+def check_parts(rule: Part, at: str = "") -> None:
+    """Raise `BadInput` where parts of a rule do not fit each other; `at` leads their places."""
+    for where, part, checks in _parts(rule):
+        for member, is_wrong, text in checks:
+            if is_wrong(part):
+                wrong = place(where, member) if member else where
+                raise BadInput(f"`{place(at, wrong)}` {text}")
+
+
+def _parts(rule: Part) -> Iterator[tuple[str, Part, Iterable[Check]]]:
+    consequence = rule["consequence"]
+    query = (consequence.get("params") or {}).get("query")
+    edits = query.get("edits") if isinstance(query, Mapping) else ()
+    yield from _each("conditions", rule.get("conditions"), CONDITION)
+    yield "consequence", consequence, CONSEQUENCE
+    yield from _each("consequence.promote", consequence.get("promote"), PROMOTED)
+    yield from _each("consequence.params.query.edits", edits, EDIT)
+    yield from _each("validity", rule.get("validity"), SPAN)
+
+
+def _each(
+    where: str, parts: Iterable[Part] | None, checks: Iterable[Check]
+) -> Iterator[tuple[str, Part, Iterable[Check]]]:
+    for number, part in enumerate(parts or ()):
+        yield f"{where}[{number}]", part, checks
