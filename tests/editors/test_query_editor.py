@@ -6,6 +6,7 @@ import shlex
 import subprocess
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -19,6 +20,7 @@ from svc_notebook.editors.searching.editor import QueryEditor
 from svc_notebook.editors.searching.panel import list_parameters
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.magics.magic import run
+from svc_notebook.verbs.line import split_line
 from tests.conftest import Running
 
 
@@ -200,10 +202,12 @@ def test_code_does_what_the_editor_does(
     assert f"X-Service-API-Key: {service.adminKey}" in shown
 
 
-def test_an_index_of_any_name_becomes_code(client: Client) -> None:
-    codes = write_codes(client.connection, "a b/'c", {"query": "x"})
+@pytest.mark.parametrize("index", ["a b/'c", "lampé", 'the "best"', 'it\'s "so"'])
+def test_an_index_of_any_name_becomes_code(client: Client, index: str) -> None:
+    codes = write_codes(client.connection, index, {"query": "x"})
 
-    assert "a%20b%2F%27c" in codes["curl"]
+    assert f"/1/indexes/{quote(index, safe='')}/query" in codes["curl"].replace("'", "")
+    assert split_line(codes["Magic"].splitlines()[0])[-1].text == index
     compile(codes["Python"], "code", "exec")
 
 

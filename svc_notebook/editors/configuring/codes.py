@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from svc_notebook.client.connection import Connection
+from svc_notebook.verbs.line import quote_word
 
 
 def write_codes(
@@ -21,7 +22,7 @@ def write_codes(
     body = json.dumps(changes, indent=2, ensure_ascii=False)
     return {
         "Python": _write_python(index, changes, forward=forward),
-        "Magic": f"%%svc settings set {json.dumps(index)}{flag}\n{body}",
+        "Magic": f"%%svc settings set {quote_word(index)}{flag}\n{body}",
         "curl": _write_curl(connection, index, changes, forward=forward),
     }
 

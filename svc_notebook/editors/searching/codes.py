@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from svc_notebook.client.connection import Connection
+from svc_notebook.verbs.line import quote_word
 
 WIDTH = 88
 
@@ -36,7 +37,7 @@ def write_python(index: str, params: dict[str, Any]) -> str:
 def write_magic(index: str, params: dict[str, Any]) -> str:
     """Write a cell of `%%svc search`."""
     body = json.dumps(params, indent=2, ensure_ascii=False)
-    return f"%%svc search {_word(index)}\n{body}"
+    return f"%%svc search {quote_word(index)}\n{body}"
 
 
 def write_curl(connection: Connection, index: str, params: dict[str, Any]) -> str:
@@ -56,7 +57,3 @@ def write_curl(connection: Connection, index: str, params: dict[str, Any]) -> st
 
 def _literal(value: Any) -> str:
     return pprint.pformat(value, width=WIDTH - 8, sort_dicts=False)
-
-
-def _word(text: str) -> str:
-    return text if text.replace("_", "").replace("-", "").isalnum() else json.dumps(text)
