@@ -22,6 +22,8 @@ T = TypeVar("T")
 # How long a stopped query may take to end, in seconds.
 PATIENCE = 0.5
 SETTINGS = {"threads": min(4, os.cpu_count() or 1), "memory_limit": "128MB"}
+# Columns of a table that is no longer read in several threads.
+WIDE = 100
 
 KIND = re.compile(r"[A-Z][A-Za-z-]*(?: [A-Za-z/]+)* Error: ")
 ADVICE = {
@@ -72,12 +74,17 @@ class Database:
         """Tell the names of a query's columns as they are written, twins too."""
         return [row[0] for row in self.rows(f"DESCRIBE {query}")]
 
-    def keep(self, query: str, limit: int | None) -> str:
+    def keep(self, query: str, name: str) -> str:
         """Run a query once and keep its rows on the disk, in order; returns what to read."""
-        end = "" if limit is None else f" LIMIT {limit}"
-        self.rows(f"ATTACH {text(str(self.folder / 'kept.db'))} AS kept")
-        self.rows(f"CREATE TABLE kept.given AS {query}{end}")
-        return "kept.given"
+        self.rows(f"ATTACH IF NOT EXISTS {text(str(self.folder / 'kept.db'))} AS kept")
+        self.rows(f"CREATE OR REPLACE TABLE kept.{name} AS {query}")
+        return f"kept.{name}"
+
+    def make_room(self, columns: int) -> None:
+        """Let a wide table have what it needs: rows are read 2,048 at a time in each thread."""
+        if columns > WIDE:
+            self.rows("SET threads = 1")
+            self.rows(f"SET memory_limit = '{128 + columns}MB'")
 
     def register(self, name: str, table: Any) -> None:
         """Make an Arrow table known by a name."""

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from svc_notebook.bulk import sql
 from svc_notebook.bulk.database import Database
-from svc_notebook.bulk.dialect import Dialect, sniff_dialect
+from svc_notebook.bulk.dialect import Dialect, longest_record, sniff_dialect
 from svc_notebook.bulk.encoding import SAMPLE, holds_utf8, rewrite, sniff_encoding
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.table import Fault, Field, Table
 from svc_notebook.errors import BadInput
 
+# Records a plain scan has room for, and those that are given it; more is a quote never closed.
+LONGEST, LARGEST = 2_000_000, 64_000_000
 REASONS = {
     "MISSING COLUMNS": "has fewer columns than the header",
     "TOO MANY COLUMNS": "has more columns than the header",
@@ -25,7 +27,13 @@ REASONS = {
 
 
 def open_delimited(
-    paths: Sequence[Path], name: str, options: Options, db: Database, *, plain: bool = False
+    paths: Sequence[Path],
+    name: str,
+    options: Options,
+    db: Database,
+    *,
+    plain: bool = False,
+    longest: int = LONGEST,
 ) -> Table:
     """Open files of one header as one table; `plain` says that they are rewritten already."""
     if not plain:
@@ -36,16 +44,26 @@ def open_delimited(
     fields = tuple(Field(n, f"c{i}", "VARCHAR") for i, n in enumerate(dialect.names))
     if not fields:
         raise BadInput(f"{name} is empty: there is no header and no row")
+
+    def otherwise(faults: list[Fault] | None) -> Table | None:
+        if longest == LONGEST and (found := _longest_record(paths, dialect)) > LONGEST:
+            db.rows("SET threads = 1")
+            db.rows(f"SET memory_limit = '{128 + found // 100_000}MB'")
+            table = open_delimited(paths, name, options, db, plain=True, longest=2 * found)
+            return replace(table, notes=(*notes, *table.notes))
+        return None if plain else _rewritten(paths, name, options, db, faults)
+
     return Table(
         db=db,
-        sql=_scan(paths, dialect, "ignore_errors=true"),
-        watched_sql=_scan(paths, dialect, "store_rejects=true"),
+        # With `ignore_errors` alone, DuckDB leaves out good rows after a broken one.
+        sql=_scan(paths, dialect, longest, "rejects_limit=1"),
+        watched_sql=_scan(paths, dialect, longest, "rejects_limit=0"),
         fields=fields,
         name=name,
         untyped=True,
         notes=(*notes, *dialect.notes),
         skipped=lambda: _skipped(db, dialect, several=len(paths) > 1),
-        otherwise=lambda faults: None if plain else _rewritten(paths, name, options, db, faults),
+        otherwise=otherwise,
     )
 
 
@@ -64,6 +82,13 @@ def _as_utf8(paths: Sequence[Path], options: Options, db: Database) -> tuple[lis
     return readable, notes
 
 
+def _longest_record(paths: Sequence[Path], dialect: Dialect) -> int:
+    """Measure the longest record of files, as far as one can be too long for a plain scan."""
+    large = [path for path in paths if path.stat().st_size > LONGEST]
+    found = max((longest_record(path, dialect) for path in large), default=0)
+    return found if found <= LARGEST else 0
+
+
 def _common_dialect(paths: Sequence[Path], options: Options) -> Dialect:
     first, *others = [sniff_dialect(_sample(path), options) for path in paths]
     for path, dialect in zip(paths[1:], others, strict=True):
@@ -77,13 +102,14 @@ def _sample(path: Path) -> str:
         return file.read(SAMPLE // 4)
 
 
-def _scan(paths: Sequence[Path], dialect: Dialect, mode: str) -> str:
+def _scan(paths: Sequence[Path], dialect: Dialect, longest: int, mode: str) -> str:
     columns = sql.struct({f"c{i}": "VARCHAR" for i, _ in enumerate(dialect.names)})
     call = (
         f"read_csv({sql.listing(map(str, paths))}, auto_detect=false, strict_mode=true, "
         f"delim={sql.text(dialect.separator)}, quote={sql.text(dialect.quote)}, "
         f"escape={sql.text(dialect.escape)}, header={str(dialect.header).lower()}, "
-        f"skip=0, columns={columns}, buffer_size=4000000, {mode})"
+        f"skip=0, columns={columns}, max_line_size={longest}, buffer_size={2 * longest}, "
+        f"store_rejects=true, {mode})"
     )
     # A blank line is no row; only in a file of one column is it taken for one.
     return f"(SELECT * FROM {call} WHERE c0 IS NOT NULL)" if len(dialect.names) == 1 else call

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 
 from svc_notebook.bulk.options import Options
 
@@ -41,6 +42,20 @@ def sniff_dialect(text: str, options: Options) -> Dialect:
         notes.append("no header was found: columns are named column0, column1, …")
     escape = "\\" if f"\\{quote}" in text and quote * 2 not in text else quote
     return Dialect(separator, quote, escape, header, tuple(names), tuple(notes))
+
+
+def longest_record(path: Path, dialect: Dialect) -> int:
+    """Count the bytes of a file's longest record: lines up to one that ends outside quotes."""
+    quote, escaped = dialect.quote.encode(), f"\\{dialect.quote}".encode()
+    longest = length = quotes = 0
+    with path.open("rb") as file:
+        for line in file:
+            length += len(line)
+            quotes += line.count(quote)
+            quotes -= line.count(escaped) if dialect.escape == "\\" else 0
+            if quotes % 2 == 0:
+                longest, length = max(longest, length), 0
+    return max(longest, length)
 
 
 def _quote_of(text: str) -> str:

@@ -85,6 +85,7 @@ class Prepared:
 def prepare(source: Source, index: str, options: Options, db: Database) -> Prepared:
     """Study a source to its end; nothing is sent."""
     table = open_source(source, options, db)
+    db.make_room(len(table.fields))
     if options.timezone:
         db.rows(f"SET TimeZone = '{options.timezone}'")
     table, profile = _studied(table, options)

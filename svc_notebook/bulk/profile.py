@@ -40,6 +40,8 @@ BAD_IDS = (
     ("contains({}, chr(0))", "has an id with a NUL character in it"),
 )
 SAMPLE = 10_000
+# Questions of one pass: a pattern takes half a megabyte in each thread.
+TOGETHER = 256
 
 
 @dataclass(frozen=True)
@@ -79,15 +81,16 @@ def study(table: Table, options: Options) -> Profile:
     """Look at every row once, after a look at the first ones to know what to look for."""
     chosen = choose(table, options)
     open_fields = [field for field in chosen if _is_open(table, field, options)]
-    first = _ask(
-        table.db, _content_questions(open_fields), f"(SELECT * FROM {table.sql} LIMIT {SAMPLE})"
-    )
+    first = _ask(table.db, _content_questions(open_fields), _sample(table, len(open_fields)))
     possible = {field.name: _possible(field, first) for field in open_fields}
     likely = {name: kinds[:1] for name, kinds in possible.items()}
-    answers = _ask(table.db, _questions(table, chosen, likely, first, options), table.scan)
+    # Every column is read each time: a scan skips, and reports, the broken rows it comes across.
+    nulls = list(map(_null, table.fields))
+    asked = _questions(table, chosen, likely, first, options)
+    answers = _ask(table.db, asked, table.scan, always=nulls)
     if odd := [f for f in open_fields if likely[f.name] and not _kind(f, likely[f.name], answers)]:
         # Rarely: what the first rows hold is not what all hold.
-        answers |= _ask(table.db, _second_questions(odd, possible), table.sql)
+        answers |= _ask(table.db, _second_questions(odd, possible), table.sql, always=nulls)
     columns = (
         _open_column(field, possible[field.name], answers, first)
         if field.name in possible
@@ -127,11 +130,24 @@ ROWS = "count(*)"
 Answers = Mapping[str, Any]
 
 
-def _ask(db: Database, questions: Iterable[str], source: str) -> dict[str, Any]:
-    """Compute aggregates in one pass; each is its own key to its answer."""
-    asked = list(dict.fromkeys([ROWS, *questions]))
-    (found,) = db.rows(f"SELECT {', '.join(asked)} FROM {source}")
-    return dict(zip(asked, found, strict=True))
+def _sample(table: Table, columns: int) -> str:
+    """Name the first rows; those of a wide table are kept, as they are asked for several times."""
+    query = f"SELECT * FROM {table.sql} LIMIT {SAMPLE}"
+    wide = columns * len((*KINDS, *HINTS)) > TOGETHER
+    return table.db.keep(query, "first_rows") if wide else f"({query})"
+
+
+def _ask(
+    db: Database, questions: Iterable[str], source: str, always: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Compute aggregates, a few hundred in one pass; each is its own key to its answer."""
+    asked = list(dict.fromkeys(questions))
+    answers: dict[str, Any] = {}
+    for start in range(0, max(len(asked), 1), TOGETHER):
+        portion = list(dict.fromkeys([ROWS, *always, *asked[start : start + TOGETHER]]))
+        (found,) = db.rows(f"SELECT {', '.join(portion)} FROM {source}")
+        answers |= zip(portion, found, strict=True)
+    return answers
 
 
 def _content_questions(fields: Sequence[Field]) -> Iterator[str]:
@@ -154,8 +170,6 @@ def _questions(
     options: Options,
 ) -> Iterator[str]:
     yield _longest(table)
-    # Every column is read, so that a scan that reports broken rows sees all of them.
-    yield from map(_null, table.fields)
     for field in id_fields(table, options):
         yield from (_held(field), _different(field))
     for field in chosen:
@@ -251,7 +265,15 @@ def _words(field: Field) -> str:
 
 def _longest(table: Table) -> str:
     sizes = [f"coalesce(strlen({f.column}::VARCHAR), 0)" for f in table.fields if _is_long(f)]
-    return f"max({' + '.join(sizes) or '0'})"
+    return f"max({_sum(sizes)})"
+
+
+def _sum(parts: Sequence[str]) -> str:
+    """Add up without nesting deep: DuckDB's parser goes a thousand levels down."""
+    if len(parts) < 3:
+        return " + ".join(parts) or "0"
+    half = len(parts) // 2
+    return f"({_sum(parts[:half])} + {_sum(parts[half:])})"
 
 
 def _is_long(field: Field) -> bool:

@@ -57,7 +57,8 @@ def open_query(query: str, options: Options, db: Database) -> Table:
     refuse_twins(names)
     columns = [f"c{i}" for i, _ in enumerate(names)]
     # Its rows are read several times, and asked twice it may well give others, or another order.
-    kept = db.keep(f"SELECT * FROM {inner} AS given({', '.join(columns)})", options.limit)
+    end = "" if options.limit is None else f" LIMIT {options.limit}"
+    kept = db.keep(f"SELECT * FROM {inner} AS given({', '.join(columns)}){end}", "given")
     types = db.types(f"SELECT * FROM {kept}")
     fields = tuple(Field(n, c, types[c]) for n, c in zip(names, columns, strict=True))
     return Table(db=db, sql=kept, fields=fields, name="the SQL query")

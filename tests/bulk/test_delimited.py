@@ -6,6 +6,7 @@ import lzma
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -228,3 +229,39 @@ def test_an_id_is_text_as_it_stands(write: Write) -> None:
     packed = pack(write("id,n\n007,1\n7,2\n"), id="id")
 
     assert [record["objectID"] for record in packed.records] == ["007", "7"]
+
+
+def test_a_table_of_hundreds_of_columns_is_read(tmp_path: Path) -> None:
+    names = [f"c{n}" for n in range(300)]
+    row = {name: n for n, name in enumerate(names)}
+    path = tmp_path / "wide.csv"
+    pd.DataFrame([row, row]).assign(c7=["x", None]).to_csv(path, index=False)
+
+    assert values(path) == [row | {"c7": "x"}, {name: row[name] for name in names if name != "c7"}]
+    assert values(pd.DataFrame([row])) == [row]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    ['2,"y"z,2', '2,"y" z,"b"', "2", "2,x,2,2"],
+    ids=["text after", "text apart", "few", "many"],
+)
+def test_good_rows_after_a_broken_one_are_all_sent(write: Callable[..., Path], broken: str) -> None:
+    more = "".join(f'{n},"two\nlines",{n}\n' for n in range(3, 3000))
+
+    found = pack(write(f"id,a,b\n1,x,1\n{broken}\n{more}"))
+
+    assert [record["id"] for record in found.records] == [1, *range(3, 3000)]
+    assert [row for row, _, _ in found.rejected] == [2]
+
+
+def test_no_row_is_made_of_what_a_long_text_holds(write: Callable[..., Path]) -> None:
+    cell = "1,2,3\n" * 800_000
+    path = write(f'id,a,b\n1,"{cell}",x\n2,short,y\n')
+
+    found = pack(path)
+    everything = pack(path, record_bytes=10_000_000)
+
+    assert [record["id"] for record in found.records] == [2]
+    assert found.rejected[0][2].startswith("is larger than 100,000 bytes")
+    assert [record["a"] for record in everything.records] == [cell, "short"]
