@@ -164,6 +164,7 @@ function render(mount) {
   /** @param {string} id */
   function choose(id) {
     if (id === selected) return;
+    form.settle();
     selected = id;
     drawDetail();
     hits.show(typicalQuery(current()));

@@ -74,6 +74,15 @@ def test_several_rules_are_switched_off_in_one_step(editor: RuleEditor) -> None:
     assert not any("enabled" in rule for rule in editor.value)
 
 
+def test_no_rule_is_made_that_is_none(editor: RuleEditor) -> None:
+    with pytest.raises(BadInput, match="position"):
+        editor.place("3", "pin", -1, "lamps")
+    with pytest.raises(BadOption, match="no rules `nowhere`"):
+        editor.enable("nowhere")
+
+    assert editor.value == [RULE]
+
+
 def test_a_copy_of_a_rule_has_a_name_of_its_own(editor: RuleEditor) -> None:
     names = [editor.duplicate("lamps"), editor.duplicate("lamps")]
 

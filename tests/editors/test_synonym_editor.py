@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -97,6 +99,25 @@ def test_only_synonyms_are_taken(editor: SynonymEditor, value: Any, words: str) 
 def test_an_object_id_is_not_taken_twice(editor: SynonymEditor) -> None:
     with pytest.raises(BadInput, match="another of the synonyms has the objectID `way`"):
         editor.put({**PAIR, "objectID": "way"}, "pair")
+
+
+def test_a_cell_and_a_view_change_the_draft_at_the_same_time(editor: SynonymEditor) -> None:
+    async def act_as_view() -> None:
+        for number in range(60):
+            editor.put({**PAIR, "objectID": f"view-{number}"})
+            await asyncio.sleep(0)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        viewing = stage.begin(act_as_view())
+        for number in range(60):
+            editor.put({**PAIR, "objectID": f"cell-{number}"})
+        viewing.result()
+    finally:
+        sys.setswitchinterval(before)
+
+    assert len(editor.value) == 2 + 60 + 60
 
 
 def one_way(name: str, head: str, *words: str) -> dict[str, Any]:

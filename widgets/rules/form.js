@@ -106,11 +106,17 @@ export function ruleForm(view, send) {
       const other = next?.objectID !== rule?.objectID;
       if (other) {
         adding = false;
+        drawing = true;
         fill(el);
+        drawing = false;
       }
       [rule, shown] = [next, state];
       if (rule) known.ask();
       draw();
+    },
+    /** Take what is being typed, as long as it is this rule's. */
+    settle() {
+      if (el.contains(document.activeElement)) /** @type {HTMLElement} */ (document.activeElement).blur();
     },
     focus: () => /** @type {HTMLElement | null} */ (el.querySelector("input, select"))?.focus(),
     redraw: draw,

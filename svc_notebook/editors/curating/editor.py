@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypedDict
@@ -18,6 +18,7 @@ import pandas as pd
 import traitlets
 
 from svc_notebook.client.waiting import Tasks
+from svc_notebook.editors import stage
 from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.calls import call, tell_progress, wait_for
 from svc_notebook.editors.curating.changes import (
@@ -49,6 +50,7 @@ class Fault(TypedDict, total=False):
 Faults = dict[str, list[Fault]]
 # Of one objectID in a file and in the draft: take the file's, keep the draft's, or replace all.
 Bringing = Literal["take", "keep", "replace"]
+Make = Callable[[list[Document]], list[Document]]
 
 
 class Brought(TypedDict):
@@ -133,7 +135,8 @@ class CurationEditor(Editor):
 
     def read_file(self, path: str | Path, *, replace: bool = False) -> None:
         """Take objects of a CSV, JSON or NDJSON file into the draft."""
-        self._take(self.check(str(path)), replace)
+        found = self.check(str(path))
+        self._change(lambda value: _join(value, found, "replace" if replace else "take"))
 
     def write_file(self, path: str | Path) -> None:
         """Write the draft to a CSV, JSON or NDJSON file."""
@@ -146,20 +149,14 @@ class CurationEditor(Editor):
         """Put an object in place of the one with `id`, or add it; returns its objectID."""
         own = {"objectID": id or self._new_id(), **document}
         [new] = self.check([own])
-        others = [each["objectID"] for each in self.value if each["objectID"] != id]
-        if new["objectID"] in others:
-            raise BadInput(f"another of the {self.kind.name} has the objectID `{new['objectID']}`")
-        at = next((n for n, each in enumerate(self.value) if each["objectID"] == id), None)
-        value = list(self.value)
-        value[at or 0 : at + 1 if at is not None else 0] = [new]
-        self._change(value, merge=merge)
+        self._change(lambda value: self._put_in(value, new, id), merge=merge)
         return str(new["objectID"])
 
     @call
     def remove(self, ids: Sequence[str]) -> None:
         """Take objects out of the draft."""
         gone = {ids} if isinstance(ids, str) else set(ids)
-        self._change([each for each in self.value if each["objectID"] not in gone])
+        self._change(lambda value: [each for each in value if each["objectID"] not in gone])
 
     @call
     def duplicate(self, id: str) -> str:  # noqa: A002
@@ -203,12 +200,9 @@ class CurationEditor(Editor):
         if reader is None:
             raise BadInput(f"{name} should end in one of {', '.join(READERS)}")
         found = self.check(reader(text.removeprefix("\ufeff"), self.kind.shape))
-        before = by_id(self.value)
-        if how == "keep":
-            self._take([each for each in found if each["objectID"] not in before], False)
-        else:
-            self._take(found, how == "replace")
-        changes = changes_of(list(before.values()), self.value)
+        before = self.value
+        self._change(lambda value: _join(value, found, how))
+        changes = changes_of(before, self.value)
         kinds = Counter(change["how"] for change in changes)
         return {
             "read": len(found), "added": kinds["added"], "changed": kinds["changed"],
@@ -260,14 +254,21 @@ class CurationEditor(Editor):
         async with copy_with(self.client, self.kind, self.index, documents) as copy:
             yield copy
 
-    def _change(self, value: list[Document], *, merge: bool = False) -> None:
+    def _change(self, make: Make, *, merge: bool = False) -> None:
+        """Change the draft as it is by then: a cell and a view may both be at it."""
         self._refuse_read_only()
-        self._settle(self._draft.put(value, merge=merge))
 
-    def _take(self, found: list[Document], replace: bool) -> None:
-        new = by_id(found)
-        kept = [] if replace else [new.pop(e["objectID"], e) for e in self.value]
-        self._change([*new.values(), *kept])
+        def change() -> None:
+            self._settle(self._draft.put(make(self._draft.value), merge=merge))
+
+        on_stage(change)
+
+    def _put_in(self, value: list[Document], new: Document, id: str | None) -> list[Document]:  # noqa: A002
+        if any(each["objectID"] == new["objectID"] != id for each in value):
+            raise BadInput(f"another of the {self.kind.name} has the objectID `{new['objectID']}`")
+        if all(each["objectID"] != id for each in value):
+            return [new, *value]
+        return [new if each["objectID"] == id else each for each in value]
 
     def _settle(self, draft: Draft) -> None:
         self.faults = self.find_faults(draft.value)
@@ -292,6 +293,28 @@ class CurationEditor(Editor):
         if wanted and wanted not in taken:
             return wanted
         return f"{wanted or self.kind.name[:-1]}-{secrets.token_hex(4)}"
+
+
+def on_stage(act: Callable[[], None]) -> None:
+    """Do something where views' calls are worked on, one after the other."""
+
+    async def perform() -> None:
+        act()
+
+    if stage.is_here():
+        act()
+    else:
+        stage.run(perform())
+
+
+def _join(value: list[Document], found: list[Document], how: Bringing) -> list[Document]:
+    """Put objects of a file with those of the draft; what is new comes first."""
+    if how == "replace":
+        return found
+    old, new = by_id(value), by_id(found)
+    added = [each for each in found if each["objectID"] not in old]
+    kept = value if how == "keep" else [new.get(each["objectID"], each) for each in value]
+    return [*added, *kept]
 
 
 def _first_twice(names: Iterable[str]) -> str | None:

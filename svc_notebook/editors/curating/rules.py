@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import traitlets
@@ -120,16 +120,19 @@ class RuleEditor(CurationEditor):
     @call
     def place(self, object_id: str, where: Place, position: int, id: str) -> str:  # noqa: A002
         """Pin a record, hide it, or let it stand where it would by itself."""
-        rule = self.get(id)
-        consequence = move_record(rule["consequence"], object_id, where, position)
-        return self.put({**rule, "consequence": consequence}, id)
+
+        def move(rule: Document) -> Document:
+            consequence = move_record(rule["consequence"], object_id, where, position)
+            return {**rule, "consequence": consequence}
+
+        self._revise_each([id], move)
+        return id
 
     @call
     def enable(self, ids: str | Sequence[str], enabled: bool = True) -> None:
         """Switch a rule, or several at once, on or off."""
         names = [ids] if isinstance(ids, str) else ids
-        switched = {name: switch(self.get(name), enabled) for name in names}
-        self._change([switched.get(rule["objectID"], rule) for rule in self.value])
+        self._revise_each(names, lambda rule: switch(rule, enabled))
 
     @call
     async def revise(self, document: dict[str, Any], id: str) -> str:  # noqa: A002
@@ -172,6 +175,16 @@ class RuleEditor(CurationEditor):
             rule["objectID"]: [say_conditions(rule), say_consequence(rule)] for rule in draft.value
         }
         super()._settle(draft)
+
+    def _revise_each(self, ids: Iterable[str], make: Callable[[Document], Document]) -> None:
+        """Put what is made of rules in their places, in one step."""
+        names = {self.get(name)["objectID"] for name in ids}
+
+        def revise(value: list[Document]) -> list[Document]:
+            made = by_id(self.check([make(rule) for rule in value if rule["objectID"] in names]))
+            return [made.get(rule["objectID"], rule) for rule in value]
+
+        self._change(revise)
 
     def _curate(self, query: str, object_id: str, where: Place, position: int) -> str:
         """Change the rule that is for exactly this query, or draft one."""
