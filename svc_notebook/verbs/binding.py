@@ -11,6 +11,7 @@ from typing import Any, get_args
 from svc_notebook.api.checking import check_members
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
 from svc_notebook.verbs.body import read_body, read_documents, read_word
+from svc_notebook.verbs.names import is_tool
 from svc_notebook.verbs.verb import FORMAT, PROFILE, YES, Document, Face, Option, Verb
 
 
@@ -102,7 +103,8 @@ class _Binding:
 
     def _variable(self, name: str, option: str) -> object:
         if name not in self.variables:
-            names = [known for known in self.variables if not known.startswith("_")]
+            found = self.variables.items()
+            names = [one for one, value in found if not (one.startswith("_") or is_tool(value))]
             raise BadOption(
                 f"`{option}` wants the name of a variable; there is no "
                 f"`{name}`{did_you_mean(name, names)}"

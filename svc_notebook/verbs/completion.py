@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol, get_args
 
 from svc_notebook.api import ENDPOINTS
 from svc_notebook.api.checking import hints
 from svc_notebook.api.endpoint import Right
-from svc_notebook.api.parameters import Settings
+from svc_notebook.api.parameters import Settings, default_of
 from svc_notebook.errors import BadOption
+from svc_notebook.verbs import filtering
 from svc_notebook.verbs.line import Word, quote_word, split_typed
 from svc_notebook.verbs.table import VERBS, lists_of, pick_verb
 from svc_notebook.verbs.verb import Face, Option, Verb
@@ -19,7 +21,8 @@ _PIECE = re.compile(r"[^\s,\[\]\"'(){}:]*$")
 _LINE_NAME = re.compile(r"\w*$")
 _LINE_VALUE = re.compile(r"(\w+)\s*:\s+")
 _JSON_NAME = re.compile(r'[{,]\s*"(\w*)$')
-_JSON_VALUE = re.compile(r'"(\w+)"\s*:[^:]*$')
+_JSON_VALUE = re.compile(r'.*"(\w+)"\s*:\s*', re.S)
+_OPEN = re.compile(r"\w\([^()]*$")
 _OUTPUT = Option("-o", "a variable for the result", completes="variable")
 
 
@@ -46,6 +49,14 @@ class Names(Protocol):
         """Name the user's variables."""
         ...
 
+    def values(self, index: str, facet: str) -> Sequence[str]:
+        """Name the values of a facet, the most frequent first."""
+        ...
+
+    def columns(self, source: str) -> Sequence[str]:
+        """Name the columns of a variable's table, or of a file."""
+        ...
+
     def named(self, kind: str, index: str) -> Sequence[str]:
         """Name what else there is of a kind: synonyms, rules, keys, crawlers and the like."""
         ...
@@ -60,6 +71,15 @@ class Suggestions(NamedTuple):
 
     fragment: str
     texts: list[str]
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a line has said so far: the index, the table; and whether a blank ends a word here."""
+
+    index: str = ""
+    source: str = ""
+    bare: bool = False
 
 
 def complete_line(typed: str, face: Face, names: Names) -> Suggestions:
@@ -109,14 +129,14 @@ def _go_on(verb: Verb, words: list[Word], last: Word, face: Face, names: Names) 
     name, equals, value = last.text.partition("=")
     if name.startswith("--") and not equals:
         return _matching(name, [f"--{option}" for option in verb.named(face)])
-    index = _index_in(words, verb, face)
+    place = Place(_said(words, verb, face, "index"), _said(words, verb, face, "df", "source"), True)
     if name.startswith("--"):
         option = verb.named(face).get(name[2:])
-        return _values(option, value, index, names)
+        return _values(option, value, place, names)
     awaited = _awaited(verb, words[1:], face)
     if verb.name == "call" and (awaited is None or awaited.rest):
         return _arguments([word.text for word in words], last.text, names)
-    return _values(awaited, last.text, index, names)
+    return _values(awaited, last.text, place, names)
 
 
 def _arguments(words: Sequence[str], typed: str, names: Names) -> Suggestions:
@@ -138,29 +158,29 @@ def complete_body(line: str, typed: str, names: Names) -> Suggestions:
     if verb is None or not verb.body:
         return Suggestions("", [])
     options = verb.members()
-    index = _index_in(words, verb, "magic")
+    place = Place(_said(words, verb, "magic", "index"))
     if typed.lstrip().startswith(("{", "[")):
-        return _in_json(typed, options, index, names)
+        return _in_json(typed, options, place, names)
     current = typed.rpartition("\n")[2]
     if _LINE_NAME.fullmatch(current):
         return _matching(current, [f"{name}:" for name in options])
     entries = list(_LINE_VALUE.finditer(typed))
     if found := _LINE_VALUE.match(current):
-        return _values(options.get(found[1]), current[found.end() :], index, names)
+        return _values(options.get(found[1]), current[found.end() :], place, names)
     if current[:1].isspace() and entries:
-        return _values(options.get(entries[-1][1]), current.lstrip(), index, names)
+        return _values(options.get(entries[-1][1]), current.lstrip(), place, names)
     return Suggestions("", [])
 
 
-def _in_json(typed: str, options: dict[str, Option], index: str, names: Names) -> Suggestions:
+def _in_json(typed: str, options: dict[str, Option], place: Place, names: Names) -> Suggestions:
     listed = typed.lstrip().startswith("[")
     at_top = (
         typed.count("{") - typed.count("}") == 1 and typed.count("[") - typed.count("]") == listed
     )
     if at_top and (found := _JSON_NAME.search(typed)):
         return _matching(found[1], options)
-    if found := _JSON_VALUE.search(typed):
-        return _values(options.get(found[1]), typed[found.start() :], index, names)
+    if found := _JSON_VALUE.match(typed):
+        return _values(options.get(found[1]), typed[found.end() :], place, names)
     return Suggestions("", [])
 
 
@@ -183,34 +203,52 @@ def _awaited(verb: Verb, words: Sequence[Word], face: Face) -> Option | None:
     return pending or next(iter(operands[placed:]), None)
 
 
-def _index_in(words: Sequence[Word], verb: Verb, face: Face) -> str:
-    """The index a line speaks of, as far as it has been typed."""
+def _said(words: Sequence[Word], verb: Verb, face: Face, *wanted: str) -> str:
+    """The word of a line that is one of these, as far as it has been typed."""
     for count, word in enumerate(words):
         awaited = _awaited(verb, words[1:count], face) if count else None
-        if awaited and awaited.completes == "index" and not word.text.startswith("-"):
+        meant = awaited and {awaited.parameter, awaited.completes} & set(wanted)
+        if meant and not word.text.startswith("-"):
             return word.text
     return ""
 
 
-def _values(option: Option | None, typed: str, index: str, names: Names) -> Suggestions:
+def _values(option: Option | None, typed: str, place: Place, names: Names) -> Suggestions:
     if option is None:
         return Suggestions(typed, [])
     if option.completes == "path":
         return _paths(typed, names)
+    if option.completes == "facet" and (found := _facet_values(option, typed, place, names)):
+        return found
     if option.choices or option.takes(True):
         words = dict.fromkeys(("true", "false") if option.takes(True) else ())
         return _matching(_piece(typed), words | dict.fromkeys(option.choices))
-    named = _named(option, index, names)
-    quoted = typed[:1] in ("'", '"') or _piece(typed) != typed
+    named = _named(option, typed, place, names)
+    quoted = not place.bare or typed[:1] in ("'", '"') or _piece(typed) != typed
     return _matching(_piece(typed), named if quoted else map(quote_word, named))
 
 
-def _named(option: Option, index: str, names: Names) -> Iterable[str]:
+def _facet_values(option: Option, typed: str, place: Place, names: Names) -> Suggestions | None:
+    if option.name not in filtering.KINDS:
+        return None
+    found = filtering.complete_value(
+        option.name, typed, lambda facet: names.values(place.index, facet), bare=place.bare
+    )
+    return Suggestions(*found) if found else None
+
+
+def _named(option: Option, typed: str, place: Place, names: Names) -> Iterable[str]:
     if not option.completes:
         return ()
-    if option.completes in SOURCES:
-        return SOURCES[option.completes](names, index)
-    return names.named(option.completes, index)
+    around = AROUND.get(option.name, ())
+    if around and _OPEN.search(typed):
+        return SOURCES["attribute" if option.name != "replicas" else "index"](names, place)
+    found = SOURCES.get(option.completes, _others(option.completes))(names, place)
+    return [*(f"{modifier}(" for modifier in around), *found]
+
+
+def _others(kind: str) -> Callable[[Names, Place], Iterable[str]]:
+    return lambda names, place: names.named(kind, place.index)
 
 
 def _paths(typed: str, names: Names) -> Suggestions:
@@ -230,14 +268,24 @@ def _matching(fragment: str, names: Iterable[str]) -> Suggestions:
     return Suggestions(fragment, [name for name in names if name.casefold().startswith(wanted)])
 
 
-SOURCES: dict[str, Callable[[Names, str], Iterable[str]]] = {
-    "index": lambda names, index: names.indices(),
-    "attribute": lambda names, index: names.attributes(index),
-    "facet": lambda names, index: names.facets(index),
-    "profile": lambda names, index: names.profiles(),
-    "variable": lambda names, index: names.variables(),
-    "verb": lambda names, index: list(dict.fromkeys(verb.family for verb in VERBS)),
-    "endpoint": lambda names, index: [row.name for row in ENDPOINTS],
-    "setting": lambda names, index: hints(Settings),
-    "right": lambda names, index: get_args(Right),
+SOURCES: dict[str, Callable[[Names, Place], Iterable[str]]] = {
+    "index": lambda names, place: names.indices(),
+    "attribute": lambda names, place: names.attributes(place.index),
+    "facet": lambda names, place: names.facets(place.index),
+    "criterion": lambda names, place: default_of("ranking"),
+    "column": lambda names, place: names.columns(place.source),
+    "profile": lambda names, place: names.profiles(),
+    "variable": lambda names, place: names.variables(),
+    "verb": lambda names, place: list(dict.fromkeys(verb.family for verb in VERBS)),
+    "endpoint": lambda names, place: [row.name for row in ENDPOINTS],
+    "setting": lambda names, place: hints(Settings),
+    "right": lambda names, place: get_args(Right),
+}
+# What may stand around a name, by setting.
+AROUND: dict[str, tuple[str, ...]] = {
+    "ranking": ("asc", "desc"),
+    "customRanking": ("asc", "desc"),
+    "searchableAttributes": ("unordered",),
+    "attributesForFaceting": ("searchable", "filterOnly", "afterDistinct"),
+    "replicas": ("virtual",),
 }

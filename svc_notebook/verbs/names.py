@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import re
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook.errors import SvcError
@@ -15,12 +17,16 @@ if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
 Question = Callable[["AsyncClient"], Coroutine[Any, Any, list[str]]]
+FIRST_PATIENCE = 1.0  # the first question of a client also opens its connection
 PATIENCE = 0.3
 SHORT_PATIENCE = 0.05
 FRESH = 10.0
 _MODIFIER = re.compile(r"\w+\((.*)\)$")
 _SAMPLE = 20
 _MANY = 100
+_VALUES = 1000
+_LONGEST = 100_000  # characters of a file's first line
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
 SHOWN = 4  # characters of a key that tell it from others
 
 
@@ -31,8 +37,11 @@ class LiveNames:
     next time: the question goes on being asked meanwhile, and others wait for less.
     """
 
-    def __init__(self, variables: Mapping[str, object]) -> None:
+    def __init__(
+        self, variables: Mapping[str, object], hidden: Collection[str] = frozenset()
+    ) -> None:
         self._variables = variables
+        self._hidden = hidden
         self._known: dict[tuple[object, ...], tuple[float, list[str]]] = {}
         self._asked: dict[tuple[object, ...], asyncio.Task[list[str]]] = {}
 
@@ -47,6 +56,11 @@ class LiveNames:
     def facets(self, index: str) -> list[str]:
         """Name the attributes for faceting of an index."""
         return self._names(("facets", index), lambda client: _ask_facets(client, index))
+
+    def values(self, index: str, facet: str) -> list[str]:
+        """Name the values of a facet, the most frequent first."""
+        key = ("values", index, facet)
+        return self._names(key, lambda client: _ask_values(client, index, facet))
 
     def named(self, kind: str, index: str) -> list[str]:
         """Name what else there is of a kind, in an index where the kind belongs to one."""
@@ -64,8 +78,20 @@ class LiveNames:
             return ["local"]
 
     def variables(self) -> list[str]:
-        """Name the user's own variables."""
-        return sorted(name for name in self._variables if not name.startswith("_"))
+        """Name the user's own variables that hold something: no module, function or class."""
+        return sorted(
+            name
+            for name, value in self._variables.items()
+            if not (name.startswith("_") or name in self._hidden or is_tool(value))
+        )
+
+    def columns(self, source: str) -> list[str]:
+        """Name the columns of a variable's table, or those in the first line of a file."""
+        found = getattr(self._variables.get(source), "columns", None)
+        try:
+            return [*map(str, found)] if found is not None else _read_header(Path(source))
+        except (TypeError, OSError, UnicodeDecodeError, csv.Error):
+            return []
 
     def paths(self, beginning: str) -> list[str]:
         """Name the files and folders that begin so, folders with a slash."""
@@ -100,7 +126,8 @@ class LiveNames:
     ) -> list[str]:
         task = self._asked.get(key)
         slow = any(not asked.done() for asked in self._asked.values())
-        patience = SHORT_PATIENCE if slow else PATIENCE
+        met = any(known[0] == key[0] for known in self._known)
+        patience = SHORT_PATIENCE if slow else PATIENCE if met else FIRST_PATIENCE
         if task is None or task.get_loop() is not asyncio.get_running_loop():
             task = self._asked[key] = asyncio.ensure_future(question(client))
             task.add_done_callback(_look_at)
@@ -111,6 +138,19 @@ class LiveNames:
         names = [] if task.cancelled() or task.exception() else task.result()
         self._known[key] = (time.monotonic(), names)
         return names
+
+
+def is_tool(value: object) -> bool:
+    """Whether a variable is something to work with, and nothing to work on."""
+    return isinstance(value, (ModuleType, type)) or callable(value)
+
+
+def _read_header(path: Path) -> list[str]:
+    separator = SEPARATORS.get(path.suffix.casefold())
+    if separator is None:
+        return []
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return next(csv.reader([file.readline(_LONGEST)], delimiter=separator), [])
 
 
 def _look_at(task: asyncio.Task[list[str]]) -> None:
@@ -133,6 +173,11 @@ async def _ask_facets(client: AsyncClient, index: str) -> list[str]:
     settings = await client.get_settings(index)
     entries: Iterable[str] = settings.get("attributesForFaceting") or ()
     return sorted(_MODIFIER.sub(r"\1", entry) for entry in entries)
+
+
+async def _ask_values(client: AsyncClient, index: str, facet: str) -> list[str]:
+    answer = await client.search(index, facets=[facet], hitsPerPage=0, maxValuesPerFacet=_VALUES)
+    return list(answer.get("facets", {}).get(facet, {}))
 
 
 async def _ask_synonyms(client: AsyncClient, index: str) -> list[str]:

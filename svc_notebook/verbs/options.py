@@ -26,9 +26,12 @@ ADDRESS = (
 FOLDER = Option("data", "folder of the local service's data", completes="path")
 STAY = Option("stay", "let it run on when this kernel ends", bool)
 ROWS = (
-    Option("id", "column of the objectIDs; found, or made from the row, where not given"),
-    Option("columns", "send only these columns", list[str]),
-    Option("dtype", "types by column, as JSON", dict[str, Any]),
+    Option(
+        "id", "column of the objectIDs; found, or made from the row, where not given",
+        completes="column",
+    ),
+    Option("columns", "send only these columns", list[str], completes="column"),
+    Option("dtype", "types by column, as JSON", dict[str, Any], completes="column"),
     Option("nulls", "what becomes of missing values", Literal["omit", "null", "error"]),
     Option("timezone", "zone of the times that name none"),
     Option(
@@ -41,12 +44,15 @@ ROWS = (
         "replace whole records, update the attributes named, or delete",
         Literal["replace", "update", "update_existing", "delete"],
     ),
-    Option("operations", "operations by column, as JSON, with `update`", dict[str, str]),
+    Option(
+        "operations", "operations by column, as JSON, with `update`", dict[str, str],
+        completes="column",
+    ),
     Option("nest", "make `a.b` columns objects", bool),
     Option("limit", "send only so many rows", int),
     Option("batch", "records in one batch", int),
     Option("in-flight", "batches sent at the same time", int),
-)
+)  # fmt: skip
 IF_EXISTS = Option(
     "if-exists",
     "what to do with an index that exists",

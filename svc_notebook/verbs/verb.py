@@ -16,12 +16,12 @@ from svc_notebook.errors import BadInput
 Face = Literal["magic", "command"]
 Source = Literal[
     "index", "attribute", "facet", "profile", "path", "variable", "verb", "synonym", "rule", "key",
-    "cluster", "crawler", "network", "endpoint", "language", "right", "setting",
+    "cluster", "crawler", "network", "endpoint", "language", "right", "setting", "criterion",
+    "column",
 ]  # fmt: skip
 BOTH: tuple[Face, ...] = ("magic", "command")
 METAVARS: dict[Any, str] = {
-    int: "n", float: "number", list[str]: "name,name", dict[str, Any]: "json",
-    dict[str, str]: "json",
+    int: "n", float: "number", list[str]: "name,name",
 }  # fmt: skip
 
 
@@ -69,7 +69,10 @@ class Option:
         """What stands for its value in a help text."""
         if self.choices:
             return "|".join(self.choices)
-        return (self.completes or METAVARS.get(self.type, "value")).upper()
+        word = (self.completes or METAVARS.get(self.type, "value")).upper()
+        if self.type in (dict[str, Any], dict[str, str]):
+            return "JSON"
+        return f"{word},{word}" if self.completes and self.type == list[str] else word
 
     def takes(self, value: object) -> bool:
         """Whether a value fits its type."""
@@ -209,6 +212,7 @@ SPREAD_SOURCES: dict[str, Source] = {
         ],
         "attribute",
     ),
+    "ranking": "criterion",
     "replicas": "index",
     "indexes": "index",
     "restrictIndices": "index",

@@ -169,6 +169,13 @@ def test_accessors_are_there(notebook: Kernel) -> None:
         ("%svc search films --facets ge", "ge", ["genre"]),
         ("%svc search films --columns ti", "ti", ["title"]),
         ("%svc push films --from basem", "basem", ["basement"]),
+        ("%svc push films --from films --id y", "y", ["year"]),
+        ("%svc search films --filters genre:", "", ["Comedy", "Crime", "Drama", "Horror"]),
+        ("%svc search films god --facetFilters genre:dr", "dr", ["Drama"]),
+        ('%%svc search films\n{"filters": "genre:ho', "ho", ["Horror"]),
+        ("%svc settings films --ranking typ", "typ", ["typo"]),
+        ("%svc settings films --customRanking desc(ye", "ye", ["year"]),
+        ("%svc search films i", "", []),  # and no `import` or `%ls` either
         ("%svc connect lo", "lo", ["local"]),
         ("%%svc search fil", "fil", ["films"]),
         ("%%svc search films\npage: 1\nhitsP", "hitsP", ["hitsPerPage:"]),
@@ -179,6 +186,13 @@ def test_accessors_are_there(notebook: Kernel) -> None:
 )
 def test_tab_completes(notebook: Kernel, code: str, fragment: str, matches: list[str]) -> None:
     assert notebook.complete(code) == (fragment, matches)
+
+
+def test_tab_offers_variables_that_hold_something(notebook: Kernel) -> None:
+    _, matches = notebook.complete("%svc push films --from ")
+
+    assert {"basement", "films"} <= set(matches)
+    assert not {"In", "Out", "exit", "get_ipython", "open", "pd", "os"} & set(matches)
 
 
 def test_tab_completes_files(notebook: Kernel) -> None:

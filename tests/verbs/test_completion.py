@@ -21,6 +21,15 @@ class Known:
     def facets(self, index: str) -> list[str]:
         return {"films": ["genre"], "products": ["brand", "colour"]}.get(index, [])
 
+    def values(self, index: str, facet: str) -> list[str]:
+        brands = ["Acme", "Bolt & Co", "Acorn's", "AND"]
+        return {("products", "brand"): brands, ("films", "genre"): ["Horror"]}.get(
+            (index, facet), []
+        )
+
+    def columns(self, source: str) -> list[str]:
+        return {"df": ["sku", "name"], "my.csv": ["title"]}.get(source, [])
+
     def named(self, kind: str, index: str) -> list[str]:
         return {"synonym": [f"pair-of-{index}"], "language": ["en", "fr"]}.get(kind, [])
 
@@ -55,6 +64,33 @@ class Known:
         ("search films --columns ti", "ti", ["title"]),
         ('search films --attributesToRetrieve ["title", "y', "y", ["year"]),
         ("settings products --customRanking desc(na", "na", ["name"]),
+        ("settings products --ranking ty", "ty", ["typo"]),
+        ("settings products --ranking typo,desc(b", "b", ["brand"]),
+        ("settings products --customRanking d", "d", ["desc("]),
+        ("settings products --attributesForFaceting sea", "sea", ["searchable("]),
+        ("settings products --attributesForFaceting searchable(b", "b", ["brand"]),
+        ("settings products --replicas virt", "virt", ["virtual("]),
+        ("settings products --replicas virtual(f", "f", ["films"]),
+        ("search films --filters genre:", "", ["Horror"]),
+        ("search films --filters genre:h", "h", ["Horror"]),
+        ("search films --filters=genre:h", "h", ["Horror"]),
+        ("search films --filters nothing:h", "h", []),
+        ("search products --filters 'brand:Acme AND brand:ac", "ac", ["Acme"]),
+        (
+            'search products --filters "brand:',
+            "",
+            ["Acme", "'Bolt & Co'", "'AND'"],
+        ),
+        ("search products --filters \"brand:'bo", "bo", ["Bolt & Co"]),
+        ("search products --filters brand:bo", "brand:bo", ["'brand:\"Bolt & Co\"'"]),
+        ("delete products --filters brand:acm", "acm", ["Acme"]),
+        ("search products --facetFilters brand:-acm", "acm", ["Acme"]),
+        ('search products --facetFilters ["brand:Acme", "brand:bo', "bo", ["Bolt & Co"]),
+        ("push films --from df --id s", "s", ["sku"]),
+        ("push films --id s", "s", []),
+        ("push films --from df --columns sku,na", "na", ["name"]),
+        ('push films --from df --operations {"na', "na", ["name"]),
+        ("load my.csv films --id ", "", ["title"]),
         ("connect st", "st", ["staging"]),
         ("search films --profile l", "l", ["local"]),
         ("push films --from ", "", ["df", "other"]),
@@ -116,6 +152,20 @@ def test_a_line_goes_on(typed: str, fragment: str, texts: list[str]) -> None:
         ("search films", 'attributesToRetrieve: ["title", "', "", ["title", "year"]),
         ("search films", 'attributesToRetrieve: ["title",\n  "ye', "ye", ["year"]),
         ("search films lamp --page 2", "facets: ", "", ["genre"]),
+        ("settings films", "ranking: fil", "fil", ["filters"]),
+        ("settings films", "ranking: typo, asc(y", "y", ["year"]),
+        ("settings films", "searchableAttributes:\n  - unordered(ti", "ti", ["title"]),
+        ("search products", "filters: brand:bo", "bo", ['"Bolt & Co"']),
+        ("search products", 'filters: brand:"bo', "bo", ["Bolt & Co"]),
+        ("search products", "facetFilters:\n  - brand:bo", "bo", ["Bolt & Co"]),
+        ("search products", '{"filters": "brand:bo', "bo", ["'Bolt & Co'"]),
+        (
+            "search products",
+            '{"page": 1, "facetFilters": [["brand:Acme", "brand:ac',
+            "ac",
+            ["Acme", "Acorn's"],
+        ),
+        ("settings products", '{"ranking": ["ty', "ty", ["typo"]),
         ("search films", '{"hitsP', "hitsP", ["hitsPerPage"]),
         ("search films", '{"page": 1,\n "hitsP', "hitsP", ["hitsPerPage"]),
         ("search films", '{"facets": ["ge', "ge", ["genre"]),

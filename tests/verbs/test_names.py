@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import svc_notebook as svc
@@ -185,3 +186,19 @@ def test_files_are_named_as_they_are_typed(
         (tmp_path / name).touch()
 
     assert LiveNames({}).paths(beginning) == found
+
+
+def test_the_columns_of_a_table_or_a_file_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "goods.csv"
+    path.write_text('sku,"the name"\n1,lamp\n')
+    names = LiveNames({"df": pd.DataFrame({"a": [1], 7: [2]}), "words": ["x"]})
+
+    assert names.columns("df") == ["a", "7"]
+    assert names.columns(str(path)) == ["sku", "the name"]
+    assert [names.columns(other) for other in ("words", "nowhere.csv", "SELECT 1")] == [[], [], []]
+
+
+def test_only_variables_that_hold_something_are_named() -> None:
+    names = LiveNames({"df": 1, "f": len, "pd": pd, "Out": {}, "_x": 1}, hidden={"Out"})
+
+    assert names.variables() == ["df"]
