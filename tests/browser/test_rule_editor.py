@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Locator, expect
 from tests.browser.lab import Lab
 from tests.browser.looks import CONTRAST, PICTURES
 from tests.browser.notebook import Notebook
+from tests.browser.reopening import reopened
 from tests.browser.shop import INDICES, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
 
@@ -110,6 +111,7 @@ def test_a_rule_is_made_with_the_keyboard_and_applied(editor: Locator, notebook:
     editor.get_by_role("button", name="New rule…").press("Enter")
     editor.get_by_role("dialog").get_by_label("Pattern").press_sequentially("cheap mirror")
     keyboard.press("Enter")
+    expect(editor.get_by_label("Pattern", exact=True)).to_have_value("cheap mirror")
     pin = editor.get_by_label("Pin a record: add")
     pin.press_sequentially("sku-006")
     keyboard.press("Enter")
@@ -248,6 +250,65 @@ def test_a_rule_is_tried_on_queries_that_trigger_it_and_that_do_not(
     assert saved(notebook, "desks")["enabled"] is False
 
 
+def test_one_rule_alone_is_tried_and_what_it_gives_is_shown(editor: Locator) -> None:
+    choose(editor, "Lamps of the week")
+    editor.get_by_role("tab", name="Try it").click()
+    editor.get_by_label("Against").select_option("without")
+    editor.get_by_role("button", name="Try the draft").click()
+
+    row = editor.locator(".svc-impact-row")
+    expect(row).to_contain_text("10 → 8", timeout=15_000)
+    expect(row).to_contain_text("lamps")
+    expect(editor.locator(".svc-impact")).to_contain_text("without lamps")
+    expect(editor).to_contain_text("as saved on")
+
+
+def test_what_the_index_has_is_offered(editor: Locator) -> None:
+    choose(editor, "Lamps of the week")
+    filters = editor.get_by_label("Filters", exact=True)
+
+    def offered(text: str) -> Any:
+        filters.fill(text)
+        return filters.evaluate("el => [...el.list.options].map(option => option.value)")
+
+    expect(filters).to_have_value("price < 90")
+    filters.page.wait_for_function("el => el.list", arg=filters.element_handle())
+    for _ in range(50):
+        if offered("price < 90 AND umb"):
+            break
+        filters.page.wait_for_timeout(100)
+
+    assert offered("price < 90 AND umb") == ["price < 90 AND brand:Umbra"]
+    assert offered("pri") == ["price >= 5", "price <= 101"]
+
+
+def test_all_rules_that_are_shown_are_switched_off(editor: Locator, notebook: Notebook) -> None:
+    editor.get_by_label("Find rules").fill("lamp")
+    expect(editor.locator(".svc-rule-line")).to_have_count(2)
+
+    editor.get_by_label("With all rules shown").select_option("Switch off")
+
+    expect(editor).to_contain_text("2 changed")
+    assert notebook.ask("sorted(r['objectID'] for r in e.value if not r.get('enabled', True))") == [
+        "desks", "lamps", "red-lamp",
+    ]  # fmt: skip
+    editor.get_by_role("button", name="Undo").click()
+    expect(editor).to_contain_text("as saved on")
+
+
+def test_what_is_being_typed_stays_with_its_rule(editor: Locator, notebook: Notebook) -> None:
+    choose(editor, "red lamp")
+    expect(editor.locator(".svc-rule-head")).to_contain_text("red-lamp")
+    editor.get_by_label("Pin a record: add").press_sequentially("sku-006")
+
+    notebook.run("e.pin('new', 'sku-001', 0)", cell=1)
+
+    expect(editor.locator(".svc-rule-head")).to_contain_text("for-new")
+    ids = "[p['objectID'] for p in e.get({!r})['consequence']['promote']]"
+    notebook.await_value(ids.format("red-lamp"), ["sku-021", "sku-006"])
+    assert notebook.ask(ids.format("for-new")) == ["sku-001"]
+
+
 def test_conflicts_lead_to_the_other_rule(editor: Locator) -> None:
     choose(editor, "red lamp")
     fault = editor.locator(".svc-faults")
@@ -344,7 +405,7 @@ def test_a_key_that_may_not_write_is_told(notebook: Notebook, service: Running) 
     assert not notebook.complaints
 
 
-def test_a_service_that_is_gone_is_told_and_the_draft_stays(
+def test_a_service_that_is_gone_is_told_and_one_that_is_back_goes_on(
     notebook: Notebook, service: Running, tmp_path: Path
 ) -> None:
     process, running = start_service(tmp_path / "data")
@@ -357,14 +418,57 @@ def test_a_service_that_is_gone_is_told_and_the_draft_stays(
         expect(editor.locator(".svc-rule-line")).to_have_count(1)
     finally:
         stop_service(process)
+    editor.get_by_label("Filters", exact=True).fill("price > 5")
+    editor.get_by_label("Filters", exact=True).press("Enter")
+    banner = editor.get_by_role("alert").first
 
     editor.get_by_role("button", name="Apply…").click()
     editor.get_by_role("dialog").get_by_role("button", name="Apply").click()
-
-    banner = editor.get_by_role("alert").first
     expect(banner).to_contain_text("See that the service runs", timeout=20_000)
     expect(editor).to_contain_text("not applied yet")
-    assert notebook.ask("len(e.value)") == 1
+    process, _ = start_service(tmp_path / "data", "--port", running.url.rpartition(":")[2])
+    try:
+        apply(editor)
+        expect(banner).to_be_hidden()
+        assert notebook.ask("e.saved == e.value and len(e.value)") == 1
+    finally:
+        stop_service(process)
+
+
+def test_rules_are_there_without_a_kernel(
+    editor: Locator, notebook: Notebook, lab: Lab, chromium: Browser
+) -> None:
+    choose(editor, "red lamp")
+    switch(editor).uncheck()
+    kept = notebook.page.locator(".svc-fallback")
+    expect(kept).to_contain_text("4 rules, not applied yet", timeout=10_000)
+    assert not kept.is_visible()
+
+    with reopened(notebook, lab, chromium) as later:
+        shown = later.page.locator(".svc-fallback")
+        expect(shown).to_be_visible()
+        expect(shown).to_contain_text("4 rules, not applied yet")
+        expect(shown).to_contain_text("the query is “red lamp”")
+        assert not later.complaints
+
+
+def test_trying_shows_how_far_it_is_and_ends_while_a_cell_runs(
+    editor: Locator, notebook: Notebook
+) -> None:
+    notebook.run("e.queries = [f'lamp {n}' for n in range(900)]", cell=1)
+    editor.get_by_role("tab", name="Try it").click()
+    notebook.begin("import time\nfor _ in range(300): time.sleep(0.1)", cell=1)
+
+    editor.get_by_role("button", name="Try the draft").click()
+
+    expect(editor.get_by_role("progressbar")).to_be_visible()
+    expect(editor.locator(".svc-progress")).to_contain_text("searching both ways")
+    editor.get_by_role("button", name="Cancel").click()
+    expect(editor.get_by_role("progressbar")).to_be_hidden()
+    expect(editor.get_by_role("button", name="Try the draft")).to_be_enabled()
+    expect(notebook.page.locator(".jp-InputPrompt", has_text="[*]")).to_have_count(1)
+    notebook.page.evaluate("jupyterapp.commands.execute('notebook:interrupt-kernel')")
+    notebook.page.evaluate("window.ran")
 
 
 def test_what_rules_and_records_hold_is_text_and_fits_400_pixels(

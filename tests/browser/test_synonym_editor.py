@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Locator, expect
 from tests.browser.lab import Lab
 from tests.browser.looks import CONTRAST, PICTURES
 from tests.browser.notebook import Notebook
+from tests.browser.reopening import reopened
 from tests.browser.shop import INDICES, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
 
@@ -171,6 +172,22 @@ def test_words_are_found_among_thousands(notebook: Notebook) -> None:
     assert not notebook.complaints
 
 
+def test_all_that_are_shown_are_deleted_in_one_step(editor: Locator, notebook: Notebook) -> None:
+    editor.get_by_label("Which synonyms").select_option("onewaysynonym")
+    editor.get_by_label("With all synonyms shown").select_option("Delete")
+    expect(editor).to_contain_text("Delete: 3 synonyms. Undo takes it back.")
+    expect(editor).to_contain_text("0 of 4 synonyms")
+    editor.get_by_role("button", name="3 removed").click()
+    expect(editor.locator(".svc-faults")).to_contain_text("Nothing is like that.")
+    editor.get_by_role("button", name="show all").click()
+    expect(editor.get_by_role("row")).to_have_count(1 + 4)
+
+    editor.get_by_role("button", name="Undo").click()
+
+    expect(editor.get_by_role("row")).to_have_count(1 + len(SYNONYMS))
+    assert not notebook.ask("e.dirty")
+
+
 def test_impact_is_shown_before_anything_is_applied(editor: Locator, notebook: Notebook) -> None:
     notebook.run("e.put({'type': 'onewaysynonym', 'input': 'board', 'synonyms': ['desk']})", cell=1)
     editor.get_by_role("tab", name="Impact").click()
@@ -188,12 +205,21 @@ def test_impact_is_shown_before_anything_is_applied(editor: Locator, notebook: N
     expect(editor).to_contain_text("The draft has changed since")
 
 
-def test_files_go_in_and_out(editor: Locator, notebook: Notebook) -> None:
+def test_files_go_in_and_out(editor: Locator, notebook: Notebook, tmp_path: Path) -> None:
     editor.get_by_role("button", name="Import…").click()
     dialog = editor.get_by_role("dialog")
     dialog.locator("textarea").fill('objectID,type,synonyms\nnew,synonym,"[""a"",""b""]"\n')
     dialog.get_by_role("button", name="Import").click()
-    expect(editor).to_contain_text("Taken into the draft: synonyms, 1.")
+    expect(editor).to_contain_text("1 synonyms read: 1 added.")
+    assert notebook.ask("len(e.value)") == len(SYNONYMS) + 1
+
+    editor.get_by_role("button", name="Import…").click()
+    old = tmp_path / "old.csv"
+    old.write_text("objectID,type\nfür,", encoding="latin-1")
+    dialog.get_by_label("File").set_input_files(old)
+    dialog.get_by_label("What is kept").select_option("replace")
+    dialog.get_by_role("button", name="Import").click()
+    expect(editor.get_by_role("alert").first).to_contain_text("old.csv is not text in UTF-8.")
     assert notebook.ask("len(e.value)") == len(SYNONYMS) + 1
 
     editor.get_by_role("button", name="Export…").click()
@@ -222,7 +248,7 @@ def test_a_key_that_may_not_write_is_told(notebook: Notebook, service: Running) 
     expect(editor.get_by_role("row")).to_have_count(1 + len(SYNONYMS))
 
 
-def test_a_service_that_is_gone_is_told_and_the_draft_stays(
+def test_a_service_that_is_gone_is_told_and_one_that_is_back_goes_on(
     notebook: Notebook, service: Running, tmp_path: Path
 ) -> None:
     process, running = start_service(tmp_path / "data")
@@ -239,11 +265,34 @@ def test_a_service_that_is_gone_is_told_and_the_draft_stays(
     editor.get_by_role("button", name="Apply…").click()
     editor.get_by_role("dialog").get_by_role("button", name="Apply").click()
 
-    expect(editor.get_by_role("alert").first).to_contain_text(
-        "See that the service runs", timeout=20_000
-    )
+    banner = editor.get_by_role("alert").first
+    expect(banner).to_contain_text("See that the service runs", timeout=20_000)
     assert notebook.ask("e.value")[0]["synonyms"] == ["a", "b"]
     expect(editor).to_contain_text("not applied yet")
+    process, _ = start_service(tmp_path / "data", "--port", running.url.rpartition(":")[2])
+    try:
+        editor.get_by_role("button", name="Apply…").click()
+        editor.get_by_role("dialog").get_by_role("button", name="Apply").click()
+        expect(editor).to_contain_text("Applied and published.", timeout=20_000)
+        expect(banner).to_be_hidden()
+    finally:
+        stop_service(process)
+
+
+def test_words_are_there_without_a_kernel(
+    editor: Locator, notebook: Notebook, lab: Lab, chromium: Browser
+) -> None:
+    editor.get_by_role("row", name="seats").get_by_role("button", name="Delete").click()
+    kept = notebook.page.locator(".svc-fallback")
+    expect(kept).to_contain_text("6 synonyms, not applied yet", timeout=10_000)
+    assert not kept.is_visible()
+
+    with reopened(notebook, lab, chromium) as later:
+        shown = later.page.locator(".svc-fallback")
+        expect(shown).to_be_visible()
+        expect(shown).to_contain_text("6 synonyms, not applied yet")
+        expect(shown).to_contain_text("lantern")
+        assert not later.complaints
 
 
 def test_words_are_text_and_fit_400_pixels(notebook: Notebook) -> None:
