@@ -73,6 +73,17 @@ def test_a_hit_is_pinned_by_a_key(notebook: Notebook) -> None:
     assert notebook.ask("told") == [{"query": "lamp", "objectID": pinned, "position": 2}]
 
 
+def test_keys_move_among_hits_and_not_among_cells(editor: Locator, notebook: Notebook) -> None:
+    notebook.run("'a cell below'", cell=1)
+    hits = editor.locator(".svc-hit")
+    hits.first.focus()
+
+    for key in ("ArrowDown", "p", "ArrowDown", "ArrowUp", "End"):
+        notebook.page.keyboard.press(key)
+
+    expect(hits.last).to_be_focused()
+
+
 def test_a_search_that_finds_nothing_says_what_to_leave_out(
     editor: Locator, notebook: Notebook
 ) -> None:

@@ -11,6 +11,9 @@ import { oneAtATime } from "./timing.js";
 /** @typedef {import("../types").Progress} Progress */
 /** @typedef {ReturnType<typeof frame>} Frame */
 
+/** What tells a notebook's shortcuts to leave an element's keys alone. */
+const MARK = "data-lm-suppress-shortcuts";
+
 /**
  * Build an editor's frame into a notebook's element. `diff(saved, value)` shows what would be
  * applied; `named` is a class of the editor's own, `retry` the call that may settle an error.
@@ -205,10 +208,16 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
 
   // A notebook has shortcuts of its own, also for single letters: what is typed here stays here,
   // but for saving the notebook where there is nothing else to save. Notebook 7 takes keys before
-  // they arrive here, unless it finds this mark on their way.
+  // they arrive here, unless the element that has the keyboard is marked so.
+  /** @type {HTMLElement} */
+  let shielded = root;
   /** @param {KeyboardEvent} event */
   function shield(event) {
-    root.toggleAttribute("data-lm-suppress-shortcuts", !saves(event) || !buttons.apply.hidden);
+    shielded.removeAttribute(MARK);
+    const at = event.target instanceof HTMLElement && root.contains(event.target) ? event.target : null;
+    if (!at || (saves(event) && buttons.apply.hidden)) return;
+    shielded = at;
+    shielded.setAttribute(MARK, "");
   }
 
   /** @param {KeyboardEvent} event */
