@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 PAGE = 1000  # api.md, Limits
 BATCH = 1000
+# In so many turns of the loop a request has left, unless the service does not take it in.
+TURNS = 5
 AROUND_RECORDS: list[Scope] = ["settings", "synonyms", "rules"]
 
 
@@ -37,8 +39,9 @@ async def browse_pages(
 ) -> AsyncIterator[SearchAnswer]:
     """Yield a whole index page by page, from `cursor` on.
 
-    While a page is worked on, the next one is fetched, and no more. `read` decodes a page, and
-    may make of its records what it likes.
+    While a page is worked on, the next one is fetched, and no more; its request leaves first, so
+    that work without an `await` holds up nothing. `read` decodes a page, and may make of its
+    records what it likes.
     """
     row = SearchApi.browse.endpoint
     options: SearchParams = {"hitsPerPage": PAGE, **params}
@@ -54,6 +57,8 @@ async def browse_pages(
             if not (cursor := page.get("cursor")):
                 break
             ahead = fetch(cursor)
+            for _ in range(TURNS):
+                await asyncio.sleep(0)
             yield page
     finally:
         ahead.cancel()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
@@ -80,8 +79,8 @@ async def read_browse(
     place = _place(cursor)
     pages = client.browse_pages(index, cursor=place["cursor"], read=reader, **shape.asked)
     async for page in pages:
-        # In a thread, for the loop to bring the next page meanwhile.
-        await asyncio.to_thread(gathered.add, page["hits"][place["skip"] :])
+        # Not in a thread: it takes a millisecond, and two of them only contend for Python's lock.
+        gathered.add(page["hits"][place["skip"] :])
         if shape.is_plain:
             reader.expect(gathered.names)
         place = _place(None)

@@ -11,12 +11,14 @@ from typing import Any, Literal
 import pandas as pd
 
 from svc_notebook.errors import BadInput
-from svc_notebook.frames.parts import Part, join_parts, pack_values
+from svc_notebook.frames.parts import Part, join_parts, pack_values, settle_parts
 from svc_notebook.frames.rows import Row
 
 Backend = Literal["numpy_nullable", "pyarrow"]
 # So many records at once stay in the processor's own memory while they become columns.
 CHUNK = 1_000
+# So many such parts become one: a column of a million rows has a few, and is never copied whole.
+SETTLED = 64
 
 
 class Columns:
@@ -32,6 +34,7 @@ class Columns:
         self._flatten = flatten
         self._parts: dict[str, list[Part]] = {name: [] for name in self._wanted or ()}
         self._waiting: list[Any] = []
+        self._unsettled = 0
         self.rows = 0
 
     @property
@@ -53,6 +56,7 @@ class Columns:
     def frame(self) -> pd.DataFrame:
         """Hand over everything taken in as one DataFrame."""
         self._pack()
+        self._settle()
         # Each column's parts go as it is made, so that hardly anything is held twice.
         columns = {name: join_parts(self._parts.pop(name)) for name in [*self._parts]}
         return pd.DataFrame(columns, index=pd.RangeIndex(self.rows), copy=False)
@@ -67,6 +71,15 @@ class Columns:
         self.rows += len(records)
         for name in self._parts.keys() - packed.keys():
             self._parts[name].append(len(records))
+        self._unsettled += 1
+        if self._unsettled == SETTLED:
+            self._settle()
+
+    def _settle(self) -> None:
+        if self._unsettled:
+            for parts in self._parts.values():
+                settle_parts(parts, self._unsettled)
+        self._unsettled = 0
 
     def _pivot(self, records: list[Any]) -> Iterator[tuple[str, list[Any]]]:
         if isinstance(records[0], Row):

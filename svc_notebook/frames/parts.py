@@ -65,6 +65,14 @@ def _with_gaps(values: list[Any]) -> ExtensionArray:
     return pd.array(values, dtype="Int64")
 
 
+def settle_parts(parts: list[Part], count: int) -> None:
+    """Make one part of the last texts, for what they took to serve those that come next."""
+    last = parts[-count:]
+    if ARROW and {_kind(part) for part in last if not isinstance(part, int)} == {"arrow"}:
+        filled = [_gap(part, "arrow") if isinstance(part, int) else part for part in last]
+        parts[-count:] = [pa.concat_arrays(filled)]
+
+
 def join_parts(parts: Sequence[Part]) -> pd.Series[Any]:
     """Join parts to a column, in a dtype that suits all."""
     kinds = {_kind(part) for part in parts if not isinstance(part, int)}
@@ -95,8 +103,7 @@ def _values(part: Part) -> list[Any]:
 def _joined(parts: Sequence[Part], kind: str) -> pd.Series[Any]:
     filled: list[Any] = [_gap(part, kind) if isinstance(part, int) else part for part in parts]
     if kind == "arrow":
-        texts = pa.chunked_array(filled).combine_chunks()
-        return pd.Series(pd.array(texts, dtype=TEXT), copy=False)
+        return pd.Series(pd.array(pa.chunked_array(filled), dtype=TEXT), copy=False)
     if all(isinstance(part, np.ndarray) for part in filled):
         return pd.Series(np.concatenate(filled), dtype=kind, copy=False)
     return pd.concat([pd.Series(part, dtype=kind) for part in filled], ignore_index=True)

@@ -1,0 +1,45 @@
+"""Columns of many parts: the same whichever of them were joined before the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal, assert_series_equal
+
+from svc_notebook.frames.columns import CHUNK, SETTLED, Columns
+from svc_notebook.frames.parts import join_parts, pack_values, settle_parts
+
+TEXTS = st.none() | st.text(st.characters(codec="utf-8"), max_size=3)
+MIXED = TEXTS | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False)
+PARTS = st.sampled_from([TEXTS, TEXTS, st.none(), st.integers(-9, 9) | st.none(), MIXED]).flatmap(
+    lambda kind: st.lists(st.lists(kind, min_size=1, max_size=4), min_size=1, max_size=6)
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(PARTS, st.lists(st.integers(1, 3), max_size=4))
+def test_settled_parts_make_the_same_column(parts: list[list[Any]], counts: list[int]) -> None:
+    settled = []
+    for place, values in enumerate(parts):
+        settled.append(pack_values(values))
+        if place < len(counts):
+            settle_parts(settled, counts[place])
+
+    assert_series_equal(join_parts(settled), join_parts([pack_values(each) for each in parts]))
+
+
+def test_a_long_column_of_text_comes_in_few_pieces() -> None:
+    pytest.importorskip("pyarrow")
+    count, gathered = CHUNK * (SETTLED + 2), Columns()
+    records = [{"a": str(n)} if n % 7 else {"b": "é" * (n % 9)} for n in range(count)]
+
+    for start in range(0, count, CHUNK):
+        gathered.add(records[start : start + CHUNK])
+    frame = gathered.frame()
+
+    assert_frame_equal(frame, pd.DataFrame(records)[list(frame)])
+    assert frame["a"].array.__arrow_array__().num_chunks == 2
