@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -21,6 +22,12 @@ DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    with warnings.catch_warnings():
+        warnings.showwarning = _warn
+        return _attempt(words)
+
+
+def _attempt(words: list[str]) -> int:
     try:
         status = _run(words)
         sys.stdout.flush()
@@ -61,6 +68,10 @@ def _status(value: Any) -> int:
     """A load is done when every row is published, a plan when every row could be sent."""
     complete = getattr(value, "complete", not getattr(value, "rejected_rows", 0))
     return DONE if complete else FAILED
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"svc: {message}", file=sys.stderr)
 
 
 def _complain(text: object, status: int) -> int:

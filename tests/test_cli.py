@@ -307,6 +307,22 @@ def test_synonyms_go_out_and_in_again(connected: Svc, tmp_path: Path) -> None:
     assert back.read_text() == 'objectID,type,synonyms\npair,synonym,"[""lamp"",""light""]"\n'
 
 
+def test_a_warning_is_one_line(connected: Svc, lamps: str) -> None:
+    connected("load", lamps, "cli-warned", "--id", "sku")
+
+    done = connected("search", "cli-warned", "lamp", "--filters", "name:x")
+
+    assert done.stderr == "svc: `name` is not among attributesForFaceting of cli-warned\n"
+
+
+def test_what_is_missing_is_left_blank(connected: Svc, lamps: str) -> None:
+    connected("load", lamps, "cli-missing", "--id", "sku")
+
+    done = connected("get", "cli-missing", "007", "nowhere")
+
+    assert not {"None", "NaN", "<NA>"} & set(done.stdout.split())
+
+
 def test_a_key_is_printed_only_when_asked(connected: Svc) -> None:
     hidden = connected("keys", "add", "--acl", "search", "--format", "json")
     shown = connected("keys", "add", "--acl", "search", "--reveal", "--format", "json")

@@ -7,6 +7,7 @@ from typing import Any
 
 from IPython.core.magic import no_var_expand
 
+from svc_notebook.errors import BadOption
 from svc_notebook.verbs.binding import bind_words
 from svc_notebook.verbs.helping import help as help_on
 from svc_notebook.verbs.line import split_line
@@ -29,6 +30,8 @@ def make_magic(shell: Any) -> Magic:
 
 def run(line: str, cell: str | None, variables: dict[str, Any]) -> Any:
     """Do what a line says; with `-o NAME` the value is kept in place of being returned."""
+    if cell is not None and not line.strip():
+        raise BadOption("write the verb after `%%svc`, on its line: `%svc help` lists them")
     verb, words = pick_verb([word.text for word in split_line(line)] or ["help"], "magic")
     call = bind_words(verb, words, "magic", variables, cell)
     value = perform(call, "magic")

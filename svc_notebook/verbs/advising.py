@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook.errors import CallFailed, NotFound, did_you_mean
 from svc_notebook.verbs.binding import Call
 from svc_notebook.verbs.table import VERBS
+from svc_notebook.verbs.warning import warn_user
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient, Client
@@ -40,8 +40,7 @@ def warn_of_no_facets(call: Call, value: Any, client: AsyncClient | Client | Non
     facets = _facets_of(call, client)
     lost = [name for name in named if name not in facets] if facets is not None else []
     if lost:
-        # Said every time, and without a line of this file below it.
-        warnings.warn_explicit(_no_facet(lost[0], call, facets or ()), UserWarning, "<svc>", 1)
+        warn_user(_no_facet(lost[0], call, facets or ()))
 
 
 def _member_meant(call: Call) -> str:

@@ -13,6 +13,7 @@ from svc_notebook.client.hosts import HostChoice
 from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected
 from svc_notebook.session import current, local, use
 from svc_notebook.session.local_service import default_folder, find_running
+from svc_notebook.verbs.warning import warn_user
 
 __all__ = ["connect", "connect_asking", "current", "local", "profiles", "stop", "use"]
 
@@ -69,10 +70,9 @@ def connect_asking(
 ) -> Client:
     """Connect; a key that is nowhere to be found is asked for."""
     if values.get("api_key"):
-        warnings.warn(
+        warn_user(
             "a key in a cell stays in the notebook and its history; leave it out, and it is "
-            "asked for",
-            stacklevel=2,
+            "asked for"
         )
     try:
         return connect(profile, data=data, stay=stay, **values)

@@ -29,7 +29,7 @@ def as_text(value: Any, format: str = "table") -> str:  # noqa: A002
 def _frame_table(frame: DataFrame) -> str:
     if frame.empty:
         return f"(no rows; columns: {', '.join(map(str, frame.columns))})"
-    return _flat(frame).to_string(index=False, max_colwidth=_WIDEST)
+    return _flat(frame).to_string(index=False, max_colwidth=_WIDEST, na_rep="")
 
 
 def _frame_csv(frame: DataFrame) -> str:
@@ -37,8 +37,14 @@ def _frame_csv(frame: DataFrame) -> str:
 
 
 def _flat(frame: DataFrame) -> DataFrame:
-    """Write nested values as JSON."""
-    return frame.map(lambda value: _json(value) if isinstance(value, (list, dict)) else value)
+    """Write nested values as JSON, and nothing for None."""
+    return frame.map(_flat_value)
+
+
+def _flat_value(value: Any) -> Any:
+    if isinstance(value, (list, dict)):
+        return _json(value)
+    return "" if value is None else value
 
 
 def _frame_json(frame: DataFrame) -> str:

@@ -1,0 +1,10 @@
+"""A warning that is meant for whoever typed a line."""
+
+from __future__ import annotations
+
+import warnings
+
+
+def warn_user(text: str) -> None:
+    """Warn every time, and without a line of this package below it."""
+    warnings.warn_explicit(text, UserWarning, "<svc>", 1)
