@@ -19,7 +19,7 @@ from svc_notebook.api.parameters import PARAMETERS, Parameter
 from svc_notebook.frames.origin import READERS
 from svc_notebook.frames.schemas import SCHEMAS
 from svc_notebook.verbs.helping import write_page
-from svc_notebook.verbs.reaching import accessors_of, functions_of, verbs_of
+from svc_notebook.verbs.reaching import accessors_of, functions_of, instead_of, verbs_of
 
 HERE = Path(__file__).parent
 INTERFACES = {"search": "The search service", "crawler": "The crawler", "events": "The events"}
@@ -53,13 +53,16 @@ REACHING = (
     "## From a notebook\n\n"
     "By which function of `svc_notebook` (each with its coroutine twin in `aio`), verb of `%svc` "
     "and `svc`, and accessor each is reached. `svc.call` and `%svc call` reach every one by its "
-    "name; `svc.current()` has them all as methods."
+    "name; `svc.current()` has them all as methods. Where `call` stands alone, the function after *or* "
+    "does the same in another way: with a body for a query string, or many at once for one."
 )
 
 
 def _reach_row(row: Endpoint) -> list[str]:
     places = [functions_of(row.name), verbs_of(row.name), accessors_of(row.name)]
-    return [f"`{row.name}`", *(", ".join(f"`{name}`" for name in names) for names in places)]
+    functions, verbs, accessors = (", ".join(f"`{name}`" for name in names) for names in places)
+    same = instead_of(row.name)
+    return [f"`{row.name}`", f"{functions}; or `{same}`" if same else functions, verbs, accessors]
 
 
 def _endpoint_row(row: Endpoint) -> list[str]:

@@ -48,7 +48,8 @@ def _read(row: Endpoint, arguments: Mapping[str, Any] | Sequence[str]) -> dict[s
         name, equals, text = word.partition("=")
         kinds = _kinds(row)
         if not equals or name not in kinds:
-            known = ", ".join(p for p in row.signature.parameters if p != "params")
+            own = [p for p in row.signature.parameters if p != "params"]
+            known = ", ".join([*own, *(["…"] if row.members else [])]) or "nothing"
             advice = did_you_mean(name, kinds)
             raise BadInput(f"`{row.name}` takes {known} as name=value, not `{word}`{advice}")
         given[name] = read_word(text, kinds[name], name)

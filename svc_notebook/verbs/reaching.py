@@ -90,6 +90,20 @@ REACHED: dict[str, tuple[str, ...]] = {
     "push_events": ("send_events",),
     "delete_user_token": ("delete_user_events",),
 }
+# What does the same as an endpoint that only `call` reaches: another form of it, or many at once.
+INSTEAD = {
+    "get_search": "search",
+    "get_browse": "read_browse",
+    "add_object": "push",
+    "put_object": "push",
+    "delete_object": "delete_records",
+    "partial_update_object": "push(action='update')",
+    "batch_many": "push",
+    "get_object": "read_records",
+    "save_synonym": "save_synonyms",
+    "save_rule": "save_rules",
+    "get_dictionary_entries": "read_dictionary",
+}
 # What stands behind a verb beside the function of its own name.
 _BEHIND = {
     "load_or_plan": ("load",),
@@ -113,6 +127,11 @@ ACCESSORS: dict[str, tuple[str, ...]] = {
 def functions_of(endpoint: str) -> tuple[str, ...]:
     """Name the functions that reach an endpoint."""
     return REACHED[endpoint] or ("call",)
+
+
+def instead_of(endpoint: str) -> str:
+    """Name the function to the same effect, for an endpoint that only `call` reaches."""
+    return INSTEAD.get(endpoint, "")
 
 
 def verbs_of(endpoint: str) -> list[str]:

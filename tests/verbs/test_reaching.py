@@ -14,7 +14,7 @@ from svc_notebook.accessors import FrameAccessor, SeriesAccessor
 from svc_notebook.api import ENDPOINTS, Endpoint, Parcel
 from svc_notebook.client import AsyncClient, Connection, Secret
 from svc_notebook.verbs import aio, keys
-from svc_notebook.verbs.reaching import ACCESSORS, REACHED, functions_of, verbs_of
+from svc_notebook.verbs.reaching import ACCESSORS, INSTEAD, REACHED, functions_of, verbs_of
 from svc_notebook.verbs.table import VERBS
 
 ROW = pd.DataFrame({"objectID": ["1"], "name": ["lamp"]})
@@ -163,3 +163,10 @@ def test_an_accessor_of_the_table_is_there(path: str) -> None:
     owner = FrameAccessor if path.startswith("df.") else SeriesAccessor
 
     assert callable(getattr(owner, path.rpartition(".")[2]))
+
+
+def test_what_only_call_reaches_has_a_function_to_the_same_effect() -> None:
+    alone = {name for name, functions in REACHED.items() if not functions}
+
+    assert alone == INSTEAD.keys()
+    assert all(name.partition("(")[0] in svc.__dir__() for name in INSTEAD.values())
