@@ -4,6 +4,7 @@ import { wrongOnes } from "./curation/review.js";
 import { shell } from "./curation/shell.js";
 import { jsonLines } from "./kit/diff.js";
 import { button, fill, h, setAttribute } from "./kit/dom.js";
+import { toLocal, zone } from "./kit/moment.js";
 import { editTable } from "./kit/table.js";
 import { tabs } from "./kit/tabs.js";
 import { ruleForm } from "./rules/form.js";
@@ -106,7 +107,7 @@ function render(mount) {
         h("b", { dir: "auto" }, when),
         h("span", { class: "hint", dir: "auto" }, rule.description ? `${rule.description}: ` : "", then),
       ),
-      rule.validity?.length ? h("span", { class: "hint", title: "only for a time" }, "◷") : null,
+      rule.validity?.length ? h("span", { class: "hint", title: saySpans(rule.validity) }, "◷") : null,
       faultsOf(rule.objectID).length ? h("span", { class: "odd-text", "aria-label": "has problems" }, "⚠") : null,
     );
   }
@@ -133,7 +134,7 @@ function render(mount) {
       "aria-label": "Pattern",
       placeholder: "words",
     });
-    const answer = await view.ask({
+    const asked = view.ask({
       title: "New rule",
       body: h("div", { class: "form" }, h("p", { class: "hint" }, "When does it apply? All else follows."), h("div", { class: "row" }, when, pattern)),
       buttons: [
@@ -141,7 +142,8 @@ function render(mount) {
         { name: "create", label: "Create", main: true },
       ],
     });
-    if (answer !== "create") return;
+    pattern.focus();
+    if ((await asked) !== "create") return;
     const made = fromCard({ ...toCard({}), when: when.value, pattern: pattern.value });
     await open(view.run("put", { document: { ...(made && { conditions: [made] }), consequence: {} } }));
     form.focus();
@@ -236,5 +238,9 @@ function render(mount) {
   });
   return () => view.close();
 }
+
+/** @param {{from: number, until: number}[]} spans */
+const saySpans = (spans) =>
+  spans.map((span) => [span.from, span.until].map((at) => toLocal(at).replace("T", " ")).join(" – ")).join(", ") + ` (${zone()})`;
 
 export default { render };

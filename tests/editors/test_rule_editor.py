@@ -379,6 +379,12 @@ def test_suggested_filters_are_filters(client: Client, shop: str) -> None:
     assert [client.search(shop, filters=one)["nbHits"] for one in told] == [1] * len(names)
 
 
+def test_records_are_told_by_what_they_are_called(editor: RuleEditor) -> None:
+    told = stage.run(editor.titles(["3", "nowhere"]))
+
+    assert told == {"3": "oak table"}
+
+
 def test_a_key_is_suggested_what_it_may_read(
     editor: RuleEditor, searcher: Callable[..., Client]
 ) -> None:

@@ -15,8 +15,8 @@ const OWN = ["query", "filters", "automaticFacetFilters"];
 /** @param {Frame} view @param {any} rule @param {Propose} propose @param {Ideas} known */
 export function consequenceParts(view, rule, propose, known) {
   return [
-    part("Pin records", "drag hits under Hits, or name them here", pins(rule, propose)),
-    part("Hide records", "", hides(rule, propose)),
+    part("Pin records", "drag hits under Hits, or name them here", pins(rule, propose, known)),
+    part("Hide records", "", hides(rule, propose), known.titles(hiddenOf(rule))),
     part("Change the query", "", ...query(rule, propose)),
     part("Filter", "", ...filters(rule, propose, known)),
     part("Set parameters", "", ...parameters(view, rule, propose)),
@@ -34,8 +34,11 @@ function part(title, hint, ...parts) {
   );
 }
 
-/** @param {any} rule @param {Propose} propose */
-function pins(rule, propose) {
+/** @param {any} rule @returns {string[]} */
+const hiddenOf = (rule) => (rule.consequence.hide ?? []).map((/** @type {any} */ item) => item.objectID);
+
+/** @param {any} rule @param {Propose} propose @param {Ideas} known */
+function pins(rule, propose, known) {
   const own = rule.consequence.promote ?? [];
   /** @param {any[]} next */
   const put = (next) => propose(withConsequence(rule, "promote", listed([...next].sort((a, b) => a.position - b.position))));
@@ -47,7 +50,7 @@ function pins(rule, propose) {
       commas: false,
       change: (words) => put(words.length ? own.with(place, pinOf(words, pin.position)) : own.toSpliced(place, 1)),
     });
-    return h("div", { class: ["row", "pin"] }, h("span", { class: "hint" }, "at"), position, ids);
+    return h("div", { class: ["row", "pin"] }, h("span", { class: "hint" }, "at"), position, h("div", { class: "pinned-ids" }, ids, known.titles(idsOf(pin))));
   });
   const next = own.length ? own[own.length - 1].position + 1 : 0;
   const blank = tagInput({
@@ -88,7 +91,7 @@ function number(value, label, change) {
 /** @param {any} rule @param {Propose} propose */
 function hides(rule, propose) {
   return tagInput({
-    words: (rule.consequence.hide ?? []).map((/** @type {any} */ item) => item.objectID),
+    words: hiddenOf(rule),
     label: "Hidden records",
     placeholder: "objectID, then Enter…",
     commas: false,

@@ -1,6 +1,7 @@
 // What may be typed into a rule, offered while it is typed; anything else may be typed as well.
 
 import { fill, freshId, h } from "../kit/dom.js";
+import { plainText } from "../kit/highlight.js";
 
 /** @typedef {{facets: string[], filters: string[], ranges: string[], indices: string[]}} Found */
 
@@ -50,9 +51,35 @@ export function ideas(view) {
     found = await view.link.call("suggest").catch(() => ((asked = false), found));
   }
 
+  /** @type {Map<string, Promise<string | undefined>>} */
+  const titles = new Map();
+
+  /** Ask for those titles that nobody asked for yet, in one call. @param {string[]} ids */
+  function read(ids) {
+    const unknown = ids.filter((id) => !titles.has(id));
+    if (!unknown.length) return;
+    const answer = view.link.call("titles", { ids: unknown });
+    for (const id of unknown) {
+      const title = answer.then((told) => (id in told ? plainText(told[id]) || id : undefined));
+      titles.set(id, title);
+      title.catch(() => titles.delete(id));
+    }
+  }
+
   const names = () => namesOf(view.value() ?? []);
   return {
     ask,
+    /** What records are called, to stand below their objectIDs. @param {string[]} ids */
+    titles(ids) {
+      const el = h("p", { class: ["hint", "titles"] });
+      if (!ids.length) return el;
+      read(ids);
+      Promise.all(ids.map((id) => titles.get(id))).then(
+        (told) => fill(el, told.flatMap((title, place) => [place ? " · " : null, drawTitle(ids[place], title)])),
+        () => {},
+      );
+      return el;
+    },
     contexts: () => names().contexts,
     tags: () => names().tags,
     facets: () => found.facets,
@@ -64,3 +91,7 @@ export function ideas(view) {
     filters: (text) => goOn(text, [...found.filters, ...found.ranges]),
   };
 }
+
+/** @param {string} id @param {string | undefined} title */
+const drawTitle = (id, title) =>
+  title === undefined ? h("span", { class: "odd-text" }, `there is no record ${id}`) : h("bdi", {}, title);

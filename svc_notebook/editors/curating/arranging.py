@@ -53,7 +53,7 @@ async def arrange(
     titles = {card["id"]: card["title"] for card in draw_hits(found["hits"], [])}
     pins = consequence.get("promote") or []
     away = hidden(consequence)
-    titles |= await _read_titles(
+    titles |= await read_titles(
         client, index, [n for n in (*away, *_names(pins)) if n not in titles]
     )
     order = put_pins([hit["objectID"] for hit in found["hits"]], pins, away)
@@ -64,6 +64,15 @@ async def arrange(
         "hits": [_arranged(name, titles, name in pinned) for name in order[:DEPTH]],
         "hidden": [_arranged(name, titles, False) for name in away],
     }
+
+
+async def read_titles(client: AsyncClient, index: str, names: Sequence[str]) -> dict[str, str]:
+    """Read what records are called; those that are not there are left out."""
+    if not names:
+        return {}
+    wanted: Any = [{"indexName": index, "objectID": name} for name in dict.fromkeys(names)]
+    found = [each for each in (await client.get_objects(wanted))["results"] if each]
+    return {card["id"]: card["title"] for card in draw_hits(found, [])}
 
 
 def put_pins(
@@ -87,14 +96,6 @@ def put_pins(
 
 def _names(pins: Sequence[Mapping[str, Any]]) -> list[str]:
     return [name for pin in pins for name in promoted(pin)]
-
-
-async def _read_titles(client: AsyncClient, index: str, names: Sequence[str]) -> dict[str, str]:
-    if not names:
-        return {}
-    wanted: Any = [{"indexName": index, "objectID": name} for name in dict.fromkeys(names)]
-    found = [each for each in (await client.get_objects(wanted))["results"] if each]
-    return {card["id"]: card["title"] for card in draw_hits(found, [])}
 
 
 def _arranged(name: str, titles: Mapping[str, str], pinned: bool) -> Arranged:

@@ -14,7 +14,7 @@ from svc_notebook.api.shapes import RuleParams
 from svc_notebook.editors.assembly import read_module, read_styles
 from svc_notebook.editors.base import JSON
 from svc_notebook.editors.calls import call
-from svc_notebook.editors.curating.arranging import Arrangement, arrange
+from svc_notebook.editors.curating.arranging import Arrangement, arrange, read_titles
 from svc_notebook.editors.curating.changes import Change, Document, by_id
 from svc_notebook.editors.curating.conflicts import MOST, find_conflicts
 from svc_notebook.editors.curating.editor import CurationEditor, Faults
@@ -155,6 +155,11 @@ class RuleEditor(CurationEditor):
     async def suggest(self) -> Suggestions:
         """Name facets, their values and indices that a rule may speak of, as far as the key may."""
         return await suggest(self.client, self.index)
+
+    @call
+    async def titles(self, ids: Sequence[str]) -> dict[str, str]:
+        """Tell what records are called, those that are there."""
+        return await read_titles(self.client, self.index, ids)
 
     @call(latest=True)
     async def arrange(self, query: str, id: str) -> Arrangement:  # noqa: A002
