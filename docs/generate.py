@@ -53,8 +53,8 @@ REACHING = (
     "## From a notebook\n\n"
     "By which function of `svc_notebook` (each with its coroutine twin in `aio`), verb of `%svc` "
     "and `svc`, and accessor each is reached. `svc.call` and `%svc call` reach every one by its "
-    "name; `svc.current()` has them all as methods. Where `call` stands alone, the function after *or* "
-    "does the same in another way: with a body for a query string, or many at once for one."
+    "name; `svc.current()` has them all as methods. Where `call` stands alone, the function after "
+    "*or* does the same in another way: with a body for a query string, or many at once for one."
 )
 
 
