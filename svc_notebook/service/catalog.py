@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,18 @@ from svc_notebook.errors import NotFound
 from svc_notebook.service.engine import Index, Stock
 from svc_notebook.service.families import group_alike, join_shapes
 from svc_notebook.service.library import Library
-from svc_notebook.service.records import measure_bodies, read_chunks
+from svc_notebook.service.records import (
+    add_stamps,
+    count_bodies,
+    measure_bodies,
+    read_changed,
+    read_chunks,
+    read_ids,
+)
 from svc_notebook.service.shelf import COLUMNS, Lazy, Shelf
 from svc_notebook.service.store import Store
+
+Chunk = list[dict[str, Any]]
 
 
 class Catalog:
@@ -29,6 +38,8 @@ class Catalog:
         self._sizes: dict[int, tuple[int, tuple[int, int]]] = {}
         self.closing = False
         self._by_name: dict[str, Shelf] = {}
+        with store.writing() as connection:
+            add_stamps(connection)
         self.refresh()
         self.sweep()
 
@@ -55,17 +66,32 @@ class Catalog:
         return shelf.over(stock)
 
     def _stock(self, group: list[Shelf]) -> Stock:
-        """Load the files if they are current, else build everything from the records."""
+        """Load the files and what came after them, else build everything from the records."""
         first, shape = group[0], join_shapes(group)
-        loaded = Stock.load(self._files(first.id))
-        if loaded and loaded[1] == first.stamp and loaded[0].shape.serves(shape):
-            self._saved[first.id] = first.stamp
-            return loaded[0]
-        return Stock.filled(shape, self.chunks(first.home))
+        stock, stamp = Stock.load(self._files(first)) or (None, -1)
+        if stock is None or stamp > first.stamp or not stock.shape.serves(shape):
+            shutil.rmtree(self._files(first), ignore_errors=True)
+            return Stock.filled(shape, self.chunks(first.home))
+        if stamp == first.stamp:
+            self._saved[first.id] = stamp
+        else:
+            self._catch_up(stock, stamp, first.home)
+        return stock
 
-    def chunks(self, id: int) -> Iterable[list[dict[str, Any]]]:
+    def _catch_up(self, stock: Stock, stamp: int, home: int) -> None:
+        """Take over what was written after a task; should it be there already, it stays so."""
+        for chunk in self._while_open(read_changed(self.store, home, stamp)):
+            stock.put(chunk)
+        if len(stock) > count_bodies(self.store, home):
+            known = read_ids(self.store, home)
+            stock.delete(name for name in Index(stock=stock).matching({}) if name not in known)
+
+    def chunks(self, id: int) -> Iterable[Chunk]:
         """Read an index's records; ends early, by an error, when the service stops."""
-        for chunk in read_chunks(self.store, id):
+        return self._while_open(read_chunks(self.store, id))
+
+    def _while_open(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+        for chunk in chunks:
             if self.closing:
                 raise InterruptedError("the service is stopping")
             yield chunk
@@ -123,14 +149,16 @@ class Catalog:
     def save(self, shelf: Shelf) -> None:
         """Write the engine's files, so that the next start need not build it again.
 
-        Should a write come in between, the files tell an older stamp than the store and are not
-        believed.
+        What is written in between may be in them or not: it is newer than the stamp they tell,
+        and taken from the records when they are loaded.
         """
-        shelf.engine.get().save(self._files(shelf.id), shelf.stamp)
+        shelf.engine.get().save(self._files(shelf), shelf.stamp)
         self._saved[shelf.id] = shelf.stamp
 
-    def _files(self, id: int) -> Path:
-        return self._folder / str(id)
+    def _files(self, shelf: Shelf) -> Path:
+        """A folder for each index, and for each other whose records it reads as a replica."""
+        own = shelf.home == shelf.id
+        return self._folder / (str(shelf.id) if own else f"{shelf.id}-{shelf.home}")
 
     def sweep(self) -> None:
         """Remove what is left of indices that are gone: entries in memory, and files.
@@ -139,10 +167,11 @@ class Catalog:
         """
         self.library.keep([shelf.id for shelf in self._by_name.values()])
         waiting = (shelf for shelf in self._by_name.values() if not shelf.engine.opened)
-        kept = {str(shelf.id) for shelf in (*waiting, *self.stored())}
+        kept = {self._files(shelf) for shelf in (*waiting, *self.stored())}
         for path in self._folder.iterdir() if self._folder.is_dir() else ():
-            if path.name not in kept:
-                self._saved.pop(int(path.name), None) if path.name.isdecimal() else None
+            if path not in kept:
+                number, _, _ = path.name.partition("-")
+                self._saved.pop(int(number), None) if number.isdecimal() else None
                 shutil.rmtree(path, ignore_errors=True)
 
 

@@ -21,6 +21,9 @@ REST = 0.5
 # Records an index may have for each second of quiet before it is merged into one piece: what takes
 # long waits long, so that a pause between two writes is not spent on merging a million records.
 PATIENCE = 50_000
+# While writes go on without a pause files are written all so many seconds, or more rarely where
+# that takes long: it should cost a twentieth of the time at most.
+SPELL, BURDEN = 10.0, 20
 
 
 class Keeper:
@@ -38,6 +41,7 @@ class Keeper:
         self._warmed: dict[int, tuple[Any, ...]] = {}
         self._retired: set[str] = set()
         self._quiet_since = time.monotonic()
+        self._save_after = self._quiet_since + SPELL
 
     def start(self) -> None:
         """Begin to look."""
@@ -64,15 +68,24 @@ class Keeper:
         self._drop_retired()
         if self._tasks.published != self._seen or self._tasks.last != self._seen:
             self._seen, self._quiet_since = self._tasks.published, time.monotonic()
+            if time.monotonic() > self._save_after:
+                self._save()
             return
         quiet = time.monotonic() - self._quiet_since
-        for shelf in self._catalog.unsaved():
-            self._catalog.save(shelf)
+        self._save()
         for shelf in self._catalog.stored():
             if self._merged.get(shelf.id) != shelf.stamp:
                 self._merge(shelf, quiet)
         self._warm_all()
         self._catalog.sweep()
+
+    def _save(self) -> None:
+        """Write files that are behind; not soon again while writes go on."""
+        start = time.monotonic()
+        for shelf in self._catalog.unsaved():
+            self._catalog.save(shelf)
+        end = time.monotonic()
+        self._save_after = end + max(SPELL, BURDEN * (end - start))
 
     def _drop_retired(self) -> None:
         """Drop tables that no search reads any more: those found at the last look already."""

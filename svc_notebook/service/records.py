@@ -22,8 +22,20 @@ def create_table(connection: sqlite3.Connection, index: int) -> None:
     connection.execute(f"DROP TABLE IF EXISTS records_{index}")
     connection.execute(
         f"CREATE TABLE records_{index} "
-        "(place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)"
+        "(place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
+        "stamp INTEGER NOT NULL, body BLOB NOT NULL)"
     )
+
+
+def add_stamps(connection: sqlite3.Connection) -> None:
+    """Bring tables of older versions up to date; their records count as changed just now."""
+    indices = connection.execute("SELECT id, stamp FROM indices WHERE leader = 0").fetchall()
+    for index, stamp in indices:
+        columns = connection.execute(f"PRAGMA table_info(records_{index})").fetchall()
+        if "stamp" not in [name for _, name, *_ in columns]:
+            connection.execute(
+                f"ALTER TABLE records_{index} ADD COLUMN stamp INTEGER NOT NULL DEFAULT {stamp}"
+            )
 
 
 def find_retired(store: Store) -> set[str]:
@@ -53,19 +65,25 @@ def clear_table(connection: sqlite3.Connection, index: int) -> None:
 
 
 def copy_table(connection: sqlite3.Connection, source: int, target: int) -> None:
-    """Add all records of one index to another, empty one."""
+    """Add all records of one index to another, empty one.
+
+    They count as changed by the last task accepted, lest files of the engine from a time when
+    the other had other records be taken for newer than these.
+    """
     connection.execute(
-        f"INSERT INTO records_{target} SELECT * FROM records_{source} ORDER BY place"
+        f"INSERT INTO records_{target} (place, id, stamp, body) "
+        "SELECT place, id, (SELECT seq FROM sqlite_sequence WHERE name = 'tasks'), body "
+        f"FROM records_{source} ORDER BY place"
     )
 
 
 def put_bodies(
-    connection: sqlite3.Connection, index: int, rows: Iterable[tuple[str, bytes]]
+    connection: sqlite3.Connection, index: int, rows: Iterable[tuple[str, bytes]], stamp: int
 ) -> None:
-    """Store records; one with a known objectID takes the place of the old one."""
+    """Store what a task writes; a record with a known objectID takes the place of the old one."""
     connection.executemany(
-        f"INSERT INTO records_{index} (id, body) VALUES (?, ?) "
-        "ON CONFLICT (id) DO UPDATE SET body = excluded.body",
+        f"INSERT INTO records_{index} (id, stamp, body) VALUES (?, {stamp:d}, ?) "
+        "ON CONFLICT (id) DO UPDATE SET body = excluded.body, stamp = excluded.stamp",
         rows,
     )
 
@@ -110,6 +128,31 @@ def read_chunks(store: Store, index: int) -> Iterator[list[dict[str, Any]]]:
     while rows := read_page(store, index, place, CHUNK):
         place = rows[-1][0]
         yield [msgspec.json.decode(body) for _, body in rows]
+
+
+def read_changed(store: Store, index: int, stamp: int) -> Iterator[list[dict[str, Any]]]:
+    """Read the records that were written after a task, decoded, a chunk at a time."""
+    place, sql = (
+        0,
+        (
+            f"SELECT place, body FROM records_{index} WHERE place > ? AND stamp > ? "
+            "ORDER BY place LIMIT ?"
+        ),
+    )
+    while rows := _rows(store, sql, place, stamp, CHUNK):
+        place = rows[-1][0]
+        yield [msgspec.json.decode(body) for _, body in rows]
+
+
+def count_bodies(store: Store, index: int) -> int:
+    """Count an index's records, without reading them."""
+    rows = _rows(store, f"SELECT count(*) FROM records_{index}")
+    return int(rows[0][0]) if rows else 0
+
+
+def read_ids(store: Store, index: int) -> set[str]:
+    """Read the objectIDs of all records."""
+    return {name for (name,) in _rows(store, f"SELECT id FROM records_{index}")}
 
 
 def measure_bodies(store: Store, index: int) -> tuple[int, int]:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from svc_notebook.service.engine.compounds import Compounds, Splitter
 from svc_notebook.service.engine.names import Names
 from svc_notebook.service.entries import read_entries
-from svc_notebook.service.records import find_retired, read_bodies, read_chunks
+from svc_notebook.service.records import find_retired, read_bodies, read_chunks, read_ids
 from svc_notebook.service.service import Service
 from svc_notebook.service.steps import Step, pack_steps
 from svc_notebook.service.store import Store
@@ -34,11 +41,11 @@ def read_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Count how often an engine is built from the store."""
     built: list[int] = []
 
-    def count(store: Store, index: int) -> Iterator[list[dict[str, Any]]]:
+    def note(store: Store, index: int) -> Iterator[list[dict[str, Any]]]:
         built.append(1)
         return read_chunks(store, index)
 
-    monkeypatch.setattr("svc_notebook.service.catalog.read_chunks", count)
+    monkeypatch.setattr("svc_notebook.service.catalog.read_chunks", note)
     return built
 
 
@@ -56,18 +63,152 @@ def test_a_saved_engine_is_not_built_again(tmp_path: Path, read_again: list[int]
     again.stop()
 
 
-def test_files_older_than_the_store_are_not_believed(tmp_path: Path, read_again: list[int]) -> None:
+def films(service: Service) -> list[str]:
+    return sorted(service.catalog.find("films").engine.get().matching({}))
+
+
+def test_what_was_written_after_the_files_is_taken_from_the_records(
+    tmp_path: Path, read_again: list[int]
+) -> None:
     service = Service(tmp_path)
     service.start()
-    add(service, "1", "2")
+    add(service, "1", "2", "3")
     wait_saved(service)
-    add(service, "3")
+    title = Step("addObject", "2", b'{"objectID":"2","title":"lamp"}')
+    steps = pack_steps(
+        [title, Step("deleteObject", "3"), Step("addObject", "4", b'{"objectID":"4"}')]
+    )
+    wait_published(service, service.accept("films", "steps", steps))
     service.stop()
 
     again = Service(tmp_path)
 
-    assert len(again.catalog.find("films").engine.get()) == 3
-    assert read_again == [1]
+    assert films(again) == ["1", "2", "4"]
+    assert search(again, "lamp") == 1
+    assert read_again == []
+    again.stop()
+
+
+def test_files_are_written_while_writes_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_again: list[int]
+) -> None:
+    monkeypatch.setattr("svc_notebook.service.keeper.SPELL", 0.0)
+    service = Service(tmp_path)
+    service.start()
+    names = map(str, count())
+    while not list((tmp_path / "engine").rglob("manifest.json")):
+        add(service, next(names))
+    add(service, next(names))
+    service.stop()
+
+    again = Service(tmp_path)
+
+    assert len(films(again)) == int(next(names))
+    assert read_again == []
+    again.stop()
+
+
+STEPS = st.lists(
+    st.sampled_from(["put", "cut", "clear", "save", "look", "end"]), min_size=1, max_size=12
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(STEPS, st.randoms(use_true_random=False))
+def test_files_and_records_together_are_what_the_records_say(
+    work: list[str], random: Random
+) -> None:
+    with TemporaryDirectory() as folder:
+        service = start_quietly(folder)
+        for number, step in enumerate(["put", *work, "end"]):
+            names = [str(random.randrange(6)) for _ in range(3)]
+            if step == "save":
+                service.catalog.save(service.catalog.find("films"))
+            elif step == "look":
+                service.catalog.sweep()
+            elif step == "end":
+                service.stop()
+                service = start_quietly(folder)
+                expected = sorted(read_ids(service.store, service.catalog.find("films").id))
+                assert films(service) == expected
+                for name in expected:
+                    body = read_bodies(service.store, service.catalog.find("films").id, [name])
+                    assert search(service, msgspec.json.decode(body[name])["title"]) >= 1
+            else:
+                steps = {
+                    "put": [Step("addObject", n, write_record(n, number)) for n in names],
+                    "cut": [Step("deleteObject", n) for n in names],
+                    "clear": [Step("clear")],
+                }[step]
+                wait_published(service, service.accept("films", "steps", pack_steps(steps)))
+        service.stop()
+
+
+def start_quietly(folder: str) -> Service:
+    """Start a service that writes no files of its own accord."""
+    service = Service(Path(folder))
+    service.catalog.unsaved = list  # type: ignore[method-assign]
+    service.start()
+    return service
+
+
+def write_record(name: str, number: int) -> bytes:
+    return msgspec.json.encode({"objectID": name, "title": f"title{number}of{name}"})
+
+
+def test_files_of_a_replica_say_nothing_once_it_has_records_of_its_own(tmp_path: Path) -> None:
+    service = Service(tmp_path)
+    service.start()
+    sorted_by = {"customRanking": ["asc(n)"], "searchableAttributes": ["n"]}
+    add(service, "1", "2")
+    for links in (["other"], []):
+        order = {"settings": {"replicas": links}, "forward": False}
+        wait_published(service, service.accept("films", "settings", order))
+        order = {"settings": sorted_by, "forward": False}
+        wait_published(service, service.accept("other", "settings", order))
+        add(service, *(links or ["3"]))
+        wait_saved(service)
+    service.stop()
+
+    again = Service(tmp_path)
+
+    assert films(again) == ["1", "2", "3", "other"]
+    assert sorted(again.catalog.find("other").engine.get().matching({})) == ["1", "2", "other"]
+    again.stop()
+
+
+def test_files_newer_than_the_records_are_not_believed(tmp_path: Path) -> None:
+    service = Service(tmp_path / "a")
+    service.start()
+    add(service, "1")
+    service.stop()
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    service = Service(tmp_path / "b")
+    service.start()
+    add(service, "2")
+    wait_saved(service)
+    service.stop()
+    shutil.copytree(tmp_path / "b" / "engine", tmp_path / "a" / "engine", dirs_exist_ok=True)
+
+    again = Service(tmp_path / "a")
+
+    assert films(again) == ["1"]
+    again.stop()
+
+
+def test_a_store_of_an_older_version_is_taken_over(tmp_path: Path) -> None:
+    service = Service(tmp_path)
+    service.start()
+    add(service, "1", "2")
+    with service.store.writing() as connection:
+        connection.execute("ALTER TABLE records_1 DROP COLUMN stamp")
+    service.stop()
+
+    again = Service(tmp_path)
+    again.start()
+    add(again, "3")
+
+    assert films(again) == ["1", "2", "3"]
     again.stop()
 
 
@@ -129,8 +270,8 @@ def test_what_languages_need_is_worked_out_before_the_first_search(
     monkeypatch.setattr("svc_notebook.service.engine.spelling.Compounds", Counting)
     service = Service(tmp_path)
     service.start()
-    settings = {"decompoundedAttributes": {"nl": ["title"]}, "ignorePlurals": ["en"]}
-    order = {"settings": settings, "forward": False}
+    languages = {"decompoundedAttributes": {"nl": ["title"]}, "ignorePlurals": ["en"]}
+    order = {"settings": languages, "forward": False}
     wait_published(service, service.accept("films", "settings", order))
     add(service, "1", "2")
 
@@ -182,8 +323,8 @@ def test_entries_are_compiled_after_a_start_and_not_again_when_settings_change(
     while len(read_entries_again) < 2:
         time.sleep(0.01)
     before = search(again, "light")
-    settings = {"settings": {"hitsPerPage": 5}, "forward": False}
-    wait_published(again, again.accept("films", "settings", settings))
+    order = {"settings": {"hitsPerPage": 5}, "forward": False}
+    wait_published(again, again.accept("films", "settings", order))
 
     assert (before, search(again, "light")) == (1, 1)
     assert sorted(read_entries_again) == ["rules", "synonyms"]
