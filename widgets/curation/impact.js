@@ -118,9 +118,8 @@ export function impactPanel(view, model, { marked } = {}) {
   view.link.watch("value", () => {
     stale.hidden = !found;
   });
-  model.on("change:queries", () => {
-    const now = model.get("queries") ?? [];
-    if (JSON.stringify(now) !== JSON.stringify(queries.words())) queries.show(now);
+  view.link.watch("queries", (now) => {
+    if (JSON.stringify(now ?? []) !== JSON.stringify(queries.words())) queries.show(now ?? []);
   });
   return { el: h("div", { class: "form" }, hint, queries, h("div", { class: "row" }, go, against), stale, result), run };
 }
