@@ -176,7 +176,9 @@ class Editor(anywidget.AnyWidget):
         """Take a draft for the truth and let everyone know."""
         self._draft = draft
         self.value = draft.value
-        self._tell(dirty=draft.is_dirty, undo=bool(draft.past), redo=bool(draft.future))
+        # What applying met was said of another draft.
+        settled = {"error": None} if self.needs else {}
+        self._tell(dirty=draft.is_dirty, undo=bool(draft.past), redo=bool(draft.future), **settled)
         self._fallback.follow()
 
     def _tell(self, **facts: Any) -> None:

@@ -76,6 +76,18 @@ class FakeText extends FakeNode {
   }
 }
 
+/** Whether an element fits one selector: a tag, classes and one attribute; others fit nothing. */
+function fits(el, selector) {
+  const parts = selector.match(/^([a-z]*)((?:\.[\w-]+)*)(?:\[(\w+)\])?(?::not\((?:.*)\))?$/);
+  if (!selector || !parts) return false;
+  const [, tag, names, attribute] = parts;
+  return (
+    (!tag || el.tagName === tag.toUpperCase()) &&
+    names.split(".").every((name) => !name || el.classList.contains(name)) &&
+    (!attribute || attribute in el.attributes)
+  );
+}
+
 class FakeElement extends FakeNode {
   constructor(tag) {
     super();
@@ -86,6 +98,7 @@ class FakeElement extends FakeNode {
     this.style = { setProperty: (name, value) => (this.style[name] = value) };
     this.value = "";
     this.className = "";
+    this.scrollTop = 0;
   }
   get classList() {
     const names = () => this.className.split(" ").filter(Boolean);
@@ -122,11 +135,17 @@ class FakeElement extends FakeNode {
   find(test) {
     return this.children.flatMap((child) => [...(test(child) ? [child] : []), ...child.find(test)]);
   }
-  matches() {
-    return false;
+  matches(selector) {
+    return selector.split(",").some((one) => fits(this, one.trim()));
   }
-  querySelector() {
-    return null;
+  querySelectorAll(selector) {
+    return this.find((el) => el.matches(selector));
+  }
+  querySelector(selector) {
+    return this.querySelectorAll(selector)[0] ?? null;
+  }
+  click() {
+    this.fire("click");
   }
   focus() {
     globalThis.document.activeElement = this;
