@@ -152,10 +152,7 @@ function render(mount) {
   /** Choose the rule that a call answers with. @param {Promise<any>} asked */
   async function open(asked) {
     const id = await asked;
-    if (!id) return;
-    around.clear();
-    choose(id);
-    show();
+    if (id) see(id);
   }
 
   /** @param {string} id */
@@ -206,22 +203,19 @@ function render(mount) {
       button("Delete", () => remove(rule.objectID), { disabled: locked }),
     );
     if (had) on.focus();
-    fill(faults, faultsOf(rule.objectID).map(drawFault));
+    fill(faults, around.drawFaults(rule.objectID, see));
     form.show(rule);
     json.show(rule);
   }
 
-  /** @param {{level: string, text: string, other?: string}} fault */
-  function drawFault({ level, text, other }) {
-    const el = h("p", { class: level === "wrong" ? "wrong-text" : "odd-text" }, level === "wrong" ? "✗ " : "⚠ ", text, " ");
-    if (other) el.append(button(`See ${other}`, () => (choose(other), show()), { class: ["button", "small", "bare"], title: null }));
-    return el;
-  }
-
-  view.link.on("drafted", ({ id }) => {
+  /** @param {string} id */
+  function see(id) {
+    around.clear();
     choose(id);
     show();
-  });
+  }
+
+  view.link.on("drafted", ({ id }) => see(id));
   view.link.watch("value", (value) => {
     rules = value ?? [];
     show();

@@ -149,12 +149,15 @@ function render(mount) {
 
   /** @param {Row} row */
   function drawProblems(row) {
-    fill(
-      problems,
-      faultsOf(row).map(({ level, text }) =>
-        h("p", { class: level === "wrong" ? "wrong-text" : "odd-text" }, level === "wrong" ? "✗ " : "⚠ ", text),
-      ),
-    );
+    fill(problems, around.drawFaults(row.id, see));
+  }
+
+  /** @param {string} id */
+  function see(id) {
+    around.clear();
+    show();
+    table.move(rows.findIndex((row) => row.id === id));
+    table.el.focus();
   }
 
   view.link.watch("value", take);

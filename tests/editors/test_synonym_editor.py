@@ -154,10 +154,23 @@ def one_way(name: str, head: str, *words: str) -> dict[str, Any]:
               "replacements": ["xl"]}],
             {"p": ["odd: records hold placeholders in angle brackets: `<size>`"]},
         ),
+        (
+            [PAIR, {**PAIR, "objectID": "more", "synonyms": ["light", "lantern", "Lamp"]}],
+            {"pair": ["odd: says a part of what `more` says"]},
+        ),
+        (
+            [one_way("1", "lamp", "Lantern"), PAIR],
+            {"1": ["odd: says a part of what `pair` says"]},
+        ),
+        (
+            [one_way("1", "a", "b"), one_way("2", "a", "c", "b")],
+            {"1": ["odd: says a part of what `2` says"]},
+        ),
         ([one_way("1", "a", "b"), one_way("2", "b", "c")], {}),
+        ([PAIR, one_way("1", "lamp", "light"), one_way("2", "lamp", "torch")], {}),
     ],
     ids=["none", "empty", "head", "phrase", "twice", "alone", "itself", "double", "circle",
-         "brackets", "fine"],
+         "brackets", "part", "way", "less", "fine", "apart"],
 )  # fmt: skip
 def test_faults_are_told(synonyms: list[dict[str, Any]], told: dict[str, list[str]]) -> None:
     found = find_faults(synonyms)

@@ -145,6 +145,18 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
         faults.length - wrong ? counted(`${faults.length - wrong} odd`, "+faults", "odd-text") : null,
       );
     },
+    /** What is said of an object; `see` goes to the other one that a fault names. @param {string} id @param {(id: string) => void} see */
+    drawFaults: (id, see) =>
+      faultsOf(id).map(({ level, text, other }) =>
+        h(
+          "p",
+          { class: level === "wrong" ? "wrong-text" : "odd-text" },
+          level === "wrong" ? "✗ " : "⚠ ",
+          text,
+          " ",
+          other ? button(`See ${other}`, () => see(other), { class: ["button", "small", "bare"], title: null }) : null,
+        ),
+      ),
     /** Look for nothing any more. */
     clear() {
       box.value = kind.value = "";

@@ -26,6 +26,9 @@ def find_faults(synonyms: Sequence[Synonym]) -> Faults:
         faults[synonym["objectID"]] += _own_faults(synonym)
     for name, other in _find_doubles(synonyms):
         faults[name].append({"level": "odd", "text": f"says what `{other}` says", "other": other})
+    for name, other in _find_parts(synonyms):
+        text = f"says a part of what `{other}` says"
+        faults[name].append({"level": "odd", "text": text, "other": other})
     for name, words in _find_cycles(synonyms):
         path = " → ".join((*words, words[0]))
         text = f"leads in a circle: {path}; a two-way synonym says it plainly"
@@ -84,6 +87,28 @@ def _find_doubles(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
         first = seen.setdefault(key, synonym["objectID"])
         if first != synonym["objectID"]:
             yield synonym["objectID"], first
+
+
+def _find_parts(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
+    """Yield those that say a part of what another says, and the first that says it all."""
+    groups: dict[tuple[str, str], list[tuple[str, frozenset[str]]]] = defaultdict(list)
+    own: list[tuple[str, str | None, frozenset[str]]] = []
+    for synonym in synonyms:
+        kind, head = synonym["type"], head_of(synonym)
+        words = frozenset(filter(None, map(_fold, words_of(synonym))))
+        if kind in ("synonym", "onewaysynonym") and words:
+            own.append((synonym["objectID"], None if head is None else _fold(head), words))
+            for key in [("", word) for word in words] if head is None else [("to", _fold(head))]:
+                groups[key].append((synonym["objectID"], words))
+    for name, head, words in own:
+        all_of = words if head is None else words | {head}
+        # Who has all words is among those that have the word which the fewest have.
+        near = [*min((groups.get(("", word), []) for word in all_of), key=len)]
+        whole = [other for other, more in near if all_of < more or (head and all_of == more)]
+        if head is not None:
+            whole += [other for other, more in groups["to", head] if words < more]
+        if whole:
+            yield name, whole[0]
 
 
 def _find_cycles(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, list[str]]]:
