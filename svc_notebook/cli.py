@@ -37,7 +37,8 @@ def _attempt(words: list[str]) -> int:
     except BadOption as error:
         return _complain(error, MISUSED)
     except NotConnected as error:
-        return _complain(f"{error}; here, --profile NAME does", FAILED)
+        advice = "; here, --profile NAME does" if "connect(" in f"{error}" else ""
+        return _complain(f"{error}{advice}", FAILED)
     except KeyboardInterrupt as error:
         return _complain(f"{error}" or "interrupted", INTERRUPTED)
     except SvcError as error:

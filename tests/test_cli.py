@@ -315,11 +315,29 @@ def test_a_warning_is_one_line(connected: Svc, lamps: str) -> None:
     assert done.stderr == "svc: `name` is not among attributesForFaceting of cli-warned\n"
 
 
+def test_rows_that_cannot_be_sent_are_told(connected: Svc, tmp_path: Path) -> None:
+    twice = tmp_path / "twice.csv"
+    twice.write_text("sku,name\n1,lamp\n1,desk\n")
+
+    done = connected("load", str(twice), "cli-twice", "--id", "sku")
+    numbers = connected("load", str(twice), "cli-twice", "--id", "sku", "--format", "json")
+
+    assert done.returncode == numbers.returncode == 1
+    assert "has the id of row 1" in done.stdout
+    assert json.loads(numbers.stdout)["rejected_rows"] == 1
+
+
+def test_a_command_is_not_told_of_variables() -> None:
+    assert "--from" not in svc("help", "replace").stdout
+    assert "is for notebooks" in svc("edit", "query", "x").stderr
+
+
 def test_what_is_missing_is_left_blank(connected: Svc, lamps: str) -> None:
     connected("load", lamps, "cli-missing", "--id", "sku")
 
     done = connected("get", "cli-missing", "007", "nowhere")
 
+    assert "nowhere" in done.stdout
     assert not {"None", "NaN", "<NA>"} & set(done.stdout.split())
 
 

@@ -76,7 +76,7 @@ CRAWLING: tuple[Verb, ...] = (
         f"{_HOME}.try_url",
         operands=(
             CRAWLER, operand("url", "the URL"),
-            operand("file", "a JSON file of another configuration, or --from, or a body",
+            operand("file", "a JSON file of another configuration; or say --from, or give a body",
                     completes="path", argument="config", required=False),
         ),
         options=(_CONFIG_FROM,),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from svc_notebook.verbs.binding import usage, written
 from svc_notebook.verbs.table import VERBS, find_verb
-from svc_notebook.verbs.verb import Face, Verb, spread_options
+from svc_notebook.verbs.verb import Face, Option, Verb, spread_options
 
 _WIDTH = 96
 
@@ -90,7 +90,7 @@ def _chapter(verb: Verb, face: Face) -> Iterator[str]:
     yield f"{verb.summary}."
     if verb.placed(face):
         yield ""
-        yield from _columns((operand.name.upper(), operand.help) for operand in verb.placed(face))
+        yield from _columns((o.name.upper(), _help_of(o, face)) for o in verb.placed(face))
     yield from _own_options(verb, face)
     yield from _spread(verb, face)
     if face == "magic":
@@ -99,6 +99,11 @@ def _chapter(verb: Verb, face: Face) -> Iterator[str]:
     yield ""
     yield "Examples:"
     yield from (f"  {_prefix(face)} {example}" for example in verb.examples)
+
+
+def _help_of(operand: Option, face: Face) -> str:
+    """Leave out of a command's help what only a notebook has, variables and bodies."""
+    return operand.help if face == "magic" else operand.help.partition("; or say --from")[0]
 
 
 def _own_options(verb: Verb, face: Face) -> Iterator[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 from collections.abc import Callable, Mapping
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _WIDEST = 60
+_MOST = 10  # rejected rows
+PLAIN = (str, int, float, PurePath)
+TOLD = ["row", "column", "value", "reason"]
 
 
 def as_text(value: Any, format: str = "table") -> str:  # noqa: A002
@@ -21,9 +26,27 @@ def as_text(value: Any, format: str = "table") -> str:  # noqa: A002
         return value or ""
     if hasattr(value, "to_csv"):
         return FRAMES[format](value)
+    if dataclasses.is_dataclass(value):
+        return _result_text(value) if format == "table" else as_text(_numbers(value), format)
     if isinstance(value, Mapping):
         return MAPPINGS[format](value)
     return _json(value) if format == "json" and isinstance(value, list) else str(value)
+
+
+def _result_text(result: Any) -> str:
+    """Write what a load did, with the first rows that it could not send."""
+    rejected = result.rejected if hasattr(result, "plan") else None
+    if rejected is None or rejected.empty:
+        return str(result)
+    return f"{result}\n{_frame_table(rejected[TOLD].head(_MOST))}"
+
+
+def _numbers(result: Any) -> dict[str, Any]:
+    """Take from a result what is no table."""
+    names = [field.name for field in dataclasses.fields(result)]
+    names += ["rejected_rows"] if hasattr(result, "rejected_rows") else []
+    told = {name: getattr(result, name) for name in names}
+    return {name: value for name, value in told.items() if isinstance(value, PLAIN)}
 
 
 def _frame_table(frame: DataFrame) -> str:
@@ -37,14 +60,15 @@ def _frame_csv(frame: DataFrame) -> str:
 
 
 def _flat(frame: DataFrame) -> DataFrame:
-    """Write nested values as JSON, and nothing for None."""
-    return frame.map(_flat_value)
+    """Write nested values as JSON, and nothing for what is missing."""
+    from pandas import isna
 
+    def flat(value: Any) -> Any:
+        if isinstance(value, (list, dict)):
+            return _json(value)
+        return "" if isna(value) is True else value
 
-def _flat_value(value: Any) -> Any:
-    if isinstance(value, (list, dict)):
-        return _json(value)
-    return "" if value is None else value
+    return frame.map(flat)
 
 
 def _frame_json(frame: DataFrame) -> str:

@@ -246,7 +246,7 @@ def find_verb(name: str, face: Face) -> Verb:
     rows = {verb.name: verb for verb in VERBS if face in verb.faces}
     if name not in rows:
         prefix = "%svc" if face == "magic" else "svc"
-        if any(verb.name == name for verb in VERBS):
+        if any(name in (verb.name, verb.family) for verb in VERBS):
             raise BadOption(f"`{name}` is for notebooks; `{prefix} help` lists what is here")
         advice = did_you_mean(name, rows) or f"; `{prefix} help` lists them"
         raise BadOption(f"`{name}` is not a verb{advice}")
