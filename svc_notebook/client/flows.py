@@ -45,18 +45,15 @@ async def browse_pages(
     """
     row = SearchApi.browse.endpoint
     options: SearchParams = {"hitsPerPage": PAGE, **params}
-
-    def fetch(cursor: str | None) -> asyncio.Task[Any]:
-        parcel = row.encode(index, cursor, **options)
-        return asyncio.create_task(client.perform(row, parcel._replace(read=read)))
-
-    ahead = fetch(cursor)
+    first = row.encode(index, cursor, **options)._replace(read=read)
+    ahead = asyncio.create_task(client.perform(row, first))
     try:
         while True:
             page = await ahead
             if not (cursor := page.get("cursor")):
                 break
-            ahead = fetch(cursor)
+            following = first._replace(body={**first.body, "cursor": cursor})
+            ahead = asyncio.create_task(client.perform(row, following))
             for _ in range(TURNS):
                 await asyncio.sleep(0)
             yield page

@@ -75,8 +75,10 @@ async def read_browse(
             columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
         )  # fmt: skip
     shape = _Shape(index, columns, flatten, dtype_backend, params)
-    gathered, reader = shape.gather(), PageReader(only=columns is not None)
-    place = _place(cursor)
+    gathered, place = shape.gather(), _place(cursor)
+    every = columns is None
+    # Records that are skipped say nothing about columns.
+    reader = PageReader(only=not every, peek=every and shape.is_plain and not place["skip"])
     pages = client.browse_pages(index, cursor=place["cursor"], read=reader, **shape.asked)
     async for page in pages:
         # Not in a thread: it takes a millisecond, and two of them only contend for Python's lock.

@@ -31,14 +31,20 @@ class _Page(msgspec.Struct):
     cursor: str | None = None
 
 
+class _Unread(msgspec.Struct):
+    hits: list[msgspec.Raw]
+
+
 class PageReader:
     """Reads pages into rows of the attributes it expects, and into dicts where there are others.
 
-    With `only` those, others are passed over.
+    With `only` those, others are passed over. With `peek` the first record tells which to expect
+    from the beginning.
     """
 
-    def __init__(self, *, only: bool = False) -> None:
+    def __init__(self, *, only: bool = False, peek: bool = False) -> None:
         self._only = only
+        self._peek = peek
         self._expected = 0
         self._decoder: msgspec.json.Decoder[_Page] | None = None
 
@@ -50,6 +56,9 @@ class PageReader:
 
     def __call__(self, content: bytes) -> Any:
         """Read a page; raises `msgspec.DecodeError`."""
+        if self._peek:
+            self._peek = False
+            self.expect(_names_of_first(content))
         try:
             page = self._decoder.decode(content) if self._decoder else None
         except msgspec.ValidationError:
@@ -57,6 +66,14 @@ class PageReader:
         if page is None:
             return msgspec.json.decode(content)
         return {"hits": page.hits, "cursor": page.cursor}
+
+
+def _names_of_first(content: bytes) -> Collection[str]:
+    try:
+        unread = msgspec.json.decode(content, type=_Unread)
+        return msgspec.json.decode(unread.hits[0], type=dict[str, msgspec.Raw])
+    except (msgspec.ValidationError, IndexError):
+        return ()
 
 
 def _make_decoder(names: Collection[str], *, only: bool) -> msgspec.json.Decoder[_Page] | None:

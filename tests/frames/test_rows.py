@@ -35,9 +35,9 @@ PAGES = KINDS.flatmap(
 
 
 @settings(max_examples=150, deadline=None)
-@given(PAGES, st.sampled_from([None, ["b", "a"], ["absent", "objectID"]]))
+@given(PAGES, st.sampled_from([None, ["b", "a"], ["absent", "objectID"]]), st.booleans())
 def test_rows_and_dicts_give_equal_frames(
-    pages: list[list[dict[str, Any]]], wanted: list[str] | None
+    pages: list[list[dict[str, Any]]], wanted: list[str] | None, peek: bool
 ) -> None:
     bodies = [encoded({"hits": hits}) for hits in pages]
 
@@ -45,11 +45,13 @@ def test_rows_and_dicts_give_equal_frames(
     for body in bodies:
         by_dicts.add(msgspec.json.decode(body)["hits"])
 
-    assert_frame_equal(read(bodies, wanted), by_dicts.frame())
+    by_rows = read(bodies, wanted, peek=peek and wanted is None)
+
+    assert_frame_equal(by_rows, by_dicts.frame())
 
 
-def read(bodies: list[bytes], wanted: list[str] | None = None) -> pd.DataFrame:
-    reader, gathered = PageReader(only=wanted is not None), Columns(wanted)
+def read(bodies: list[bytes], wanted: list[str] | None, *, peek: bool) -> pd.DataFrame:
+    reader, gathered = PageReader(only=wanted is not None, peek=peek), Columns(wanted)
     for body in bodies:
         reader.expect(gathered.names)
         gathered.add(reader(body)["hits"])
@@ -72,6 +74,19 @@ def test_attributes_that_are_expected_are_read_into_rows() -> None:
     assert all(isinstance(hit, Row) for hit in page["hits"])
     assert dict(page["hits"][0].pivot(page["hits"])) == {"objectID": ["1", "2"], "n": [1, None]}
     assert page["cursor"] == "next"
+
+
+@pytest.mark.parametrize(
+    ("hits", "are_rows"),
+    [(HITS, True), (HITS[::-1], False), ([], False), ([7], False)],
+    ids=["the first has all", "another has more", "no record", "no records"],
+)
+def test_the_first_record_tells_what_to_expect(hits: list[Any], are_rows: bool) -> None:
+    reader = PageReader(peek=True)
+
+    page = reader(encoded({"hits": hits}))
+
+    assert [isinstance(hit, Row) for hit in page["hits"]] == [are_rows] * len(hits)
 
 
 @pytest.mark.parametrize(
