@@ -29,6 +29,8 @@ from svc_notebook.service.shelf import Shelf
 T = TypeVar("T")
 Params = Mapping[str, Any]
 
+# Lists that may come as one text, their items between commas.
+LISTS = ("facets", "optionalWords")
 # Members that `responseFields` does not take away (api-notes, section 2).
 ALWAYS = {
     "message", "warning", "cursor", "abTestVariantID", "parsedQuery", "serverUsed", "indexUsed",
@@ -187,9 +189,10 @@ def _bind(
         bound |= {"length": min(bound["length"], most)} if "length" in bound else {}
     if call.caller.may("seeUnretrievableAttributes"):
         bound["_seeUnretrievable"] = True
-    if isinstance(facets := bound.get("facets"), str):
-        bound["facets"] = [name for name in facets.split(",") if name]
-    return bound
+    texts = {name: text for name in LISTS if isinstance(text := bound.get(name), str)}
+    return bound | {
+        name: [part for part in text.split(",") if part] for name, text in texts.items()
+    }
 
 
 def _found_members(found: Found) -> dict[str, Any]:

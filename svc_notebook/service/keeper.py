@@ -23,7 +23,7 @@ REST = 0.5
 PATIENCE = 50_000
 # While writes go on without a pause files are written all so many seconds, or more rarely where
 # that takes long: it should cost a twentieth of the time at most.
-SPELL, BURDEN = 10.0, 20
+SPELL, BURDEN = 5.0, 20
 
 
 class Keeper:

@@ -89,6 +89,12 @@ def test_several_facets_may_come_as_one_text(
     assert "message" not in answer
 
 
+def test_several_optional_words_may_come_as_one_text(films: Inside) -> None:
+    body = {"query": "heat nothing nowhere", "optionalWords": "nothing,nowhere"}
+
+    assert [hit["objectID"] for hit in ask(films, "films/query", body)["hits"]] == ["4"]
+
+
 def test_null_stands_for_the_default(films: Inside) -> None:
     answer = ask(films, "films/query", {"query": None, "hitsPerPage": None, "filters": None})
 
