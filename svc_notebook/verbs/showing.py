@@ -18,9 +18,13 @@ from svc_notebook.verbs.clients import AnyClient, asynchronous
 BUDGET = 200_000  # bytes of what is shown
 LONGEST = 400  # characters of one value
 VALUES = 10  # values of one facet
+TITLES = ("title", "name", "label", "headline")  # the attribute by which a hit is known
 _MARKED = "highlighted."
 # Private letters: no record can write a mark of its own with them unseen.
 PRIVATE = ("\ue000", "\ue001")
+
+
+_Facet = tuple[str, list[tuple[str, int]], int]  # its name, the first of its values, how many
 
 
 class Piece(NamedTuple):
@@ -39,7 +43,7 @@ class Shown:
         self._budget = budget
 
     def _repr_html_(self) -> str:
-        rows = (_hit_html(*hit) for hit in _hits(self.frame, self._tags))
+        rows = (_hit_html(hit) for hit in _hits(self.frame, self._tags))
         head = [f"<p>{html.escape(self._headline())}</p>", *map(_facet_html, self._facets())]
         room = self._budget - _size(head)
         return "".join(
@@ -47,7 +51,7 @@ class Shown:
         )
 
     def __repr__(self) -> str:
-        rows = (_hit_text(*hit) for hit in _hits(self.frame, self._tags))
+        rows = (_hit_text(hit) for hit in _hits(self.frame, self._tags))
         head = [f"{_printable(self._headline())}\n", *map(_facet_text, self._facets())]
         room = self._budget - _size(head)
         return "".join([*head, *_within(rows, room, len(self.frame), _MORE_TEXT)]).rstrip("\n")
@@ -60,7 +64,7 @@ class Shown:
         shown = f"{len(self.frame)} of " if found != len(self.frame) else ""
         return f"{shown}{_count(found)}{words} in {facts.get('index', '')}{took}"
 
-    def _facets(self) -> Iterator[tuple[str, list[tuple[str, int]], int]]:
+    def _facets(self) -> Iterator[_Facet]:
         found = self.frame.attrs["svc"].get("facets", {})
         for name, values in found.items():
             yield name, list(values.items())[:VALUES], len(values)
@@ -93,17 +97,30 @@ def _count(found: int) -> str:
     return f"{found:,} hit" + ("" if found == 1 else "s")
 
 
-_Hit = tuple[int, str, list[tuple[str, list[Piece]]]]
+class _Hit(NamedTuple):
+    rank: int
+    id: str
+    title: list[Piece]
+    fields: list[tuple[str, list[Piece]]]
 
 
 def _hits(frame: DataFrame, tags: tuple[str, str]) -> Iterator[_Hit]:
     names = [str(name) for name in frame.columns]
     shown = [name for name in names if name not in ("rank", "objectID", "query")]
     plain = [name for name in shown if not name.startswith(_MARKED)]
+    heading = _heading(frame, plain)
     for number, row in enumerate(frame.to_dict("records"), 1):
-        fields = [(name, _pieces(row.get(f"{_MARKED}{name}"), row[name], tags)) for name in plain]
-        held = [(name, pieces) for name, pieces in fields if pieces]
-        yield int(row.get("rank", number)), str(row["objectID"]), held
+        fields = {name: _pieces(row.get(f"{_MARKED}{name}"), row[name], tags) for name in plain}
+        title = fields.pop(heading, [])
+        held = [(name, pieces) for name, pieces in fields.items() if pieces]
+        yield _Hit(int(row.get("rank", number)), str(row["objectID"]), title, held)
+
+
+def _heading(frame: DataFrame, names: list[str]) -> str:
+    """Choose the attribute that stands above the others: one so called, or the first text."""
+    called = [name for wanted in TITLES for name in names if name.casefold() == wanted]
+    texts = (name for name in names if any(isinstance(value, str) for value in frame[name]))
+    return called[0] if called else next(texts, "")
 
 
 def _pieces(marked: Any, plain: Any, tags: tuple[str, str]) -> list[Piece]:
@@ -142,10 +159,11 @@ def _cut(text: str, tags: tuple[str, str]) -> Iterator[Piece]:
             yield Piece(part, marked)
 
 
-def _hit_html(rank: int, object_id: str, fields: list[tuple[str, list[Piece]]]) -> str:
-    lines = [f"<b>{rank}. {html.escape(_short(object_id))}</b>"]
-    lines += [f"{html.escape(name)}: {''.join(map(_piece_html, held))}" for name, held in fields]
-    return f"<p>{'<br>'.join(lines)}</p>"
+def _hit_html(hit: _Hit) -> str:
+    title = "".join(map(_piece_html, hit.title))
+    head = f"<b>{hit.rank}. {title}</b> <code>{html.escape(_short(hit.id))}</code>"
+    fields = [f"{html.escape(n)}: {''.join(map(_piece_html, held))}" for n, held in hit.fields]
+    return f"<p>{head}<br>{' · '.join(fields)}</p>" if fields else f"<p>{head}</p>"
 
 
 def _piece_html(piece: Piece) -> str:
@@ -153,9 +171,10 @@ def _piece_html(piece: Piece) -> str:
     return f"<mark>{text}</mark>" if piece.marked else text
 
 
-def _hit_text(rank: int, object_id: str, fields: list[tuple[str, list[Piece]]]) -> str:
-    lines = [f"{rank}. {_printable(_short(object_id))}"]
-    lines += [f"   {_printable(name)}: {''.join(map(_piece_text, held))}" for name, held in fields]
+def _hit_text(hit: _Hit) -> str:
+    title = "".join(map(_piece_text, hit.title))
+    lines = [f"{hit.rank}. {f'{title} ' if title else ''}({_printable(_short(hit.id))})"]
+    lines += [f"   {_printable(n)}: {''.join(map(_piece_text, held))}" for n, held in hit.fields]
     return "\n".join(lines) + "\n"
 
 
@@ -169,18 +188,18 @@ def _printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def _facet_html(facet: tuple[str, list[tuple[str, int]], int]) -> str:
-    return f"<p>{html.escape(_facet_line(facet))}</p>"
+def _facet_html(facet: _Facet) -> str:
+    return f"<p><b>{html.escape(facet[0])}</b>: {html.escape(_facet_values(facet))}</p>"
 
 
-def _facet_text(facet: tuple[str, list[tuple[str, int]], int]) -> str:
-    return f"{_printable(_facet_line(facet))}\n"
+def _facet_text(facet: _Facet) -> str:
+    return f"{_printable(f'{facet[0]}: {_facet_values(facet)}')}\n"
 
 
-def _facet_line(facet: tuple[str, list[tuple[str, int]], int]) -> str:
-    name, values, total = facet
+def _facet_values(facet: _Facet) -> str:
+    _, values, total = facet
     more = f", and {total - len(values)} more" if total > len(values) else ""
-    return f"{name}: " + ", ".join(f"{_short(v)} ({count:,})" for v, count in values) + more
+    return ", ".join(f"{_short(v)} ({count:,})" for v, count in values) + more
 
 
 def _short(text: str) -> str:

@@ -37,6 +37,9 @@ def page_of(shown: object) -> str:
     return str(shown._repr_html_())  # type: ignore[attr-defined]
 
 
+TAGS = {"div", "/div", "p", "/p", "b", "/b", "br", "mark", "/mark", "code", "/code"}
+
+
 def tags_in(page: str) -> set[str]:
     return set(re.findall(r"<(/?\w+[^>]*)>", page))
 
@@ -48,14 +51,15 @@ def test_matches_are_marked_and_facets_counted(typed: Typed, index: str) -> None
     assert "2 hits for &quot;lamp&quot; in showing-" in page
     assert "blue <mark>lamp</mark>" in page
     assert "tags: <mark>lamp</mark>, blue" in page
-    assert "price: 9 (1)" in page
+    assert "<b>1. blue <mark>lamp</mark></b> <code>1</code><br>price: 9" in page
+    assert "<b>price</b>: 9 (1)" in page
     assert shown.frame["objectID"].tolist() == ["1", "<b>2"]
 
 
 def test_what_records_write_is_only_text(typed: Typed, index: str) -> None:
     page = page_of(typed(f"show {index} lamp"))
 
-    assert tags_in(page) <= {"div", "/div", "p", "/p", "b", "/b", "br", "mark", "/mark"}
+    assert tags_in(page) <= TAGS
     assert "&lt;em&gt;fake&lt;/em&gt;" in page
     assert "&lt;img src=x" in page
 
@@ -64,7 +68,7 @@ def test_a_terminal_gets_text(typed: Typed, index: str) -> None:
     text = repr(typed(f"show {index} lamp --facets price"))
 
     assert text.splitlines()[0].startswith('2 hits for "lamp" in showing-')
-    assert "   name: blue *lamp*" in text
+    assert "\n1. blue *lamp* (1)\n   price: 9" in text
     assert "<em>fake</em>" in text
 
 
@@ -74,9 +78,23 @@ def test_a_frame_that_a_search_gave_is_shown(index: str) -> None:
 
     assert "<mark>" not in page_of(plain)
     assert "blue <mark>lamp</mark>" in page_of(marked)
-    assert tags_in(page_of(svc.show(svc.search(index, "lamp", highlight=True)))) <= {
-        "div", "/div", "p", "/p", "b", "/b", "br", "mark", "/mark"
-    }  # fmt: skip
+    assert tags_in(page_of(svc.show(svc.search(index, "lamp", highlight=True)))) <= TAGS
+
+
+@pytest.mark.parametrize(
+    ("columns", "head"),
+    [
+        ({"brand": ["Acme"], "Title": ["Lamp"]}, "1. Lamp (7)"),
+        ({"price": [9], "brand": ["Acme"]}, "1. Acme (7)"),
+        ({"price": [9]}, "1. (7)"),
+        ({}, "1. (7)"),
+    ],
+)
+def test_a_hit_is_headed_by_what_it_is_called(columns: dict[str, list[object]], head: str) -> None:
+    frame = pd.DataFrame({"rank": [1], "objectID": ["7"], **columns})
+    frame.attrs["svc"] = {"index": "x"}
+
+    assert head in repr(svc.show(frame)).splitlines()
 
 
 def test_a_part_of_the_hits_says_of_how_many(index: str) -> None:
@@ -112,6 +130,6 @@ def test_what_is_shown_is_never_longer_than_allowed() -> None:
 def test_whatever_is_shown_is_text_within_bounds(rows: list[str], budget: int) -> None:
     shown = svc.show(framed(rows), budget=budget)
 
-    assert tags_in(page_of(shown)) <= {"div", "/div", "p", "/p", "b", "/b", "br", "mark", "/mark"}
+    assert tags_in(page_of(shown)) <= TAGS
     assert page_of(shown).count("<mark>") == page_of(shown).count("</mark>")
     assert "\x1b" not in repr(shown)
