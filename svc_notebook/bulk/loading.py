@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
 import pandas as pd
 
-from svc_notebook.bulk.batches import Batch, Span, pack_batches
+from svc_notebook.bulk.batches import Batch, Span, merge_spans, pack_batches
 from svc_notebook.bulk.checkpoint import Checkpoint, Entry, facts_of, open_checkpoint
 from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.merging import Stored, check_mergeable, keep_changed, read_stored
@@ -21,13 +25,15 @@ from svc_notebook.bulk.result import Ledger, LoadResult
 from svc_notebook.bulk.sending import Lanes, send_batches
 from svc_notebook.bulk.source import Source
 from svc_notebook.bulk.verifying import verify as read_back
-from svc_notebook.client.flows import copy_around, drop, name_scratch
+from svc_notebook.client.flows import copy_around, count_records, drop, name_scratch
 from svc_notebook.client.waiting import wait
-from svc_notebook.errors import BadInput, CallFailed, Stopped, TaskFailed
+from svc_notebook.errors import BadInput, CallFailed, KeyRefused, Stopped, SvcError, TaskFailed
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
+# An operation, written in a document, that may be carried out only once.
+ONCE = re.compile(rb'"_operation"\s*:\s*"(Increment|Decrement|Add)"')
 OnProgress = Callable[[int, int], None]
 
 
@@ -136,6 +142,20 @@ def _nothing_to_send(plan: Plan, index: str) -> str:
     )
 
 
+def _count_left(prepared: Prepared, settled: Sequence[Span]) -> int:
+    """Count the rows to be sent that no span settles."""
+    spans = merge_spans(settled)
+    dropped = sum(int(np.diff(np.searchsorted(prepared.dropped, span))[0]) for span in spans)
+    return prepared.plan.sendable - sum(last - first for first, last in spans) + dropped
+
+
+def _twice(operation: str) -> BadInput:
+    return BadInput(
+        "it is not known whether the last batch was carried out, and sent again it would "
+        f"change the records twice ({operation}): load the rest"
+    )
+
+
 class _Run:
     """One load under way."""
 
@@ -155,6 +175,9 @@ class _Run:
         self._on_progress = on_progress
         self._checkpoint: Checkpoint | None = None
         self._stored: Stored | None = None
+        # Rows still to be read; whether some of them may have been sent before.
+        self._left = 0
+        self._again = False
         self.ledger = Ledger(prepared.plan, index)
 
     async def carry_out(self, if_exists: IfExists, *, resume: bool, verify: bool) -> None:
@@ -165,25 +188,45 @@ class _Run:
             self._stored = await read_stored(self._client, index)
         if if_exists == "replace" and not self._prepared.plan.sendable:
             raise BadInput(_nothing_to_send(self._prepared.plan, index))
-        target = name_scratch(index) if if_exists == "replace" else index
-        self._checkpoint = self._open_checkpoint(target, if_exists)
-        if resume and self._prepared.options.unrepeatable:
-            raise BadInput(
-                "it is not known whether the last batch was carried out, and sent again it would "
-                f"change the records twice ({self._prepared.options.unrepeatable}): load the rest"
-            )
-        if resume and not self._checkpoint:
-            raise BadInput("only a load of files can be resumed; load this again")
+        self._checkpoint = self._open_checkpoint(if_exists)
+        if resume:
+            self._check_resumable()
         if not (resume and self._checkpoint and self._checkpoint.entries):
             await check_target(self._client, index, if_exists)
+        with self._checkpoint.hold() if self._checkpoint else nullcontext():
+            await self._write(if_exists, resume=resume, verify=verify)
+
+    async def _write(self, if_exists: IfExists, *, resume: bool, verify: bool) -> None:
+        index = self.ledger.index
+        target = name_scratch(index) if if_exists == "replace" else index
         if self._checkpoint:
             target = await self._take_up(self._checkpoint, target, resume=resume)
         try:
             await self._fill(target, verify=verify)
-        except BaseException:
-            if target != index and not self._checkpoint:
-                await asyncio.shield(drop(self._client, target))
+        except BaseException as error:
+            if target != index and not self._may_go_on(error):
+                await asyncio.shield(self._clear_away(target))
             raise
+        if self._checkpoint:
+            self._checkpoint.discard()
+
+    def _check_resumable(self) -> None:
+        if what := self._prepared.options.unrepeatable:
+            raise _twice(what)
+        if not self._checkpoint:
+            raise BadInput("only a load of files can be resumed; load this again")
+
+    def _may_go_on(self, error: BaseException) -> bool:
+        """Whether a later load can make use of what this one wrote."""
+        return bool(self._checkpoint and self._checkpoint.entries) and not isinstance(
+            error, BadInput
+        )
+
+    async def _clear_away(self, target: str) -> None:
+        try:
+            await self._client.delete_index(target)
+        except SvcError:
+            return  # what went wrong before is what there is to tell; the next load drops it
         if self._checkpoint:
             self._checkpoint.discard()
 
@@ -208,32 +251,61 @@ class _Run:
                 f"{object_id!r}, which {problem}; {self.ledger.index} was left as it is"
             )
 
-    def _open_checkpoint(self, target: str, if_exists: IfExists) -> Checkpoint | None:
-        fingerprint = self._prepared.table.fingerprint
-        if fingerprint is None:
+    def _open_checkpoint(self, if_exists: IfExists) -> Checkpoint | None:
+        origin = self._prepared.table.origin
+        if origin is None:
             return None
-        app = "@".join(self._client.connection.place)
-        facts = facts_of(self.ledger.index, if_exists, self._prepared.options)
-        return open_checkpoint(fingerprint, app, target, facts)
+        place = [origin.place, *self._client.connection.place, self.ledger.index]
+        facts = facts_of(if_exists, self._prepared.options)
+        return open_checkpoint("\n".join(place), f"{origin.state}|{facts}")
 
     async def _take_up(self, checkpoint: Checkpoint, target: str, *, resume: bool) -> str:
         """Go on where an earlier load broke off, or clear away what it left; name the target."""
-        if resume:
-            for entry in checkpoint.entries:
-                self.ledger.enter(entry.task, entry.rows)
-            self.ledger.resumed = self.ledger.sent
-            return checkpoint.target
-        if checkpoint.target not in (target, self.ledger.index):
-            await drop(self._client, checkpoint.target)
-        self._checkpoint = checkpoint.anew(target)
+        earlier = checkpoint.target
+        if resume and earlier and checkpoint.entries and await self._is_there(checkpoint, earlier):
+            self._again = True
+            return earlier
+        if earlier and earlier not in (target, self.ledger.index):
+            await drop(self._client, earlier)
+        if resume and earlier:
+            self._note(
+                "the source, the options or the index are not as they were: all rows were sent"
+            )
+        checkpoint.begin(target)
         return target
 
+    async def _is_there(self, checkpoint: Checkpoint, target: str) -> bool:
+        """Enter what was acknowledged, and see that it was not deleted meanwhile."""
+        for entry in checkpoint.entries:
+            self.ledger.enter(entry.task, entry.rows)
+        await self._publish(target)
+        try:
+            held = await count_records(self._client, target)
+        except KeyRefused:
+            held = 1
+        if self._prepared.options.action == "replace" and not held:
+            self.ledger.rows_of.clear()
+            return False
+        self.ledger.resumed = self.ledger.sent
+        return True
+
+    def _note(self, text: str) -> None:
+        plan = self.ledger.plan
+        self.ledger.plan = replace(plan, notes=(*plan.notes, text))
+
     async def _send(self, target: str) -> None:
-        batches = pack_batches(self._prepared, self._settled())
+        settled = self._settled()
+        self._left = _count_left(self._prepared, settled)
+        batches = pack_batches(self._prepared, settled)
         self._tell()
         await send_batches(
             self._client, target, lambda: self._next(batches), self._enter, lanes=self._lanes
         )
+        if self._left:
+            raise BadInput(
+                f"{self._prepared.table.name} changed while it was read: load it again, once it "
+                "is whole"
+            )
 
     def _settled(self) -> list[Span]:
         return [entry.span for entry in self._checkpoint.entries] if self._checkpoint else []
@@ -241,12 +313,22 @@ class _Run:
     async def _next(self, batches: Iterator[Batch]) -> Batch | None:
         while True:
             batch: Batch | None = await self._prepared.table.db.in_thread(next, batches, None)
-            if batch is None or self._stored is None:
+            if batch is None:
+                return None
+            self._left -= batch.rows
+            self._check_repeatable(batch)
+            if self._stored is None:
                 return batch
             changed = await asyncio.to_thread(keep_changed, batch, self._stored)
             self.ledger.unchanged += batch.rows - changed.rows
             if changed.rows:
                 return changed
+
+    def _check_repeatable(self, batch: Batch) -> None:
+        """Refuse what may have been carried out already, and would change a record once more."""
+        again = self._again or self._prepared.options.spread
+        if again and not batch.repeatable and (found := ONCE.search(batch.body)):
+            raise _twice(found[1].decode())
 
     def _enter(self, batch: Batch, task: int) -> None:
         self.ledger.enter(task, batch.rows)

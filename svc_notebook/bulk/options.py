@@ -79,6 +79,8 @@ class Options:
     encoding: str | None = None
     # Goes into the ids that are hashes: rows of different parts are different rows.
     salt: str = ""
+    # Whether another worker may send the rows again.
+    spread: bool = False
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:

@@ -6,7 +6,7 @@ import glob
 import hashlib
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,14 @@ from svc_notebook.bulk.encoding import fresh, rewrite, sniff_encoding, unpack
 from svc_notebook.bulk.memory import open_arrow, open_frame, refuse_twins
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.parquet import read_parquet
-from svc_notebook.bulk.table import Fault, Field, Table
+from svc_notebook.bulk.table import Fault, Field, Origin, Table
 from svc_notebook.errors import BadInput
 
 Source = str | os.PathLike[str] | pd.DataFrame | Any
 COMMENT = r"--[^\n]*\n|/\*.*?\*/"
 QUERY = re.compile(rf"(?:\s|{COMMENT})*(?:select|with|from|pivot|unpivot|values|\()\s", re.I | re.S)
 DOCUMENTS = (".json", ".ndjson", ".jsonl")
+SAMPLES, SAMPLE = 8, 65536
 URL = re.compile(r"https?://", re.I)
 
 
@@ -41,7 +42,8 @@ def open_source(source: Source, options: Options, db: Database) -> Table:
     if isinstance(source, str) and QUERY.match(source):
         return open_query(source, options, db)
     if isinstance(source, str) and URL.match(source):
-        return open_files([download(source, db.folder)], _last_part(source), options, db)
+        path = download(source, db.folder)
+        return open_files([path], _last_part(source), options, db, url=source)
     if isinstance(source, (str, os.PathLike)):
         paths = find_files(os.fspath(source))
         return open_files(paths, Path(source).name, options, db)
@@ -103,7 +105,9 @@ def _is_hidden(path: Path) -> bool:
     return any(part.startswith((".", "_")) for part in path.parts)
 
 
-def open_files(paths: Sequence[Path], name: str, options: Options, db: Database) -> Table:
+def open_files(
+    paths: Sequence[Path], name: str, options: Options, db: Database, *, url: str | None = None
+) -> Table:
     """Make a table of files of one format, packed or not."""
     db.about = name
     plain = [in_utf8(unpack(path, db.folder), db.folder) for path in paths]
@@ -111,7 +115,7 @@ def open_files(paths: Sequence[Path], name: str, options: Options, db: Database)
     if len(set(formats)) > 1:
         raise BadInput(f"{name} names files of several formats: {', '.join(sorted(set(formats)))}")
     table = OPENERS[formats[0]](plain, name, options, db)
-    table = replace(table, fingerprint=fingerprint(paths))
+    table = replace(table, origin=origin_of(paths, url))
     return _with_files(table, formats[0], plain, paths, options) if len(paths) > 1 else table
 
 
@@ -176,15 +180,24 @@ OPENERS: dict[str, Callable[[Sequence[Path], str, Options, Database], Table]] = 
 }
 
 
-def fingerprint(paths: Sequence[Path]) -> str:
-    """Tell one state of files from another without reading them through."""
+def origin_of(paths: Sequence[Path], url: str | None) -> Origin:
+    """Say where files are, and tell one state of them from another without reading them through."""
     digest = hashlib.sha256()
     for path in paths:
         facts = path.stat()
-        digest.update(f"{path.absolute()}|{facts.st_size}|{facts.st_mtime_ns}|".encode())
-        with path.open("rb") as file:
-            digest.update(file.read(65536))
-    return digest.hexdigest()
+        # What was downloaded is new each time.
+        digest.update(f"{facts.st_size}|{'' if url else facts.st_mtime_ns}|".encode())
+        for piece in _samples(path, facts.st_size):
+            digest.update(piece)
+    return Origin(url or "|".join(str(path.absolute()) for path in paths), digest.hexdigest())
+
+
+def _samples(path: Path, size: int) -> Iterator[bytes]:
+    """Read a few pieces, spread evenly, of a file that is larger than they are."""
+    with path.open("rb") as file:
+        for number in range(SAMPLES):
+            file.seek(max(size - SAMPLE, 0) * number // (SAMPLES - 1))
+            yield file.read(SAMPLE)
 
 
 def download(url: str, folder: Path) -> Path:

@@ -165,9 +165,8 @@ class _Run:
 
     def options_of(self, number: int) -> Options:
         """Tell equal rows of different parts apart where their ids are hashes."""
-        if self.options.id or self.options.action != "replace":
-            return self.options
-        return replace(self.options, salt=f"part {number}")
+        salted = not self.options.id and self.options.action == "replace"
+        return replace(self.options, spread=True, salt=f"part {number}" if salted else "")
 
     @property
     def sent(self) -> int:

@@ -32,6 +32,13 @@ class Fault(NamedTuple):
     file: str | None = None
 
 
+class Origin(NamedTuple):
+    """Where rows come from, and what tells one state of that from another."""
+
+    place: str
+    state: str
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows to be sent: what stands after FROM, and what is known of it."""
@@ -42,8 +49,8 @@ class Table:
     name: str
     # A delimited file: every column is text, and its content decides its type.
     untyped: bool = False
-    # What tells one state of the source from another; nothing for data in memory.
-    fingerprint: str | None = None
+    # Nothing for data in memory.
+    origin: Origin | None = None
     notes: tuple[str, ...] = ()
     # Where several files are one table: their names, and how many rows each has.
     files: tuple[str, ...] = ()
