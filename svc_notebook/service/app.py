@@ -7,6 +7,7 @@ import asyncio
 import os
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -117,7 +118,8 @@ class App:
         )
         _check_reach(row, caller, given)
         if row.acl in ("search", "browse"):
-            self._access.count(caller, given.get("userToken"), _count_queries(row, given))
+            for token, queries in _count_queries(row, given).items():
+                self._access.count(caller, token, queries)
         user = unquote(exchange.headers.get(f"{prefix}user-id", "")) if _writes(row) else ""
         if user:
             self.service.mapping.one(user)
@@ -146,8 +148,10 @@ def _writes(row: Endpoint) -> bool:
     return not row.reads and row.acl != "admin" and "/1/indexes/" in row.path
 
 
-def _count_queries(row: Endpoint, given: Mapping[str, Any]) -> int:
-    return len(given["requests"]) if row.name == "search_many" else 1
+def _count_queries(row: Endpoint, given: Mapping[str, Any]) -> Counter[str | None]:
+    """Count a call's queries by the user tokens they name."""
+    queries = given["requests"] if row.name == "search_many" else [given]
+    return Counter(one.get("userToken") for one in queries)
 
 
 def _explain(error: Exception) -> Reply:

@@ -215,6 +215,18 @@ def test_a_key_may_ask_so_often_an_hour(shop: Inside) -> None:
     assert codes == [200, 200, 429, 200]
 
 
+def test_each_search_of_a_row_counts_for_the_user_it_names(shop: Inside) -> None:
+    key = make(shop, acl=["search"], maxQueriesPerIPPerHour=1)
+
+    def ask(*tokens: str) -> int:
+        requests = [{"indexName": "shop", "params": f"userToken={token}"} for token in tokens]
+        return shop.call(
+            "POST", "/1/indexes/*/queries", {"requests": requests}, key=key
+        ).status_code
+
+    assert [ask("ann", "bob"), ask("cy"), ask("bob")] == [200, 200, 429]
+
+
 def test_queries_are_forgotten_after_an_hour() -> None:
     now = [0.0]
     meter = Meter(lambda: now[0])
