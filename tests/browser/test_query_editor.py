@@ -237,7 +237,9 @@ def test_it_is_usable_at_400_pixels(notebook: Notebook) -> None:
     expect(count_of(editor)).to_have_text("1")
 
 
-def test_a_service_that_is_gone_is_told_with_advice(notebook: Notebook, tmp_path: Path) -> None:
+def test_a_service_that_is_gone_is_told_with_advice(
+    notebook: Notebook, tmp_path: Path, service: Running
+) -> None:
     process, running = start_service(tmp_path / "data")
     try:
         fill(running, "shop", products()[:5])
@@ -252,32 +254,22 @@ def test_a_service_that_is_gone_is_told_with_advice(notebook: Notebook, tmp_path
     expect(banner).to_contain_text("See that the service runs", timeout=20_000)
     expect(banner.get_by_role("button", name="Try again")).to_be_visible()
     expect(editor.locator(".svc-hit")).to_have_count(5)
-
-
-def test_the_last_state_stays_without_a_kernel(
-    notebook: Notebook, lab: Lab, chromium: Browser, service: Running
-) -> None:
     notebook.run(connect(service))
-    editor = notebook.open("e = svc.edit.query('shop')\ne")
+
+
+def test_what_is_saved_follows_the_editor(
+    editor: Locator, notebook: Notebook, service: Running
+) -> None:
     search_box(editor).fill("brass chair")
     expect(count_of(editor)).to_have_text("1")
     kept = notebook.page.locator(".svc-fallback")
     expect(kept).to_contain_text("brass chair", timeout=10_000)
     assert not kept.is_visible()
-    saved = notebook.save()
 
-    shown = [
-        "".join(output["data"].get("text/html", "")) for output in saved["cells"][0]["outputs"]
-    ]
-    assert any("brass chair" in html for html in shown)
-    assert service.adminKey not in str([output["data"] for output in saved["cells"][0]["outputs"]])
+    saved = [output["data"] for output in notebook.save()["cells"][0]["outputs"]]
 
-    notebook.path.with_name("later.ipynb").write_bytes(notebook.path.read_bytes())
-    context = chromium.new_context(viewport={"width": 1180, "height": 1000})
-    later = Notebook(context.new_page(), lab, "later.ipynb")
-    expect(later.page.locator(".svc-fallback")).to_be_visible()
-    expect(later.page.locator(".svc-fallback")).to_contain_text("brass chair")
-    context.close()
+    assert any("brass chair" in "".join(data.get("text/html", "")) for data in saved)
+    assert service.adminKey not in str(saved)
 
 
 @pytest.mark.parametrize(
