@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.errors import BadInput
-from svc_notebook.frames.columns import Backend, Columns, finished
+from svc_notebook.frames.columns import Backend, Columns, Known, finished
 from svc_notebook.frames.origin import note_origin, remembered
 from svc_notebook.frames.reading import others_of
 from svc_notebook.frames.rows import PageReader
@@ -65,8 +65,9 @@ async def read_browse(
     """Read all records that pass the filters: `objectID`, then their attributes.
 
     With `chunksize`, an iterator of frames of so many rows, of which one is held at a time; each
-    says in `attrs["svc"]["next"]` where the one after it begins, and `cursor` takes that. `flatten`
-    gives each member of an object its own column, `size.width`.
+    has the columns of those before it, then what is new, and says in `attrs["svc"]["next"]` where
+    the one after it begins, which `cursor` takes. `flatten` gives each member of an object its own
+    column, `size.width`.
     """
     if chunksize is not None:
         _check_size(chunksize)  # now, not when the first chunk is asked for
@@ -76,9 +77,7 @@ async def read_browse(
         )  # fmt: skip
     shape = _Shape(index, columns, flatten, dtype_backend, params)
     gathered, place = shape.gather(), _place(cursor)
-    every = columns is None
-    # Records that are skipped say nothing about columns.
-    reader = PageReader(only=not every, peek=every and shape.is_plain and not place["skip"])
+    reader = shape.reader(place)
     pages = client.browse_pages(index, cursor=place["cursor"], read=reader, **shape.asked)
     async for page in pages:
         # Not in a thread: it takes a millisecond, and two of them only contend for Python's lock.
@@ -106,23 +105,26 @@ async def browse_chunks(
     given = {"index": index, "chunksize": chunksize, "columns": columns, "flatten": flatten}
     given |= {"dtype_backend": dtype_backend, **params}
     held, place = _Held(), _place(cursor)
-    async for page in client.browse_pages(index, cursor=place["cursor"], **shape.asked):
+    reader, known = shape.reader(place), Known()
+
+    def chunk() -> pd.DataFrame:
+        gathered = shape.gather()
+        for part in held.give(chunksize):
+            gathered.add(part)
+        frame = known.complete(shape.frame(gathered))
+        if shape.is_plain:
+            reader.expect(known.names)
+        note_origin(frame, client, read_browse.__name__, given)
+        frame.attrs["svc"]["next"] = held.place
+        return frame
+
+    pages = client.browse_pages(index, cursor=place["cursor"], read=reader, **shape.asked)
+    async for page in pages:
         held.take(_Page(place, page["hits"][place["skip"] :]))
         place = _place(page.get("cursor"))
         while held.count > chunksize:
-            yield _chunk(client, shape, given, held, chunksize)
-    yield _chunk(client, shape, given, held, chunksize)
-
-
-def _chunk(
-    client: AsyncClient, shape: _Shape, given: Mapping[str, Any], held: _Held, size: int
-) -> pd.DataFrame:
-    gathered = shape.gather()
-    gathered.add(held.give(size))
-    frame = shape.frame(gathered)
-    note_origin(frame, client, read_browse.__name__, given)
-    frame.attrs["svc"]["next"] = held.place
-    return frame
+            yield chunk()
+    yield chunk()
 
 
 @dataclass(frozen=True)
@@ -155,17 +157,16 @@ class _Held:
         self._pages.append(page)
         self.count += len(page.hits)
 
-    def give(self, count: int) -> list[Any]:
-        """Give out the first records."""
-        given: list[Any] = []
-        while self._pages and len(given) < count:
+    def give(self, count: int) -> Iterator[Sequence[Any]]:
+        """Give out the first records, those of each page by themselves."""
+        while self._pages and count:
             page = self._pages.pop(0)
-            part = page.hits[: count - len(given)]
-            given += part
+            part = page.hits[:count]
             if len(part) < len(page.hits):
                 self._pages.insert(0, page.after(len(part)))
-        self.count -= len(given)
-        return given
+            count -= len(part)
+            self.count -= len(part)
+            yield part
 
 
 @dataclass(frozen=True)
@@ -191,6 +192,11 @@ class _Shape:
         others = others_of(self.columns)
         wanted = None if others is None else ["objectID", *others]
         return Columns(wanted, flatten=self.flatten)
+
+    def reader(self, place: Place) -> PageReader:
+        """Return what reads the pages; records that are skipped say nothing about columns."""
+        every = self.columns is None
+        return PageReader(only=not every, peek=every and self.is_plain and not place["skip"])
 
     @property
     def is_plain(self) -> bool:

@@ -88,6 +88,30 @@ class Columns:
         return ((name, _picked(records, name)) for name in names)
 
 
+class Known:
+    """The columns of the frames so far, which those that follow have, too."""
+
+    def __init__(self) -> None:
+        self._dtypes: dict[str, Any] = {}
+
+    @property
+    def names(self) -> Collection[str]:
+        """The columns, in the order in which they came."""
+        return self._dtypes.keys()
+
+    def complete(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Give a frame the columns it lacks, and those without a value their dtype."""
+        for name, dtype in self._dtypes.items():
+            if name not in frame or (frame[name].dtype == object and frame[name].isna().all()):
+                frame[name] = pd.Series(None, frame.index, _holding_gaps(dtype))
+        self._dtypes |= {str(name): dtype for name, dtype in frame.dtypes.items()}
+        return frame[[*self._dtypes]]
+
+
+def _holding_gaps(dtype: Any) -> Any:
+    return {"int64": "Int64", "uint64": "object", "bool": "object"}.get(str(dtype), dtype)
+
+
 def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
     """Give each member of an object its own name, `size.width`; raises `BadInput` for one twice."""
     flat: dict[str, Any] = {}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
 from svc_notebook.frames import columns
-from svc_notebook.frames.columns import Columns, finished, typed
+from svc_notebook.frames.columns import Columns, Known, finished, typed
 
 CELLS = st.one_of(
     st.none(),
@@ -145,3 +145,24 @@ def test_a_column_is_of_one_dtype_however_it_is_cut(values: list[Any], chunk: in
         columns.CHUNK = before
 
     assert pieces["x"].dtype == whole.frame()["x"].dtype
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [("a", "str"), (1, "Int64"), (1.5, "float64"), (True, "object"), ([1], "object")],
+    ids=str,
+)
+@pytest.mark.parametrize("record", [{}, {"a": None}], ids=["absent", "missing"])
+def test_a_column_without_a_value_keeps_the_dtype_of_the_frames_before(
+    record: Any, value: Any, dtype: str
+) -> None:
+    known = Known()
+    frames = []
+    for each in ({"a": value}, record, {"b": 1, **record}):
+        gathered = Columns()
+        gathered.add([each])
+        frames.append(known.complete(gathered.frame()))
+
+    assert [list(frame) for frame in frames] == [["a"], ["a"], ["a", "b"]]
+    assert [frame["a"].dtype for frame in frames[1:]] == [dtype, dtype]
+    assert frames[2]["a"].isna().all()

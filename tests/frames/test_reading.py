@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,23 @@ def test_chunks_are_of_the_size_asked_for(products: Client, size: int, lengths: 
 
     assert [len(chunk) for chunk in chunks] == lengths
     assert sorted(pd.concat(chunks)["objectID"]) == ["007", "1", "2", "3"]
+
+
+@pytest.mark.parametrize("options", [{}, {"flatten": True}, {"dtype_backend": "numpy_nullable"}])
+def test_a_chunk_has_the_columns_of_those_before_it(products: Client, options: Any) -> None:
+    async def gather() -> list[pd.DataFrame]:
+        chunks = await frames.read_browse(
+            products.aio, INDEX, chunksize=1, hitsPerPage=2, **options
+        )
+        return [chunk async for chunk in chunks]
+
+    chunks = portal.run(gather())
+    whole = portal.run(frames.read_browse(products.aio, INDEX, **options))
+
+    for before, after in pairwise(chunks):
+        assert list(after)[: before.shape[1]] == list(before)
+        assert after.attrs["svc"]["reader"] == "read_browse"
+    assert list(chunks[-1]) == list(whole)
 
 
 def test_a_chunk_is_of_one_row_or_more(products: Client) -> None:
