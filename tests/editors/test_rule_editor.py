@@ -7,16 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import svc_notebook as svc
 from svc_notebook.client import Client
 from svc_notebook.editors import stage
-from svc_notebook.editors.curating.arranging import put_pins
 from svc_notebook.editors.curating.changes import by_id
-from svc_notebook.editors.curating.conflicts import MOST, Card, at_odds, find_conflicts
-from svc_notebook.editors.curating.rules import RuleEditor, move_record
+from svc_notebook.editors.curating.rules import RuleEditor
 from svc_notebook.editors.curating.wording import say_conditions, say_consequence
 from svc_notebook.errors import BadInput, BadOption, SvcError
 from svc_notebook.magics.magic import run
@@ -105,6 +101,7 @@ def test_the_one_condition_of_old_rules_is_one_of_several(editor: RuleEditor) ->
         ({"conditions": [{"pattern": "", "anchoring": "contains"}]}, "is empty"),
         ({"conditions": [{"context": "a b"}]}, "letters, digits"),
         ({"conditions": [{}]}, "needs a pattern, a context or filters"),
+        ({"consequence": {"promote": [{"objectID": "1"}]}}, "^`consequence.promote.*position"),
         ({"consequence": {"promote": [{"position": 0}]}}, "needs an objectID or objectIDs"),
         ({"consequence": {"userData": "x" * 2000}}, "larger than 1024 bytes"),
         ({"consequence": {"params": {"hitPerPage": 1}}}, "did you mean `hitsPerPage`"),
@@ -115,8 +112,8 @@ def test_the_one_condition_of_old_rules_is_one_of_several(editor: RuleEditor) ->
         ({"validity": [{"from": 2, "until": 1}]}, "ends before it begins"),
         ({"consequence": {"hide": [{"objectID": str(n)} for n in range(51)]}}, "hide"),
     ],
-    ids=["anchoring", "pattern", "empty", "context", "nothing", "pin", "data", "param", "edit",
-         "time", "hidden"],
+    ids=["anchoring", "pattern", "empty", "context", "nothing", "place", "pin", "data",
+         "param", "edit", "time", "hidden"],
 )  # fmt: skip
 def test_a_rule_whose_parts_do_not_fit_is_refused_as_the_service_would(
     editor: RuleEditor, client: Client, members: dict[str, Any], words: str
@@ -176,155 +173,6 @@ def test_a_rule_whose_time_is_over_is_told(editor: RuleEditor) -> None:
     assert editor.faults == {"lamps": [{"level": "odd", "text": "its time is over"}]}
 
 
-PINS: dict[str, Any] = {"consequence": {"promote": [{"objectID": "a", "position": 0}]}}
-LATER: dict[str, Any] = {"consequence": {"promote": [{"objectID": "a", "position": 3}]}}
-HIDES: dict[str, Any] = {"consequence": {"hide": [{"objectID": "a"}]}}
-OTHER: dict[str, Any] = {"consequence": {"promote": [{"objectID": "b", "position": 0}]}}
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "told"),
-    [
-        (rule("1", "red lamp", **PINS), rule("2", "lamp", "contains", **LATER),
-         "`a` is pinned to 1 and to 4"),
-        (rule("1", "lamp", **PINS), rule("2", "LAMP", **HIDES), "one pins `a`, the other hides it"),
-        (rule("1", "lamp", **PINS), rule("2", "lamp", "startsWith", **OTHER),
-         "both pin a record to 1"),
-        (rule("1", "lamp"), rule("2", consequence={"params": {"hitsPerPage": 9}}),
-         "both set `hitsPerPage`"),
-        (rule("1", consequence={"redirect": {"indexName": "x"}}),
-         rule("2", consequence={"redirect": {"indexName": "y"}}),
-         "they redirect to different indices"),
-        (rule("1", "lamp", **PINS), rule("2", "lamp", **PINS), None),
-        (rule("1", "lamp", **PINS), rule("2", "table", **LATER), None),
-        (rule("1", "red lamp", **PINS), rule("2", "lamp", "startsWith", **LATER), None),
-        (rule("1", "red lamp", "endsWith", **PINS), rule("2", "lamp", "endsWith", **LATER),
-         "`a` is pinned to 1 and to 4"),
-        (rule("1", "lamp", **PINS), rule("2", "lamp", enabled=False, **LATER), None),
-        (rule("1", "lamp", validity=[{"from": 1, "until": 5}], **PINS),
-         rule("2", "lamp", validity=[{"from": 5, "until": 9}], **LATER), None),
-        (rule("1", conditions=[{"context": "x"}], **PINS),
-         rule("2", conditions=[{"context": "y"}], **LATER), None),
-        (rule("1", conditions=[{"filters": "brand:Acme"}], **PINS),
-         rule("2", conditions=[{"filters": "brand:Umbra"}], **LATER), None),
-        (rule("1", conditions=[{"filters": "brand:Acme"}], **PINS), rule("2", "lamp", **LATER),
-         "`a` is pinned to 1 and to 4"),
-    ],
-    ids=["within", "hidden", "place", "param", "redirect", "same", "apart", "start", "end", "off",
-         "time", "context", "filters", "filtered"],
-)  # fmt: skip
-def test_rules_that_meet_and_disagree_are_told(one: Any, other: Any, told: str | None) -> None:
-    found = set(find_conflicts([one, other]))
-
-    assert found == ({("1", "2", told), ("2", "1", told)} if told else set())
-
-
-words = st.lists(st.sampled_from(["red", "lamp", "oak"]), min_size=1, max_size=3).map(" ".join)
-patterns: st.SearchStrategy[dict[str, str]] = st.one_of(
-    st.fixed_dictionaries(
-        {
-            "pattern": words,
-            "anchoring": st.sampled_from(["is", "contains", "startsWith", "endsWith"]),
-        }
-    ),
-    st.just({"pattern": "", "anchoring": "is"}),
-    st.just({}),
-)
-met = st.builds(
-    lambda pattern, more: {**pattern, **more} or {"context": "x"},
-    patterns,
-    st.fixed_dictionaries(
-        {},
-        optional={"context": st.sampled_from("xy"), "filters": st.sampled_from(["a:1", "b:2"])},
-    ),
-)
-wanted = st.fixed_dictionaries(
-    {},
-    optional={
-        "promote": st.lists(
-            st.fixed_dictionaries(
-                {"objectID": st.sampled_from("ab"), "position": st.integers(0, 1)}
-            ),
-            max_size=2,
-        ),
-        "hide": st.just([{"objectID": "a"}]),
-        "params": st.sampled_from([{"hitsPerPage": 1}, {"hitsPerPage": 2}, {"page": True}]),
-    },
-)
-several = st.lists(
-    st.fixed_dictionaries(
-        {"consequence": wanted},
-        optional={
-            "conditions": st.lists(met, max_size=2),
-            "enabled": st.booleans(),
-            "validity": st.sampled_from([[{"from": 1, "until": 3}], [{"from": 3, "until": 4}]]),
-        },
-    ),
-    max_size=7,
-).map(lambda made: [{**rule, "objectID": str(number)} for number, rule in enumerate(made)])
-
-
-@given(rules=several, most=st.integers(1, 9))
-def test_rules_are_held_against_those_alone_that_could_be_at_odds(
-    rules: list[Any], most: int
-) -> None:
-    cards = [Card(rule) for rule in rules if rule.get("enabled", True)]
-    pairs = [
-        [(one.id, other.id, at_odds(*((one, other) if here < there else (other, one))))
-         for there, other in enumerate(cards) if here != there]
-        for here, one in enumerate(cards)
-    ]  # fmt: skip
-
-    assert list(find_conflicts(rules, most)) == [
-        pair for own in pairs for pair in [pair for pair in own if pair[2]][:most]
-    ]
-
-
-def test_of_many_conflicts_the_first_are_told(editor: RuleEditor) -> None:
-    rivals = [rule(str(n), consequence={"params": {"hitsPerPage": n + 1}}) for n in range(9)]
-
-    editor.value = rivals
-
-    told = [fault["text"] for fault in editor.faults["8"]]
-    assert told[0] == "both set `hitsPerPage`: `0`"
-    assert told[MOST:] == ["it is at odds with more rules"]
-
-
-def test_pins_are_shown_before_they_are_applied(editor: RuleEditor) -> None:
-    editor.place("3", "pin", 1, "lamps")
-    editor.place("2", "hide", 0, "lamps")
-
-    shown = stage.run(editor.arrange("lamp", "lamps"))
-
-    assert [(hit["id"], hit["pinned"]) for hit in shown["hits"]] == [("1", True), ("3", True)]
-    assert [hit["id"] for hit in shown["hidden"]] == ["2"]
-    assert "oak table" in shown["hits"][1]["title"]
-
-
-def test_what_is_shown_is_what_the_service_does_then(editor: RuleEditor, client: Client) -> None:
-    editor.place("3", "pin", 0, "lamps")
-    shown = stage.run(editor.arrange("lamp", "lamps"))
-
-    editor.apply()
-
-    found = client.search(editor.index, "lamp")
-    assert [hit["id"] for hit in shown["hits"]] == [hit["objectID"] for hit in found["hits"]]
-
-
-def test_a_record_that_is_not_there_is_shown_as_missing(editor: RuleEditor) -> None:
-    editor.place("nowhere", "pin", 0, "lamps")
-
-    shown = stage.run(editor.arrange("lamp", "lamps"))
-
-    assert [hit["id"] for hit in shown["hits"] if hit["missing"]] == ["nowhere"]
-
-
-def test_records_are_found_to_be_pinned(editor: RuleEditor) -> None:
-    found = stage.run(editor.find("oak"))
-
-    assert [each["id"] for each in found] == ["3"]
-
-
 def test_queries_that_trigger_a_rule_and_that_do_not(editor: RuleEditor) -> None:
     editor.put(rule("tables", "table", consequence={"hide": [{"objectID": "3"}]}))
 
@@ -357,42 +205,6 @@ def test_what_is_saved_is_tried_without_a_copy(
     [impact] = stage.run(reader.preview(["lamp"]))
 
     assert [side["applied"] for side in impact["comparison"]["sides"]] == [["lamps"]] * 2
-
-
-def test_facets_values_and_indices_are_suggested(editor: RuleEditor, client: Client) -> None:
-    told = stage.run(editor.suggest())
-
-    assert told["facets"] == ["brand", "price"]
-    assert told["filters"] == ["brand:Acme", "brand:Umbra"]
-    assert told["ranges"] == ["price >= 10", "price <= 90"]
-    assert editor.index in told["indices"]
-
-
-def test_suggested_filters_are_filters(client: Client, shop: str) -> None:
-    names = ["AND", "a b", 'say "so"', "back\\slash", "it's", "x:y", "(z)", "ünï"]
-    client.replace_all(shop, [{"objectID": str(n), "brand": name} for n, name in enumerate(names)])
-    editor = svc.edit.rules(shop, client=client)
-
-    told = stage.run(editor.suggest())["filters"]
-
-    assert len(told) == len(names)
-    assert [client.search(shop, filters=one)["nbHits"] for one in told] == [1] * len(names)
-
-
-def test_records_are_told_by_what_they_are_called(editor: RuleEditor) -> None:
-    told = stage.run(editor.titles(["3", "nowhere"]))
-
-    assert told == {"3": "oak table"}
-
-
-def test_a_key_is_suggested_what_it_may_read(
-    editor: RuleEditor, searcher: Callable[..., Client]
-) -> None:
-    weak = svc.edit.rules(editor.index, client=searcher("settings"))
-
-    told = stage.run(weak.suggest())
-
-    assert told == {"facets": [], "filters": [], "ranges": [], "indices": []}
 
 
 def test_what_is_pinned_in_the_query_editor_is_drafted(editor: RuleEditor, client: Client) -> None:
@@ -485,34 +297,3 @@ def test_the_snapshot_says_what_rules_do(editor: RuleEditor) -> None:
 )  # fmt: skip
 def test_a_rule_is_said_in_words(given: Any, when: str, then: str) -> None:
     assert (say_conditions(given), say_consequence(given)) == (when, then)
-
-
-names = st.sampled_from("abcdef")
-pins = st.lists(st.tuples(names, st.integers(0, 8)), max_size=4, unique_by=lambda pin: pin[0])
-
-
-@given(pins=pins, record=names, position=st.integers(0, 8))
-def test_a_record_that_is_moved_stands_where_it_was_put_and_nowhere_else(
-    pins: list[tuple[str, int]], record: str, position: int
-) -> None:
-    consequence = {"promote": [{"objectID": name, "position": at} for name, at in pins]}
-
-    pinned = move_record(consequence, record, "pin", position)
-    hidden = move_record(pinned, record, "hide", 0)
-
-    places = [pin["position"] for pin in pinned["promote"] if pin["objectID"] == record]
-    assert places == [position]
-    assert record not in [pin["objectID"] for pin in hidden.get("promote", [])]
-    assert hidden["hide"] == [{"objectID": record}]
-    assert "hide" not in move_record(hidden, record, "free", 0)
-
-
-@given(hits=st.permutations("abcdefgh"), pins=pins, away=st.sets(names, max_size=2))
-def test_pins_take_their_places_among_the_hits(
-    hits: list[str], pins: list[tuple[str, int]], away: set[str]
-) -> None:
-    order = put_pins(hits, [{"objectID": name, "position": at} for name, at in pins], list(away))
-
-    assert sorted(order) == sorted({*hits} - away)
-    rest = [name for name in order if name not in dict(pins)]
-    assert rest == [name for name in hits if name not in dict(pins) and name not in away]

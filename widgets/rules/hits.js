@@ -47,6 +47,7 @@ export function hitsPanel(view, rule) {
     if (at >= 0) items()[at]?.focus();
     fill(
       told,
+      found.query === box.value.trim() ? null : h("span", {}, "Searched as “", h("bdi", {}, found.query), "”. "),
       `${found.nbHits.toLocaleString()} hits without rules, this one's pins put in their places. `,
       "Drag a hit to where it is to stand, or move it by Alt with an arrow key; Delete hides it.",
     );

@@ -6,6 +6,7 @@ A pin that is dragged is seen at once; what the rule does exactly is for a previ
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
@@ -28,7 +29,7 @@ class Arranged(TypedDict):
 
 
 class Arrangement(TypedDict):
-    """What a query finds, with a rule's pins in place, and what the rule hides."""
+    """What a query as the rule leaves it finds, with its pins in place, and what it hides."""
 
     query: str
     nbHits: int
@@ -49,7 +50,8 @@ async def arrange(
         **params, **own, "enableRules": False, "hitsPerPage": 2 * DEPTH, "analytics": False,
         "highlightPreTag": PRE, "highlightPostTag": POST,
     }  # fmt: skip
-    found = await client.search(index, query, **asked)
+    text = edit_query(query, (consequence.get("params") or {}).get("query"))
+    found = await client.search(index, text, **asked)
     titles = {card["id"]: card["title"] for card in draw_hits(found["hits"], [])}
     pins = consequence.get("promote") or []
     away = hidden(consequence)
@@ -59,11 +61,23 @@ async def arrange(
     order = put_pins([hit["objectID"] for hit in found["hits"]], pins, away)
     pinned = set(_names(pins)) - set(away)
     return {
-        "query": query,
+        "query": text,
         "nbHits": found["nbHits"],
         "hits": [_arranged(name, titles, name in pinned) for name in order[:DEPTH]],
         "hidden": [_arranged(name, titles, False) for name in away],
     }
+
+
+def edit_query(query: str, how: Any) -> str:
+    """Do to a query what a rule does to it; what a facet's value would stand for stays."""
+    if not isinstance(how, Mapping):
+        return query if how is None else str(how)
+    words = [(word, "") for word in how.get("remove") or ()]
+    edits = [(edit["delete"], edit.get("insert") or "") for edit in how.get("edits") or ()]
+    for gone, come in [*words, *edits]:
+        whole = rf"(?<!\w){re.escape(gone.strip())}(?!\w)"
+        query = re.sub(whole, lambda _, text=come: text, query, flags=re.IGNORECASE)  # type: ignore[misc]
+    return " ".join(query.split())
 
 
 async def read_titles(client: AsyncClient, index: str, names: Sequence[str]) -> dict[str, str]:

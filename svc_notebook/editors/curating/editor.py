@@ -148,7 +148,10 @@ class CurationEditor(Editor):
     def put(self, document: dict[str, Any], id: str | None = None, merge: bool = False) -> str:  # noqa: A002
         """Put an object in place of the one with `id`, or add it; returns its objectID."""
         own = {"objectID": id or self._new_id(), **document}
-        [new] = self.check([own])
+        try:
+            [new] = self.check([own])
+        except BadInput as error:  # of a list of one, the place in it says nothing
+            raise BadInput(str(error).replace(f"{self.kind.name}[0].", "")) from error
         self._change(lambda value: self._put_in(value, new, id), merge=merge)
         return str(new["objectID"])
 
