@@ -29,6 +29,9 @@ class FrameAccessor:
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
 
+    def __repr__(self) -> str:
+        return _told(self, f"df.svc of {len(self._frame)} rows")
+
     def push(self, index: str, **options: Unpack[LoadOptions]) -> LoadResult:
         """Write the rows to an index, and wait until they are published."""
         from svc_notebook.verbs import blocking
@@ -146,6 +149,9 @@ class SeriesAccessor:
     def __init__(self, series: pd.Series[Any]) -> None:
         self._series = series
 
+    def __repr__(self) -> str:
+        return _told(self, f"series.svc of {len(self._series)} values")
+
     def records(
         self,
         index: str,
@@ -197,6 +203,10 @@ class SeriesAccessor:
             raise BadInput("which facet are these values of? series.svc.facet(index, 'brand')")
         values = self._series.dropna()
         return blocking.count_values(index, name, values, client=client, **params)
+
+
+def _told(accessor: object, what: str) -> str:
+    return f"{what}: {', '.join(name for name in vars(type(accessor)) if name[0] != '_')}"
 
 
 def register() -> None:

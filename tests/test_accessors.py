@@ -94,6 +94,13 @@ def test_a_push_can_be_planned(index: str) -> None:
     assert (plan.rows, plan.index) == (2, index)
 
 
+def test_an_accessor_says_what_it_can() -> None:
+    titles: Any = FILMS["title"]
+
+    assert repr(FILMS.svc).startswith("df.svc of 2 rows: push, plan, diff, delete, records")
+    assert repr(titles.svc) == "series.svc of 2 values: records, search, facet"
+
+
 def test_the_column_of_the_ids_is_asked_for_with_advice(client: Client, index: str) -> None:
     with pytest.raises(BadInput, match=r"no column `objectID`.*id='…'"):
         FILMS.svc.delete(index, client=client)

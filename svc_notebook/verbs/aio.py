@@ -20,7 +20,7 @@ from svc_notebook.bulk.source import Source
 from svc_notebook.client.waiting import Tasks
 from svc_notebook.frames.browsing import Place
 from svc_notebook.frames.columns import Backend
-from svc_notebook.verbs.attributes import without_told
+from svc_notebook.verbs.attributes import ids_in, without_told
 from svc_notebook.verbs.calling import call
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 from svc_notebook.verbs.crawlers import (
@@ -353,7 +353,7 @@ async def read_records(
 ) -> DataFrame:
     """Read records in the order of their ids; one that is not there is a row without values."""
     return await frames.read_records(
-        asynchronous(client), index, ids,
+        asynchronous(client), index, ids_in(ids),
         columns=columns, flatten=flatten, dtype_backend=dtype_backend,
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The columns of a searched frame that are attributes of its records."""
+"""What a frame holds of its records: attributes, and ids."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from pandas import DataFrame
 
+from svc_notebook.errors import BadInput
 from svc_notebook.frames.schemas import RANKING
 
 # What each reader puts before the attributes.
@@ -39,3 +40,12 @@ def _told(names: list[Any], origin: Mapping[str, Any], wanted: set[Any]) -> Iter
         yield from (at for name, at in last.items() if str(name).startswith(MARKED))
     if asked.get("criteria"):
         yield from (last[name] for name in RANKING if name in last)
+
+
+def ids_in(given: Any) -> Any:
+    """Take ids as they are, or those in the column `objectID` of a frame."""
+    if not isinstance(given, DataFrame):
+        return given
+    if "objectID" not in given:
+        raise BadInput("there is no column `objectID`; give the column of the ids: df['id']")
+    return given["objectID"]

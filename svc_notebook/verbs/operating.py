@@ -7,7 +7,7 @@ from typing import Literal
 from svc_notebook.api.indices import Scope
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.api.shapes import DictionaryName
-from svc_notebook.verbs.options import INDEX, PARAMS
+from svc_notebook.verbs.options import IDS_FROM, INDEX, PARAMS
 from svc_notebook.verbs.verb import Option, Verb, operand
 
 DESTINATION = operand("destination", "the index that it becomes", completes="index")
@@ -119,8 +119,11 @@ REMOVING: tuple[Verb, ...] = (
     Verb(
         "delete", "Delete records by their objectIDs, or all that pass filters",
         "svc_notebook.verbs.blocking.delete_records",
-        operands=(INDEX, operand("ids", "objectIDs", list[str], rest=True, required=False)),
+        operands=(
+            INDEX, operand("ids", "objectIDs; or say --from", list[str], rest=True, required=False)
+        ),
         options=(
+            IDS_FROM,
             Option("filters", "delete every record that passes these", completes="facet"),
         ),
         destructive="delete records of {index}",

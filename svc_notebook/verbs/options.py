@@ -25,6 +25,10 @@ ADDRESS = (
 )
 FOLDER = Option("data", "folder of the local service's data", completes="path")
 STAY = Option("stay", "let it run on when this kernel ends", bool)
+IDS_FROM = Option(
+    "from", "a variable holding the ids: a column, a list, or a DataFrame with its objectIDs",
+    completes="variable", argument="ids", faces=("magic",),
+)  # fmt: skip
 ROWS = (
     Option(
         "id", "column of the objectIDs; found, or made from the row, where not given",

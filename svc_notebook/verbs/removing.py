@@ -16,6 +16,7 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.client.flows import BATCH, count_records
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.frames.reading import id_text
+from svc_notebook.verbs.attributes import ids_in
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 
 Done = dict[str, Any]
@@ -43,7 +44,7 @@ async def delete_records(
 
 
 def _ids_of(ids: Iterable[Any] | None) -> Iterable[Any]:
-    return [ids] if isinstance(ids, str) else ids if ids is not None else ()
+    return [ids] if isinstance(ids, str) else ids_in(ids) if ids is not None else ()
 
 
 def _deletion(given: Any) -> BatchRequest:

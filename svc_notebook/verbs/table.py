@@ -17,6 +17,7 @@ from svc_notebook.verbs.options import (
     COLUMNS,
     FLATTEN,
     FOLDER,
+    IDS_FROM,
     IF_EXISTS,
     INDEX,
     LOADING,
@@ -194,8 +195,8 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "get", "Read records by their objectIDs",
         "svc_notebook.verbs.blocking.read_records",
-        operands=(INDEX, operand("ids", "objectIDs", list[str], rest=True)),
-        options=(COLUMNS, FLATTEN),
+        operands=(INDEX, operand("ids", "objectIDs; or say --from", list[str], rest=True)),
+        options=(IDS_FROM, COLUMNS, FLATTEN),
         examples=("get products 17 18", "get products sku-1 --columns name,price"),
     ),
     *SETTING,

@@ -15,6 +15,7 @@ from svc_notebook.client import Client
 from svc_notebook.session import connecting as session
 from svc_notebook.verbs import removing
 from tests.conftest import Running
+from tests.verbs.conftest import type_line
 
 LAMPS = pd.DataFrame(
     {"objectID": ["1", "2", "3"], "name": ["blue lamp", "red lamp", "desk"], "price": [9, 12, 50]}
@@ -48,7 +49,11 @@ def names() -> set[str]:
     return set(svc.read_indices()["name"])
 
 
-@pytest.mark.parametrize("ids", [["1", "3"], [1, 3], pd.Series(["1", "3"]), ("1", "3", "none")])
+@pytest.mark.parametrize(
+    "ids",
+    [["1", "3"], [1, 3], pd.Series(["1", "3"]), ("1", "3", "none"), LAMPS.iloc[[0, 2]]],
+    ids=["texts", "numbers", "column", "unknown", "table"],
+)
 def test_records_are_deleted_by_their_ids(index: str, ids: Any) -> None:
     done = svc.delete_records(index, ids)
 
@@ -83,6 +88,23 @@ def test_records_are_deleted_by_filters(index: str) -> None:
 def test_records_are_named_in_one_way(index: str, which: Any) -> None:
     with pytest.raises(svc.errors.BadInput, match="by their ids or by filters"):
         svc.delete_records(index, **which)
+
+    assert len(ids_in(index)) == 3
+
+
+def test_a_variable_holds_the_ids_to_read_or_delete(index: str) -> None:
+    cheap: Any = LAMPS[LAMPS["price"] < 20]
+
+    read = type_line(f"get {index} --from cheap --columns price", cheap=cheap)
+    done = type_line(f"delete {index} --from ids --yes", ids=cheap["objectID"])
+
+    assert read["price"].tolist() == [9, 12]
+    assert (done["after"], ids_in(index)) == (1, ["3"])
+
+
+def test_a_table_without_ids_deletes_nothing(index: str) -> None:
+    with pytest.raises(svc.errors.BadInput, match="no column `objectID`; give the column"):
+        svc.delete_records(index, LAMPS[["name"]])
 
     assert len(ids_in(index)) == 3
 
