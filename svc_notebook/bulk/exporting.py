@@ -19,6 +19,7 @@ from svc_notebook.bulk.database import import_duckdb
 from svc_notebook.bulk.kinds import Kinds
 from svc_notebook.bulk.options import Kind
 from svc_notebook.bulk.spool import Spool, open_spool
+from svc_notebook.bulk.whole import WHOLE
 from svc_notebook.bulk.writing import Format, format_of
 from svc_notebook.errors import BadInput, CallFailed, Stopped, did_you_mean
 
@@ -165,7 +166,7 @@ class _Run:
         for name in filter(_is_plain, asked.get("attributesToRetrieve", ())):
             spool.mark.kinds.setdefault(name, set())
         pages = self._client.browse_pages(
-            self._index, cursor=spool.mark.cursor, **{"attributesToHighlight": [], **asked}
+            self._index, cursor=spool.mark.cursor, **{**WHOLE, **asked}
         )
         async for page in pages:
             records = [_as_stored(hit) for hit in page["hits"]]

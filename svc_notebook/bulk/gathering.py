@@ -11,6 +11,7 @@ import pandas as pd
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.bulk.dividing import divide
 from svc_notebook.bulk.ticket import Ticket
+from svc_notebook.bulk.whole import WHOLE
 from svc_notebook.client.flows import PAGE
 from svc_notebook.client.together import run_together
 from svc_notebook.errors import BadInput, CallFailed, SvcError
@@ -47,6 +48,8 @@ async def read_dask(
     dataframe, config = _import_dask()
     if npartitions < 1:
         raise BadInput("`npartitions` is 1 or more")
+    if columns is None:
+        params = {**WHOLE, **params}
     filters = await divide(client, index, by, npartitions, divisions, params)
     meta = await _look(client, index, filters, columns, params)
     meta = meta.astype(dict(dtype)) if dtype else meta

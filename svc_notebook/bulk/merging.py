@@ -11,6 +11,7 @@ import msgspec
 
 from svc_notebook.bulk.batches import HEAD, TAIL, Batch
 from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.whole import WHOLE
 from svc_notebook.client.flows import index_exists
 from svc_notebook.errors import BadInput
 
@@ -40,7 +41,7 @@ async def read_stored(client: AsyncClient, index: str) -> Stored:
     """Read the content of a whole index, as a digest of each record."""
     stored: Stored = {}
     if await index_exists(client, index):
-        async for page in client.browse_pages(index, attributesToHighlight=[]):
+        async for page in client.browse_pages(index, **WHOLE):
             stored.update((hit["objectID"], digest(hit)) for hit in page["hits"])
     return stored
 

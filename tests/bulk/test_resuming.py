@@ -22,6 +22,7 @@ from tests.hostile import network
 from tests.hostile.network import Fault, Proxy, Request, running
 
 ROWS = 3000
+STEADY = Patience()
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +54,7 @@ def table(path: Path, rows: int, word: str = "film") -> Path:
     return path
 
 
-def client_at(url: str, service: Running, patience: Patience = Patience()) -> Client:
+def client_at(url: str, service: Running, patience: Patience = STEADY) -> Client:
     key = Secret(service.adminKey)
     return Client(Connection(url=url, app_id=service.appId, api_key=key, patience=patience))
 
