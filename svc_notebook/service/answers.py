@@ -29,6 +29,8 @@ from svc_notebook.service.shelf import Shelf
 T = TypeVar("T")
 Params = Mapping[str, Any]
 
+# Searches made in vain while others overwrite the hits.
+TRIES = 3
 # Lists that may come as one text, their items between commas.
 LISTS = ("facets", "optionalWords")
 # Members that `responseFields` does not take away (api-notes, section 2).
@@ -122,10 +124,11 @@ def echo(params: Mapping[str, Any]) -> str:
     )
 
 
-def fetch_from(call: Call, shelf: Shelf) -> Fetch:
-    """Let the engine read the records it found."""
+def fetch_from(call: Call, shelf: Shelf, read: list[str]) -> Fetch:
+    """Let the engine read the records it found; tells which it did."""
 
     def fetch(ids: Sequence[str]) -> list[dict[str, Any] | None]:
+        read.extend(ids)
         bodies = read_bodies(call.service.store, shelf.home, ids)
         return [msgspec.json.decode(bodies[one]) if one in bodies else None for one in ids]
 
@@ -166,10 +169,18 @@ def _run(
 
 
 def _find(call: Call, curated: Curated, params: Params) -> Found:
-    shelf = curated.shelf
-    knowledge = call.service.catalog.library.knowledge(shelf.id)
-    fetch = fetch_from(call, shelf)
-    return shelf.engine.get().search(params, fetch, knowledge, curated.outcome.pins)
+    """Search, again if hits were overwritten between being found and being read."""
+    shelf, catalog = curated.shelf, call.service.catalog
+    knowledge = catalog.library.knowledge(shelf.id)
+    for _ in range(TRIES):
+        read: list[str] = []
+        moment = catalog.changes.moment()
+        fetch = fetch_from(call, shelf, read)
+        found = shelf.engine.get().search(params, fetch, knowledge, curated.outcome.pins)
+        if not catalog.changes.meet(moment, shelf.home, read):
+            break
+        catalog.changes.wait()
+    return found
 
 
 def _measured(params: dict[str, Any]) -> dict[str, Any]:

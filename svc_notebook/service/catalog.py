@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from svc_notebook.errors import NotFound
+from svc_notebook.service.changes import Changes
 from svc_notebook.service.engine import Index, Stock
 from svc_notebook.service.families import group_alike, join_shapes
 from svc_notebook.service.library import Library
@@ -33,6 +34,7 @@ class Catalog:
     def __init__(self, store: Store, folder: Path) -> None:
         self.store = store
         self.library = Library(store)
+        self.changes = Changes()
         self._folder = folder
         self._saved: dict[int, int] = {}
         self._sizes: dict[int, tuple[int, tuple[int, int]]] = {}

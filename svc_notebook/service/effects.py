@@ -89,12 +89,15 @@ def _apply_steps(
         if change.makes and not family:
             family = [insert_shelf(connection, task.index_name)]
         if family:
-            _store_change(connection, family[0].id, change, task.id)
+            _store_change(connection, catalog, family[0].id, change, task.id)
             todo.append(publish if family is before else partial(_publish_change, family, change))
     return _finish(connection, catalog, task, family, todo)
 
 
-def _store_change(connection: sqlite3.Connection, home: int, change: Change, task: int) -> None:
+def _store_change(
+    connection: sqlite3.Connection, catalog: Catalog, home: int, change: Change, task: int
+) -> None:
+    catalog.changes.begin(home, None if change.emptied else change.records)
     if change.emptied == "clear":
         records.clear_table(connection, home)
     records.put_bodies(connection, home, change.put, task)
@@ -140,7 +143,7 @@ def _apply_delete_by(
         return _nothing
     ids = shelf.engine.get().matching(msgspec.json.decode(task.body))
     family, change = catalog.family(shelf), Change(records=dict.fromkeys(ids))
-    _store_change(connection, shelf.id, change, task.id)
+    _store_change(connection, catalog, shelf.id, change, task.id)
     return _finish(connection, catalog, task, family, [partial(_publish_change, family, change)])
 
 

@@ -59,7 +59,10 @@ class Writer:
 
     def _try(self, run: Sequence[Task]) -> None:
         try:
-            self._publish(self._commit(run))
+            try:
+                self._publish(self._commit(run))
+            finally:
+                self._catalog.changes.show()
         except Exception as error:
             if is_storage_trouble(error) or self._stopping.is_set():
                 raise

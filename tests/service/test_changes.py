@@ -1,0 +1,85 @@
+"""No hit shows other values than it was found by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from svc_notebook.service.changes import Changes
+from tests.conftest import Inside, wait_published
+
+CHEAP = {"objectID": "1", "title": "lamp", "price": 1}
+DEAR = {"objectID": "1", "title": "lamp", "price": 100}
+
+
+@pytest.fixture
+def shop(inside: Inside) -> Inside:
+    inside.fill("shop", CHEAP, {"objectID": "2", "title": "desk", "price": 2})
+    return inside
+
+
+@contextmanager
+def nothing_shown(shop: Inside) -> Iterator[None]:
+    """Keep what is stored from being seen by searches."""
+    stock = shop.app.service.catalog.find("shop").engine.get().stock
+    with stock._publishing:
+        yield
+
+
+def wait_stored(shop: Inside, verb: str, path: str, body: Any) -> int:
+    """Send a write and wait until the records themselves are changed."""
+    before = shop.call("GET", "/1/indexes/shop/1").text
+    task = shop.call(verb, path, body).json()["taskID"]
+    while shop.call("GET", "/1/indexes/shop/1").text == before:
+        pass
+    return int(task)
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "body"),
+    [
+        ("PUT", "/1/indexes/shop/1", DEAR),
+        ("DELETE", "/1/indexes/shop/1", None),
+        ("POST", "/1/indexes/shop/clear", None),
+        ("POST", "/1/indexes/shop/deleteByQuery", {"filters": "price < 2"}),
+    ],
+    ids=["overwritten", "deleted", "cleared", "deleted by query"],
+)
+def test_a_hit_that_is_overwritten_meanwhile_is_not_found_by_what_it_was(
+    shop: Inside, verb: str, path: str, body: Any
+) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        with nothing_shown(shop):
+            task = wait_stored(shop, verb, path, body)
+            searching = pool.submit(
+                shop.call, "POST", "/1/indexes/shop/query", {"filters": "price<2"}
+            )
+        wait_published(shop.app.service, task)
+        answer = searching.result().json()
+
+    assert (answer["hits"], answer["nbHits"]) == ([], 0)
+
+
+def test_a_change_of_other_records_is_none_of_a_searchs_business() -> None:
+    changes = Changes()
+    moment = changes.moment()
+
+    changes.begin(1, ["a"])
+
+    assert changes.meet(moment, 1, ["b", "a"])
+    assert not changes.meet(moment, 1, ["b"])
+    assert not changes.meet(moment, 2, ["a"])
+    changes.show()
+    assert not changes.meet(changes.moment(), 1, ["a"])
+
+
+def test_emptying_an_index_changes_all_its_records() -> None:
+    changes = Changes()
+
+    changes.begin(1, None)
+
+    assert changes.meet(changes.moment(), 1, ["a"])
