@@ -136,8 +136,8 @@ def readers_page() -> str:
         "that are missing are empty, times are UTC. Beside these, `search`, `search_many`, "
         "`read_browse` and `read_records` return records: `objectID`, then the attributes that "
         'come, each of the dtype its values have. `frame.attrs["svc"]` says where a frame came '
-        "from; `svc.refresh(frame)` reads it again, `svc.next_page(frame)` what follows. Pushed back, "
-        "a searched frame is its records: `rank`, `query`, marked texts and criteria stay behind. "
+        "from; `svc.refresh(frame)` reads it again, `svc.next_page(frame)` what follows. Pushed "
+        "back, a searched frame is its records: `rank`, `query`, marked texts and criteria stay behind. "
         "pandas forgets where a frame came from when it is merged or concatenated: name the "
         "`columns` to push there. A push replaces whole records, so with some of their columns "
         "only, say `action='update'`.",
