@@ -172,12 +172,12 @@ def _find(call: Call, curated: Curated, params: Params) -> Found:
     """Search, again if hits were overwritten between being found and being read."""
     shelf, catalog = curated.shelf, call.service.catalog
     knowledge = catalog.library.knowledge(shelf.id)
-    for _ in range(TRIES):
+    for left in reversed(range(TRIES)):
         read: list[str] = []
         moment = catalog.changes.moment()
         fetch = fetch_from(call, shelf, read)
         found = shelf.engine.get().search(params, fetch, knowledge, curated.outcome.pins)
-        if not catalog.changes.meet(moment, shelf.home, read):
+        if not (left and catalog.changes.meet(moment, shelf.home, read)):
             break
         catalog.changes.wait()
     return found

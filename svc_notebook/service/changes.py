@@ -22,11 +22,15 @@ class Changed(NamedTuple):
 
 
 class Changes:
-    """What is stored, but perhaps not seen by searches yet: one writer, any number of readers."""
+    """What is stored, but perhaps not seen by searches yet: one writer, any number of readers.
+
+    `waiting` is how many of them wait to see a change.
+    """
 
     def __init__(self) -> None:
         self._recent: deque[Changed] = deque()
         self._begun = self._shown = 0
+        self.waiting = 0
         self._showing = threading.Condition()
 
     def begin(self, home: int, ids: Iterable[str] | None) -> None:
@@ -59,4 +63,6 @@ class Changes:
         """Wait until searches see what has begun so far."""
         wanted = self._begun
         with self._showing:
+            self.waiting += 1
             self._showing.wait_for(lambda: self._shown >= wanted, PATIENCE)
+            self.waiting -= 1

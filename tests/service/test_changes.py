@@ -52,12 +52,14 @@ def wait_stored(shop: Inside, verb: str, path: str, body: Any) -> int:
 def test_a_hit_that_is_overwritten_meanwhile_is_not_found_by_what_it_was(
     shop: Inside, verb: str, path: str, body: Any
 ) -> None:
+    changes = shop.app.service.catalog.changes
     with ThreadPoolExecutor(1) as pool:
         with nothing_shown(shop):
             task = wait_stored(shop, verb, path, body)
-            searching = pool.submit(
-                shop.call, "POST", "/1/indexes/shop/query", {"filters": "price<2"}
-            )
+            cheap = {"filters": "price < 2"}
+            searching = pool.submit(shop.call, "POST", "/1/indexes/shop/query", cheap)
+            while not (changes.waiting or searching.done()):
+                pass
         wait_published(shop.app.service, task)
         answer = searching.result().json()
 
