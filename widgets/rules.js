@@ -9,6 +9,7 @@ import { editTable } from "./kit/table.js";
 import { tabs } from "./kit/tabs.js";
 import { ruleForm } from "./rules/form.js";
 import { hitsPanel } from "./rules/hits.js";
+import { ideas } from "./rules/ideas.js";
 import { jsonPanel } from "./rules/json.js";
 import { WHEN, fromCard, toCard, typicalQuery } from "./rules/shape.js";
 
@@ -61,7 +62,8 @@ function render(mount) {
     remove: (rule) => remove(rule.objectID),
     select: (rule) => choose(rule.objectID),
   });
-  const form = ruleForm(view, propose);
+  const known = ideas(view);
+  const form = ruleForm(view, propose, known);
   const hits = hitsPanel(view, () => selected);
   const json = jsonPanel(propose);
   const head = h("div", { class: "rule-head" });
@@ -86,6 +88,7 @@ function render(mount) {
     title: "Rules",
     impact: "Try it",
     marked: () => selected,
+    ideas: known,
   });
 
   /** @param {Rule} rule @returns {[string, string]} */

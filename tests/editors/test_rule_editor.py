@@ -17,6 +17,7 @@ from svc_notebook.editors.curating.wording import say_conditions, say_consequenc
 from svc_notebook.errors import BadInput, BadOption, SvcError
 from svc_notebook.magics.magic import run
 
+RULE_HIDES: dict[str, Any] = {"consequence": {"hide": [{"objectID": "3"}]}}
 RULE: dict[str, Any] = {
     "objectID": "lamps",
     "conditions": [{"pattern": "lamp", "anchoring": "contains"}],
@@ -195,6 +196,18 @@ def test_a_saved_rule_is_tried_against_none(editor: RuleEditor) -> None:
     assert [side["applied"] for side in sides] == [[], ["lamps"]]
     assert [hit["id"] for hit in sides[0]["hits"]] == ["2", "1"]
     assert sides[1]["hits"][0]["id"] == "3"
+
+
+def test_rules_for_a_context_are_tried_in_it(editor: RuleEditor) -> None:
+    editor.put({"objectID": "app", "conditions": [{"context": "app"}], **RULE_HIDES})
+
+    [apart] = stage.run(editor.preview())
+    [inside] = stage.run(editor.preview(params={"ruleContexts": ["app"]}))
+
+    assert apart["query"] == inside["query"] == ""
+    assert apart["comparison"]["sides"][1]["applied"] == []
+    assert inside["comparison"]["sides"][1]["applied"] == ["app"]
+    assert inside["comparison"]["lost"] == 1
 
 
 def test_what_is_saved_is_tried_without_a_copy(

@@ -3,16 +3,18 @@
 import { button, fill, h, setAttribute } from "../kit/dom.js";
 import { tagInput } from "../kit/tags.js";
 import { drawComparison } from "../query/compare.js";
+import { offer } from "../rules/ideas.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {import("../query/compare.js").Comparison & {sides: {applied: string[]}[]}} Comparison */
 /** @typedef {{query: string, comparison: Comparison}} Impact */
 
 /**
- * `marked()` names the object in sight, a rule that may or may not be among those applied.
- * @param {Frame} view @param {import("../types").Model} model @param {{marked?: () => string}} [options]
+ * `marked()` names the object in sight, a rule that may or may not be among those applied; `ideas` are offered
+ * for the contexts and filters that rules may want.
+ * @param {Frame} view @param {import("../types").Model} model @param {{marked?: () => string, ideas?: import("../rules/ideas.js").Ideas}} [options]
  */
-export function impactPanel(view, model, { marked } = {}) {
+export function impactPanel(view, model, { marked, ideas } = {}) {
   /** @type {Impact[] | null} */
   let found = null;
   let open = -1;
@@ -35,6 +37,9 @@ export function impactPanel(view, model, { marked } = {}) {
     h("option", { value: "" }, "against what is saved"),
     h("option", { value: "without" }, "against the draft without the chosen rule"),
   );
+  const contexts = tagInput({ words: [], label: "In the contexts", placeholder: "in the contexts…" });
+  const filters = h("input", { class: "input find", "aria-label": "With the filters", placeholder: "with the filters…" });
+  const around = h("div", { class: ["row", "around"], hidden: !marked }, contexts, ideas && offer(contexts, ideas.contexts), filters, ideas && offer(filters, ideas.filters));
   /** What it was tried against: an objectID where that one alone was left out. */
   let without = "";
   const go = button("Try the draft", run, { class: ["button", "main"] });
@@ -44,7 +49,9 @@ export function impactPanel(view, model, { marked } = {}) {
     go.disabled = true;
     fill(result, h("p", { class: "hint" }, "Searching both ways…"));
     const chosen = (against.value && marked?.()) || "";
-    const asked = { queries: model.get("queries"), without: chosen };
+    const ruleContexts = contexts.read();
+    const params = { ...(ruleContexts.length && { ruleContexts }), ...(filters.value.trim() && { filters: filters.value.trim() }) };
+    const asked = { queries: model.get("queries"), without: chosen, params };
     const answer = await view.run("preview", asked, { long: true, again: run });
     if (answer) without = chosen;
     go.disabled = false;
@@ -112,7 +119,7 @@ export function impactPanel(view, model, { marked } = {}) {
     fill(
       hint,
       "The draft is tried on a copy of the index, which is dropped afterwards; the index stays as it is.",
-      typical.length ? ` Without queries of your own: ${typical.join(", ")}.` : null,
+      typical.length ? ` Without queries of your own: ${typical.map((/** @type {string} */ query) => query || "(everything)").join(", ")}.` : null,
     );
   });
   view.link.watch("value", () => {
@@ -121,7 +128,7 @@ export function impactPanel(view, model, { marked } = {}) {
   view.link.watch("queries", (now) => {
     if (JSON.stringify(now ?? []) !== JSON.stringify(queries.words())) queries.show(now ?? []);
   });
-  return { el: h("div", { class: "form" }, hint, queries, h("div", { class: "row" }, go, against), stale, result), run };
+  return { el: h("div", { class: "form" }, hint, queries, around, h("div", { class: "row" }, go, against), stale, result), run };
 }
 
 /** Two counts, or one where they are the same. @param {number} before @param {number} after */

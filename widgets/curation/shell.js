@@ -163,11 +163,11 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
     },
     /**
      * Put everything in place. @param {{list: {focus: () => void}, add: Node, body: Node[], title: string,
-     *   impact: string, marked?: () => string}} parts
+     *   impact: string, marked?: () => string, ideas?: import("../rules/ideas.js").Ideas}} parts
      */
-    build({ list, add, body, title, impact, marked }) {
+    build({ list, add, body, title, impact, ...more }) {
       table = list;
-      const tried = impactPanel(view, model, marked && { marked });
+      const tried = impactPanel(view, model, more);
       const whole = h(
         "div",
         { class: "form" },

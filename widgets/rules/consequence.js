@@ -7,7 +7,7 @@ import { idsOf, listed, pinOf, withConsequence, withParam } from "./shape.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {(rule: any) => void} Propose */
-/** @typedef {ReturnType<typeof import("./ideas.js").ideas>} Ideas */
+/** @typedef {import("./ideas.js").Ideas} Ideas */
 
 // Parameters that have a place of their own in the form.
 const OWN = ["query", "filters", "automaticFacetFilters"];

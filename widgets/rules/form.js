@@ -4,17 +4,17 @@ import { button, fill, field, h } from "../kit/dom.js";
 import { momentInput, zone } from "../kit/moment.js";
 import { tagInput } from "../kit/tags.js";
 import { consequenceParts } from "./consequence.js";
-import { ideas, offer } from "./ideas.js";
+import { offer } from "./ideas.js";
 import { WHEN, fromCard, listed, rebase, toCard, withMember } from "./shape.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {(rule: any) => void} Propose */
-/** @typedef {ReturnType<typeof ideas>} Ideas */
+/** @typedef {import("./ideas.js").Ideas} Ideas */
 
 const WEEK = 7 * 24 * 3600;
 
-/** @param {Frame} view @param {Propose} send */
-export function ruleForm(view, send) {
+/** @param {Frame} view @param {Propose} send @param {Ideas} known */
+export function ruleForm(view, send, known) {
   const el = h("div", {
     class: "rule-form",
     on: {
@@ -23,7 +23,6 @@ export function ruleForm(view, send) {
       },
     },
   });
-  const known = ideas(view);
   /** @type {any} */
   let rule = null;
   /** @type {any} */

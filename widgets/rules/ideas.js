@@ -3,6 +3,7 @@
 import { fill, freshId, h } from "../kit/dom.js";
 import { plainText } from "../kit/highlight.js";
 
+/** @typedef {ReturnType<typeof ideas>} Ideas */
 /** @typedef {{facets: string[], filters: string[], ranges: string[], indices: string[]}} Found */
 
 const MOST = 60; // ideas offered at once

@@ -180,12 +180,19 @@ class CurationEditor(Editor):
         return changes_of(self.saved, self.value)
 
     @call(latest=True)
-    async def preview(self, queries: list[str] | None = None, without: str = "") -> list[Impact]:
+    async def preview(
+        self,
+        queries: list[str] | None = None,
+        without: str = "",
+        params: dict[str, Any] | None = None,
+    ) -> list[Impact]:
         """Search for queries as things are, and on a copy of the index that has the draft.
 
-        With the objectID of one in `without`, search with the draft as it would be but for that.
+        With the objectID of one in `without`, search with the draft as it would be but for that;
+        `params` are asked with besides those of the editor.
         """
         self._refuse_faults()
+        asked = {**self.params, **(params or {})}
         wanted = self.queries if queries is None else queries
         wanted = wanted or self.typical_queries(self._bearing(without))
         if not wanted:
@@ -194,7 +201,7 @@ class CurationEditor(Editor):
         if without:
             before = [each for each in self.value if each["objectID"] != without]
         async with self._stand_in(before) as left, self._stand_in(self.value) as right:
-            return await measure(self.client, left, right, wanted, self.params, tell_progress)
+            return await measure(self.client, left, right, wanted, asked, tell_progress)
 
     @call
     def bring_in(self, name: str, text: str, how: Bringing = "take") -> Brought:

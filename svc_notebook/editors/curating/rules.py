@@ -80,10 +80,11 @@ class RuleEditor(CurationEditor):
         return {name: found for name, found in faults.items() if found}
 
     def typical_queries(self, changes: Iterable[Change]) -> list[str]:
-        """The patterns of changed rules, where they are plain words."""
+        """The patterns of changed rules, where they are plain words; nothing where any will do."""
         changed = [one for change in changes for one in (change["after"], change["before"]) if one]
-        patterns = [one.get("pattern") for rule in changed for one in rule.get("conditions") or ()]
-        return list(dict.fromkeys(p for p in patterns if p and "{" not in p))[:TRIED]
+        conditions = [one for rule in changed for one in rule.get("conditions") or [{}]]
+        patterns = dict.fromkeys(one.get("pattern", "") for one in conditions)
+        return [pattern for pattern in patterns if "{" not in pattern][:TRIED]
 
     def picture(self) -> str:
         """Write the rules as a table."""
