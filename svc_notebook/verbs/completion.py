@@ -10,18 +10,19 @@ from typing import NamedTuple, Protocol, get_args
 from svc_notebook.api import ENDPOINTS
 from svc_notebook.api.checking import hints
 from svc_notebook.api.endpoint import Right
-from svc_notebook.api.parameters import Settings, default_of
+from svc_notebook.api.parameters import SearchParams, Settings, default_of
 from svc_notebook.errors import BadOption
 from svc_notebook.verbs import filtering
 from svc_notebook.verbs.line import Word, quote_word, split_typed
 from svc_notebook.verbs.table import VERBS, lists_of, pick_verb
-from svc_notebook.verbs.verb import Face, Option, Verb
+from svc_notebook.verbs.verb import Face, Option, Verb, spread_options
 
 _PIECE = re.compile(r"[^\s,\[\]\"'(){}:]*$")
 _LINE_NAME = re.compile(r"\w*$")
 _LINE_VALUE = re.compile(r"(\w+)\s*:\s+")
 _JSON_NAME = re.compile(r'[{,]\s*"(\w*)$')
 _JSON_VALUE = re.compile(r'.*"(\w+)"\s*:\s*', re.S)
+_PARAMS = re.compile(r'"params"\s*:\s*\{')
 _OPEN = re.compile(r"\w\([^()]*$")
 _OUTPUT = Option("-o", "a variable for the result", completes="variable")
 
@@ -159,6 +160,8 @@ def complete_body(line: str, typed: str, names: Names) -> Suggestions:
         return Suggestions("", [])
     options = verb.members()
     place = Place(_said(words, verb, "magic", "index"))
+    if within := _params_in(typed):
+        return _in_json(within, spread_options(SearchParams), place, names)
     if typed.lstrip().startswith(("{", "[")):
         return _in_json(typed, options, place, names)
     current = typed.rpartition("\n")[2]
@@ -170,6 +173,13 @@ def complete_body(line: str, typed: str, names: Names) -> Suggestions:
     if current[:1].isspace() and entries:
         return _values(options.get(entries[-1][1]), current.lstrip(), place, names)
     return Suggestions("", [])
+
+
+def _params_in(typed: str) -> str:
+    """The search parameters that are being typed inside a rule or a request, from their brace."""
+    begun = list(_PARAMS.finditer(typed))
+    text = typed[begun[-1].end() - 1 :] if begun else ""
+    return text if text.count("{") > text.count("}") else ""
 
 
 def _in_json(typed: str, options: dict[str, Option], place: Place, names: Names) -> Suggestions:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
 Question = Callable[["AsyncClient"], Coroutine[Any, Any, list[str]]]
-FIRST_PATIENCE = 1.0  # the first question of a client also opens its connection
+FIRST_PATIENCE = 0.6  # the first question of a client also opens its connection
 PATIENCE = 0.3
 SHORT_PATIENCE = 0.05
 FRESH = 10.0
