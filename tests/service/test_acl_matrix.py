@@ -45,7 +45,7 @@ class Matrix(Inside):
 
     def key(self, acl: list[str], **fields: Any) -> str:
         answer = self.call("POST", "/1/keys", {"acl": acl, **fields})
-        assert answer.status_code == 201, answer.text
+        assert answer.is_success, answer.text
         return str(answer.json()["key"])
 
     def ask(self, row: Endpoint, key: str, body: Any = None) -> tuple[int, str]:
