@@ -90,6 +90,33 @@ class Candidates:
             before = self._moved
             self._moved = to if before is None else np.where(before < 0, -1, to[before])
 
+    def part(self, kept: Array) -> Candidates:
+        """Return some of the rows anew, nothing computed yet."""
+        return Candidates(self.match, self._manner, self._scores, self._nearness, self.rows[kept])
+
+    def ranks_ahead(self, criteria: Sequence[object]) -> bool:
+        """Whether rows of which no word has a good rank come last by the first of these criteria.
+
+        That is so by attribute, and by proximity where attribute decides between the nearest.
+        """
+        if "attribute" in self._columns or not self.match.words:
+            return False
+        if criteria[0] == "attribute":
+            return self._manner.attribute_counts
+        sure = not any(match.word.optional for match in self.match.words)
+        near = len(self.match.words) > 1 and self._manner.least_distance < CAP
+        counts = self._manner.attribute_counts and self._manner.attribute_by_distance
+        return near and sure and counts and tuple(criteria[:2]) == ("proximity", "attribute")
+
+    def leading(self, criteria: Sequence[object], most: int) -> Array:
+        """Tell before which rows none can come that has no word of a rank up to `most`."""
+        distance = self.column("proximity") if criteria[0] == "proximity" else None
+        rank = self.column("attribute")
+        leading = np.zeros(len(self.rows), bool) if rank is None else rank <= most
+        if distance is not None:
+            leading &= distance == (len(self.match.words) - 1) * self._manner.least_distance
+        return np.asarray(leading)
+
     def typo(self) -> Array | None:
         """Fewer typos first."""
         if not self.match.words:

@@ -62,6 +62,12 @@ class Fields:
             return self._ranks_of(spots)
         return np.asarray(self._rank_of_spot[spots])
 
+    def ranks_within(self, spots: Array, most: int) -> Array:
+        """Tell which occurrences have a rank of no more than `most`."""
+        if len(spots) < len(self.ranks) << SLOT:
+            return np.asarray(self._ranks_of(spots) <= most)
+        return np.asarray((self._rank_of_spot <= most)[spots])
+
     @cached_property
     def _rank_of_spot(self) -> Array:
         """Saves many occurrences four passes for one look-up."""

@@ -27,6 +27,11 @@ class WordMatch:
     typos: Array
 
     @cached_property
+    def dearest(self) -> int:
+        """The most that any occurrence costs."""
+        return max((chunk.typos for chunk in self.chunks), default=NOT_FOUND)
+
+    @cached_property
     def mixed(self) -> bool:
         """Whether occurrences differ in what they cost."""
         return len({chunk.typos for chunk in self.chunks}) > 1
@@ -56,6 +61,8 @@ class Match:
         """Return the typos of the words that rows have."""
         total = np.zeros(len(rows), np.int16)
         for match in self.words:
+            if not match.dearest:
+                continue
             typos = match.typos[rows]
             total += np.where(typos < NOT_FOUND, typos, 0) if match.word.optional else typos
         return total

@@ -11,6 +11,7 @@ from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.criteria import Candidates
 from svc_notebook.service.engine.names import Names
 from svc_notebook.service.engine.options import Options
+from svc_notebook.service.engine.promising import find_promising
 from svc_notebook.service.engine.segment import Segment
 from svc_notebook.service.engine.shape import Sorted, read_sort
 
@@ -68,57 +69,85 @@ def rank_segment(candidates: Candidates, steps: Sequence[Step], wanted: int) -> 
 
     After each criterion only the rows that may still get there go on to the next, dearer one.
     """
-    keys: list[Key] = []
-    tied = np.ones(len(candidates.rows), bool)
-    for step in steps:
-        for key in _read_keys(candidates, step, keys):
-            keys.append(key)
-            if len(tied) <= wanted:
-                continue
-            kept, tied = _narrow(key.digits(), tied, wanted)
-            if not kept.all():
-                keys = [key.take(kept) for key in keys]
-                candidates.keep(kept)
-    if len(tied) > wanted:
-        kept = ~tied
-        kept[np.flatnonzero(tied)[: wanted - int(np.count_nonzero(kept))]] = True
-        keys = [key.take(kept) for key in keys]
-        candidates.keep(kept)
-    return Ranked(candidates.match.segment, candidates.rows, keys)
+    contest = _Contest(candidates, wanted)
+    for number, step in enumerate(steps):
+        contest.shorten(steps[number:])
+        for key in contest.read_keys(step):
+            contest.judge(key)
+    return contest.finish()
 
 
-def _read_keys(candidates: Candidates, step: Step, before: Sequence[Key]) -> Iterator[Key]:
-    if isinstance(step, Sorted):
-        yield from _read_sort_keys(candidates, step)
-        return
-    if (column := candidates.column(step)) is not None:
-        yield Key(column)
+class _Contest:
+    """The rows of one segment that may be among the best `wanted`; those tied share the edge."""
+
+    def __init__(self, candidates: Candidates, wanted: int) -> None:
+        self._candidates = candidates
+        self._wanted = wanted
+        self._tied = np.ones(len(candidates.rows), bool)
+        self._keys: list[Key] = []
+
+    def shorten(self, steps: Sequence[Step]) -> None:
+        """Leave out what the next steps would leave out, where that can be told beforehand."""
+        if self._is_open():
+            found = find_promising(self._candidates, steps, self._tied, self._left())
+            if found is not None:
+                kept, self._candidates = found
+                self._keys = [key.take(kept) for key in self._keys]
+                self._tied = self._tied[kept]
+
+    def read_keys(self, step: Step) -> Iterator[Key]:
+        """Return what a step sorts by, the next key once the one before has been judged."""
+        if isinstance(step, Sorted):
+            key = self._candidates.match.segment.sort_key(step.path)
+            yield Key(key.digits(self._candidates.rows, descending=step.descending))
+            rows = self._candidates.rows
+            codes = np.zeros(len(rows), np.int32) if key.codes is None else key.codes[rows]
+            yield Key(codes, key.names, step.descending)
+        elif (column := self._candidates.column(step)) is not None:
+            yield Key(column)
+
+    def judge(self, key: Key) -> None:
+        """Go by one more key."""
+        self._keys.append(key)
+        if self._is_open():
+            self._keep(*_narrow(key.digits(), self._tied, self._left()))
+
+    def finish(self) -> Ranked:
+        """Return the best rows; of those tied to the last, the first by their ids."""
+        if self._is_open():
+            kept = ~self._tied
+            kept[np.flatnonzero(self._tied)[: self._left()]] = True
+            self._keep(kept, self._tied[kept])
+        return Ranked(self._candidates.match.segment, self._candidates.rows, self._keys)
+
+    def _is_open(self) -> bool:
+        return len(self._tied) > self._wanted
+
+    def _left(self) -> int:
+        """How many of those tied are wanted."""
+        return self._wanted - int(np.count_nonzero(~self._tied))
+
+    def _keep(self, kept: Array, tied: Array) -> None:
+        self._tied = tied
+        if not kept.all():
+            self._keys = [key.take(kept) for key in self._keys]
+            self._candidates.keep(kept)
 
 
-def _read_sort_keys(candidates: Candidates, step: Sorted) -> Iterator[Key]:
-    key = candidates.match.segment.sort_key(step.path)
-    yield Key(key.digits(candidates.rows, descending=step.descending))
-    # Read only now: the first key may have dropped rows.
-    rows = candidates.rows
-    codes = np.zeros(len(rows), np.int32) if key.codes is None else key.codes[rows]
-    yield Key(codes, key.names, step.descending)
+def _narrow(digits: Array, tied: Array, left: int) -> tuple[Array, Array]:
+    """Return which rows go on when `left` of those tied are wanted, and which are tied then."""
+    edge = _find_edge(digits if tied.all() else digits[tied], left)
+    kept = ~tied
+    kept |= digits <= edge
+    return kept, (tied & (digits == edge))[kept]
 
 
-def _narrow(digits: Array, tied: Array, wanted: int) -> tuple[Array, Array]:
-    """Return which rows go on, and which of those are tied at the edge."""
-    rows = np.flatnonzero(tied)
-    left = wanted - (len(tied) - len(rows))
-    kept = np.ones(len(tied), bool)
-    if len(rows) <= left:
-        return kept, tied
-    values = digits[rows]
-    if values.min() == values.max():
-        return kept, tied
-    edge = np.partition(values, left - 1)[left - 1] if left else np.min(values)
-    kept[rows[values > edge]] = False
-    still = tied.copy()
-    still[rows[values < edge]] = False
-    return kept, still[kept]
+def _find_edge(values: Array, left: int) -> Array:
+    """Return the value of the last that is wanted; most often it is that of all before it."""
+    lowest = values.min()
+    if np.count_nonzero(values == lowest) >= left:
+        return np.asarray(lowest)
+    return np.asarray(np.partition(values, left - 1)[left - 1])
 
 
 @dataclass(frozen=True, eq=False)
