@@ -207,13 +207,14 @@ function parameters(view, rule, propose) {
     if (!key || !text.trim()) return;
     // What was taken up is no longer being typed, whatever is drawn until it comes back.
     name.value = value.value = "";
-    await read(key, text);
+    if (!(await read(key, text)) && !name.value && !value.value) [name.value, value.value] = [key, text];
   }
 
   /** @param {string} key @param {string} text */
   async function read(key, text) {
     const found = await view.run("read_param", { name: key, text });
     if (found !== undefined) propose(withParam(rule, key, found));
+    return found !== undefined;
   }
 
   const rows = params.map(([key, now]) => {
