@@ -2,9 +2,10 @@
 
     python benchmarks/frames.py [--rows 200000]
 
-As in `load.py`, every way runs in a process of its own against one service: it swallows what is
-pushed, and hands out pages that were made beforehand. The official client gets a tenth of the rows
-to push, as many to browse.
+Every way runs in a process of its own, ours and theirs in turn, against two services. One
+swallows what is pushed and hands out pages that were made beforehand, which shows what a client
+costs by itself; the other is the local service, which shows what its users wait for. The official
+client gets a tenth of the rows to push, as many to browse.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import load
@@ -24,6 +29,8 @@ import load
 TRIALS = 3
 PAGE = 1000
 CURSOR = b'"cursor":"'
+INDEX = "handed-out"
+FEW = "few"
 
 
 class Serve(load.Swallow):
@@ -42,7 +49,8 @@ class Serve(load.Swallow):
             return
         self.head = b""
         _, _, rest = body.replace(b" ", b"").partition(CURSOR)
-        page = self.pages[int(rest.split(b'"', 1)[0] or 0)]
+        number = -1 if FEW.encode() in head.split(b"\r\n", 1)[0] else rest.split(b'"', 1)[0] or 0
+        page = self.pages[int(number)]
         self.transport.write(load.HEAD % len(page) + page)
 
 
@@ -114,7 +122,7 @@ def push_ours(port: int, rows: int) -> load.Work:
     client, frame = load._client(port), make_frame(rows)
 
     def work() -> int:
-        return asyncio.run(bulk.push(client, frame, "swallowed")).published
+        return asyncio.run(bulk.push(client, frame, f"pushed-{os.getpid()}")).published
 
     return work
 
@@ -125,7 +133,7 @@ def push_theirs(port: int, rows: int) -> load.Work:
     def work() -> int:
         plain = frame.assign(seen=frame["seen"].map(lambda time: time.isoformat())).astype(object)
         records = plain.where(frame.notna(), None).to_dict("records")
-        client.save_objects("swallowed", records)
+        client.save_objects(f"pushed-{os.getpid()}", records, wait_for_tasks=True)
         return len(records)
 
     return work
@@ -135,12 +143,11 @@ def browse_ours(port: int, rows: int) -> load.Work:
     from svc_notebook import frames
 
     client = load._client(port)
-    last = str(-(-rows // PAGE) - 1)
     # Whatever is imported at the first call is not what is measured.
-    asyncio.run(frames.read_browse(client, "handed-out", cursor=last))
+    asyncio.run(frames.read_browse(client, FEW))
 
     def work() -> int:
-        return len(asyncio.run(frames.read_browse(client, "handed-out")))
+        return len(asyncio.run(frames.read_browse(client, INDEX)))
 
     return work
 
@@ -149,7 +156,7 @@ def browse_theirs(port: int, rows: int) -> load.Work:
     import pandas as pd
 
     client = _their_client(port)
-    client.browse("handed-out", {"cursor": str(-(-rows // PAGE) - 1)})
+    client.browse(FEW)
     # One call inside another for each page.
     sys.setrecursionlimit(100_000)
 
@@ -159,7 +166,7 @@ def browse_theirs(port: int, rows: int) -> load.Work:
         def take(answer: Any) -> None:
             records.extend(hit.to_dict() for hit in answer.hits)
 
-        client.browse_objects("handed-out", aggregator=take)
+        client.browse_objects(INDEX, aggregator=take)
         return len(pd.DataFrame(records))
 
     return work
@@ -171,10 +178,12 @@ def _their_client(port: int) -> Any:
     from algoliasearch.search.config import SearchConfig
 
     config = SearchConfig("app", "key")
+    config.headers |= {"X-Service-Application-Id": "app", "X-Service-API-Key": "key"}
     config.hosts = HostsCollection([Host("127.0.0.1", scheme="http", port=port)])
     return SearchClientSync.create_with_config(config)
 
 
+WANTED = {"push": "wanted >= 4", "browse": "wanted >= 6", "memory": "wanted <= 0.4"}
 WAYS = {
     "push ours": push_ours,
     "push theirs": push_theirs,
@@ -200,43 +209,84 @@ def measure(way: str, port: int, rows: int) -> dict[str, float]:
     return measured
 
 
-def compare(rows: int) -> None:
-    """Print the table."""
+@contextmanager
+def replaying(rows: int) -> Iterator[int]:
+    """Run the service that swallows and hands out; gives its port."""
     command = [sys.executable, __file__, "--serve", "--rows", str(rows)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:
         assert service.stdout
-        port = int(service.stdout.readline())
-        sizes = {way: max(rows // 10, 1) if way == "push theirs" else rows for way in WAYS}
-        trials = [
-            {way: measure(way, port, size) for way, size in sizes.items()} for _ in range(TRIALS)
-        ]
+        yield int(service.stdout.readline())
         service.terminate()
+
+
+@contextmanager
+def local(rows: int) -> Iterator[int]:
+    """Run the local service, with what is to be browsed; gives its port."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "svc_notebook.service", "--json", "--data", folder]
+        command += ["--app-id", "app", "--admin-key", "key"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:
+            assert service.stdout
+            port = int(json.loads(service.stdout.readline())["url"].rpartition(":")[2])
+            # In a process of its own: those begun here would inherit what this one ever held.
+            fill = [sys.executable, __file__, "--fill", "--port", str(port), "--rows", str(rows)]
+            subprocess.run(fill, check=True)
+            yield port
+            service.terminate()
+
+
+def fill(port: int, rows: int) -> None:
+    """Write what is to be browsed."""
+    import pandas as pd
+
+    from svc_notebook import bulk
+
+    client = load._client(port)
+    for index, count in ((FEW, 10), (INDEX, rows)):
+        frame = pd.DataFrame([make_record(n) for n in range(count)])
+        asyncio.run(bulk.push(client, frame, index))
+
+
+def compare(port: int, sizes: dict[str, int], wanted: dict[str, str]) -> None:
+    """Print the table of one service."""
+    trials = [{way: measure(way, port, size) for way, size in sizes.items()} for _ in range(TRIALS)]
     rates = {way: statistics.median(trial[way]["rate"] for trial in trials) for way in WAYS}
     peaks = {way: statistics.median(trial[way]["peak"] for trial in trials) for way in WAYS}
-    print(f"{rows:,} rows")
     for way in WAYS:
         print(f"{way:14} {rates[way]:12,.0f} rows/s   peak {peaks[way]:6.0f} MB")
-    memory = peaks["browse ours"] / peaks["browse theirs"]
-    print(f"push   ours / theirs   {rates['push ours'] / rates['push theirs']:.1f}   wanted >= 4")
-    print(
-        f"browse ours / theirs   {rates['browse ours'] / rates['browse theirs']:.1f}   wanted >= 6"
-    )
-    print(f"memory ours / theirs   {memory:.2f}   wanted <= 0.4")
+    ratios = {
+        "push": rates["push ours"] / rates["push theirs"],
+        "browse": rates["browse ours"] / rates["browse theirs"],
+        "memory": peaks["browse ours"] / peaks["browse theirs"],
+    }
+    for name, ratio in ratios.items():
+        print(f"{name:6} ours / theirs   {ratio:.2f}   {wanted.get(name, '')}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--serve", action="store_true")
+    parser.add_argument("--fill", action="store_true")
     parser.add_argument("--way", choices=WAYS)
     parser.add_argument("--port", type=int)
     given = parser.parse_args()
     if given.serve:
         asyncio.run(serve(given.rows))
+    elif given.fill:
+        fill(given.port, given.rows)
     elif given.way:
         run_way(given.way, given.port, given.rows)
     else:
-        compare(given.rows)
+        rows = given.rows
+        few = max(rows // 10, 1)
+        sizes = {way: few if way == "push theirs" else rows for way in WAYS}
+        print(f"{rows:,} rows, a service that swallows and replays")
+        with replaying(rows) as port:
+            compare(port, sizes, WANTED)
+        print(f"\n{rows:,} rows to browse, {few:,} to push, the local service")
+        with local(rows) as port:
+            compare(port, sizes | {"push ours": few}, {})
 
 
 if __name__ == "__main__":
