@@ -6,12 +6,15 @@ import { tabs } from "./kit/tabs.js";
 import { oneAtATime } from "./kit/timing.js";
 import { comparePanel } from "./query/compare.js";
 import { facetPanel } from "./query/facets.js";
+import { heldRow } from "./query/held.js";
 import { hitList } from "./query/hits.js";
 import { historyPanel, jsonPanel } from "./query/json.js";
 import { parameterPanel } from "./query/parameters.js";
 
 /** Keystrokes that follow each other within this time are one step to undo, in milliseconds. */
 const ONE_STEP = 1200;
+/** Rules that are named where more applied. */
+const NAMED = 3;
 
 /** @param {import("./types").Mount} mount */
 function render(mount) {
@@ -46,6 +49,7 @@ function render(mount) {
     },
   });
   const count = h("div", { class: "count", role: "status", "aria-live": "polite" });
+  const held = heldRow(view, () => box.focus());
   const facets = facetPanel(view);
   const hits = hitList(view, mount.model);
   const more = h("details", { class: "facets" }, h("summary", {}, "Filters"), facets.el);
@@ -59,7 +63,7 @@ function render(mount) {
       { name: "compare", title: "Compare", draw: () => comparePanel(view).el },
     ],
   });
-  fill(view.body, h("div", { class: "search-row" }, box, sorting(view), count), panels.el);
+  fill(view.body, h("div", { class: "search-row" }, box, sorting(view), count), held.el, panels.el);
   const sizes = new ResizeObserver(([entry]) => {
     if (entry.contentRect.width > 700) more.open = true;
     more.classList.toggle("svc-wide", entry.contentRect.width > 700);
@@ -83,6 +87,7 @@ function render(mount) {
   function draw(answer) {
     if (!answer?.hits) return;
     hits.show(answer);
+    held.show(answer.held ?? []);
     fill(
       count,
       h("b", {}, answer.nbHits.toLocaleString()),
@@ -93,9 +98,7 @@ function render(mount) {
         ` in ${answer.processingTimeMS} ms, ${Math.round(answer.took)} ms with the way`,
       ),
       answer.message ? h("span", { class: "hint" }, ` · ${answer.message}`) : null,
-      answer.appliedRules?.length
-        ? h("span", { class: "hint" }, ` · ${answer.appliedRules.length} rules applied`)
-        : null,
+      answer.appliedRules?.length ? h("span", { class: "hint" }, ` · ${sayRules(answer.appliedRules)}`) : null,
     );
   }
 
@@ -116,6 +119,13 @@ function render(mount) {
     sizes.disconnect();
     view.close();
   };
+}
+
+/** The rules that a search applied, in words. @param {{objectID: string}[]} rules */
+export function sayRules(rules) {
+  const names = rules.slice(0, NAMED).map(({ objectID }) => objectID);
+  const more = rules.length - names.length;
+  return `${rules.length === 1 ? "rule" : "rules"} ${names.join(", ")}${more ? ` and ${more} more` : ""}`;
 }
 
 /** The index itself or one of its replicas. @param {import("./kit/frame.js").Frame} view */

@@ -86,6 +86,22 @@ def test_facets_narrow_and_widen(editor: Locator, notebook: Notebook) -> None:
     assert notebook.ask("e.value") == {}
 
 
+def test_whatever_holds_a_search_is_seen_and_taken_away(notebook: Notebook) -> None:
+    value = {"query": "lamp", "filters": "price<90", "facetFilters": [["brand:Acme"]]}
+    editor = notebook.open(f"e = svc.edit.query('shop', value={value!r})\ne")
+    held = editor.get_by_role("list", name="Filters and parameters").get_by_role("listitem")
+    expect(held.locator("bdi")).to_have_text(["brand: Acme", 'filters: "price<90"'])
+
+    editor.get_by_role("button", name="Take away brand: Acme").click()
+    expect(held).to_have_count(1)
+    expect(search_box(editor)).to_be_focused()
+    editor.get_by_role("button", name="Take away filters").press("Enter")
+
+    expect(held).to_have_count(0)
+    expect(count_of(editor)).to_have_text("10")
+    assert notebook.ask("e.value") == {"query": "lamp"}
+
+
 def test_the_keyboard_alone_is_enough(editor: Locator, notebook: Notebook) -> None:
     page = notebook.page
     search_box(editor).focus()
@@ -167,6 +183,9 @@ def test_two_searches_stand_side_by_side(editor: Locator) -> None:
     expect(sides).to_contain_text("moved")
     expect(sides.locator(".svc-side-hit")).to_have_count(17)
     expect(sides.locator("line")).to_have_count(1)
+    editor.get_by_label("Parameters of the other search").fill('{"ranking": ["desc(price)"]}')
+    search_box(editor).fill("mirror")
+    expect(sides.get_by_role("status")).to_contain_text("0 came, 0 went; 10 and 10 hits")
 
 
 def test_the_search_becomes_code_that_does_the_same(editor: Locator, notebook: Notebook) -> None:

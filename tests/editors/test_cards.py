@@ -47,6 +47,27 @@ def test_what_matched_comes_first_and_its_marks_stay_closed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        (f"a {PRE}lamp{POST} of oak", f"a {PRE}lamp{POST} of oak"),
+        ("w" * 70 + f" {PRE}lamp{POST}", "w" * 70 + f" {PRE}lamp{POST}"),
+        (
+            "a table, " * 20 + f"a {PRE}lamp{POST}",
+            "…a table, " + "a table, " * 3 + f"a {PRE}lamp{POST}",
+        ),
+        ("w" * 100 + f"{PRE}lamp{POST}", "…" + "w" * 40 + f"{PRE}lamp{POST}"),
+    ],
+    ids=["near", "near enough", "far, with words", "far, without"],
+)
+def test_a_match_stands_where_a_narrow_view_shows_it(text: str, drawn: str) -> None:
+    hit = {"objectID": "1", "text": text, "_highlightResult": {"text": leaf(text)}}
+
+    [card] = draw_hits([hit], [])
+
+    assert card["lines"] == [["text", drawn]]
+
+
+@pytest.mark.parametrize(
     ("record", "image"),
     [
         ({"image": "https://x.test/a"}, "https://x.test/a"),

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./fake.mjs";
+import { sayRules } from "../../widgets/query.js";
+import { withWords } from "../../widgets/query/compare.js";
 import { reason } from "../../widgets/query/hits.js";
 import { fits } from "../../widgets/query/parameters.js";
 
@@ -25,4 +27,23 @@ test("a parameter is found by words of its name and its meaning", () => {
   assert.ok(fits(row, "HITSPER"));
   assert.ok(fits(row, "page one"));
   assert.ok(!fits(row, "typo"));
+});
+
+for (const [name, value, query, wanted] of [
+  ["none of its own", { page: 1 }, "lamp", { query: "lamp", page: 1 }],
+  ["its own", { query: "desk" }, "lamp", { query: "desk" }],
+  ["none on purpose", { query: "" }, "lamp", { query: "" }],
+  ["nothing typed", {}, undefined, {}],
+  ["no parameters", [1], "lamp", [1]],
+]) {
+  test(`the other search follows what is typed unless it has words: ${name}`, () => {
+    assert.deepEqual(withWords(value, query), wanted);
+  });
+}
+
+test("the rules that applied are named, a few of many", () => {
+  const rules = ["a", "b", "c", "d", "e"].map((objectID) => ({ objectID }));
+
+  assert.equal(sayRules(rules.slice(0, 1)), "rule a");
+  assert.equal(sayRules(rules), "rules a, b, c and 2 more");
 });

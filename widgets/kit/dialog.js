@@ -70,7 +70,8 @@ export function ask(root, { title, body, buttons }) {
 
     root.append(veil);
     const first = /** @type {HTMLElement | null} */ (box.querySelector("input, textarea, select, .svc-main"));
-    (first ?? box).focus();
+    // A long question is read from its beginning, also where only a button below it takes keys.
+    (first ?? box).focus({ preventScroll: true });
   });
 }
 

@@ -24,12 +24,18 @@ export function comparePanel(view) {
   });
   const result = h("div", { class: "comparison" });
   const wrong = h("p", { class: "wrong-text", role: "alert" });
-  area.value = JSON.stringify(view.value() ?? {}, null, 2);
+  take();
+
+  // Without words of its own the other search has those that are typed above.
+  function take() {
+    const { query: _, ...rest } = view.value() ?? {};
+    area.value = JSON.stringify(rest, null, 2);
+  }
 
   async function compare() {
     let value;
     try {
-      value = JSON.parse(area.value || "{}");
+      value = withWords(JSON.parse(area.value || "{}"), view.value()?.query);
       fill(wrong);
     } catch (error) {
       return fill(wrong, String(error instanceof Error ? error.message : error));
@@ -48,7 +54,7 @@ export function comparePanel(view) {
       h(
         "p",
         { class: "hint" },
-        "What is shown under Hits, against the search below: another index, other parameters, or both.",
+        "What is shown under Hits, against the search below: another index, other parameters, or both. Without a `query` of its own it follows what is typed.",
       ),
       h("div", { class: "row" }, h("label", { for: index.id }, "Index"), index),
       area,
@@ -57,13 +63,17 @@ export function comparePanel(view) {
         "div",
         { class: "row" },
         button("Compare", compare, { class: ["button", "main"] }),
-        button("Take what is shown", () => {
-          area.value = JSON.stringify(view.value() ?? {}, null, 2);
-        }),
+        button("Take what is shown", take),
       ),
       result,
     ),
   };
+}
+
+/** Give a search words unless it has its own. @param {any} value @param {string | undefined} query */
+export function withWords(value, query) {
+  const plain = value !== null && typeof value === "object" && !Array.isArray(value);
+  return plain && query && !("query" in value) ? { query, ...value } : value;
 }
 
 /** @param {Comparison} found */

@@ -12,6 +12,7 @@ from svc_notebook.editors.searching.ladder import Rung, climb, separator
 PRE, POST = "\ue000", "\ue001"  # what marks a match on the way to a view
 LINES = 5  # attributes of a hit that are shown at once
 LONGEST = 240  # characters of one of them
+LEAD = 40  # characters before its first mark, so that a narrow view shows it
 TITLES = ("title", "name", "label", "headline", "heading", "subject")
 IMAGES = ("image", "img", "picture", "photo", "thumbnail", "thumb", "poster", "cover", "icon")
 _ADDRESS = re.compile(r"(https?://\S+|data:image/(?:png|jpeg|gif|webp|avif);base64,\S+)")
@@ -54,7 +55,7 @@ def _card(hit: Mapping[str, Any], criteria: Sequence[str], place: int) -> Card:
         "id": str(hit["objectID"]),
         "place": place,
         "title": _cut(texts.get(head, "")),
-        "lines": [[name, _cut(texts[name])] for name in shown],
+        "lines": [[name, _cut(texts[name], LEAD)] for name in shown],
         "more": max(0, len(texts) - len(shown) - bool(head)),
         "image": _image(hit),
         "ladder": climb(hit, criteria),
@@ -101,15 +102,23 @@ def _join(value: Any) -> str:
             return str(value)
 
 
-def _cut(text: str) -> str:
-    """Shorten a long text around its first mark; an open mark is closed."""
-    if len(text) <= LONGEST:
+def _cut(text: str, lead: int = LONGEST // 2) -> str:
+    """Shorten a text that is long, or has its first mark far in; an open mark is closed."""
+    first = text.find(PRE)
+    if len(text) <= LONGEST and first <= lead * 2:
         return text
-    start = max(0, text.find(PRE) - LONGEST // 3)
+    start = _start(text, first - lead)
     part = text[start : start + LONGEST]
     if part.rfind(PRE) > part.rfind(POST):
         part += POST
     return f"{'…' if start else ''}{part}{'…' if start + LONGEST < len(text) else ''}"
+
+
+def _start(text: str, wanted: int) -> int:
+    """Where a text may begin: with a word, if one begins soon."""
+    if wanted <= 0:
+        return 0
+    return text.find(" ", wanted, wanted + LEAD // 2) + 1 or wanted
 
 
 def _image(hit: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.explaining import explain
 from svc_notebook.editors.searching import comparing, faceting, looking, relaxing
 from svc_notebook.editors.searching.codes import write_codes
+from svc_notebook.editors.searching.holding import list_held
 from svc_notebook.editors.searching.ladder import criteria_of
 from svc_notebook.editors.searching.panel import list_parameters, read_parameter
 from svc_notebook.editors.snapshot import write_line, write_table
@@ -249,7 +250,8 @@ class QueryEditor(Editor):
         self._found[_key(params)] = found["nbHits"]
         self.hits = looking.with_tags(found["hits"], *_tags(params))
         drawn = looking.draw_answer(found, criteria_of(self.settings))
-        self.answer = {**drawn, "took": round((time.perf_counter() - start) * 1000, 1)}
+        took = round((time.perf_counter() - start) * 1000, 1)
+        self.answer = {**drawn, "held": list_held(params), "took": took}
 
     async def _count(self, turn: int) -> None:
         """Count facets once hits are there, and let the next hits not wait for them."""
