@@ -1,7 +1,8 @@
 """Rules that apply to the same searches and want different things of them.
 
-Every rule is held only against those that want something of the same record, place or parameter,
-and whose words, context and filters leave room for it; of each rule the first few are told.
+Every rule is held only against those that want something else of the same record, place or
+parameter, or against those whose words, context and filters leave room for it, whichever are
+fewer; of each rule the first few are told.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Card:
 
 @dataclass
 class Shelf:
-    """Rules that want something of one thing, by their places, and all that they want of it."""
+    """Rules by their places, and what they want of one thing."""
 
     places: list[int] = field(default_factory=list)
     wants: set[str] = field(default_factory=set)
@@ -91,9 +92,9 @@ def find_conflicts(
     Of each rule the first `most` others are told, in their order.
     """
     cards = [Card(rule) for rule in rules if rule.get("enabled", True)]
-    shelves = _shelve(cards)
+    by_wish, by_words = _shelve_wishes(cards), _shelve_words(cards)
     for place, card in enumerate(cards):
-        near = (other for other in _find_near(card, shelves) if other != place)
+        near = (other for other in _find_near(card, by_wish, by_words) if other != place)
         told = ((card.id, cards[other].id, at_odds(*_in_order(cards, place, other)))
                 for other in near)  # fmt: skip
         yield from islice((each for each in told if each[2]), most)
@@ -112,9 +113,19 @@ def _in_order(cards: Sequence[Card], one: int, other: int) -> tuple[Card, Card]:
     return cards[min(one, other)], cards[max(one, other)]
 
 
-def _shelve(cards: Sequence[Card]) -> dict[Any, Shelf]:
+def _shelve_wishes(cards: Sequence[Card]) -> dict[Wish, Shelf]:
+    """Put rules together that want something of one thing."""
+    shelves: dict[Wish, Shelf] = defaultdict(Shelf)
+    for place, card in enumerate(cards):
+        for wish, wanted in card.spelled.items():
+            shelves[wish].places.append(place)
+            shelves[wish].wants.add(wanted)
+    return shelves
+
+
+def _shelve_words(cards: Sequence[Card]) -> dict[Any, list[int]]:
     """Put rules where those that may meet them look: by their words, and by runs of them."""
-    shelves: dict[Any, Shelf] = defaultdict(Shelf)
+    shelves: dict[Any, list[int]] = defaultdict(list)
     for place, card in enumerate(cards):
         keys = {
             (*at, context, filters)
@@ -122,27 +133,26 @@ def _shelve(cards: Sequence[Card]) -> dict[Any, Shelf]:
             for at in [("has", words), *(("runs", run) for run in _runs(words))]
             for context, filters in product(*({one, ANY} for one in where))
         }
-        for (wish, wanted), key in product(card.spelled.items(), keys):
-            shelf = shelves[wish, *key]
-            shelf.places.append(place)
-            shelf.wants.add(wanted)
+        for key in keys:
+            shelves[key].append(place)
     return shelves
 
 
-def _find_near(card: Card, shelves: Mapping[Any, Shelf]) -> Iterator[int]:
-    """The places of rules that may meet this one and want something else, each once, in order."""
+def _find_near(
+    card: Card, by_wish: Mapping[Wish, Shelf], by_words: Mapping[Any, list[int]]
+) -> Iterator[int]:
+    """The places of rules that may be at odds with this one, each once, in order."""
     keys = {
         (*at, context, filters)
         for words, _, *where in card.conditions
         for at in [("runs", words), *(("has", run) for run in _runs(words))]
         for context, filters in product(*((one, None) if one else (ANY,) for one in where))
     }
-    found = (
-        shelf.places
-        for (wish, wanted), key in product(card.spelled.items(), keys)
-        if (shelf := shelves.get((wish, *key))) and shelf.wants != {wanted}
-    )
-    return (place for place, _ in groupby(merge(*found)))
+    met = [by_words[key] for key in keys if key in by_words]
+    wanting = [(by_wish[wish], wanted) for wish, wanted in card.spelled.items()]
+    rivals = [shelf.places for shelf, wanted in wanting if shelf.wants != {wanted}]
+    fewer = min(met, rivals, key=lambda lists: sum(map(len, lists)))
+    return (place for place, _ in groupby(merge(*fewer)))
 
 
 def _runs(words: Words) -> Iterator[Words]:
