@@ -180,6 +180,14 @@ def test_faults_are_told(synonyms: list[dict[str, Any]], told: dict[str, list[st
     } == told
 
 
+def test_a_long_circle_is_told_in_short() -> None:
+    ring = [one_way(str(n), f"w{n}", f"w{(n + 1) % 40}") for n in range(40)]
+
+    told = find_faults(ring)["0"][0]["text"]
+
+    assert told.startswith("leads in a circle: w0 → w1 → w2 → w3 → w4 → w5 → … → w0;")
+
+
 def test_a_draft_that_is_wrong_is_not_applied(editor: SynonymEditor) -> None:
     editor.put({**PAIR, "synonyms": []}, "pair")
 

@@ -17,6 +17,7 @@ MEMBERS: dict[str, tuple[str | None, str]] = {
     "placeholder": ("placeholder", "replacements"),
 }
 Synonym = Mapping[str, Any]
+LONGEST = 6  # words of a circle that are named
 
 
 def find_faults(synonyms: Sequence[Synonym]) -> Faults:
@@ -30,7 +31,8 @@ def find_faults(synonyms: Sequence[Synonym]) -> Faults:
         text = f"says a part of what `{other}` says"
         faults[name].append({"level": "odd", "text": text, "other": other})
     for name, words in _find_cycles(synonyms):
-        path = " → ".join((*words, words[0]))
+        some = words if len(words) <= LONGEST else [*words[:LONGEST], "…"]
+        path = " → ".join((*some, words[0]))
         text = f"leads in a circle: {path}; a two-way synonym says it plainly"
         faults[name].append({"level": "odd", "text": text})
     return {name: found for name, found in faults.items() if found}
