@@ -43,6 +43,7 @@ def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Databas
         sql=f"(SELECT * FROM ({everything}) WHERE fine)",
         fields=fields,
         name=name,
+        ragged=True,
         skipped=lambda: [
             fault
             for path in paths

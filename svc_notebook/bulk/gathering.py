@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
 import pandas as pd
 
 from svc_notebook.api.parameters import SearchParams
@@ -48,6 +50,7 @@ async def read_dask(
     dataframe, config = _import_dask()
     if npartitions < 1:
         raise BadInput("`npartitions` is 1 or more")
+    _check_divisions(divisions)
     if columns is None:
         params = {**WHOLE, **params}
     filters = await divide(client, index, by, npartitions, divisions, params)
@@ -61,6 +64,15 @@ async def read_dask(
             schema=meta, meta=meta, label="svc-browse", enforce_metadata=False,
         )  # fmt: skip
     return made
+
+
+def _check_divisions(divisions: object) -> None:
+    if divisions is None:
+        return
+    every = list(divisions) if isinstance(divisions, Iterable) else []
+    numbers = [each for each in every if isinstance(each, (int, float, np.number))]
+    if not every or len(numbers) < len(every) or not all(map(math.isfinite, numbers)):
+        raise BadInput(f"`divisions` are the bounds of a number: [0, 10, 100], not {divisions!r}")
 
 
 def read_part(

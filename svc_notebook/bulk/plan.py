@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,12 +15,12 @@ from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.faults import Faults, Positions, find_faults
 from svc_notebook.bulk.ids import find_ids
 from svc_notebook.bulk.options import Options
-from svc_notebook.bulk.profile import Column, Profile, study
+from svc_notebook.bulk.profile import Column, Profile, absent, study
 from svc_notebook.bulk.record import step_sql
 from svc_notebook.bulk.rejects import TOLD, describe
 from svc_notebook.bulk.source import Source, open_source
 from svc_notebook.bulk.table import Table
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, did_you_mean
 
 SHOWN = 3
 LOOKED_AT = 100
@@ -94,6 +94,8 @@ def prepare(source: Source, index: str, options: Options, db: Database) -> Prepa
     faults = find_faults(table, profile, ids, step, options)
     dropped = np.unique(np.concatenate(faults.positions)) if faults.positions else _NONE
     rejected = describe(table, profile.columns, ids, faults.told)
+    many = len(dropped) + len(profile.skipped)
+    untold = many - len(rejected)
     plan = Plan(
         source=table.name,
         index=index,
@@ -102,8 +104,8 @@ def prepare(source: Source, index: str, options: Options, db: Database) -> Prepa
         columns=_columns_frame(profile.columns),
         sample=_sample(table, step, dropped),
         rejected=rejected,
-        rejected_rows=len(dropped) + len(profile.skipped),
-        notes=(*table.notes, *ids.notes, *_repeat_notes(faults)),
+        rejected_rows=many,
+        notes=(*table.notes, *ids.notes, *_notes(table, options, faults, untold)),
     )
     return Prepared(plan, table, step, dropped, faults.repeats, options)
 
@@ -153,6 +155,11 @@ def _columns_frame(columns: Sequence[Column]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["column", "type", "sent as", "missing", "refused", "note"])
 
 
-def _repeat_notes(faults: Faults) -> list[str]:
-    many = len(faults.repeats)
-    return [f"{many:,} rows are equal to an earlier one: told apart by a number"] if many else []
+def _notes(table: Table, options: Options, faults: Faults, untold: int) -> Iterator[str]:
+    known = [field.name for field in table.fields]
+    for name in absent(table, options):
+        yield f"no document has `{name}`{did_you_mean(name, known)}"
+    if many := len(faults.repeats):
+        yield f"{many:,} rows are equal to an earlier one: told apart by a number"
+    if untold > 0:
+        yield f"{untold:,} more rows are rejected than `rejected` tells of"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from svc_notebook.bulk import sql
@@ -112,11 +112,18 @@ def choose(table: Table, options: Options) -> list[Field]:
     """Take the columns asked for; raises `BadInput` for a name the table does not have."""
     known = [field.name for field in table.fields]
     named = options.named_columns() | ({options.id} if options.id else set())
-    for name in named - set(known):
+    for name in named - set(known) - set(absent(table, options)):
         raise BadInput(f"{table.name} has no column `{name}`{did_you_mean(name, known)}")
     wanted = known if options.columns is None else options.columns
     by_name = {field.name: field for field in table.fields}
     return [by_name[name] for name in wanted if name != "objectID"]
+
+
+def absent(table: Table, options: Options) -> list[str]:
+    """Name the columns whose type was said though no document has them."""
+    known = {field.name for field in table.fields}
+    others = replace(options, dtype={}).named_columns() | {options.id}
+    return [name for name in options.dtype if table.ragged and name not in known | others]
 
 
 def id_fields(table: Table, options: Options) -> list[Field]:

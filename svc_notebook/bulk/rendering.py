@@ -16,7 +16,13 @@ from svc_notebook.errors import BadRecord
 # Text that is a JSON number as it stands: no leading zero, no plus, no more than 18 digits.
 INTEGER = r"-?(0|[1-9]\d{0,17})"
 WHOLE = r"-?(0|[1-9]\d{0,18})"  # one digit more may still be within 64 bits
-NUMBER = r"-?(0|[1-9]\d{0,17})(\.\d{1,300})?([eE][+-]?(\d{1,2}|1\d\d|2[0-8]\d))?"
+FRACTION = r"(\.\d{1,300})?"
+NUMBER = (
+    rf"-?((0|[1-9]\d{{0,17}}){FRACTION}([eE](\+?(\d{{1,2}}|1\d\d|2[0-8]\d)|-\d{{1,3}}))?"
+    rf"|\d{FRACTION}[eE]\+?(29\d|30[0-7]))"
+)
+# Where each value is looked at, whether it is within a float's range need not be seen by its shape.
+ANY_NUMBER = rf"-?(0|[1-9]\d{{0,17}}){FRACTION}([eE][+-]?\d{{1,3}})?"
 BOOLEAN = r"(?i)true|false"
 SPELLED_TRUE = "('true', 't', 'yes', 'y', '1')"
 SPELLED_FALSE = "('false', 'f', 'no', 'n', '0')"
@@ -108,8 +114,9 @@ def _string(field: Field, text: str, options: Options) -> Rendering:
 
 
 def _number(field: Field, text: str, options: Options) -> Rendering:
-    fits = f"regexp_full_match(trim({text}), {sql.text(NUMBER)})"
-    bad = f"{text} IS NOT NULL AND NOT {fits}"
+    fits = f"regexp_full_match(trim({text}), {sql.text(ANY_NUMBER)})"
+    held = f"coalesce(isfinite(try_cast(trim({text}) AS DOUBLE)), false)"
+    bad = f"{text} IS NOT NULL AND NOT ({fits} AND {held})"
     return Rendering(f"trim({text})", "number", (Check(bad, "is not a number"),))
 
 

@@ -49,6 +49,8 @@ class Table:
     name: str
     # A delimited file: every column is text, and its content decides its type.
     untyped: bool = False
+    # Documents: a row may lack any column, and so may all of them.
+    ragged: bool = False
     # Nothing for data in memory.
     origin: Origin | None = None
     notes: tuple[str, ...] = ()

@@ -265,3 +265,16 @@ def test_no_row_is_made_of_what_a_long_text_holds(write: Callable[..., Path]) ->
     assert [record["id"] for record in found.records] == [2]
     assert found.rejected[0][2].startswith("is larger than 100,000 bytes")
     assert [record["a"] for record in everything.records] == [cell, "short"]
+
+
+def test_the_largest_and_smallest_numbers_are_numbers(write: Callable[..., Path]) -> None:
+    path = write("a,b\n1e300,1e-300\n9.9e+307,-2.5E-308\n")
+
+    assert values(path) == [{"a": 1e300, "b": 1e-300}, {"a": 9.9e307, "b": -2.5e-308}]
+
+
+def test_a_number_is_any_that_a_float_holds(write: Callable[..., Path]) -> None:
+    found = pack(write("a\n1.7976931348623157e+308\n1e309\n12345e305\n"), dtype={"a": "number"})
+
+    assert [record["a"] for record in found.records] == [1.7976931348623157e308]
+    assert [row for row, _, _ in found.rejected] == [2, 3]

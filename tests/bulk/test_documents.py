@@ -141,3 +141,24 @@ def test_documents_over_several_lines_and_in_utf_16_are_read(
     path.write_bytes(content)
 
     assert values(str(path)) == [{"id": 1, "a": 2}, {"id": 2, "a": 3}]
+
+
+def test_a_type_may_be_said_of_what_no_document_has(tmp_path: Path) -> None:
+    path = tmp_path / "t.ndjson"
+    path.write_text('{"id": "1", "price": 2}\n')
+
+    found = pack(path, dtype={"id": "string", "prices": "number"})
+
+    assert found.records == [{"objectID": "1", "id": "1", "price": 2}]
+    assert found.plan.notes == ("no document has `prices`; did you mean `price`?",)
+
+
+@pytest.mark.parametrize("option", [{"id": "prices"}, {"columns": ["prices"]}])
+def test_what_no_document_has_is_neither_id_nor_asked_for(
+    tmp_path: Path, option: dict[str, object]
+) -> None:
+    path = tmp_path / "t.ndjson"
+    path.write_text('{"id": "1", "price": 2}\n')
+
+    with pytest.raises(BadInput, match="has no column `prices`; did you mean `price`"):
+        pack(path, dtype={"prices": "number"}, **option)

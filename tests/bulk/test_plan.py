@@ -256,3 +256,12 @@ def test_a_whole_number_has_64_bits() -> None:
 
     assert [record["x"] for record in packed.records] == [2**63 - 1, -(2**60)]
     assert packed.rejected == [(3, "x", "is not a whole number")]
+
+
+def test_rejected_rows_that_are_not_told_one_by_one_are_counted() -> None:
+    frame = pd.DataFrame({"id": range(10_500), "x": float("inf")})
+
+    plan = pack(frame, id="id").plan
+
+    assert (len(plan.rejected), plan.rejected_rows) == (10_000, 10_500)
+    assert plan.notes == ("500 more rows are rejected than `rejected` tells of",)

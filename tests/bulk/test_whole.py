@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from svc_notebook import bulk
+from svc_notebook.api.shapes import Settings
 from svc_notebook.client import Client, Connection, Secret, portal
 from tests.conftest import Running
 
@@ -28,7 +29,7 @@ def client(service: Running) -> Iterator[Client]:
 def index(client: Client) -> str:
     name = f"whole-{uuid4().hex[:8]}"
     portal.run(bulk.push(client.aio, FILMS, name))
-    settings = {
+    settings: Settings = {
         "attributesToRetrieve": ["title"],
         "unretrievableAttributes": ["cost"],
         "attributesForFaceting": ["n"],
