@@ -512,6 +512,7 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
     editor = show(notebook, "e = svc.edit.rules('ruled', ['lamp', 'red lamp'])\ne")
     choose(editor, "Lamps of the week")
     expect(editor.get_by_label("Description")).to_have_value("Lamps of the week")
+    expect(editor.locator(".svc-titles").first).to_have_text("blue lamp")
 
     assert notebook.page.evaluate(CONTRAST) == []
     if os.environ.get("SVC_PICTURES"):
