@@ -3,7 +3,7 @@
 import { button, fill, h, setAttribute } from "../kit/dom.js";
 import { tagInput } from "../kit/tags.js";
 import { drawComparison } from "../query/compare.js";
-import { offer } from "../rules/ideas.js";
+import { offer } from "./offer.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {import("../query/compare.js").Comparison & {sides: {applied: string[]}[]}} Comparison */

@@ -1,8 +1,8 @@
 // What a rule does: pins, hidden records, changes to the query, filters, parameters, and the rest.
 
+import { offer } from "../curation/offer.js";
 import { button, fill, field, freshId, h } from "../kit/dom.js";
 import { tagInput } from "../kit/tags.js";
-import { offer } from "./ideas.js";
 import { idsOf, listed, pinOf, withConsequence, withParam } from "./shape.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */

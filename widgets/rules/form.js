@@ -1,10 +1,10 @@
 // A rule as a form: when it applies, and what it does. Only what is complete is proposed.
 
+import { offer } from "../curation/offer.js";
 import { button, fill, field, h } from "../kit/dom.js";
 import { momentInput, zone } from "../kit/moment.js";
 import { tagInput } from "../kit/tags.js";
 import { consequenceParts } from "./consequence.js";
-import { offer } from "./ideas.js";
 import { WHEN, fromCard, listed, rebase, toCard, withMember } from "./shape.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */

@@ -1,12 +1,11 @@
-// What may be typed into a rule, offered while it is typed; anything else may be typed as well.
+// What a rule may speak of: facets, their values, contexts, tags, indices, and what records are called.
 
-import { fill, freshId, h } from "../kit/dom.js";
+import { fill, h } from "../kit/dom.js";
 import { plainText } from "../kit/highlight.js";
 
 /** @typedef {ReturnType<typeof ideas>} Ideas */
 /** @typedef {{facets: string[], filters: string[], ranges: string[], indices: string[]}} Found */
 
-const MOST = 60; // ideas offered at once
 /** What stands before the part of a filter that is being typed. */
 const BEFORE = /^(.*(?:\s(?:AND|OR)\s+|\bNOT\s+|\()\s*)?(.*)$/is;
 
@@ -23,17 +22,6 @@ export function namesOf(rules) {
   const tags = rules.flatMap((rule) => rule.tags ?? []);
   const [known, own] = [contexts, tags].map((names) => [...new Set(names.filter(Boolean))].sort());
   return { contexts: known, tags: own };
-}
-
-/** Offer ideas at a text field, or at the one inside an element. @param {HTMLElement} el @param {(text: string) => string[]} list */
-export function offer(el, list) {
-  const input = /** @type {HTMLInputElement} */ (el.matches("input") ? el : el.querySelector("input"));
-  const known = h("datalist", { id: freshId("ideas") });
-  const draw = () => fill(known, list(input.value).slice(0, MOST).map((value) => h("option", { value })));
-  input.setAttribute("list", known.id);
-  input.addEventListener("focus", draw);
-  input.addEventListener("input", draw);
-  return known;
 }
 
 /**
