@@ -15,6 +15,8 @@ from svc_notebook.service import limits
 from svc_notebook.service.logs import InnerQuery, Logged, hide_keys, shorten
 from svc_notebook.service.wire import Message, Reply
 
+# Endpoints that answer with what somebody stored: its members may be anything.
+OF_RECORDS = ("get_object",)
 # URL parameters a request may have.
 MOST_FIELDS = 1000
 
@@ -34,6 +36,7 @@ class Exchange:
     body: bytes = b""
     held: int = 0
     hits: int | None = None
+    params: str = ""
     inner: list[InnerQuery] = field(default_factory=list)
     started: float = field(default_factory=perf_counter)
 
@@ -58,9 +61,9 @@ class Exchange:
 
     def note_answer(self, given: Mapping[str, Any], answer: Any) -> None:
         """Keep what the logs tell of an answer."""
-        if not isinstance(answer, dict):
+        if not isinstance(answer, dict) or (self.row and self.row.name in OF_RECORDS):
             return
-        self.hits = answer.get("nbHits")
+        self.hits, self.params = answer.get("nbHits"), answer.get("params", "")
         if self.row and self.row.name == "search_many":
             pairs = zip(given["requests"], answer["results"], strict=True)
             self.inner = [_inner(request, result) for request, result in pairs]
@@ -93,6 +96,7 @@ class Exchange:
             kind=_kind(self.row),
             index=self.parts.get("index", "")[: limits.INDEX_NAME],
             inner=self.inner,
+            params=self.params[: limits.LOGGED],
         )
 
 

@@ -53,6 +53,7 @@ class Logged:
     kind: str = ""
     index: str = ""
     inner: list[InnerQuery] = field(default_factory=list)
+    params: str = ""
     time: float = field(default_factory=time.time)
 
     @property
@@ -139,6 +140,8 @@ def _tell(logged: Logged) -> LogEntry:
         entry["index"] = logged.index
     if logged.inner:
         entry["inner_queries"] = [dict(one) for one in logged.inner]
+    if logged.params:
+        entry["query_params"] = logged.params[:CUT]
     if logged.hits is not None:
         entry["query_nb_hits"] = str(logged.hits)
     return entry

@@ -28,9 +28,20 @@ def test_a_request_is_told_with_its_answer(inside: Inside) -> None:
     assert entry["query_body"] == '{"query":"x"}'
     assert entry["answer"] == answer.text
     assert (entry["index"], entry["query_nb_hits"]) == ("films", "0")
+    assert entry["query_params"] == "query=x"
     assert entry["timestamp"].endswith("Z")
     assert entry["processing_time_ms"].isdigit()
     assert len(entry["sha1"]) == 40
+
+
+def test_members_of_a_record_are_not_taken_for_those_of_an_answer(inside: Inside) -> None:
+    inside.fill("films", {"objectID": "1", "nbHits": "many", "params": {"a": 1}})
+
+    answer = inside.call("GET", "/1/indexes/films/1?attributesToRetrieve=nbHits,params")
+
+    assert answer.json() == {"objectID": "1", "nbHits": "many", "params": {"a": 1}}
+    [entry] = read(inside, "?length=1")
+    assert not entry.keys() & {"query_nb_hits", "query_params"}
 
 
 def test_the_newest_come_first_and_reading_is_not_logged(inside: Inside) -> None:

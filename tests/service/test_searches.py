@@ -89,6 +89,23 @@ def test_several_facets_may_come_as_one_text(
     assert "message" not in answer
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"insideBoundingBox": [49, 2, 48, 3]},
+        {"insidePolygon": [49, 2, 48, 2, 48, 3, 49, 3]},
+        {"insideBoundingBox": [[49, 2, 48, 3]]},
+        {"params": "insideBoundingBox=49,2,48,3"},
+        {"params": "insidePolygon=[49,2,48,2,48,3]"},
+    ],
+)
+def test_one_place_need_not_be_a_list_of_places(inside: Inside, body: dict[str, Any]) -> None:
+    paris = {"objectID": "paris", "_geoloc": {"lat": 48.3, "lng": 2.2}}
+    inside.fill("places", paris, {"objectID": "rome", "_geoloc": {"lat": 41.9, "lng": 12.5}})
+
+    assert [hit["objectID"] for hit in ask(inside, "places/query", body)["hits"]] == ["paris"]
+
+
 def test_several_optional_words_may_come_as_one_text(films: Inside) -> None:
     body = {"query": "heat nothing nowhere", "optionalWords": "nothing,nowhere"}
 

@@ -14,7 +14,7 @@ from svc_notebook.service.engine.languages import is_stop_word
 from svc_notebook.service.engine.match import Match, WordMatch
 from svc_notebook.service.engine.occurrences import Chunk
 from svc_notebook.service.engine.options import Options
-from svc_notebook.service.engine.proximity import CAP, Standing, find_nearest
+from svc_notebook.service.engine.proximity import CAP, FAR, Standing, find_nearest
 
 NOWHERE = np.iinfo(np.int64).max >> 26
 SHORTEST_EXACT = 3
@@ -72,6 +72,7 @@ class Candidates:
         self._columns: dict[str, Array | None] = {}
         self._found: list[list[Owned]] | None = None
         self._moved: Array | None = None
+        self._farthest = FAR
 
     def column(self, criterion: str) -> Array | None:
         """Return a criterion's value for each row, lower first; None where all are equal."""
@@ -90,9 +91,12 @@ class Candidates:
             before = self._moved
             self._moved = to if before is None else np.where(before < 0, -1, to[before])
 
-    def part(self, kept: Array) -> Candidates:
-        """Return some of the rows anew, nothing computed yet."""
-        return Candidates(self.match, self._manner, self._scores, self._nearness, self.rows[kept])
+    def part(self, kept: Array, farthest: int = FAR) -> Candidates:
+        """Return some of the rows anew; words farther apart than `farthest` are not measured."""
+        rows = self.rows[kept]
+        part = Candidates(self.match, self._manner, self._scores, self._nearness, rows)
+        part._farthest = farthest
+        return part
 
     def ranks_ahead(self, criteria: Sequence[object]) -> bool:
         """Whether rows of which no word has a good rank come last by the first of these criteria.
@@ -114,8 +118,18 @@ class Candidates:
         rank = self.column("attribute")
         leading = np.zeros(len(self.rows), bool) if rank is None else rank <= most
         if distance is not None:
-            leading &= distance == (len(self.match.words) - 1) * self._manner.least_distance
+            leading &= distance == self.nearest_possible
         return np.asarray(leading)
+
+    @property
+    def nearest_possible(self) -> int:
+        """The distance of words side by side."""
+        return (len(self.match.words) - 1) * self._manner.least_distance
+
+    def distance_at(self, place: int) -> int:
+        """Return how far apart the words are in the row that comes at a place by proximity."""
+        distance = self.column("proximity")
+        return FAR if distance is None else int(np.partition(distance, place - 1)[place - 1])
 
     def typo(self) -> Array | None:
         """Fewer typos first."""
@@ -184,7 +198,7 @@ class Candidates:
 
     def _nearest(self) -> tuple[Array, Array]:
         words = [self._standing(number) for number in range(len(self.match.words))]
-        return find_nearest(words, len(self.rows), self._manner.least_distance)
+        return find_nearest(words, len(self.rows), self._manner.least_distance, self._farthest)
 
     def _standing(self, number: int) -> Standing:
         found = self._occurrences(number)

@@ -13,6 +13,7 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.criteria import Candidates
 from svc_notebook.service.engine.match import Match
+from svc_notebook.service.engine.proximity import FAR
 
 MANY = 10_000
 """Fewer rows are measured as fast as they are chosen from."""
@@ -28,26 +29,29 @@ def find_promising(
 ) -> tuple[Array, Candidates] | None:
     """Return the rows that may be among the best `left` of those tied, and all that are not tied.
 
-    They come as a mask and as candidates measured already; None stands for all. `criteria` are
-    those by which ties are broken.
+    They come as a mask and as candidates, measured as far as that can matter; None stands for all
+    as they are. `criteria` are those by which ties are broken.
     """
     some = int(np.count_nonzero(tied))
     if some < MANY or not candidates.ranks_ahead(criteria):
         return None
+    farthest = FAR
     for aim in AIMS:
-        if aim * left > some:
-            return None
         most = _rank_at(candidates.match, aim * left)
         chosen = tied & _reach(candidates.match, most)[candidates.rows]
         count = int(np.count_nonzero(chosen))
         if count * SHARE > some:
-            return None
+            break
         if count >= left:
             kept = chosen | ~tied
-            part = candidates.part(kept)
+            part = candidates.part(kept, farthest)
             if np.count_nonzero(part.leading(criteria, most) & tied[kept]) >= left:
                 return kept, part
-    return None
+            if some == len(tied):
+                farthest = part.distance_at(left)
+        if farthest == candidates.nearest_possible:
+            break
+    return (tied, candidates.part(tied, farthest)) if farthest < FAR else None
 
 
 def _rank_at(match: Match, aim: int) -> int:

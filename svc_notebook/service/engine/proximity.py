@@ -19,6 +19,8 @@ CAP = 8
 COST = 40
 """A choice's value is its distance shifted by this, plus its rank: one comparison for both."""
 RANK = (1 << COST) - 1
+FAR = 1 << 16
+"""Farther than the words of any query stand apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,22 +61,31 @@ class Standing:
         return self.owners, self.places, self.ends, self.values, self.spans
 
 
-def find_nearest(words: Sequence[Standing], records: int, least: int) -> tuple[Array, Array]:
+def find_nearest(
+    words: Sequence[Standing], records: int, least: int, farthest: int = FAR
+) -> tuple[Array, Array]:
     """Return per record the smallest sum of distances, and the best rank that goes with it.
 
-    A word that a record lacks is passed over; distances below `least` count as `least`.
+    A word that a record lacks is passed over; distances below `least` count as `least`. Records
+    that have all words are not followed up once their sum must exceed `farthest`: it is some
+    number beyond that, then, and the rank means nothing.
     """
-    state = words[0]
-    for word in words[1:]:
-        state = _go_on(state, word, records, least)
+    state, rest = words[0], list(words[1:])
+    while rest:
+        word, *rest = rest
+        allowed = farthest - len(rest) * least
+        state = _go_on(state, word, records, least, allowed)
+        if rest and farthest < FAR:
+            hopeful = _least(state, records) >> COST <= allowed
+            state, *rest = (one.take(hopeful[one.owners]) for one in (state, *rest))
     value = _least(state, records)
     return value >> COST, value & RANK
 
 
-def _go_on(before: Standing, word: Standing, records: int, least: int) -> Standing:
+def _go_on(before: Standing, word: Standing, records: int, least: int, allowed: int) -> Standing:
     has_before = _owning(before, records)
     has_word = _owning(word, records)
-    reached = _reach(before, word, _least(before, records), least)
+    reached = _reach(before, word, _least(before, records), least, allowed)
     fresh = ~has_before[word.owners]
     values = np.where(fresh, word.values, reached)
     state = replace(word, values=values)
@@ -82,10 +93,12 @@ def _go_on(before: Standing, word: Standing, records: int, least: int) -> Standi
     return _join(state, before.take(waiting)) if waiting.any() else state
 
 
-def _reach(before: Standing, word: Standing, nearest: Array, least: int) -> Array:
-    """Return the best value at each occurrence of the next word."""
+def _reach(before: Standing, word: Standing, nearest: Array, least: int, allowed: int) -> Array:
+    """Return the best value at each occurrence of the next word, or one beyond what is allowed."""
     floor = nearest[word.owners]
     best = floor + (CAP << COST)
+    if allowed < FAR - CAP:
+        best = np.minimum(best, (allowed + 1) << COST | RANK)
     start = np.searchsorted(before.places, word.places)
     longest = int((before.ends - before.places).max(initial=0))
     longest = max(longest, int((word.ends - word.places).max(initial=0)))
