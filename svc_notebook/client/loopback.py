@@ -1,4 +1,4 @@
-"""Calls to this machine: asyncio's own streams under the HTTP library, in half of the time.
+"""Calls to this machine: asyncio's own connections under the HTTP library, with less between.
 
 What its usual streams bring (TLS, proxies, other event loops) a loopback has no use for.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import selectors
+from collections import deque
 from collections.abc import AsyncIterable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
@@ -82,41 +83,114 @@ class _Network(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
+        loop = asyncio.get_running_loop()
         with _told(OSError, httpcore.ConnectError, httpcore.ConnectTimeout):
             async with asyncio.timeout(timeout):
-                return _Stream(*await asyncio.open_connection(host, port, limit=ROOM))
+                _, line = await loop.create_connection(_Line, host, port)
+        return _Stream(line)
+
+
+class _Line(asyncio.Protocol):
+    """Keeps what comes in until it is asked for, in the pieces in which it came."""
+
+    transport: asyncio.Transport
+
+    def __init__(self) -> None:
+        self._pieces: deque[bytes] = deque()
+        self._size = 0
+        self._error: Exception | None = None
+        self._ended = False
+        self._came = asyncio.Event()
+        self._may_write = asyncio.Event()
+        self._may_write.set()
+
+    @property
+    def has_news(self) -> bool:
+        """Whether something came in, or the end."""
+        return self._ended or bool(self._pieces)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size > ROOM:
+            self.transport.pause_reading()
+        self._came.set()
+
+    def eof_received(self) -> None:
+        self._ended = True
+        self._came.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._ended = True
+        self._error = exc
+        self._came.set()
+        self._may_write.set()
+
+    def pause_writing(self) -> None:
+        self._may_write.clear()
+
+    def resume_writing(self) -> None:
+        self._may_write.set()
+
+    async def read(self) -> bytes:
+        """Return the next piece, or nothing at the end."""
+        if not self._pieces and not self._ended:
+            self._came.clear()
+            await self._came.wait()
+        if self._pieces:
+            return self._take()
+        if self._error:
+            raise self._error
+        return b""
+
+    def _take(self) -> bytes:
+        piece = self._pieces.popleft()
+        self._size -= len(piece)
+        if self._size <= ROOM and not self._ended:
+            self.transport.resume_reading()
+        return piece
+
+    async def write(self, data: bytes) -> None:
+        """Hand data over, and wait while too much has not left yet."""
+        self.transport.write(data)
+        await self._may_write.wait()
+        if self._error or self.transport.is_closing():
+            raise self._error or ConnectionResetError("the other end hung up")
 
 
 class _Stream(httpcore.AsyncNetworkStream):
     """One connection."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._held: list[bytes] = []
+    def __init__(self, line: _Line) -> None:
+        self._line = line
+        self._held = b""
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
         with _told(OSError, httpcore.ReadError, httpcore.ReadTimeout):
             async with asyncio.timeout(timeout):
                 if self._held:
                     await self._send_held()
-                return await self._reader.read(ROOM)
+                return await self._line.read()
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        self._held.append(buffer)
-        if len(buffer) > SMALL:
-            with _told(OSError, httpcore.WriteError, httpcore.WriteTimeout):
-                async with asyncio.timeout(timeout):
-                    await self._send_held()
+        if len(self._held) + len(buffer) <= SMALL:
+            self._held += buffer
+            return
+        with _told(OSError, httpcore.WriteError, httpcore.WriteTimeout):
+            async with asyncio.timeout(timeout):
+                await self._send_held()
+                await self._line.write(buffer)
 
     async def _send_held(self) -> None:
-        held, self._held = self._held, []
-        self._writer.writelines(held)
-        await self._writer.drain()
+        held, self._held = self._held, b""
+        await self._line.write(held)
 
     async def aclose(self) -> None:
         # Not `close`, which would wait for what nobody is going to read.
-        self._writer.transport.abort()
+        self._line.transport.abort()
         await asyncio.sleep(0)
 
     def get_extra_info(self, info: str) -> Any:
@@ -124,10 +198,11 @@ class _Stream(httpcore.AsyncNetworkStream):
 
     def _is_readable(self) -> bool:
         """Whether the other end hung up, even if the loop has not turned since."""
-        if self._reader.at_eof() or self._writer.is_closing():
+        transport = self._line.transport
+        if self._line.has_news or transport.is_closing():
             return True
         with selectors.DefaultSelector() as selector:
-            selector.register(self._writer.get_extra_info("socket"), selectors.EVENT_READ)
+            selector.register(transport.get_extra_info("socket"), selectors.EVENT_READ)
             return bool(selector.select(0))
 
 

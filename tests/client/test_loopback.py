@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 import time
 
 import httpx
 import pytest
 
-from svc_notebook.client.loopback import SMALL, Loopback
+from svc_notebook.client.loopback import ROOM, SMALL, Loopback
 from tests.client.stub import Act, closed_port, drop, hang, raw, reset, serving
 
 
@@ -63,6 +64,36 @@ def test_nobody_at_home_is_a_connect_error() -> None:
 def test_a_body_that_nobody_reads_is_a_time_out() -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf, pytest.raises(httpx.WriteTimeout):
         call(f"http://127.0.0.1:{deaf.getsockname()[1]}", b"x" * 50_000_000, timeout=0.2)
+
+
+def test_a_refusal_that_comes_before_all_was_sent_is_read() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=refuse, args=[listening])
+        thread.start()
+        response = call(f"http://127.0.0.1:{listening.getsockname()[1]}", b"x" * 50_000_000)
+        thread.join()
+
+    assert response.status_code == 403
+
+
+def refuse(listening: socket.socket) -> None:
+    """Hang up with most of the request unread."""
+    connection, _ = listening.accept()
+    with connection:
+        connection.recv(100_000)
+        connection.sendall(b"HTTP/1.1 403 No\r\ncontent-length: 2\r\n\r\nno")
+
+
+@pytest.mark.parametrize("size", [ROOM - 1, 3 * ROOM])
+def test_an_answer_may_come_faster_than_it_is_read(size: int) -> None:
+    async def post() -> int:
+        async with Loopback(httpx.Limits()) as transport:
+            request = httpx.Request("POST", server.url)
+            response = await transport.handle_async_request(request)
+            return len(await response.aread())
+
+    with serving(raw(b"z" * size)) as server:
+        assert asyncio.run(post()) == size
 
 
 def test_connections_are_used_again() -> None:
