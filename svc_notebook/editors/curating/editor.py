@@ -142,6 +142,18 @@ class CurationEditor(Editor):
         """Write the draft to a CSV, JSON or NDJSON file."""
         write_file(Path(path), self.value, self.kind.shape)
 
+    def undo(self) -> None:
+        """Take the last change back."""
+        on_stage(super().undo)
+
+    def redo(self) -> None:
+        """Make the change again that was taken back last."""
+        on_stage(super().redo)
+
+    def revert(self) -> None:
+        """Go back to what is saved."""
+        on_stage(super().revert)
+
     # For views and cells.
 
     @call
