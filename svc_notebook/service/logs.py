@@ -69,8 +69,8 @@ class Logs:
         self._store = store
         self._lock = threading.Lock()
         rows = store.read("SELECT entry FROM logs ORDER BY number DESC LIMIT ?", KEPT)
-        told = [msgspec.msgpack.decode(entry, type=Logged) for [entry] in rows]
-        self._kept = deque(reversed(told), maxlen=KEPT)
+        told = [one for [entry] in reversed(rows) if (one := _read_back(entry))]
+        self._kept = deque(told, maxlen=KEPT)
         self._new: deque[Logged] = deque(maxlen=KEPT)
 
     def note(self, logged: Logged) -> None:
@@ -110,6 +110,14 @@ class Logs:
                     "OR number <= (SELECT max(number) FROM logs) - ?",
                     (time.time() - SECONDS, KEPT),
                 )
+
+
+def _read_back(entry: bytes) -> Logged | None:
+    """Read an entry; one that makes no sense is no reason not to start."""
+    try:
+        return msgspec.msgpack.decode(entry, type=Logged)
+    except msgspec.MsgspecError:
+        return None
 
 
 def _fits(logged: Logged, index: str | None, kind: str) -> bool:

@@ -209,3 +209,18 @@ def test_only_the_last_thousand_of_seven_days_are_kept(tmp_path: Path) -> None:
 
 def _count(service: Service) -> int:
     return int(service.store.read("SELECT count(*) FROM logs")[0][0])
+
+
+def test_an_entry_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
+    service = Service(tmp_path)
+    service.logs.note(Logged("GET", "/films", {}, {}, "", b"", 200, b"", 0))
+    service.logs.flush()
+    with service.store.writing() as connection:
+        connection.execute("UPDATE logs SET entry = x'00'")
+    service.logs.note(Logged("GET", "/books", {}, {}, "", b"", 200, b"", 0))
+    service.stop()
+
+    again = Service(tmp_path)
+
+    assert [entry["url"] for entry in again.logs.read(0, 9, None, "all")] == ["/books"]
+    again.stop()
