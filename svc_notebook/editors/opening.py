@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, Unpack
 
 from pandas import DataFrame
@@ -80,6 +81,7 @@ def judgments(
     shuffled: bool = False,
     seed: int = 0,
     labels: Mapping[int, str] | None = None,
+    file: str | PathLike[str] | None = None,
     client: AnyClient | None = None,
     images: bool = False,
 ) -> JudgmentEditor:
@@ -87,11 +89,13 @@ def judgments(
 
     `queries` are texts, or have `query` and perhaps `filters` and `params`; without any, those of
     `judgments` are gone on with. The first `depth` hits are pooled over `variants`: names with an
-    index, or with search parameters, each. The result is `.frame`.
+    index, or with search parameters, each. The result is `.frame`. A `file` (CSV or Parquet) has
+    each judgment as soon as it is given, and is gone on with.
     """
     return JudgmentEditor(
         index, queries=queries, judgments=judgments, variants=variants, depth=depth, rater=rater,
-        blind=blind, shuffled=shuffled, seed=seed, labels=labels, client=client, images=images,
+        blind=blind, shuffled=shuffled, seed=seed, labels=labels, file=file, client=client,
+        images=images,
     )  # fmt: skip
 
 

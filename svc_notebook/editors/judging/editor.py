@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from os import PathLike
 from typing import Any, ClassVar
 
 import traitlets
@@ -12,7 +13,7 @@ from svc_notebook.editors.assembly import read_module, read_styles
 from svc_notebook.editors.base import JSON, Editor, Step
 from svc_notebook.editors.calls import call
 from svc_notebook.editors.draft import Draft, same
-from svc_notebook.editors.judging import table
+from svc_notebook.editors.judging import keeping, table
 from svc_notebook.editors.judging.pool import (
     Pooled,
     Question,
@@ -63,10 +64,16 @@ class JudgmentEditor(Editor):
         rater: str = "",
         seed: int = 0,
         labels: Mapping[int, str] | None = None,
+        file: str | PathLike[str] | None = None,
         **options: Any,
     ) -> None:
         if not 1 <= depth <= 1000:
             raise BadOption(f"depth is from 1 to 1000 hits, not {depth}")
+        self._file = None if file is None else keeping.find_file(file)
+        if self._file and self._file.exists():
+            if judgments is not None:
+                raise BadOption(f"{self._file} has judgments already; leave `judgments` out")
+            judgments = keeping.read_file(self._file)
         given = [] if judgments is None else table.read_judgments(judgments)
         asked = read_questions(queries) or [
             Question(query, filters)
@@ -232,8 +239,11 @@ class JudgmentEditor(Editor):
         self._draw()
 
     def _settle(self, draft: Draft) -> None:
+        before = self._draft.value
         super()._settle(draft)
         self._draw()
+        if self._file and not same(before, draft.value):
+            keeping.write_file(self._file, self.frame)
 
     def _draw(self) -> None:
         """Draw the sheet of the query at hand, and how far every query is."""
