@@ -170,9 +170,15 @@ class _Run:
         )
         async for page in pages:
             records = [_as_stored(hit) for hit in page["hits"]]
-            total = page.get("nbHits", 0)
+            total = page.get("nbHits", spool.mark.total)
             await asyncio.to_thread(spool.add, records, page.get("cursor"), total)
             self._tell(spool)
+        if spool.resumed and spool.mark.rows != spool.mark.total:
+            spool.discard()
+            raise BadInput(
+                f"{spool.mark.rows:,} of {spool.mark.total:,} records were found: {self._index} "
+                "changed since the export broke off; export it anew"
+            )
 
     def _tell(self, spool: Spool) -> None:
         if self._on_progress:

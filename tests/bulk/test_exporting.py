@@ -179,6 +179,22 @@ def test_an_export_that_breaks_off_leaves_the_old_file_and_goes_on_with_resume(
     assert sorted(ids) == [film["objectID"] for film in FILMS]
 
 
+def test_an_index_that_changed_meanwhile_is_not_gone_on_with(
+    client: Client, connection: Connection, films: str, tmp_path: Path
+) -> None:
+    index = f"{films}-copy"
+    client.wait(dict(client.operate_index(films, "copy", index)), index=films)
+    with pytest.raises(Unreachable):
+        export(Breaking(connection), index, tmp_path / "films.csv")
+    client.wait(dict(client.clear_objects(index)), index=index)
+
+    with pytest.raises(BadInput, match=r"2,000 of [\d,]+ records were found: .* changed"):
+        export(client, index, tmp_path / "films.csv", resume=True)
+
+    assert not (tmp_path / "films.csv").exists()
+    assert export(client, index, tmp_path / "films.csv", resume=True).rows == 0
+
+
 def test_what_another_export_left_behind_is_not_taken_up(
     client: Client, connection: Connection, films: str, tmp_path: Path
 ) -> None:

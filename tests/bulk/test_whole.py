@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from svc_notebook import bulk
-from svc_notebook.api.shapes import Settings
+from svc_notebook.api.parameters import Settings
 from svc_notebook.client import Client, Connection, Secret, portal
 from tests.conftest import Running
 
