@@ -47,7 +47,7 @@ def find_promising(
             part = candidates.part(kept, farthest)
             if np.count_nonzero(part.leading(criteria, most) & tied[kept]) >= left:
                 return kept, part
-            if some == len(tied):
+            if criteria[0] == "proximity" and some == len(tied):
                 farthest = part.distance_at(left)
         if farthest == candidates.nearest_possible:
             break

@@ -50,7 +50,7 @@ def make_record(random: Random, number: int) -> dict[str, Any]:
         "title": f"{title} {make_text(random, 5)}",
         "body": f"{body} {make_text(random, 30)}",
         "notes": make_text(random, 3),
-        "kind": random.choice("xyz"),
+        "kind": "rare" if number % 3000 == 7 else random.choice("xyz"),
         "sold": random.randint(0, 50),
     }
 
@@ -77,6 +77,7 @@ RANKINGS: list[dict[str, Any]] = [
     {"ranking": ["custom", "proximity", "attribute"], "optionalFilters": ["kind:x"]},
     {"ranking": ["proximity", "attribute", "custom"], "optionalWords": ["u", "v", "a", "of"]},
     {"ranking": ["exact", "attribute", "custom"]},
+    {"optionalFilters": ["kind:rare"]},
     {"queryType": "prefixNone"},
     {"minProximity": 7},
     {"restrictSearchableAttributes": ["notes", "body"]},
