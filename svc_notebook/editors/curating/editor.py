@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypedDict
+from typing import Any, ClassVar, Literal, TypedDict, TypeVar
 
 import pandas as pd
 import traitlets
@@ -36,6 +36,7 @@ from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.verbs.curation import Kind, find_all
 from svc_notebook.verbs.documents import READERS, WRITERS, take_documents, write_file
 
+T = TypeVar("T")
 SHOWN = 5  # faults that a refusal names
 
 
@@ -317,16 +318,13 @@ class CurationEditor(Editor):
         return f"{wanted or self.kind.name[:-1]}-{secrets.token_hex(4)}"
 
 
-def on_stage(act: Callable[[], None]) -> None:
+def on_stage(act: Callable[[], T]) -> T:
     """Do something where views' calls are worked on, one after the other."""
 
-    async def perform() -> None:
-        act()
+    async def perform() -> T:
+        return act()
 
-    if stage.is_here():
-        act()
-    else:
-        stage.run(perform())
+    return act() if stage.is_here() else stage.run(perform())
 
 
 def _join(value: list[Document], found: list[Document], how: Bringing) -> list[Document]:

@@ -17,7 +17,7 @@ from svc_notebook.editors.calls import call
 from svc_notebook.editors.curating.arranging import Arrangement, arrange, read_titles
 from svc_notebook.editors.curating.changes import Change, Document, by_id
 from svc_notebook.editors.curating.conflicts import MOST, find_conflicts
-from svc_notebook.editors.curating.editor import CurationEditor, Faults
+from svc_notebook.editors.curating.editor import CurationEditor, Faults, on_stage
 from svc_notebook.editors.curating.rule_faults import check_rule, find_own_faults, promoted
 from svc_notebook.editors.curating.suggesting import Suggestions, suggest
 from svc_notebook.editors.curating.wording import say_conditions, say_consequence
@@ -105,11 +105,11 @@ class RuleEditor(CurationEditor):
 
     def pin(self, query: str, object_id: str, position: int) -> str:
         """Draft that a record takes a place for a query; returns the rule's objectID."""
-        return self._curate(query, object_id, "pin", position)
+        return on_stage(lambda: self._curate(query, object_id, "pin", position))
 
     def hide(self, query: str, object_id: str) -> str:
         """Draft that a record is left out for a query; returns the rule's objectID."""
-        return self._curate(query, object_id, "hide", 0)
+        return on_stage(lambda: self._curate(query, object_id, "hide", 0))
 
     def follow(self, editor: QueryEditor) -> None:
         """Draft a rule of what is pinned or hidden in a query editor."""
