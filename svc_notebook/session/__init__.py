@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from svc_notebook.session.configuration import profiles
-from svc_notebook.session.connecting import client_of, connect, current, profile_of, use
+from svc_notebook.session.connecting import (
+    client_of,
+    connect,
+    connect_local,
+    current,
+    profile_of,
+    use,
+)
 from svc_notebook.session.local_service import LocalService, local
 
 __all__ = [
     "LocalService",
     "client_of",
     "connect",
+    "connect_local",
     "current",
     "local",
     "profile_of",

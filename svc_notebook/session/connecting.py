@@ -9,13 +9,14 @@ from svc_notebook.client import Client
 from svc_notebook.client.hosts import HostChoice
 from svc_notebook.errors import NotConnected
 from svc_notebook.session.configuration import (
+    LOCAL,
     check_choice,
     make_connection,
     means_local,
     profile_meant,
     resolve,
 )
-from svc_notebook.session.local_service import local
+from svc_notebook.session.local_service import LocalService, local
 
 # A plain variable, for a context variable set in one cell may be gone in the next.
 _current: Client | None = None
@@ -56,6 +57,14 @@ def connect(
     return _current
 
 
+def connect_local(service: LocalService, **given: Any) -> Client:
+    """Make a client of this local service the current one."""
+    global _current
+    _current = _client_of_local(service, given)
+    _profiles[_current] = LOCAL
+    return _current
+
+
 def use(profile: str) -> Client:
     """Connect to another profile."""
     return connect(profile)
@@ -78,8 +87,12 @@ def make_client(profile: str | None, **given: Any) -> Client:
 def _make(profile: str | None, given: dict[str, Any]) -> Client:
     if not means_local(profile, given):
         return Client(resolve(profile, given))
+    return _client_of_local(local(), given)
+
+
+def _client_of_local(service: LocalService, given: dict[str, Any]) -> Client:
     told = {name: value for name, value in given.items() if value is not None}
-    return Client(make_connection({**local().values(), **told}))
+    return Client(make_connection({**service.values(), **told}))
 
 
 def profile_of(client: Client) -> str | None:

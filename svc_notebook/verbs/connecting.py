@@ -12,6 +12,7 @@ from svc_notebook.client import Client
 from svc_notebook.client.hosts import HostChoice
 from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected
 from svc_notebook.session import current, local, use
+from svc_notebook.session.configuration import check_choice
 from svc_notebook.session.local_service import default_folder, find_running
 from svc_notebook.verbs.warning import warn_user
 
@@ -51,14 +52,8 @@ def connect(
         return session.connect(profile, **values)
     if profile not in (None, LOCAL):
         raise BadOption(f"`data` and `stay` belong to the local service, not to `{profile}`")
-    service = local(data, stay=stay)
-    return session.connect(
-        url=service.url,
-        app_id=service.app_id,
-        api_key=service.admin_key.reveal(),
-        crawler_user_id=service.crawler_user_id,
-        crawler_api_key=service.crawler_api_key.reveal(),
-    )
+    check_choice(LOCAL, values)
+    return session.connect_local(local(data, stay=stay), **values)
 
 
 def connect_asking(
