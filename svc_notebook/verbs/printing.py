@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -72,8 +73,18 @@ def _flat(frame: DataFrame) -> DataFrame:
 
 
 def _frame_json(frame: DataFrame) -> str:
-    text: str = frame.to_json(orient="records", date_format="iso", force_ascii=False)
+    text: str = told_apart(frame).to_json(orient="records", date_format="iso", force_ascii=False)
     return text
+
+
+def told_apart(frame: DataFrame) -> DataFrame:
+    """Number the columns of one name: a record may have a `rank` of its own beside the search's."""
+    seen: Counter[Any] = Counter()
+    names = []
+    for name in frame.columns:
+        names.append(f"{name}.{seen[name]}" if seen[name] else name)
+        seen[name] += 1
+    return frame if frame.columns.is_unique else frame.set_axis(names, axis=1)
 
 
 def _mapping_table(mapping: Mapping[str, Any]) -> str:

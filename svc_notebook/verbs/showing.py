@@ -14,6 +14,7 @@ from svc_notebook import frames
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.errors import BadInput
 from svc_notebook.verbs.clients import AnyClient, asynchronous
+from svc_notebook.verbs.printing import told_apart
 
 BUDGET = 200_000  # bytes of what is shown
 LONGEST = 400  # characters of one value
@@ -38,7 +39,7 @@ class Shown:
     """What a search found, as HTML in notebooks and as text elsewhere; `frame` is the table."""
 
     def __init__(self, frame: DataFrame, tags: tuple[str, str], budget: int) -> None:
-        self.frame = frame
+        self.frame = told_apart(frame)
         self._tags = tags
         self._budget = budget
 

@@ -97,6 +97,13 @@ def test_a_hit_is_headed_by_what_it_is_called(columns: dict[str, list[object]], 
     assert head in repr(svc.show(frame)).splitlines()
 
 
+def test_a_record_may_have_a_rank_of_its_own() -> None:
+    frame = pd.DataFrame([[1, "7", 5]], columns=["rank", "objectID", "rank"])
+    frame.attrs["svc"] = {"index": "x"}
+
+    assert repr(svc.show(frame)).splitlines()[1:] == ["1. (7)", "   rank.1: 5"]
+
+
 def test_a_part_of_the_hits_says_of_how_many(index: str) -> None:
     assert repr(svc.show(svc.search(index, "", hitsPerPage=1))).startswith("1 of 3 hits in")
 
