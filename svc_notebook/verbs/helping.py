@@ -58,7 +58,11 @@ old value. A name of two words, `%svc synonyms save`, is a verb of its own; the 
 lists, and so does `%svc synonyms list`. A `%%svc` cell takes its body as JSON or as lines of
 `name: value`, where `#` starts a comment line and an indented line goes on with the value above
 it, so that a list may have a line for each item, with a dash before it or without; where it takes
-several objects, a line of `---` stands between them."""
+several objects, a line of `---` stands between them.
+
+Tab goes on with verbs and options, and with what the service, the kernel and the folder know:
+indices, attributes, facets and their values inside filters, ranking criteria, ids of synonyms and
+rules, profiles, variables, files, and the columns of the table or CSV that a line names."""
 
 
 def _section(verb: Verb) -> str:
