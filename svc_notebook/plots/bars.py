@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import (
-    GREY,
-    HUE,
-    INK,
-    PALE,
-    PALEST,
     check_columns,
     clean,
+    colours,
     make_axes,
     say_empty,
     tell_key,
@@ -30,16 +26,16 @@ LONGEST = 40
 """Characters of a label; longer ones are cut in the middle, where names differ least."""
 SIZES = ("B", "kB", "MB", "GB", "TB")
 # How a URL ended, from good to bad: darker is what one should look at.
-SHADES = {"DONE": PALEST, "SKIPPED": PALE, "FAILED": HUE}
+SHADES = {"DONE": "palest", "SKIPPED": "pale", "FAILED": "hue"}
 
 
 class Bar(NamedTuple):
-    """One bar: its label, its length, the text at its end and its colour."""
+    """One bar: its label, its length, the text at its end and its shade."""
 
     label: str
     value: float
     text: str
-    colour: str = HUE
+    shade: str = "hue"
 
 
 def plot_facets(facets: pd.DataFrame, *, top: int = 10, axes: Any = None) -> Sequence[Axes]:
@@ -56,8 +52,9 @@ def plot_facets(facets: pd.DataFrame, *, top: int = 10, axes: Any = None) -> Seq
     for one, name, part in zip(drawn, names, shown, strict=False):
         best = part.sort_values("count", ascending=False, kind="stable").head(top)
         more = f", {top} of {len(part):,} values" if len(part) > top else ""
+        title = f"{_short(str(name))}{more}"
         pairs = zip(best["value"], best["count"], strict=True)
-        _draw(one, f"{name}{more}", [Bar(str(v), n, f"{n:,}") for v, n in pairs])
+        _draw(one, title, [Bar(str(v), n, f"{n:,}") for v, n in pairs])
     return drawn
 
 
@@ -92,7 +89,7 @@ def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Axes:
         ["weight", "category", "count"], ascending=[False, True, False], kind="stable"
     )
     bars = [_crawl_bar(row, total) for row in ordered.to_dict("records")]
-    _draw(one, f"{total:,} URLs of the last crawl", bars)
+    _draw(one, f"{total:,} URL{'s' * (total > 1)} of the last crawl", bars)
     _key(one, [status for status in SHADES if status in set(urls["status"])])
     return one
 
@@ -101,7 +98,8 @@ def _crawl_bar(row: Mapping[Hashable, Any], total: int) -> Bar:
     count, category = row["count"], row["category"]
     reason = row.get("readable") or row["reason"]
     label = category if reason in ("", category) else f"{category}: {reason}"
-    return Bar(label, count, f"{count:,}  {count / total:.0%}", SHADES.get(row["status"], GREY))
+    share = f"{count / total:.0%}" if count * 200 >= total else "<1%"
+    return Bar(label, count, f"{count:,}  {share}", SHADES.get(row["status"], "grey"))
 
 
 def _height(rows: Sequence[int]) -> float:
@@ -110,14 +108,18 @@ def _height(rows: Sequence[int]) -> float:
 
 def _draw(axes: Axes, title: str, bars: Sequence[Bar]) -> None:
     places = range(len(bars))
-    drawn = axes.barh(places, [b.value for b in bars], color=[b.colour for b in bars], height=0.7)
-    axes.bar_label(drawn, [b.text for b in bars], padding=4, fontsize=8.5, color=INK)
+    own = colours()
+    shades = [getattr(own, b.shade) for b in bars]
+    drawn = axes.barh(places, [b.value for b in bars], color=shades, height=0.7)
+    axes.bar_label(drawn, [b.text for b in bars], padding=4, fontsize=8.5, color=own.ink)
     clean(axes, title)
     axes.set_yticks(list(places), [_short(b.label) for b in bars], parse_math=False)
     axes.set_ylim(len(bars) - 0.4, -0.6)
     axes.tick_params(left=False, bottom=False, labelbottom=False)
     axes.spines["bottom"].set_visible(False)
-    axes.set_xlim(0, max([b.value for b in bars] + [1]) * 1.18)
+    # Room for the text at the end of the longest bar.
+    room = 1.05 + 0.022 * max(len(b.text) for b in bars)
+    axes.set_xlim(0, max([b.value for b in bars] + [1]) * room)
     axes.title.set_parse_math(False)
 
 
@@ -130,7 +132,8 @@ def _empty(axes: Axes, title: str, text: str) -> Axes:
 def _key(axes: Axes, statuses: Sequence[str]) -> None:
     from matplotlib.patches import Patch
 
-    patches = [Patch(color=SHADES[status], label=status.lower()) for status in statuses]
+    own = colours()
+    patches = [Patch(color=getattr(own, SHADES[s]), label=s.lower()) for s in statuses]
     tell_key(axes, handles=patches)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from svc_notebook.errors import BadInput
 
@@ -11,13 +11,37 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-HUE = "#2f5d8c"
-PALE = "#9db7d1"
-PALEST = "#dbe5ef"
-INK = "#333333"
-GREY = "#767676"
+
+class Colours(NamedTuple):
+    """One hue from what one should look at to what may be passed over, and those of words."""
+
+    hue: str
+    pale: str
+    palest: str
+    ink: str
+    grey: str
+
+
+LIGHT = Colours("#2f5d8c", "#9db7d1", "#dbe5ef", "#333333", "#767676")
+DARK = Colours("#a9cbee", "#52789e", "#2b4058", "#dddddd", "#9a9a9a")
 WIDTH = 7.5
 """Inches; about what a cell shows without scaling."""
+
+
+def colours() -> Colours:
+    """Return the colours that can be seen on the ground of the style in use."""
+    from matplotlib import rcParams
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = to_rgb(rcParams["axes.facecolor"])
+    return LIGHT if 0.3 * red + 0.6 * green + 0.1 * blue > 0.5 else DARK
+
+
+def ground() -> str:
+    """Return the colour that is drawn upon."""
+    from matplotlib import rcParams
+
+    return str(rcParams["axes.facecolor"])
 
 
 def check_columns(frame: pd.DataFrame, needed: Iterable[str], reader: str) -> None:
@@ -49,10 +73,10 @@ def _many(axes: Any) -> Iterable[Axes]:
 
 def clean(axes: Axes, title: str) -> None:
     """Take away what says nothing, and put the title where reading begins."""
-    axes.set_title(title, loc="left", fontsize=10, color=INK)
+    axes.set_title(title, loc="left", fontsize=10, color=colours().ink)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(PALE)
-    axes.tick_params(colors=GREY, labelcolor=INK, labelsize=8.5, length=3)
+    axes.spines[["left", "bottom"]].set_color(colours().pale)
+    axes.tick_params(colors=colours().grey, labelcolor=colours().ink, labelsize=8.5, length=3)
 
 
 def tell_key(axes: Axes, **options: Any) -> None:
@@ -60,13 +84,16 @@ def tell_key(axes: Axes, **options: Any) -> None:
     entries = len(axes.get_legend_handles_labels()[1]) or len(options.get("handles", ()))
     axes.legend(
         loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2, frameon=False,
-        fontsize=8.5, labelcolor=INK, ncols=entries, handlelength=1.4, columnspacing=1.2, **options,
+        fontsize=8.5, labelcolor=colours().ink, ncols=entries, handlelength=1.4, columnspacing=1.2,
+        **options,
     )  # fmt: skip
 
 
 def say_empty(axes: Axes, text: str) -> None:
     """Say in words that there is nothing to draw."""
-    axes.text(0.5, 0.5, text, ha="center", va="center", color=GREY, transform=axes.transAxes)
+    axes.text(
+        0.5, 0.5, text, ha="center", va="center", color=colours().grey, transform=axes.transAxes
+    )
     axes.set_xticks([])
     axes.set_yticks([])
     axes.spines[["left", "bottom"]].set_visible(False)

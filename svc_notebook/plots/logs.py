@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import (
-    GREY,
-    HUE,
-    INK,
-    PALE,
-    PALEST,
     check_columns,
     clean,
+    colours,
+    ground,
     make_axes,
     say_empty,
     tell_key,
@@ -30,9 +27,9 @@ BINS = 60
 STEPS = {
     "100ms": "100 ms", "1s": "second", "5s": "5 seconds", "15s": "15 seconds", "1min": "minute",
     "5min": "5 minutes", "15min": "15 minutes", "1h": "hour", "3h": "3 hours",
-    "12h": "12 hours", "1D": "day",
+    "12h": "12 hours", "1D": "day", "7D": "week", "28D": "4 weeks",
 }  # fmt: skip
-CLASSES = {2: ("2xx answered", PALEST), 4: ("4xx refused", PALE), 5: ("5xx failed", HUE)}
+CLASSES = {2: ("2xx answered", "palest"), 4: ("4xx refused", "pale"), 5: ("5xx failed", "hue")}
 
 
 def plot_logs(logs: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]:
@@ -40,9 +37,13 @@ def plot_logs(logs: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]:
     check_columns(logs, NEEDED, "read_logs")
     if getattr(logs["timestamp"].dtype, "kind", "") != "M":
         raise BadInput("`timestamp` holds no times; make them: pd.to_datetime(logs['timestamp'])")
-    logs = logs.dropna(subset=["timestamp"])
+    logs = _in_utc(logs.dropna(subset=["timestamp"]))
     drawn = make_axes(axes, 3, 1, HEIGHT, sharex=True)
-    titles = (f"{len(logs):,} requests", "milliseconds each took", "how they were answered")
+    titles = (
+        f"{len(logs):,} request{'s' * (len(logs) != 1)}",
+        "milliseconds each took",
+        "how they were answered",
+    )
     for one, title in zip(drawn, titles, strict=True):
         clean(one, title)
         if logs.empty:
@@ -50,6 +51,13 @@ def plot_logs(logs: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]:
     if not logs.empty:
         _draw(logs, drawn)
     return drawn
+
+
+def _in_utc(logs: pd.DataFrame) -> pd.DataFrame:
+    """Let days and hours begin where the axis says they do."""
+    times = logs["timestamp"].dt
+    known = times.tz_localize("UTC") if times.tz is None else times.tz_convert("UTC")
+    return logs.assign(timestamp=known)
 
 
 def _draw(logs: pd.DataFrame, axes: Sequence[Axes]) -> None:
@@ -63,15 +71,32 @@ def _draw(logs: pd.DataFrame, axes: Sequence[Axes]) -> None:
 
 
 def _draw_requests(axes: Axes, counts: pd.Series[int], width: float, step: str) -> None:
-    axes.bar(counts.index, counts, width=width, align="edge", color=HUE, edgecolor="white", lw=0.3)
+    axes.bar(
+        counts.index,
+        counts,
+        width=width,
+        align="edge",
+        color=colours().hue,
+        edgecolor=ground(),
+        lw=0.3,
+    )
+    _count_up(axes)
+    axes.set_ylabel(f"per {STEPS[step]}", fontsize=8.5, color=colours().grey)
+
+
+def _count_up(axes: Axes) -> None:
+    """Let an axis begin at none and know whole numbers alone."""
+    from matplotlib.ticker import MaxNLocator
+
     axes.set_ylim(bottom=0)
-    axes.set_ylabel(f"per {STEPS[step]}", fontsize=8.5, color=GREY)
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
 
 
 def _draw_latency(axes: Axes, times: Any, width: float) -> None:
     """Half of the requests were at or below the dark line, all but one in twenty the pale one."""
-    middle = times.median()
-    for name, values, colour in (("p95", times.quantile(0.95), PALE), ("median", middle, HUE)):
+    own, middle = colours(), times.median()
+    above = times.quantile(0.95)
+    for name, values, colour in (("p95", above, own.pale), ("median", middle, own.hue)):
         axes.plot(
             _centres(values.index, width),
             values,
@@ -89,33 +114,33 @@ def _draw_codes(axes: Axes, classes: pd.Series[int], start: pd.Series[Any], widt
     counts = classes.groupby([start, classes]).size().unstack(fill_value=0)
     base = counts.iloc[:, 0] * 0
     for kind in counts.columns.tolist():
-        name, colour = CLASSES.get(int(kind), (f"{kind}xx", INK))
+        name, shade = CLASSES.get(int(kind), (f"{kind}xx", "grey"))
         label = f"{name} {counts[kind].sum():,}"
         axes.bar(
-            counts.index, counts[kind], bottom=base, width=width, align="edge", color=colour,
-            edgecolor="white", lw=0.3, label=label,
+            counts.index, counts[kind], bottom=base, width=width, align="edge",
+            color=getattr(colours(), shade), edgecolor=ground(), lw=0.3, label=label,
         )  # fmt: skip
         base = base + counts[kind]
-    axes.set_ylim(bottom=0)
+    _count_up(axes)
     tell_key(axes)
 
 
 def _tell_time(axes: Axes) -> None:
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-    locator: Any = AutoDateLocator(minticks=3, maxticks=7)  # type: ignore[no-untyped-call]
+    locator: Any = AutoDateLocator(tz="UTC", minticks=3, maxticks=7)  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(
-        ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
+        ConciseDateFormatter(locator, tz="UTC")  # type: ignore[no-untyped-call]
     )
-    axes.set_xlabel("UTC", fontsize=8.5, color=GREY)
+    axes.set_xlabel("UTC", fontsize=8.5, color=colours().grey)
 
 
 def _step(times: pd.Series[Any]) -> str:
     import pandas as pd
 
     span = times.max() - times.min()
-    return next((step for step in STEPS if pd.Timedelta(step) * BINS >= span), "1D")
+    return next((step for step in STEPS if pd.Timedelta(step) * BINS >= span), [*STEPS][-1])
 
 
 def _days(step: str) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 
 from svc_notebook import plots
@@ -37,6 +38,12 @@ def texts(axes: Any) -> list[str]:
 
 def lengths(axes: Any) -> list[float]:
     return [patch.get_width() for patch in axes.patches if isinstance(patch, Rectangle)]
+
+
+def told(axes: Any) -> list[str]:
+    """What stands below an axes, once it is drawn."""
+    saved(axes)
+    return [label.get_text() for label in axes.get_xticklabels()]
 
 
 def logs_of(codes: list[int], seconds: float) -> pd.DataFrame:
@@ -168,3 +175,70 @@ def test_a_way_to_end_that_nobody_knows_is_drawn_too() -> None:
     axes = plots.plot_crawl(frame(CRAWLER_URLS, row))
 
     assert "3  100%" in texts(axes)
+
+
+DRAWN = [
+    lambda: plots.plot_logs(logs_of([200, 404, 500], 3)),
+    lambda: plots.plot_facets(frame(FACETS, {"facet": "brand", "value": "b", "count": 1})),
+    lambda: plots.plot_clusters(frame(CLUSTERS, {"clusterName": "c", "nbRecords": 5})),
+    lambda: plots.plot_crawl(
+        frame(CRAWLER_URLS, {"status": "FAILED", "category": "fetch", "reason": "x", "count": 1})
+    ),
+]
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+@pytest.mark.parametrize("draw", DRAWN, ids=["logs", "facets", "clusters", "crawl"])
+def test_words_and_what_failed_stand_out_from_the_ground_of_every_style(
+    style: str, draw: Any
+) -> None:
+    with pyplot.style.context(style):
+        drawn = draw()
+        every = drawn if isinstance(drawn, list) else [drawn]
+
+        for axes in every:
+            ground = to_rgb(axes.get_facecolor())
+            words = [axes._left_title, *axes.texts, *axes.get_yticklabels()]
+            bars = [bar.get_facecolor() for bar in axes.patches[-1:]]
+            for colour in [*(word.get_color() for word in words), *bars]:
+                assert np.abs(np.subtract(to_rgb(colour), ground)).sum() > 1
+
+
+def test_time_is_told_in_utc_whatever_the_zone_of_the_frame_and_of_matplotlib() -> None:
+    logs = logs_of([200] * 48, 47 * 3600)
+    elsewhere = logs.assign(timestamp=logs["timestamp"].dt.tz_convert("Asia/Kolkata"))
+    naive = logs.assign(timestamp=logs["timestamp"].dt.tz_localize(None))
+
+    with mpl.rc_context({"timezone": "America/New_York"}):
+        drawn = [plots.plot_logs(one) for one in (logs, elsewhere, naive)]
+        starts = [[bar.get_extents().x0 for bar in axes[0].patches] for axes in drawn]
+        labels = [told(axes[2]) for axes in drawn]
+
+    assert starts[0] == starts[1] == starts[2]
+    assert labels[0] == labels[1] == labels[2]
+    assert "Jan-02" in labels[0]
+
+
+def test_one_request_is_counted_in_whole_numbers() -> None:
+    requests = plots.plot_logs(logs_of([200], 0))[0]
+
+    assert requests.get_title(loc="left") == "1 request"
+    assert all(float(tick).is_integer() for tick in requests.get_yticks())
+
+
+def test_a_years_requests_are_drawn_week_by_week() -> None:
+    requests = plots.plot_logs(logs_of([200] * 800, 400 * 86_400))[0]
+
+    assert len(requests.patches) < 62
+    assert requests.get_ylabel() == "per week"
+
+
+def test_a_long_name_and_a_small_share_are_told_in_brief() -> None:
+    facets = plots.plot_facets(frame(FACETS, {"facet": "f" * 200, "value": "v", "count": 1}))
+    rows = [
+        {"status": "DONE", "category": "success", "reason": "success", "count": 9999},
+        {"status": "FAILED", "category": "fetch", "reason": "x", "count": 1},
+    ]
+
+    assert len(facets[0].get_title(loc="left")) == 39
+    assert "1  <1%" in texts(plots.plot_crawl(frame(CRAWLER_URLS, *rows)))
