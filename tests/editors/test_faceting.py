@@ -83,3 +83,18 @@ def test_a_chosen_value_that_nothing_has_is_still_shown() -> None:
     [card] = faceting.draw_facets(params, {"brand": {"Acme": 2}}, {})
 
     assert card["values"] == [["Acme", 2, False], ["Gone", 0, True]]
+
+
+@pytest.mark.parametrize(
+    ("counts", "order"),
+    [
+        ({"9": 2, "100": 1, "13": 1, "5": 1}, ["9", "5", "13", "100"]),
+        ({"100": 1, "13": 2, "5": 1}, ["5", "13", "100"]),
+        ({"1.5": 1, "-2": 1, "n/a": 1}, ["-2", "1.5", "n/a"]),
+    ],
+    ids=["by count", "by letters", "not all numbers"],
+)
+def test_numbers_stand_in_the_order_of_numbers(counts: dict[str, int], order: list[str]) -> None:
+    [card] = faceting.draw_facets({}, {"price": counts}, {"price": {"min": 0, "max": 100}})
+
+    assert [value for value, _, _ in card["values"]] == order

@@ -41,7 +41,8 @@ def draw_facets(
 
 def _card(params: Params, name: str, counts: dict[str, int], stats: Any) -> FacetCard:
     chosen, mode = chosen_facets(params).get(name, ([], "any"))
-    values = [[value, count, value in chosen] for value, count in counts.items()]
+    ordered = _by_number(counts) if stats else counts
+    values = [[value, count, value in chosen] for value, count in ordered.items()]
     values += [[value, 0, True] for value in chosen if value not in counts]
     least, most = bounds_of(params, name)
     return {
@@ -59,6 +60,22 @@ def chosen_facets(params: Params) -> dict[str, tuple[list[str], Mode]]:
             values, _ = found.get(name, ([], mode))
             found[name] = ([*values, value], mode)
     return found
+
+
+def _by_number(counts: dict[str, int]) -> dict[str, int]:
+    """Numbers in the order of numbers, not of letters; the most frequent first if they were."""
+    found = list(counts.values())
+    by_count = found == sorted(found, reverse=True)
+    return dict(
+        sorted(counts.items(), key=lambda row: (-row[1] if by_count else 0, _number(row[0])))
+    )
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("inf")
 
 
 def is_searchable(settings: Mapping[str, Any], name: str) -> bool:
