@@ -103,7 +103,7 @@ def test_cells_are_edited_by_mouse_and_changes_undone(editor: Locator, notebook:
     editor.get_by_label("The word that is replaced").fill("stool")
     notebook.page.keyboard.press("Enter")
     expect(editor).to_contain_text("1 changed")
-    assert notebook.ask("e.get('seats')['input']") == "stool"
+    notebook.await_value("e.get('seats')['input']", "stool")
 
     editor.get_by_role("row", name="lights").get_by_role("button", name="Delete").click()
     expect(editor).to_contain_text("1 changed, 1 removed")
@@ -111,7 +111,7 @@ def test_cells_are_edited_by_mouse_and_changes_undone(editor: Locator, notebook:
     editor.get_by_role("button", name="Undo").click()
 
     expect(editor).to_contain_text("as saved on")
-    assert notebook.ask("e.get('seats')['input']") == "seat"
+    notebook.await_value("e.get('seats')['input']", "seat")
 
 
 def test_a_type_is_changed_and_the_words_stay(editor: Locator, notebook: Notebook) -> None:
@@ -120,12 +120,13 @@ def test_a_type_is_changed_and_the_words_stay(editor: Locator, notebook: Noteboo
     notebook.page.keyboard.press("Enter")
 
     expect(editor.get_by_role("row", name="lights")).to_contain_text("one-way")
-    assert notebook.ask("e.get('lights')") == {
+    lights = {
         "objectID": "lights",
         "type": "onewaysynonym",
         "input": "lamp",
         "synonyms": ["lantern", "light"],
     }
+    notebook.await_value("e.get('lights')", lights)
 
 
 def test_faults_are_seen_and_kept_from_the_service(editor: Locator, notebook: Notebook) -> None:
@@ -165,7 +166,7 @@ def test_words_are_found_among_thousands(notebook: Notebook) -> None:
     notebook.page.keyboard.press("Enter")
 
     expect(editor.get_by_role("row", name="s1234")).to_contain_text("placeholder")
-    assert notebook.ask("e.get('s1234')['placeholder']") == "word1234"
+    notebook.await_value("e.get('s1234').get('placeholder')", "word1234")
     editor.get_by_role("grid").focus()
     notebook.page.keyboard.press("Delete")
     expect(editor).to_contain_text("1,999")
