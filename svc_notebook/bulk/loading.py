@@ -20,7 +20,7 @@ from svc_notebook.bulk.merging import Stored, check_mergeable, keep_changed, rea
 from svc_notebook.bulk.options import IfExists, Options, RowOptions
 from svc_notebook.bulk.parts import find_parts
 from svc_notebook.bulk.plan import Plan, Prepared, prepare
-from svc_notebook.bulk.replacing import check_target, move_over
+from svc_notebook.bulk.replacing import check_share, check_target, describe_first, move_over
 from svc_notebook.bulk.result import Ledger, LoadResult
 from svc_notebook.bulk.sending import Lanes, send_batches
 from svc_notebook.bulk.source import Source
@@ -134,12 +134,8 @@ def _stopped(index: str, run: _Run | None) -> Stopped:
 def _nothing_to_send(plan: Plan, index: str) -> str:
     if not len(plan.rejected):
         return f"there is no row to replace {index} with; clear it if that is meant"
-    first = plan.rejected.iloc[0]
-    of = f", column `{first['column']}`" if isinstance(first["column"], str) else ""
-    return (
-        f"no row can be sent, and {index} was left as it is. Row {first['row']}{of} "
-        f"{first['reason']}"
-    )
+    told = describe_first(plan)
+    return f"no row can be sent, and {index} was left as it is: {told}"
 
 
 def _count_left(prepared: Prepared, settled: Sequence[Span]) -> int:
@@ -188,6 +184,8 @@ class _Run:
             self._stored = await read_stored(self._client, index)
         if if_exists == "replace" and not self._prepared.plan.sendable:
             raise BadInput(_nothing_to_send(self._prepared.plan, index))
+        if if_exists == "replace":
+            await check_share(self._client, index, self._prepared.plan)
         self._checkpoint = self._open_checkpoint(if_exists)
         if resume:
             self._check_resumable()

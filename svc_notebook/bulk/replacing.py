@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from svc_notebook.bulk.options import IfExists
+from svc_notebook.bulk.plan import Plan
 from svc_notebook.client.flows import count_records, index_exists, take_place
 from svc_notebook.errors import BadInput, did_you_mean
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
+# The share of the old records that there must be, as in `client.flows`.
+LEAST = 0.5
 CHOICES: tuple[IfExists, ...] = ("append", "replace", "fail", "merge")
 
 
@@ -25,6 +28,26 @@ async def check_target(client: AsyncClient, index: str, if_exists: IfExists) -> 
         raise BadInput(
             f"the index {index} exists; if_exists='append' adds to it, 'replace' replaces it"
         )
+
+
+async def check_share(client: AsyncClient, index: str, plan: Plan) -> None:
+    """Refuse to replace an index by less than half of it only since rows cannot be sent."""
+    if not plan.rejected_rows:
+        return
+    old = await count_records(client, index)
+    if plan.sendable < old * LEAST:
+        raise BadInput(
+            f"{index} has {old:,} records and would have {plan.sendable:,}, as "
+            f"{plan.rejected_rows:,} rows cannot be sent ({describe_first(plan)}); it was left as "
+            "it is. Mend them, or clear the index first if that is meant"
+        )
+
+
+def describe_first(plan: Plan) -> str:
+    """Tell what is wrong with the first row that cannot be sent."""
+    first = plan.rejected.iloc[0]
+    of = f", column `{first['column']}`" if isinstance(first["column"], str) else ""
+    return f"row {first['row']}{of} {first['reason']}"
 
 
 async def move_over(client: AsyncClient, target: str, index: str, rows: int) -> None:

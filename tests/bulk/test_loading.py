@@ -232,10 +232,23 @@ def test_rows_that_cannot_be_sent_replace_nothing_and_the_first_is_told(
 ) -> None:
     load(client, FILMS, index, id="id")
 
-    with pytest.raises(BadInput, match=r"left as it is. Row 1, column `cut` is bytes"):
+    with pytest.raises(BadInput, match=r"left as it is: row 1, column `cut` is bytes"):
         load(client, FILMS.assign(cut=b"x"), index, id="id", if_exists="replace")
 
     assert len(stored(client, index)) == 3
+
+
+def test_rows_that_cannot_be_sent_do_not_halve_an_index(client: Client, index: str) -> None:
+    load(client, FILMS, index, id="id")
+    broken = FILMS.assign(n=[1.0, float("inf"), float("inf")])
+
+    with pytest.raises(BadInput, match=r"has 3 records and would have 1, as 2 rows .*row 2, col"):
+        load(client, broken, index, id="id", if_exists="replace")
+
+    assert len(stored(client, index)) == 3
+    load(client, broken.tail(2).assign(n=[1, float("inf")]), f"{index}-2", id="id")
+    load(client, broken.head(2), f"{index}-2", id="id", if_exists="replace")
+    assert [record["objectID"] for record in stored(client, f"{index}-2")] == ["1"]
 
 
 def test_a_source_without_rows_loads_nothing(client: Client, index: str) -> None:
