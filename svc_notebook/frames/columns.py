@@ -105,7 +105,7 @@ class Known:
             if name not in frame or (frame[name].dtype == object and frame[name].isna().all()):
                 frame[name] = pd.Series(None, frame.index, _holding_gaps(dtype))
         self._dtypes |= {str(name): dtype for name, dtype in frame.dtypes.items()}
-        return frame[[*self._dtypes]]
+        return frame if [*frame] == [*self._dtypes] else frame[[*self._dtypes]]
 
 
 def _holding_gaps(dtype: Any) -> Any:
