@@ -291,7 +291,8 @@ def test_all_rules_that_are_shown_are_switched_off(editor: Locator, notebook: No
     editor.get_by_label("Find rules").fill("lamp")
     expect(editor.locator(".svc-rule-line")).to_have_count(2)
 
-    editor.get_by_label("With all rules shown").select_option("Switch off")
+    editor.get_by_role("button", name="All shown…").click()
+    editor.get_by_role("dialog").get_by_role("button", name="Switch off").click()
 
     expect(editor).to_contain_text("2 changed")
     off = "sorted(r['objectID'] for r in e.value if not r.get('enabled', True))"

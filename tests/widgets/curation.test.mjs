@@ -47,53 +47,62 @@ function mount({ render }, values) {
   return { model, el, close, named, calls };
 }
 
+/** Press a button, by its text. */
+async function press(el, text) {
+  el.find((each) => each.tagName === "BUTTON" && each.textContent === text)[0].fire("click");
+  await new Promise(setImmediate);
+}
+
 /** What a person chooses. */
 function choose(el, value) {
   el.value = value;
   el.fire("change");
 }
 
-test("all synonyms that are shown are deleted in one call", () => {
+test("all synonyms that are shown are deleted in one call", async () => {
   const { named, calls, el } = mount(synonyms, { value: SYNONYMS });
 
   named("Find synonyms").value = "LANT lamp";
   named("Find synonyms").fire("input");
   assert.match(el.textContent, /1 of 2 synonyms/);
-  choose(named("With all synonyms shown"), "remove");
+  await press(el, "All shown…");
+  assert.match(el.textContent, /With the 1 synonym shown/);
+  await press(el, "Delete");
 
   assert.deepEqual(calls("remove"), [{ ids: ["a"] }]);
-  assert.equal(named("With all synonyms shown").value, "");
+  assert.match(el.textContent, /Delete: 1 synonym. Undo takes it back./);
 });
 
-test("all rules that are shown are switched in one call", () => {
-  const { named, calls } = mount(rules, { value: RULES });
+test("all rules that are shown are switched in one call, or none", async () => {
+  const { el, named, calls } = mount(rules, { value: RULES });
 
   choose(named("Which rules"), "on");
-  choose(named("With all rules shown"), "off");
+  await press(el, "All shown…");
+  await press(el, "Cancel");
+  await press(el, "All shown…");
+  await press(el, "Switch off");
 
   assert.deepEqual(calls("enable"), [{ ids: ["b"], enabled: false }]);
 });
 
 test("nothing is done to what may not be changed", () => {
-  const { named, calls } = mount(rules, { value: RULES, state: { ...STATE, readOnly: "no right" } });
+  const { el } = mount(rules, { value: RULES, state: { ...STATE, readOnly: "no right" } });
 
-  assert.ok(named("With all rules shown").disabled ?? named("With all rules shown").getAttribute("disabled"));
-  choose(named("With all rules shown"), "remove");
+  const [bulk] = el.find((each) => each.tagName === "BUTTON" && each.textContent === "All shown…");
 
-  assert.deepEqual(calls("remove"), []);
+  assert.ok(bulk.disabled);
 });
 
-test("a count shows what it counts", () => {
+test("a count shows what it counts", async () => {
   const faults = { a: [{ level: "wrong", text: "empty" }], b: [{ level: "odd", text: "twice" }] };
   const { named, el } = mount(synonyms, { value: SYNONYMS, faults, changes: { b: "changed" } });
-  const press = (text) => el.find((each) => each.tagName === "BUTTON" && each.textContent === text)[0].fire("click");
 
-  press("1 to be mended before applying");
+  await press(el, "1 to be mended before applying");
   assert.match(el.textContent, /1 of 2 synonyms/);
   assert.equal(named("Which synonyms").value, "+wrong");
-  press("1 changed");
+  await press(el, "1 changed");
   assert.equal(named("Which synonyms").value, "+changed");
-  press("show all");
+  await press(el, "show all");
 
   assert.equal(named("Which synonyms").value, "");
 });

@@ -55,12 +55,7 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
     ),
   );
   const doing = [...acts, REMOVE];
-  const bulk = h(
-    "select",
-    { class: ["input", "add"], "aria-label": `With all ${name} shown`, on: { change: perform } },
-    h("option", { value: "" }, "All shown…"),
-    doing.map(([value, text]) => h("option", { value }, text)),
-  );
+  const bulk = button("All shown…", perform, { title: `Do something with all ${name} that are shown` });
   const told = h("div", { class: "row told", role: "status" });
 
   /** @param {string} id @returns {Fault[]} */
@@ -78,12 +73,17 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
   };
 
   async function perform() {
-    const act = doing.find(([value]) => value === bulk.value);
-    bulk.value = "";
-    if (!act || !some.length || view.state()?.readOnly) return;
-    const [, text, call] = act;
-    const told = `${text}: ${some.length.toLocaleString()} ${noun(some.length)}. Undo takes it back.`;
-    if ((await view.run(...call(some.map(idOf)))) !== undefined) view.say(told);
+    const ids = some.map(idOf);
+    if (!ids.length) return view.say(`No ${name} are shown.`);
+    const many = `${ids.length.toLocaleString()} ${noun(ids.length)}`;
+    const answer = await view.ask({
+      title: `With the ${many} shown`,
+      body: "All in one step, which Undo takes back. Nothing is applied yet.",
+      buttons: [["", "Cancel"], ...doing].map(([value, label]) => ({ name: String(value), label: String(label) })),
+    });
+    const [, text, call] = doing.find(([value]) => value === answer) ?? [];
+    if (!call || (await view.run(...call(ids))) === undefined) return;
+    view.say(`${text}: ${many}. Undo takes it back.`);
   }
 
   /** @param {string} value */
