@@ -13,6 +13,7 @@ import svc_notebook as svc
 from svc_notebook import accessors
 from svc_notebook.client import Client, Connection, Secret
 from svc_notebook.errors import BadInput
+from svc_notebook.verbs.events import events_of_rows
 from tests.client.stub import answer, serving
 from tests.conftest import Running
 
@@ -77,6 +78,16 @@ def test_an_attribute_with_the_name_of_what_a_search_tells_is_sent(
     found.svc.push(index, client=client)
 
     assert svc.read_records(index, ["7"], client=client)["rank"].tolist() == [42]
+
+
+def test_a_click_is_told_by_the_rank_of_the_hit(client: Client, index: str) -> None:
+    ranked: Any = pd.DataFrame({"objectID": ["7"], "rank": [42], "title": ["Heat"]})
+    ranked.svc.push(index, client=client)
+    found = svc.search(index, client=client, clickAnalytics=True)
+
+    [event] = events_of_rows(found, {"eventType": "click"})
+
+    assert (event["objectIDs"], event["positions"]) == (["7"], [1])
 
 
 def test_a_column_of_queries_is_searched(client: Client, index: str) -> None:
