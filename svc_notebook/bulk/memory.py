@@ -13,7 +13,7 @@ from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.rejects import restore
 from svc_notebook.bulk.table import WRITTEN, Fault, Field, Table
-from svc_notebook.bulk.values import Unsendable, write_json
+from svc_notebook.bulk.values import Unsendable, is_missing, write_json
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _names(frame: pd.DataFrame) -> list[str]:
             "df.columns = ['.'.join(c) for c in df.columns]"
         )
     for label in frame.columns:
-        if not isinstance(label, (str, int, float, np.integer)):
+        if not isinstance(label, (str, int, float, np.integer)) or is_missing(label):
             raise BadInput(
                 f"column {label!r} is named by a {type(label).__name__}; name it by text"
             )
