@@ -14,6 +14,7 @@ from svc_notebook.service.engine.plan import Plan
 from svc_notebook.service.engine.ranking import Order
 from svc_notebook.service.engine.segment import Segment
 
+NO_GROUPS = np.zeros(0, np.uint64)
 GROWTH = 4
 """How much further to look when the best records have too few groups among them."""
 
@@ -28,8 +29,14 @@ class Grouped:
 
 def count_groups(matches: Sequence[Match]) -> int:
     """Count the groups of what matches; a record in no group counts as one."""
-    groups = np.concatenate([_groups_of(match) for match in matches] or [np.zeros(0, np.uint64)])
-    return len(np.unique(groups[groups != 0])) + int(np.count_nonzero(groups == 0))
+    alone, found = 0, []
+    for match in matches:
+        groups, places = match.segment.grouping
+        here = np.bincount(places[match.rows], minlength=len(groups))
+        alone += int(here[groups == 0].sum())
+        found.append(groups[(here > 0) & (groups != 0)])
+    together = found[0] if len(found) == 1 else np.unique(np.concatenate([NO_GROUPS, *found]))
+    return len(together) + alone
 
 
 def find_leaders(plan: Plan, matches: Sequence[Match], wanted: int) -> Order:
@@ -121,7 +128,3 @@ def _groups_in(order: Order) -> Array:
         chosen = order.numbers == number
         groups[chosen] = segment.groups[order.rows[chosen]]
     return groups
-
-
-def _groups_of(match: Match) -> Array:
-    return match.segment.groups[match.rows]

@@ -92,6 +92,8 @@ class Index:
         sorts = tuple(step for step in read_steps(options) if isinstance(step, Sorted))
         for segment in segments:
             segment.work_out_order(sorts)
+            if options["attributeForDistinct"]:
+                _ = segment.grouping
 
     def search(
         self,

@@ -88,6 +88,12 @@ class Segment:
         """The places of the records."""
         return Places.of(self.numbers)
 
+    @cached_property
+    def grouping(self) -> tuple[Array, Array]:
+        """The distinct groups in ascending order, and for each row the place of its group there."""
+        groups, places = np.unique(self.groups, return_inverse=True)
+        return groups, places.astype(np.int32)
+
     def sort_key(self, path: str) -> SortKey:
         """Return what records sort by under this attribute; the first of several values counts."""
         key = self._sort_keys.get(path)
