@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { fakeModel } from "./fake.mjs";
 import { isJudged, meaningOf, nextOpen, progressOf, spoken } from "../../widgets/judgments/grades.js";
+import { gradeSheet } from "../../widgets/judgments/sheet.js";
 
 const LABELS = { 0: "irrelevant", 1: "related", 2: "good", 3: "perfect" };
 const open = { rating: null, unrateable: null };
@@ -44,3 +46,31 @@ test("progress counts hits, and queries that are done", () => {
 
   assert.deepEqual(far, { done: 3, total: 5, ready: 2 });
 });
+
+for (const [name, answer, shown] of [
+  ["kept", null, ["", "why"]],
+  ["not kept", undefined, ["why", ""]],
+]) {
+  test(`a note is drawn at once, and stays to be tried again where it cannot be kept: ${name}`, async () => {
+    const hits = [{ id: "1", title: "lamp", lines: [], found: [], others: [], rating: null, unrateable: false, note: "" }];
+    const model = fakeModel({ labels: { 0: "no", 1: "yes" }, sheet: { place: 0, hits } });
+    const run = async (_, { text }) => {
+      if (answer !== undefined) model.set("sheet", { place: 0, hits: [{ ...hits[0], note: text }] });
+      return answer;
+    };
+    const sheet = gradeSheet({ run }, model, async () => {});
+    sheet.show(model.get("sheet"));
+    const [list] = sheet.el.children;
+    const [item] = list.children;
+    const texts = () => [".svc-note-input", ".svc-note-text"].map((one) => list.querySelector(one)?.[one.endsWith("input") ? "value" : "textContent"] ?? "");
+    item.closest = () => item;
+
+    list.fire("keydown", { key: "n", target: item });
+    list.querySelector(".svc-note-input").value = " why ";
+    list.querySelector(".svc-note-input").fire("keydown", { key: "Enter" });
+    assert.deepEqual(texts(), ["", "why"]);
+    await new Promise((done) => setImmediate(done));
+
+    assert.deepEqual(texts(), shown);
+  });
+}

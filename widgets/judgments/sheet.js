@@ -13,7 +13,7 @@ export function gradeSheet(view, model, leave) {
   /** @type {Hit[]} */
   let hits = [];
   let [place, at] = [-1, 0];
-  let giving = 0; // grades on their way
+  let giving = 0; // grades and notes on their way
   let leaving = false; // what is typed before the next sheet is there was meant for it
   /** @type {string | null} */
   let noting = null;
@@ -148,12 +148,23 @@ export function gradeSheet(view, model, leave) {
     /** @type {HTMLElement | null} */ (list.querySelector(".svc-note-input"))?.focus();
   }
 
-  /** @param {Hit} hit @param {string | null} text */
-  function keepNote(hit, text) {
+  /** Keep what was typed, or nothing; what cannot be kept stays to be tried again. @param {Hit} hit @param {string | null} text */
+  async function keepNote(hit, text) {
+    const note = (text ?? hit.note ?? "").trim();
+    const other = note !== (hit.note ?? "");
     noting = null;
+    if (other) hits = hits.map((one) => (one.id === hit.id ? { ...one, note } : one));
     redraw();
     focusOn(at);
-    if (text !== null && text.trim() !== (hit.note ?? "")) view.run("note", { id: hit.id, text });
+    if (!other) return;
+    giving += 1;
+    const done = await view.run("note", { id: hit.id, text: note });
+    giving -= 1;
+    show(model.get("sheet"));
+    if (done !== undefined) return;
+    openNote(hit);
+    const input = /** @type {HTMLInputElement | null} */ (list.querySelector(".svc-note-input"));
+    if (input) input.value = note;
   }
 
   /** @param {Hit} hit @param {Event} [event] */
