@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import http.server
 import json
 import os
+import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -271,3 +274,26 @@ def test_the_tasks_of_an_earlier_run_are_waited_for(
 
     assert result.published == ROWS
     assert len(result.tasks) == ROWS // 100
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_file_from_the_web_is_gone_on_with(
+    service: Running, client: Client, index: str, path: Path
+) -> None:
+    handler = partial(Quiet, directory=str(path.parent))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}/films.csv"
+        break_off(service, 7, url, index)
+
+        result = load(client, url, index, resume=True)
+
+        server.shutdown()
+        thread.join()
+    assert result.resumed == 700
+    assert len(titles(client, index)) == ROWS

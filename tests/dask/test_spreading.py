@@ -11,6 +11,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from dask import config
 from dask.base import tokenize
 
 import svc_notebook as svc
@@ -196,6 +197,17 @@ def test_what_no_partition_can_decide_is_refused(
 ) -> None:
     with pytest.raises(BadInput, match=match):
         svc.load(spread(), index, client=client, **options)
+
+
+def test_increments_written_in_cells_are_not_left_to_workers(client: Client, index: str) -> None:
+    more = {"_operation": "Increment", "value": 1}
+    with config.set({"dataframe.convert-string": False}):
+        frame = spread(pd.DataFrame({"sku": ["1", "2"], "stock": [more, more]}), 2)
+
+    with pytest.raises(BadInput, match=r"would change the records twice \(Increment\)"):
+        svc.load(frame, index, id="sku", action="update", client=client)
+
+    assert not client.index_exists(index)
 
 
 def test_an_error_of_a_worker_is_raised_as_it_was_and_shows_no_key(
