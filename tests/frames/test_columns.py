@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from svc_notebook.errors import BadInput
 from svc_notebook.frames import columns
 from svc_notebook.frames.columns import Columns, Known, finished, typed
+from svc_notebook.frames.parts import TEXT
 
 CELLS = st.one_of(
     st.none(),
@@ -149,12 +150,12 @@ def test_a_column_is_of_one_dtype_however_it_is_cut(values: list[Any], chunk: in
 
 @pytest.mark.parametrize(
     ("value", "dtype"),
-    [("a", "str"), (1, "Int64"), (1.5, "float64"), (True, "object"), ([1], "object")],
+    [("a", TEXT), (1, "Int64"), (1.5, "float64"), (True, "object"), ([1], "object")],
     ids=str,
 )
 @pytest.mark.parametrize("record", [{}, {"a": None}], ids=["absent", "missing"])
 def test_a_column_without_a_value_keeps_the_dtype_of_the_frames_before(
-    record: Any, value: Any, dtype: str
+    record: Any, value: Any, dtype: Any
 ) -> None:
     known = Known()
     frames = []

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal, assert_series_equal
 
 from svc_notebook.frames.columns import CHUNK, SETTLED, Columns
-from svc_notebook.frames.parts import join_parts, pack_values, settle_parts
+from svc_notebook.frames.parts import TEXT, join_parts, pack_values, settle_parts
 
 TEXTS = st.none() | st.text(st.characters(codec="utf-8"), max_size=3)
 MIXED = TEXTS | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False)
@@ -33,7 +32,6 @@ def test_settled_parts_make_the_same_column(parts: list[list[Any]], counts: list
 
 
 def test_a_long_column_of_text_comes_in_few_pieces() -> None:
-    pytest.importorskip("pyarrow")
     count, gathered = CHUNK * (SETTLED + 2), Columns()
     records = [{"a": str(n)} if n % 7 else {"b": "é" * (n % 9)} for n in range(count)]
 
@@ -41,5 +39,7 @@ def test_a_long_column_of_text_comes_in_few_pieces() -> None:
         gathered.add(records[start : start + CHUNK])
     frame = gathered.frame()
 
-    assert_frame_equal(frame, pd.DataFrame(records)[list(frame)])
-    assert frame["a"].array.__arrow_array__().num_chunks == 2
+    expected = pd.DataFrame(records, dtype=TEXT)[list(frame)]
+    assert_frame_equal(frame.fillna(""), expected.fillna(""))
+    if isinstance(TEXT, pd.StringDtype):  # where text is no column of Python's own strings
+        assert frame["a"].array.__arrow_array__().num_chunks == 2
