@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 import traceback
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -114,7 +115,9 @@ class Keeper:
         """Let the first search after a start or a change not wait for entries and languages."""
         library, opened = self._catalog.library, shelf.engine.opened
         knowledge, rules = library.knowledge(shelf.id), library.rules(shelf.id)
-        pieces = len(shelf.engine.get().stock.views) if opened else 0
+        # Weakly, lest what was merged or cleared stay in memory until the next look.
+        views = shelf.engine.get().stock.views if opened else ()
+        pieces = tuple(weakref.ref(view.segment) for view in views)
         now = shelf.stamp, pieces, knowledge.lexicon, knowledge.synonyms, rules
         if self._warmed.get(shelf.id) != now:
             library.warm(shelf.id, shelf.settings)

@@ -53,6 +53,8 @@ MIGRATIONS = (
     ALTER TABLE indices ADD COLUMN leader INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE indices ADD COLUMN virtual INTEGER NOT NULL DEFAULT 0;
     """,
+    # Tables of records carry a stamp, which versions before cannot write: `records.add_stamps`.
+    "",
 )
 # Kilobytes of pages a connection keeps: the writer's many, each reader's few, for there are many
 # readers and they share the mapped file.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,13 +17,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.compounds import Compounds, Splitter
 from svc_notebook.service.engine.names import Names
+from svc_notebook.service.engine.segment import Segment
 from svc_notebook.service.entries import read_entries
 from svc_notebook.service.records import find_retired, read_bodies, read_chunks, read_ids
 from svc_notebook.service.service import Service
 from svc_notebook.service.steps import Step, pack_steps
-from svc_notebook.service.store import Store
+from svc_notebook.service.store import MIGRATIONS, Store
 from tests.conftest import wait_published
 
 
@@ -208,19 +212,49 @@ def test_files_newer_than_the_records_are_not_believed(tmp_path: Path) -> None:
 
 
 def test_a_store_of_an_older_version_is_taken_over(tmp_path: Path) -> None:
+    write_old_folder(tmp_path)
+
     service = Service(tmp_path)
+    before = films(service), search(service, "lamp")
     service.start()
-    add(service, "1", "2")
-    with service.store.writing() as connection:
-        connection.execute("ALTER TABLE records_1 DROP COLUMN stamp")
+    add(service, "3")
+    title = Step("addObject", "2", b'{"objectID":"2","title":"lamp"}')
+    wait_published(service, service.accept("films", "steps", pack_steps([title])))
+    wait_saved(service)
     service.stop()
-
     again = Service(tmp_path)
-    again.start()
-    add(again, "3")
 
-    assert films(again) == ["1", "2", "3"]
+    assert before == (["1", "2"], 1)
+    assert (films(again), search(again, "lamp")) == (["1", "2", "3"], 2)
     again.stop()
+
+
+def write_old_folder(folder: Path) -> None:
+    """Write what a service kept before records carried stamps: an index and a write to come."""
+    with closing(sqlite3.connect(folder / "service.sqlite")) as connection:
+        for script in MIGRATIONS[:2]:
+            connection.executescript(script)
+        connection.executescript(
+            """
+            PRAGMA user_version = 2;
+            INSERT INTO indices VALUES (1, 'films', '{}', '', '', 1, 0, 0);
+            CREATE TABLE records_1
+                (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
+            INSERT INTO records_1 VALUES (1, '1', CAST('{"objectID":"1","title":"lamp"}' AS BLOB));
+            INSERT INTO records_1 VALUES (2, '2', CAST('{"objectID":"2"}' AS BLOB));
+            INSERT INTO sqlite_sequence VALUES ('tasks', 1);
+            """
+        )
+
+
+def test_an_older_version_leaves_newer_records_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Service(tmp_path).stop()
+    monkeypatch.setattr("svc_notebook.service.store.MIGRATIONS", MIGRATIONS[:2])
+
+    with pytest.raises(LocalServiceFailed, match="written by a newer version"):
+        Service(tmp_path)
 
 
 def test_files_that_cannot_be_read_are_not_believed(tmp_path: Path) -> None:
@@ -265,6 +299,36 @@ def test_an_engine_becomes_one_piece_when_it_is_quiet(tmp_path: Path) -> None:
 
     assert len(service.catalog.find("films").engine.get()) == 3
     service.stop()
+
+
+def test_a_piece_without_its_dead_records_is_ready_for_the_first_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc_notebook.service.keeper.PATIENCE", 0)
+    service = Service(tmp_path)
+    service.start()
+    order = {"settings": {"attributeForDistinct": "kind"}, "forward": False}
+    service.accept("films", "settings", order)
+    add(service, "1", "2", "3")
+    wait_published(
+        service, service.accept("films", "steps", pack_steps([Step("deleteObject", "1")]))
+    )
+    whole = wait_grouped(service, 3)
+
+    monkeypatch.setattr("svc_notebook.service.keeper.PATIENCE", 50_000)
+
+    assert wait_grouped(service, 2) is not whole
+    service.stop()
+
+
+def wait_grouped(service: Service, rows: int) -> Segment:
+    """Wait until the only piece has so many rows, and what distinct needs is worked out for it."""
+    stock = service.catalog.find("films").engine.get().stock
+    give_up = time.monotonic() + 20
+    while "grouping" not in vars(stock.views[0].segment) or len(stock.views[0].segment) != rows:
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
+    return stock.views[0].segment
 
 
 def test_what_languages_need_is_worked_out_before_the_first_search(
