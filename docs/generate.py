@@ -137,7 +137,8 @@ def readers_page() -> str:
         "`read_browse` and `read_records` return records: `objectID`, then the attributes that "
         'come, each of the dtype its values have. `frame.attrs["svc"]` says where a frame came '
         "from; `svc.refresh(frame)` reads it again, `svc.next_page(frame)` what follows. Pushed "
-        "back, a searched frame is its records: `rank`, `query`, marked texts and criteria stay behind. "
+        "back, a searched frame is its records: `rank`, `query`, marked texts and criteria stay "
+        "behind, called `_rank` and so on where a record has an attribute of that name. "
         "pandas forgets where a frame came from when it is merged or concatenated: name the "
         "`columns` to push there. A push replaces whole records, so with some of their columns "
         "only, say `action='update'`.",

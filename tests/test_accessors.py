@@ -74,10 +74,11 @@ def test_an_attribute_with_the_name_of_what_a_search_tells_is_sent(
     ranked: Any = pd.DataFrame({"objectID": ["7"], "rank": [42], "title": ["Heat"]})
     ranked.svc.push(index, client=client)
 
-    found: Any = svc.search(index, client=client)
+    found: Any = svc.search(index, client=client, highlight=True, criteria=True)
     found.svc.push(index, client=client)
 
-    assert svc.read_records(index, ["7"], client=client)["rank"].tolist() == [42]
+    back = svc.read_records(index, ["7"], client=client)
+    assert back.to_dict("records") == [{"objectID": "7", "rank": 42, "title": "Heat"}]
 
 
 def test_a_click_is_told_by_the_rank_of_the_hit(client: Client, index: str) -> None:

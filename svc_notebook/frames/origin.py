@@ -93,6 +93,12 @@ def note_origin(
     }
 
 
+def added_to(frame: pd.DataFrame) -> dict[str, str]:
+    """Return what a search has put around its records: `rank` and the like, and their columns."""
+    origin = frame.attrs.get("svc", {})
+    return {name: column for name, column in origin.get("added", {}).items() if column in frame}
+
+
 def _is_plain(value: Any) -> bool:
     """Whether JSON has it; what is as long as a table is not carried along with every copy."""
     if isinstance(value, list | tuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
@@ -45,13 +45,14 @@ async def search(
 
     `criteria` adds the value of each criterion, `highlight` adds `highlighted.X` for attributes
     X, `flatten` gives each member of an object its own column. `attrs["svc"]` holds index,
-    query, params, and what the answer tells beside the hits.
+    query, params, what the answer tells beside the hits, and `added`: the columns that are no
+    attributes. Where a record has that name, the added column is `_rank`.
     """
     asked = _asked(params, criteria, highlight, columns)
     answer = await client.search(index, query, **asked)
-    frame = _hits_frame([answer], criteria, highlight, columns, flatten)
-    facts = {"index": index, "query": query, "params": dict(params)} | _told(answer)
-    return finished(frame, facts, dtype_backend)
+    frame, added = _hits_frame([answer], None, criteria, highlight, columns, flatten)
+    facts = {"index": index, "query": query, "params": dict(params), "added": added}
+    return finished(frame, facts | _told(answer), dtype_backend)
 
 
 @remembered
@@ -77,12 +78,10 @@ async def search_many(
         part = asked[start : start + AT_ONCE]
         requests: Any = [{"indexName": index, "query": query, **shared} for query in part]
         answers += (await client.search_many(requests))["results"]  # type: ignore[arg-type]
-    frame = _hits_frame(answers, criteria, highlight, columns, flatten)
-    spread = [q for q, answer in zip(asked, answers, strict=True) for _ in answer["hits"]]
-    frame.insert(0, "query", pd.Series(spread, dtype="str"))
+    frame, added = _hits_frame(answers, asked, criteria, highlight, columns, flatten)
     counts = {"nbHits": [answer["nbHits"] for answer in answers]}
-    facts = {"index": index, "queries": asked, "params": dict(params)} | counts
-    return finished(frame, facts, dtype_backend)
+    facts = {"index": index, "queries": asked, "params": dict(params), "added": added}
+    return finished(frame, facts | counts, dtype_backend)
 
 
 @remembered
@@ -187,27 +186,52 @@ def _told(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def _hits_frame(
     answers: Sequence[SearchAnswer],
+    queries: Sequence[str] | None,
     criteria: bool,
     highlight: bool,
     columns: Sequence[str] | None,
     flatten: bool,
-) -> pd.DataFrame:
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Put what is told of each hit around the records; return how those columns are named, too."""
     hits = [hit for answer in answers for hit in answer["hits"]]
-    ranks = [rank for answer in answers for rank in _ranks(answer)]
     gathered = Columns(others_of(columns), flatten=flatten)
     gathered.add(_attributes(hit) for hit in hits)
-    parts = [
-        pd.DataFrame({"rank": pd.Series(ranks, dtype="int64")}),
-        pd.DataFrame({"objectID": pd.Series([hit["objectID"] for hit in hits], dtype="str")}),
-        gathered.frame(),
-    ]
+    ids = pd.DataFrame({"objectID": pd.Series([hit["objectID"] for hit in hits], dtype="str")})
+    records = [ids, gathered.frame()]
+    ahead, behind = _places(answers, queries), [*_details(hits, criteria, highlight)]
+    attributes = {str(name) for part in records for name in part}
+    added = {
+        name: _unlike(attributes, name) for part in (ahead, *behind) for name in map(str, part)
+    }
+    around = [part.rename(columns=added) for part in (ahead, *behind)]
+    return pd.concat([around[0], *records, *around[1:]], axis=1), added
+
+
+def _places(answers: Sequence[SearchAnswer], queries: Sequence[str] | None) -> pd.DataFrame:
+    ranks = [rank for answer in answers for rank in _ranks(answer)]
+    places = pd.DataFrame({"rank": pd.Series(ranks, dtype="int64")})
+    if queries is not None:
+        spread = [q for q, answer in zip(queries, answers, strict=True) for _ in answer["hits"]]
+        places.insert(0, "query", pd.Series(spread, dtype="str"))
+    return places
+
+
+def _details(
+    hits: Sequence[Mapping[str, Any]], criteria: bool, highlight: bool
+) -> Iterator[pd.DataFrame]:
     if highlight:
         marked = Columns()
         marked.add(_marked(hit.get("_highlightResult", {})) for hit in hits)
-        parts.append(marked.frame())
+        yield marked.frame()
     if criteria:
-        parts.append(typed([hit.get("_rankingInfo", {}) for hit in hits], RANKING, DEFAULTS))
-    return pd.concat(parts, axis=1)
+        yield typed([hit.get("_rankingInfo", {}) for hit in hits], RANKING, DEFAULTS)
+
+
+def _unlike(attributes: Collection[str], name: str) -> str:
+    """Name an added column; by as many underscores more as attributes make necessary."""
+    while name in attributes:
+        name = f"_{name}"
+    return name
 
 
 def _ranks(answer: SearchAnswer) -> Iterator[int]:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pandas import DataFrame
 
 from svc_notebook.errors import BadInput
-from svc_notebook.frames.schemas import RANKING
-
-# What each reader puts before the attributes.
-AHEAD = {"search": ("rank",), "search_many": ("query", "rank")}
-MARKED = "highlighted."
+from svc_notebook.frames.origin import added_to
 
 
 def without_told(source: Any, options: Mapping[str, Any]) -> Any:
@@ -23,23 +19,9 @@ def without_told(source: Any, options: Mapping[str, Any]) -> Any:
     """
     if not isinstance(source, DataFrame):
         return source
-    origin = source.attrs.get("svc", {})
     wanted = {*(options.get("columns") or ()), *(options.get("operations") or ())}
-    told = set(_told(list(source.columns), origin, wanted | {options.get("id")}))
-    return source.iloc[:, [n for n in range(source.shape[1]) if n not in told]] if told else source
-
-
-def _told(names: list[Any], origin: Mapping[str, Any], wanted: set[Any]) -> Iterator[int]:
-    """Give the positions of those columns: attributes may have their names as well."""
-    reader, asked = origin.get("reader"), origin.get("arguments", {})
-    if reader not in AHEAD:
-        return
-    yield from (names.index(n) for n in AHEAD[reader] if n in names and n not in wanted)
-    last = {name: at for at, name in enumerate(names) if name not in wanted}
-    if asked.get("highlight"):
-        yield from (at for name, at in last.items() if str(name).startswith(MARKED))
-    if asked.get("criteria"):
-        yield from (last[name] for name in RANKING if name in last)
+    told = {*added_to(source).values()} - wanted - {options.get("id")}
+    return source.loc[:, ~source.columns.isin([*told])] if told else source
 
 
 def ids_in(given: Any) -> Any:

@@ -11,6 +11,7 @@ from pandas.api.types import is_datetime64_any_dtype
 from svc_notebook.api.checking import hints
 from svc_notebook.api.shapes import Event
 from svc_notebook.errors import BadInput, CallFailed
+from svc_notebook.frames.origin import added_to
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 from svc_notebook.verbs.curation import Done
 from svc_notebook.verbs.documents import Documents, take_documents
@@ -58,9 +59,9 @@ def events_of_rows(frame: DataFrame, shared: Mapping[str, Any]) -> list[dict[str
     told = frame.attrs.get("svc", {})
     known = {name: told[name] for name in ("index", "queryID") if name in told}
     events = [{**known, **event, **shared} for event in take_documents(chosen, dict, "events")]
-    if "rank" in frame and "positions" not in {*frame.columns, *shared}:
-        ranks = frame.iloc[:, list(frame.columns).index("rank")]  # a record may have one, too
-        for event, rank in zip(events, ranks, strict=True):
+    ranks = added_to(frame).get("rank", "rank")
+    if ranks in frame and "positions" not in {*frame.columns, *shared}:
+        for event, rank in zip(events, frame[ranks], strict=True):
             if event.get("eventType") == "click" and "queryID" in event:
                 event["positions"] = [int(rank)]
     return events

@@ -13,6 +13,7 @@ from pandas import DataFrame
 from svc_notebook import frames
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.errors import BadInput
+from svc_notebook.frames.origin import added_to
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 from svc_notebook.verbs.printing import told_apart
 
@@ -106,15 +107,16 @@ class _Hit(NamedTuple):
 
 
 def _hits(frame: DataFrame, tags: tuple[str, str]) -> Iterator[_Hit]:
-    names = [str(name) for name in frame.columns]
-    shown = [name for name in names if name not in ("rank", "objectID", "query")]
-    plain = [name for name in shown if not name.startswith(_MARKED)]
+    added = {"rank": "rank", "query": "query"} | added_to(frame)
+    hidden = {"objectID", *added.values()}
+    plain = [name for name in map(str, frame.columns) if name not in hidden]
     heading = _heading(frame, plain)
     for number, row in enumerate(frame.to_dict("records"), 1):
-        fields = {name: _pieces(row.get(f"{_MARKED}{name}"), row[name], tags) for name in plain}
+        marked = {name: row.get(added.get(f"{_MARKED}{name}", "")) for name in plain}
+        fields = {name: _pieces(marked[name], row[name], tags) for name in plain}
         title = fields.pop(heading, [])
         held = [(name, pieces) for name, pieces in fields.items() if pieces]
-        yield _Hit(int(row.get("rank", number)), str(row["objectID"]), title, held)
+        yield _Hit(int(row.get(added["rank"], number)), str(row["objectID"]), title, held)
 
 
 def _heading(frame: DataFrame, names: list[str]) -> str:

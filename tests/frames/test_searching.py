@@ -99,6 +99,40 @@ def test_queries_that_are_no_text_are_refused(products: Client) -> None:
         portal.run(frames.search_many(products.aio, INDEX, ["a", float("nan")]))  # type: ignore[list-item]
 
 
+@pytest.fixture
+def odd(products: Client) -> Client:
+    """A record whose attributes are called as what a search adds."""
+    record = {
+        "objectID": "1", "name": "lamp", "rank": 42, "query": "its own",
+        "highlighted.name": "as it is", "words": ["one"], "_words": 2,
+    }  # fmt: skip
+    products.replace_all("odd", [record])
+    return products
+
+
+@pytest.mark.parametrize("flatten", [False, True])
+def test_what_is_added_has_another_name_where_a_record_has_that(odd: Client, flatten: bool) -> None:
+    found = portal.run(
+        frames.search_many(odd.aio, "odd", ["lamp"], highlight=True, criteria=True, flatten=flatten)
+    )
+
+    added = found.attrs["svc"]["added"]
+    assert found.columns.is_unique
+    assert (found["rank"].tolist(), found["query"].tolist()) == ([42], ["its own"])
+    assert (added["rank"], added["query"], added["words"]) == ("_rank", "_query", "__words")
+    assert (added["highlighted.name"], added["nbTypos"]) == ("_highlighted.name", "nbTypos")
+    assert found["_highlighted.name"].tolist() == ["<em>lamp</em>"]
+    assert set(found.columns) - set(added.values()) == {
+        "objectID", "name", "rank", "query", "highlighted.name", "words", "_words",
+    }  # fmt: skip
+
+
+def test_a_column_that_is_asked_for_keeps_its_name(products: Client) -> None:
+    frame = search(products, "lamp", columns=["rank"])
+
+    assert list(frame.columns) == ["_rank", "objectID", "rank"]
+
+
 def test_facets_are_counted(products: Client) -> None:
     frame = portal.run(frames.read_facets(products.aio, INDEX, "oak", facets=["brand", "price"]))
 

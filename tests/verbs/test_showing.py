@@ -104,6 +104,21 @@ def test_a_record_may_have_a_rank_of_its_own() -> None:
     assert repr(svc.show(frame)).splitlines()[1:] == ["1. (7)", "   rank.1: 5"]
 
 
+def test_a_hit_is_marked_and_counted_beside_attributes_of_those_names() -> None:
+    frame = pd.DataFrame(
+        [[3, "7", 5, "a lamp", "its own", "a <em>lamp</em>"]],
+        columns=["_rank", "objectID", "rank", "title", "highlighted.title", "_highlighted.title"],
+    )
+    added = {"rank": "_rank", "highlighted.title": "_highlighted.title"}
+    frame.attrs["svc"] = {"index": "x", "added": added}
+
+    assert repr(svc.show(frame)).splitlines()[1:] == [
+        "3. a *lamp* (7)",
+        "   rank: 5",
+        "   highlighted.title: its own",
+    ]
+
+
 def test_a_part_of_the_hits_says_of_how_many(index: str) -> None:
     assert repr(svc.show(svc.search(index, "", hitsPerPage=1))).startswith("1 of 3 hits in")
 
