@@ -64,7 +64,7 @@ RULES: Schema = {
     "tags": "object",
     "scope": "str",
 }
-# `index` is empty for a key of the application; `validity` is in seconds, 0 for ever.
+# `index` is empty for a key of the application; `validity` is the seconds left, 0 for ever.
 KEYS: Schema = {
     "value": "str",
     "description": "str",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import sqlite3
 import time
@@ -45,6 +46,7 @@ class Key:
     fields: Mapping[str, Any]
     created: int
     index: str = ""
+    ends: float | None = None
 
     def reaches(self, index: str) -> bool:
         """Whether the key is for this index: its own, or one that its patterns match."""
@@ -54,11 +56,15 @@ class Key:
         return not patterns or any(matches(index, pattern) for pattern in patterns)
 
     def told(self, *, hide_description: bool = False) -> dict[str, Any]:
-        """The key as it is listed."""
-        own = {"acl": [], "validity": 0, **self.fields}
+        """The key as it is listed: its validity is what is left of it."""
+        own = {"acl": [], **self.fields, "validity": self._seconds_left()}
         if hide_description and own.get("description"):
             own["description"] = "<redacted>"
         return {"value": self.value, "createdAt": self.created, **own}
+
+    def _seconds_left(self) -> int:
+        # A key that ended since it was read is not told as one that never ends.
+        return max(1, math.ceil(self.ends - time.time())) if self.ends else 0
 
 
 class Keyring:
@@ -102,12 +108,12 @@ class Keyring:
 
     def _select(self, condition: str, *values: str) -> list[Key]:
         rows = self._store.read(
-            f"SELECT value, fields, created, index_name FROM keys WHERE {condition} "
+            f"SELECT value, fields, created, index_name, ends FROM keys WHERE {condition} "
             f"AND {_ALIVE} ORDER BY created, value",
             *values,
             time.time(),
         )
-        return [Key(v, msgspec.json.decode(f), created, index) for v, f, created, index in rows]
+        return [Key(v, msgspec.json.decode(f), *facts) for v, f, *facts in rows]
 
     def one(self, value: str, index: str = "") -> Key:
         """One valid key; raises `NotFound`."""

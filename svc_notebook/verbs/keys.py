@@ -70,7 +70,7 @@ async def update_key(
     """Change what a key may do, and tell what changed; what is not named stays as it is.
 
     A change lets a key's validity begin anew: unless one is named, the key gets what is left of
-    its own, counted from when it was made.
+    its own, which is what the service tells.
     """
     if not fields:
         raise BadInput(f"name what is to change: {', '.join(FIELDS)}")
@@ -78,7 +78,7 @@ async def update_key(
     text = await _resolve(own, key, index)
     before = await _read(own, text, index)
     if before.get("validity"):
-        fields.setdefault("validity", seconds_left(before, time.time()))
+        fields.setdefault("validity", before["validity"])
     kept: Any = {name: value for name, value in before.items() if name in FIELDS} | dict(fields)
     if index is None:
         await own.update_key(text, **kept)
@@ -86,14 +86,6 @@ async def update_key(
         await own.update_index_key(index, text, **kept)
     rows = [(name, before.get(name), kept[name]) for name in fields]
     return DataFrame(rows, columns=["field", "before", "after"], dtype=object)
-
-
-def seconds_left(key: Key, now: float) -> int:
-    """Say how much is left of a key's validity; raises `BadInput` if it should have ended."""
-    left = int(key["createdAt"] + key["validity"] - now)
-    if left <= 0:
-        raise BadInput("when this key ends cannot be told; give `validity` in seconds, 0 for never")
-    return left
 
 
 @discreet

@@ -57,6 +57,28 @@ def test_an_update_resets_the_fields_left_out(inside: Inside) -> None:
     assert told.keys() == {"value", "createdAt", "acl", "validity"}
 
 
+@pytest.mark.parametrize("path", ["/1/keys", "/1/indexes/shop/keys"])
+def test_the_validity_told_is_what_is_left_of_it(shop: Inside, path: str) -> None:
+    key = make(shop, path, acl=["search"], validity=1000)
+    age_keys(shop, 400)
+
+    one = shop.call("GET", f"{path}/{key}").json()
+    [listed] = [k for k in shop.call("GET", path).json()["keys"] if k["value"] == key]
+    shop.call("PUT", f"{path}/{key}", {"acl": ["browse"], "validity": one["validity"]})
+    age_keys(shop, 400)
+
+    # A little has passed since, on a slow machine more.
+    assert 500 < one["validity"] <= 600
+    assert 500 < listed["validity"] <= 600
+    assert shop.call("GET", f"{path}/{key}").json()["validity"] in range(100, 201)
+
+
+def age_keys(inside: Inside, seconds: int) -> None:
+    """Let the end of each key come nearer, as time does."""
+    with inside.app.service.store.writing() as connection:
+        connection.execute("UPDATE keys SET ends = ends - ?", (seconds,))
+
+
 def test_a_deleted_key_opens_nothing_until_it_is_restored(shop: Inside) -> None:
     key = make(shop, acl=["search"], validity=1000)
 

@@ -12,7 +12,6 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.client import Secret
-from svc_notebook.verbs.keys import seconds_left
 from svc_notebook.verbs.printing import as_text
 from tests.conftest import Running
 from tests.verbs.conftest import Typed
@@ -70,14 +69,6 @@ def test_a_changed_key_does_not_live_longer(typed: Typed) -> None:
     assert changed["field"].tolist() == ["description", "validity"]
     assert 0 < svc.get_key(made)["validity"] <= 600
     svc.delete_key(made)
-
-
-def test_what_is_left_of_a_validity_is_counted_from_when_the_key_was_made() -> None:
-    key: Any = {"createdAt": 1000, "validity": 600}
-
-    assert seconds_left(key, 1100.5) == 499
-    with pytest.raises(svc.errors.BadInput, match="give `validity` in seconds"):
-        seconds_left(key, 1600)
 
 
 def test_an_update_of_nothing_is_refused(typed: Typed, key: Any) -> None:
