@@ -8,13 +8,15 @@ value is read (`load`), held against rules (`check`), written (`save`), shown wi
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import anywidget
 import traitlets
 
 from svc_notebook.client.waiting import Tasks
-from svc_notebook.editors.calls import Desk, call, tell_progress, wait_for
+from svc_notebook.editors import stage
+from svc_notebook.editors.calls import Desk, call, on_stage, tell_progress, wait_for
 from svc_notebook.editors.draft import Draft, same
 from svc_notebook.editors.explaining import explain
 from svc_notebook.editors.fallback import Fallback
@@ -85,15 +87,15 @@ class Editor(anywidget.AnyWidget):
 
     def undo(self) -> None:
         """Take the last change back."""
-        self._settle(self._draft.undo())
+        self._change_draft(lambda draft: draft.undo())
 
     def redo(self) -> None:
         """Make the change again that was taken back last."""
-        self._settle(self._draft.redo())
+        self._change_draft(lambda draft: draft.redo())
 
     def revert(self) -> None:
         """Go back to what is saved."""
-        self._settle(self._draft.revert())
+        self._change_draft(lambda draft: draft.revert())
 
     @property
     def saved(self) -> Any:
@@ -115,7 +117,8 @@ class Editor(anywidget.AnyWidget):
     def edit(self, value: Any, merge: bool = False) -> None:
         """Take a value from a view; `merge` makes one step of it and the change before."""
         self._refuse_read_only()
-        self._settle(self._draft.put(self.check(value), merge=merge))
+        checked = self.check(value)
+        self._change_draft(lambda draft: draft.put(checked, merge=merge))
 
     @call
     def go(self, step: Step) -> None:
@@ -143,9 +146,10 @@ class Editor(anywidget.AnyWidget):
         """Read what is saved."""
         self._tell(busy="loading")
         try:
-            self._settle(self._draft.rebase(await self.load()))
+            saved = await self.load()
         finally:
             self._tell(busy="")
+        self._settle(self._draft.rebase(saved))
 
     @call
     def code(self) -> dict[str, str]:
@@ -171,6 +175,15 @@ class Editor(anywidget.AnyWidget):
             applies=bool(self.needs), readOnly=lack, busy="", error=None,
         )  # fmt: skip
         self._settle(self._draft)
+
+    def _change_draft(self, change: Callable[[Draft], Draft]) -> None:
+        """Change the draft in turn: a cell and a view may both be at it."""
+        on_stage(lambda: self._settle(change(self._draft)))
+        if not stage.is_here():
+            stage.run(self._follow_up())
+
+    async def _follow_up(self) -> None:
+        """Wait for what a change brings about, for a cell that made it."""
 
     def _settle(self, draft: Draft) -> None:
         """Take a draft for the truth and let everyone know."""
@@ -198,7 +211,7 @@ class Editor(anywidget.AnyWidget):
     @traitlets.observe("value")
     def _take_value(self, change: Any) -> None:
         if self._ready and not same(change["new"], self._draft.value):
-            self._settle(self._draft.put(change["new"]))
+            self._change_draft(lambda draft: draft.put(change["new"]))
 
     def _send_safely(self, message: dict[str, Any]) -> None:
         if self.comm is not None:

@@ -20,6 +20,7 @@ from svc_notebook.editors.plain import plain
 from svc_notebook.errors import BadOption
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 Send = Callable[[dict[str, Any]], None]
 
 BEAT = 1.0  # seconds between two signs of life of a long call
@@ -135,3 +136,12 @@ def wait_for(work: Coroutine[Any, Any, Any]) -> Any:
         work.close()
         raise BadOption("a function that observes an editor cannot wait for it; await it instead")
     return stage.run(work)
+
+
+def on_stage(act: Callable[[], T]) -> T:
+    """Do something where views' calls are worked on, one after the other."""
+
+    async def perform() -> T:
+        return act()
+
+    return act() if stage.is_here() else stage.run(perform())

@@ -192,3 +192,71 @@ def test_without_a_client_it_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch
 
     with pytest.raises(svc.errors.NotConnected, match="connect"):
         svc.edit.query("shop")
+
+
+class Hesitant(PageSize):
+    """Checks one value for as long as a test wants."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self.checking, self.going_on = threading.Event(), threading.Event()
+        super().__init__(*args, **options)
+
+    def check(self, value: Any) -> Any:
+        if value == 7:
+            self.checking.set()
+            self.going_on.wait(20)
+        return super().check(value)
+
+
+def test_what_a_cell_sets_while_a_view_edits_loses_no_step(client: Client, shop: str) -> None:
+    editor = Hesitant(shop, client=client)
+
+    async def propose() -> None:
+        editor.edit(7)
+
+    view = stage.begin(propose())
+    assert editor.checking.wait(20)
+    cell = threading.Thread(target=setattr, args=(editor, "value", 9))
+    cell.start()
+    cell.join(0.1)  # what is not in its turn is done by now
+    editor.going_on.set()
+    view.result(20)
+    cell.join(20)
+
+    assert editor.value == 9
+    editor.undo()
+    assert editor.value == 7
+    editor.undo()
+    assert editor.value == 20
+
+
+def test_an_observer_may_set_the_value_that_a_view_or_a_cell_changed(editor: PageSize) -> None:
+    editor.observe(lambda change: setattr(editor, "value", min(change.new, 50)), "value")
+
+    async def propose() -> None:
+        editor.edit(70)
+
+    stage.run(propose())
+    assert editor.value == 50
+
+    editor.value = 80
+
+    assert editor.value == 50
+
+
+class SlowToRead(PageSize):
+    """Reads what is saved after something else has happened."""
+
+    async def load(self) -> Any:
+        saved = await super().load()
+        if self._ready:
+            self.edit(4)
+        return saved
+
+
+def test_what_is_edited_while_it_reloads_stays(client: Client, shop: str) -> None:
+    editor = SlowToRead(shop, client=client)
+
+    editor.reload()
+
+    assert (editor.value, editor.dirty) == (4, True)

@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any, ClassVar
 
 import traitlets
@@ -61,6 +62,7 @@ class SettingsEditor(Editor):
         self._asked = 0
         self._opened = False
         self._turns = asyncio.Lock()
+        self._looking: Future[None] | None = None
         super().__init__(index, queries=list(queries), forward=forward, **options)
 
     # What an editor says of itself.
@@ -223,7 +225,11 @@ class SettingsEditor(Editor):
         if self._opened:
             names = [a["name"] for a in self.state["attributes"]]
             self.problems = find_problems(value, names)
-            self._look_soon()
+            self._looking = stage.begin(self._look())
+
+    async def _follow_up(self) -> None:
+        if self._looking:
+            await asyncio.wrap_future(self._looking)
 
     @traitlets.observe("queries")
     def _take_queries(self, _: Any) -> None:

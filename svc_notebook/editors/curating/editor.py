@@ -12,15 +12,14 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypedDict, TypeVar
+from typing import Any, ClassVar, Literal, TypedDict
 
 import pandas as pd
 import traitlets
 
 from svc_notebook.client.waiting import Tasks
-from svc_notebook.editors import stage
 from svc_notebook.editors.base import JSON, Editor
-from svc_notebook.editors.calls import call, tell_progress, wait_for
+from svc_notebook.editors.calls import call, on_stage, tell_progress, wait_for
 from svc_notebook.editors.curating.changes import (
     Change,
     Document,
@@ -36,7 +35,6 @@ from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.verbs.curation import Kind, find_all
 from svc_notebook.verbs.documents import READERS, WRITERS, take_documents, write_file
 
-T = TypeVar("T")
 SHOWN = 5  # faults that a refusal names
 
 
@@ -142,18 +140,6 @@ class CurationEditor(Editor):
     def write_file(self, path: str | Path) -> None:
         """Write the draft to a CSV, JSON or NDJSON file."""
         write_file(Path(path), self.value, self.kind.shape)
-
-    def undo(self) -> None:
-        """Take the last change back."""
-        on_stage(super().undo)
-
-    def redo(self) -> None:
-        """Make the change again that was taken back last."""
-        on_stage(super().redo)
-
-    def revert(self) -> None:
-        """Go back to what is saved."""
-        on_stage(super().revert)
 
     # For views and cells.
 
@@ -316,15 +302,6 @@ class CurationEditor(Editor):
         if wanted and wanted not in taken:
             return wanted
         return f"{wanted or self.kind.name[:-1]}-{secrets.token_hex(4)}"
-
-
-def on_stage(act: Callable[[], T]) -> T:
-    """Do something where views' calls are worked on, one after the other."""
-
-    async def perform() -> T:
-        return act()
-
-    return act() if stage.is_here() else stage.run(perform())
 
 
 def _join(value: list[Document], found: list[Document], how: Bringing) -> list[Document]:

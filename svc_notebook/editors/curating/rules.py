@@ -13,11 +13,11 @@ from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.api.shapes import RuleParams
 from svc_notebook.editors.assembly import read_module, read_styles
 from svc_notebook.editors.base import JSON
-from svc_notebook.editors.calls import call
+from svc_notebook.editors.calls import call, on_stage
 from svc_notebook.editors.curating.arranging import Arrangement, arrange, read_titles
 from svc_notebook.editors.curating.changes import Change, Document, by_id
 from svc_notebook.editors.curating.conflicts import MOST, find_conflicts
-from svc_notebook.editors.curating.editor import CurationEditor, Faults, on_stage
+from svc_notebook.editors.curating.editor import CurationEditor, Faults
 from svc_notebook.editors.curating.rule_faults import check_rule, find_own_faults, promoted
 from svc_notebook.editors.curating.suggesting import Suggestions, suggest
 from svc_notebook.editors.curating.wording import say_conditions, say_consequence

@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future
 from typing import Any, ClassVar, Literal
 
 import traitlets
@@ -15,7 +16,7 @@ from svc_notebook.api.parameters import SearchParams, default_of
 from svc_notebook.editors import stage
 from svc_notebook.editors.assembly import read_module, read_styles
 from svc_notebook.editors.base import JSON, Editor
-from svc_notebook.editors.calls import call, wait_for
+from svc_notebook.editors.calls import call
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.explaining import explain
 from svc_notebook.editors.searching import comparing, faceting, looking, relaxing
@@ -55,6 +56,7 @@ class QueryEditor(Editor):
         self._asked = 0
         self._opened = False
         self._turns = asyncio.Lock()
+        self._searching: Future[None] | None = None
         self._found: dict[str, int] = {}
         self._listeners: dict[str, list[Curate]] = {"pin": [], "hide": []}
         super().__init__(index, images=images, **options)
@@ -218,10 +220,11 @@ class QueryEditor(Editor):
         super()._settle(draft)
         if not self._opened:
             return
-        if stage.is_here():
-            stage.begin(self._search())
-        else:
-            wait_for(self._search())
+        self._searching = stage.begin(self._search())
+
+    async def _follow_up(self) -> None:
+        if self._searching:
+            await asyncio.wrap_future(self._searching)
 
     async def _search(self) -> None:
         """Search with the value as it is, one at a time; of those that wait the last is enough."""
