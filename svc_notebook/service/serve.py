@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json as json_text
 import os
+import re
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ from svc_notebook.service.service import Service
 
 # Connections and what is open besides.
 FILES = 2 * MOST
+# Each is a name in lists, and a line in a table.
+CLUSTERS = 100
 
 
 def default_folder() -> Path:
@@ -53,11 +56,12 @@ def serve(
     `parent` is the process whose end ends the service too.
     """
     folder = Folder(data or default_folder())
+    facts = {"appId": app_id, "adminKey": admin_key}
     try:
+        check_given(facts, clusters)
         folder.hold()
         listener = listen(host, port)
-        facts = {"appId": app_id, "adminKey": admin_key}
-        service = Service(folder.path, facts, clusters=max(1, clusters))
+        service = Service(folder.path, facts, clusters=clusters)
         if reset_allowlist:
             service.sources.reset()
     except LocalServiceFailed as error:
@@ -69,6 +73,23 @@ def serve(
     finally:
         folder.release()
     return 0
+
+
+def check_given(facts: Mapping[str, str | None], clusters: int) -> None:
+    """Raise `LocalServiceFailed` for an identity that no header can carry, or for no clusters."""
+    if clusters not in range(1, CLUSTERS + 1):
+        raise LocalServiceFailed(f"{clusters} clusters cannot be: take 1 to {CLUSTERS}")
+    for name, what in {"appId": "application id", "adminKey": "admin key"}.items():
+        value = facts.get(name)
+        if value is not None and not _CARRIED.fullmatch(value):
+            # What a key is, is not shown.
+            raise LocalServiceFailed(
+                f"the {what} must have at least one character, and only ASCII ones without spaces; "
+                "leave it out for one that is made at the first start"
+            )
+
+
+_CARRIED = re.compile(r"[!-~]+")
 
 
 def listen(host: str, port: int) -> socket.socket:

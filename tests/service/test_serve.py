@@ -12,10 +12,12 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from svc_notebook.service.serve import serve
 from tests.conftest import ROOT, Running, start_service, stop_service
 
 COMMAND = [sys.executable, "-m", "svc_notebook.service"]
@@ -106,6 +108,28 @@ def test_a_port_that_is_none_is_told(tmp_path: Path, number: str) -> None:
 
     assert done.returncode == 1
     assert f"{number} is not a port" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("clusters", 0, "0 clusters cannot be: take 1 to"),
+        ("clusters", -1, "-1 clusters cannot be: take 1 to"),
+        ("clusters", 1000000, "take 1 to"),
+        ("admin_key", "", "the admin key must have at least one character"),
+        ("app_id", "", "the application id must have at least one character"),
+        ("app_id", "MY APP", "only ASCII ones without spaces"),
+        ("admin_key", "clé", "only ASCII ones without spaces"),
+    ],
+)
+def test_what_the_service_cannot_be_given_is_refused_with_advice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, given: Any, told: str
+) -> None:
+    status = serve(data=tmp_path / "new", **{name: given})
+
+    assert status == 1
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_port_in_use_is_told(
