@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
 
 if TYPE_CHECKING:
     from tqdm.std import tqdm
@@ -34,6 +36,7 @@ class Progress:
         self._shown = _has_viewer() if shown is None else shown
         self._clock, self._began = clock, clock()
         self._bar: tqdm[Any] | None = None
+        self._drawn: tuple[int, int | None, int] | None = None
 
     def tell(self, done: int, total: int | None = None) -> None:
         """Say how much is done; nothing is drawn by it."""
@@ -41,12 +44,14 @@ class Progress:
         self.total = self.total if total is None else total
 
     def draw(self) -> None:
-        """Draw the bar as it stands."""
-        if not self._shown or (self._bar is None and self._clock() - self._began < DELAY):
+        """Draw the bar as it stands, where it is not drawn so: each second, for its times."""
+        passed = self._clock() - self._began
+        state = (self.done, self.total, int(passed))
+        if not self._shown or state == self._drawn or (self._bar is None and passed < DELAY):
             return
         if self._bar is None:  # a bar of unknown total has no truth value
             self._bar = self._open_bar()
-        bar = self._bar
+        bar, self._drawn = self._bar, state
         bar.total, bar.n = self.total, self.done
         bar.refresh()
 
@@ -56,7 +61,8 @@ class Progress:
             unit=self._unit,
             desc=self._label,
             dynamic_ncols=True,
-            file=sys.stdout if _in_notebook() else sys.stderr,
+            delay=1e-9,  # what is drawn first is how far it is, not that nothing is done
+            file=_Output() if _in_notebook() else sys.stderr,
         )
         bar.start_t = self._began
         return bar
@@ -64,7 +70,7 @@ class Progress:
     def close(self) -> None:
         """Draw the bar a last time and leave it."""
         if self._bar is not None:
-            self.draw()
+            self._bar.total, self._bar.n = self.total, self.done
             self._bar.close()
             self._bar = None
 
@@ -80,10 +86,33 @@ def _has_viewer() -> bool:
 
 
 def _in_notebook() -> bool:
-    """Whether a kernel runs us; only one that did import IPython can."""
+    """Whether a kernel runs us."""
+    return any(kind.__name__ == "ZMQInteractiveShell" for kind in type(_shell()).__mro__)
+
+
+def _shell() -> Any:
+    """Return IPython's shell, if it runs us; then it has been imported."""
     ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    return type(shell).__name__ == "ZMQInteractiveShell"
+    return ipython.get_ipython() if ipython else None
+
+
+class _Output(io.TextIOBase):
+    """One output of a cell, written anew with each line: a saved notebook keeps the last."""
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        self._place = {"display_id": uuid4().hex}
+        self._line = ""
+
+    def write(self, text: str) -> int:
+        line = text.strip()
+        if line and line != self._line:
+            data = {"text/plain": line}
+            publish = _shell().display_pub.publish
+            publish(data, transient=self._place, update=bool(self._line))
+            self._line = line
+        return len(text)
 
 
 @cache

@@ -65,6 +65,30 @@ def test_a_bar_may_not_know_its_total(terminal: Terminal, clock: Clock) -> None:
     assert "7 rows" in terminal.getvalue()
 
 
+def test_a_bar_is_drawn_only_where_it_has_changed(terminal: Terminal, clock: Clock) -> None:
+    with redirect_stderr(terminal), Progress(10, clock=clock) as bar:
+        clock.now += 60
+        for done in (3, 3, 3, 7, 7):
+            bar.tell(done)
+            bar.draw()
+            clock.now += 0.01
+
+        _, *lines = terminal.getvalue().split("\r")
+
+    assert ["3/10" in line for line in lines] == [True, False]
+    assert ["7/10" in line for line in lines] == [False, True]
+
+
+def test_a_bar_is_drawn_anew_for_the_time_it_takes(terminal: Terminal, clock: Clock) -> None:
+    with redirect_stderr(terminal), Progress(10, clock=clock) as bar:
+        clock.now += 60
+        bar.draw()
+        clock.now += 1
+        bar.draw()
+
+        assert terminal.getvalue().count("\r") == 2
+
+
 def test_telling_draws_nothing(terminal: Terminal, clock: Clock) -> None:
     bar = Progress(10, clock=clock)
     clock.now += 60

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 from tests.conftest import Running
+from tests.kernels.saving import save_notebook
 from tests.magics.kernel import PATIENCE, Kernel
 
 SETUP = """
@@ -135,8 +136,10 @@ def test_a_bar_lands_in_the_cell_that_began_the_load(kernel: Kernel, kind: str) 
 
     first, second = [kernel.finish(request) for request in [kernel.start(c) for c in cells]]
 
-    assert "100%" in first.printed
-    assert (second.printed, first.warned, second.warned) == ("next\n", "", "")
+    drawing, after = save_notebook(kernel.heard).cells[-2:]
+    assert ["100%" in output.data["text/plain"] for output in drawing.outputs] == [True]
+    assert [output.output_type for output in after.outputs] == ["stream"]
+    assert (first.printed, second.printed, first.warned, second.warned) == ("", "next\n", "", "")
 
 
 def test_the_children_of_a_kernel_search_too(kernel: Kernel) -> None:
