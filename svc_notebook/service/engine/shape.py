@@ -108,10 +108,23 @@ def read_faceted(settings: Mapping[str, Any]) -> dict[str, Faceted]:
     return found
 
 
+def check_entries(settings: Mapping[str, Any]) -> None:
+    """Refuse entries that name no attribute, or break off within a modifier.
+
+    For settings that are new: those stored by older versions may have such, and are searched.
+    """
+    for setting in ("searchableAttributes", "attributesForFaceting", NUMERIC):
+        for entry in settings.get(setting) or ():
+            if not _split_outside(entry):
+                raise BadInput(f'{setting}: "{entry}" names no attribute; leave it out')
+    for path in read_faceted(settings):
+        _refuse_open(path, "attributesForFaceting", FACET_MODIFIERS)
+
+
 def read_filterable(settings: Mapping[str, Any]) -> dict[str, bool]:
     """Read numericAttributesForFiltering: whether a path is compared for equality only."""
-    entries = settings.get("numericAttributesForFiltering") or ()
-    read = (_modified(text, "numericAttributesForFiltering", {"equalOnly"}) for text in entries)
+    entries = settings.get(NUMERIC) or ()
+    read = (_modified(text, NUMERIC, {"equalOnly"}) for text in entries)
     return {path: modifier == "equalOnly" for modifier, path in read}
 
 
@@ -133,13 +146,13 @@ def read_sort(entry: str, setting: str) -> Sorted:
 
 CRITERIA = ("typo", "geo", "words", "filters", "proximity", "attribute", "exact", "custom")
 FACET_MODIFIERS = ("filterOnly", "searchable", "afterDistinct")
+NUMERIC = "numericAttributesForFiltering"
 
 
 def _modified(text: str, setting: str, known: Iterable[str]) -> tuple[str, str]:
     match = _MODIFIER.match(text)
     if match is None:
-        if text.strip().startswith(tuple(f"{modifier}(" for modifier in known)):
-            raise BadInput(f'{setting}: a parenthesis is never closed: "{text}"')
+        _refuse_open(text, setting, known)
         return "", text.strip()
     if match[1] not in known:
         names = ", ".join(sorted(known))
@@ -147,6 +160,11 @@ def _modified(text: str, setting: str, known: Iterable[str]) -> tuple[str, str]:
     if not match[2].strip():
         raise BadInput(f'{setting}: expected {match[1]}(attribute): "{text}"')
     return match[1], match[2].strip()
+
+
+def _refuse_open(text: str, setting: str, known: Iterable[str]) -> None:
+    if text.strip().startswith(tuple(f"{modifier}(" for modifier in known)):
+        raise BadInput(f'{setting}: a parenthesis is never closed: "{text}"')
 
 
 def _split_outside(entry: str) -> list[str]:

@@ -11,6 +11,7 @@ from svc_notebook.api.parameters import Settings, ToldSettings, default_of
 from svc_notebook.api.shapes import Updated
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
+from svc_notebook.service.engine.shape import check_entries
 from svc_notebook.service.families import INHERITED
 from svc_notebook.service.handlers.registry import Call, serves
 from svc_notebook.service.replicas import check_links, read_links
@@ -49,6 +50,7 @@ def set_settings(
 ) -> Updated:
     """Queue a change of settings; what could not be applied later is refused now."""
     shelf = call.service.catalog.get(index)
+    check_entries(settings)
     Index(merge_settings(shelf.settings if shelf else {}, settings))
     if len(msgspec.json.encode(settings.get("userData"))) > USER_DATA:
         raise BadInput(f"`userData` is larger than {USER_DATA // 1024} kB")
