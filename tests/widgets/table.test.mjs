@@ -62,6 +62,20 @@ test("keys move among cells and stop at the edges", () => {
   }
 });
 
+test("the cell that the keyboard is at is told to screen readers", () => {
+  const { el, press, at, show } = table();
+  const told = () => el.find((one) => one.id && one.id === el.getAttribute("aria-activedescendant"));
+
+  assert.deepEqual(told().map((cell) => cell.textContent), ["apple"]);
+  for (const key of ["End", "ArrowRight"]) press(key);
+  assert.deepEqual(told().map((cell) => cell.textContent), at());
+  assert.deepEqual(at(), ["pome"]);
+
+  show([]);
+
+  assert.equal(el.getAttribute("aria-activedescendant"), null);
+});
+
 test("a key with Ctrl is left to whom it belongs", () => {
   const { press, current, told } = table();
   let stopped = 0;

@@ -1,6 +1,6 @@
 // A table of many rows that is filtered, moved through by keys and edited in place.
 
-import { button, fill, h, setAttribute } from "./dom.js";
+import { button, fill, freshId, h, setAttribute } from "./dom.js";
 import { virtualList } from "./virtual.js";
 
 /**
@@ -35,6 +35,7 @@ export function editTable({
   /** @type {T[]} */
   let rows = [];
   let [at, column] = [0, 0];
+  const named = freshId("cell");
   /** @type {{key: string, name: string} | null} */
   let editing = null;
   const widths = [...columns.map((c) => c.width ?? "minmax(80px, 1fr)"), remove ? "32px" : ""].join(" ");
@@ -80,6 +81,7 @@ export function editTable({
   /** @param {T} row @param {Column<T>} c @param {number} place @param {number} number */
   function drawCell(row, c, place, number) {
     const cell = h("div", {
+      id: idOf(place, number),
       role: "gridcell",
       class: ["cell", place === at && number === column && "current"],
       "aria-readonly": !(c.input && change),
@@ -140,7 +142,16 @@ export function editTable({
     at = Math.max(0, Math.min(rows.length - 1, place));
     column = Math.max(0, Math.min(columns.length - 1, number));
     list.reveal(at);
+    tellPlace();
     if (rows[at]) select?.(rows[at]);
+  }
+
+  /** @param {number} place @param {number} number */
+  const idOf = (place, number) => `${named}-${place}-${number}`;
+
+  // The keyboard stays with the table: which cell it is at has to be said.
+  function tellPlace() {
+    setAttribute(el, "aria-activedescendant", rows[at] ? idOf(at, column) : null);
   }
 
   function show() {
@@ -181,6 +192,7 @@ export function editTable({
       at = Math.max(0, Math.min(at, rows.length - 1));
       setAttribute(el, "aria-rowcount", rows.length);
       list.show(rows);
+      tellPlace();
     },
     current: () => rows[at],
   };
