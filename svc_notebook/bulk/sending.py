@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+import httpx
+
 from svc_notebook.api import Parcel, SearchApi
 from svc_notebook.bulk.batches import Batch
 from svc_notebook.client.together import run_together
@@ -34,6 +36,7 @@ class Lanes:
 
     def __init__(self, most: int) -> None:
         self.most = self.open = most
+        self.used = False
         self._busy = 0
         self._calm = 0
         self._change = asyncio.Condition()
@@ -58,6 +61,7 @@ class Lanes:
 
     def fine(self) -> None:
         """Open one more once things have gone well for a while."""
+        self.used = True
         self._calm += 1
         if self._calm >= CALM and self.open < self.most:
             self.open += 1
@@ -103,13 +107,18 @@ async def _send_one(
         except CallFailed as error:
             lanes.trouble()
             wait = _wait(error, number, batch)
-            if wait is None:
+            if wait is None or (not lanes.used and _is_nobody_there(error)):
                 raise
             await sleep(wait)
         else:
             lanes.fine()
             return int(answer["taskID"])
     raise AssertionError("the last try returns or raises")
+
+
+def _is_nobody_there(error: CallFailed) -> bool:
+    """Whether no connection came about: a service that was there before may come back."""
+    return isinstance(error, Unreachable) and isinstance(error.__cause__, httpx.ConnectError)
 
 
 def _wait(error: CallFailed, number: int, batch: Batch) -> float | None:

@@ -51,5 +51,8 @@ def _failed(endpoint: Endpoint, tries: list[Try], *, repeatable: bool) -> CallFa
 
 def _advice(host: str) -> str:
     if is_loopback(host):
-        return 'is the service on this machine running? connect("local") starts it'
+        return (
+            'is the service on this machine running? connect("local") starts it, in a shell '
+            "`svc serve`"
+        )
     return "check the address, the network, and whether the service is up"

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, cast
 
+import httpx
 import pytest
 
 from svc_notebook.api import Endpoint, Parcel
@@ -110,6 +111,32 @@ def test_a_passing_failure_is_tried_again(failure: CallFailed) -> None:
     send(service, 3, Lanes(1))
 
     assert service.taken == [b"0", b"1", b"2"]
+
+
+def nobody_there() -> Unreachable:
+    error = Unreachable("nobody there")
+    error.__cause__ = httpx.ConnectError("refused")
+    return error
+
+
+def test_where_nobody_has_been_there_yet_nobody_is_waited_for() -> None:
+    service = Service([nobody_there()])
+
+    with pytest.raises(Unreachable, match="nobody there"):
+        send(service, 3, Lanes(1))
+
+    assert service.taken == []
+
+
+def test_who_was_there_before_is_waited_for() -> None:
+    service = Service([TimedOut("late"), TooMany("slowly", wait=1)])
+    lanes = Lanes(1)
+    send(service, 1, lanes)
+    service.failures = [nobody_there(), nobody_there()]
+
+    waited = send(service, 1, lanes)
+
+    assert (service.taken, waited) == ([b"0", b"0"], [0.5, 1.0])
 
 
 def test_what_may_not_be_repeated_is_not() -> None:
