@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeGuard, Union, get_args, get_orig
 
 import msgspec
 
+from svc_notebook.api.wording import word_mismatch
 from svc_notebook.errors import BadInput, did_you_mean
 
 _AT = re.compile(r" - at `\$(.*)`$")
@@ -105,7 +106,10 @@ def _refusal(error: msgspec.ValidationError, wanted: Any, name: str) -> BadInput
     if (wrong := _WORD.match(text)) and (words := literals(_member(wanted, found))):
         text = f"`{wrong[1]}` is not one of {', '.join(words)}"
     at = f"{name}{found[1] if found else ''}".lstrip(".")
-    return BadInput(f"{f'`{at}`' if at else 'the body'}: {text[0].lower()}{text[1:]}")
+    subject = f"`{at}`" if at else "the body"
+    if should := word_mismatch(text):
+        return BadInput(f"{subject} {should}")
+    return BadInput(f"{subject}: {text[0].lower()}{text[1:]}")
 
 
 def _member(wanted: Any, found: re.Match[str] | None) -> Any:

@@ -99,8 +99,16 @@ def test_an_unknown_argument_is_refused_before_it_is_sent(row: Endpoint) -> None
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("search", {"index": "i", "hitsPerPage": "3"}, "`hitsPerPage`: expected `int"),
-        ("search", {"index": "i", "hitsPerPage": 1001}, "`hitsPerPage`: expected `int` <= 1000"),
+        (
+            "search",
+            {"index": "i", "hitsPerPage": "3"},
+            "`hitsPerPage` should be a whole number, not text",
+        ),
+        (
+            "search",
+            {"index": "i", "hitsPerPage": 1001},
+            "`hitsPerPage` should be a whole number, at most 1000",
+        ),
         ("search", {"index": "", "query": "x"}, "`index` is empty"),
         ("search", {"index": "i", "queryType": "all"}, "not one of prefixLast, prefixAll"),
         ("search", {}, "missing a required argument: 'index'"),

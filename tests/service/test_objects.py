@@ -71,7 +71,7 @@ def test_an_integer_id_becomes_a_text(inside: Inside) -> None:
         ({"objectID": "é" * 300}, "`objectID` is longer than 512 bytes"),
         ({"objectID": "a\0b"}, "zero character"),
         ({"objectID": "big", "text": "x" * limits.RECORD}, "record `big` has"),
-        ([1], "expected `object`, got `array`"),
+        ([1], "should be an object, not a list"),
     ],
 )
 def test_a_record_that_cannot_be_kept_is_refused(inside: Inside, record: Any, told: str) -> None:

@@ -232,7 +232,7 @@ def test_a_facet_is_searched(films: Inside, body: dict[str, Any], values: list[s
     ("path", "body", "status", "told"),
     [
         ("films/query", {"hitPerPage": 3}, 400, "did you mean `hitsPerPage`?"),
-        ("films/query", {"query": 3}, 400, "`query`: expected `str"),
+        ("films/query", {"query": 3}, 400, "`query` should be text, not a number"),
         ("films/query", {"hitsPerPage": "many"}, 400, "`hitsPerPage`"),
         ("films/query", {"hitsPerPage": 1001}, 400, "`hitsPerPage`"),
         ("films/query", {"page": -1}, 400, "`page`"),

@@ -85,7 +85,10 @@ def test_former_names_still_set(inside: Inside) -> None:
         ({"replicas": ["virtual(a"]}, "never closed"),
         ({"typoTolerance": "maybe"}, "`maybe` is not one of min, strict, true, false"),
         ({"alternativesAsExact": ["x"]}, "`x` is not one of ignorePlurals"),
-        ({"relevancyStrictness": 101}, "`relevancyStrictness`: expected `int` <= 100"),
+        (
+            {"relevancyStrictness": 101},
+            "`relevancyStrictness` should be a whole number, at most 100",
+        ),
         ({"userData": "x" * 40_000}, "`userData` is larger"),
         ({"query": "x"}, "`query` is not known"),
         ([], "the body"),

@@ -83,7 +83,7 @@ def test_what_may_be_true_may_stand_alone(line: str, value: object) -> None:
         ("serch x", "`serch` is not a verb; did you mean `search`?"),
         ("xyzzy", "`%svc help` lists them"),
         ("search x --hitPerPage 3", "`--hitPerPage`; did you mean `--hitsPerPage`?"),
-        ("search x --page many", "`--page`: expected `int`"),
+        ("search x --page many", "`--page` should be a whole number, not text"),
         ("search x --page 1 --page 2", "`--page` is given twice"),
         ("search x --typoTolerance maybe", "`maybe` is not one of min, strict"),
         ("search x --filters", "`--filters` wants a value"),
@@ -98,7 +98,7 @@ def test_what_may_be_true_may_stand_alone(line: str, value: object) -> None:
         ("search films -o 1x", "`-o` wants the name of a variable, not `1x`"),
         ("search films -o class", "`-o` wants the name of a variable, not `class`"),
         ("search films -o", "`-o` wants the name of a variable"),
-        ("wait seven", "`TASKS`: expected `int`"),
+        ("wait seven", "`TASKS` should be a whole number"),
     ],
 )
 def test_a_wrong_line_is_refused_with_advice(line: str, message: str) -> None:
