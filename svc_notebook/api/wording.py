@@ -12,7 +12,7 @@ WANTED = {
     "array": "a list",
     "object": "an object",
 }
-FOUND = {**WANTED, "int": "a number", "float": "a number with decimals"}
+FOUND = {**WANTED, "int": "a number", "float": "a number with decimals", "null": "null"}
 LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 # What a length counts.
 PARTS = {"str": "characters", "array": "entries", "object": "members"}
