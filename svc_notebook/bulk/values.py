@@ -8,12 +8,15 @@ import enum
 import math
 import uuid
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
 import numpy as np
 import pandas as pd
+
+Writer = Callable[[Any, str | None, int], Any]
 
 LARGEST = 2**63 - 1
 SMALLEST = -(2**63)
@@ -49,14 +52,25 @@ def _is_nan(value: object) -> bool:
 
 def plain(value: Any, zone: str | None, depth: int = 0) -> Any:
     """Turn a value into what JSON knows."""
-    if is_missing(value):
+    kind = type(value)
+    if kind not in PRESENT and is_missing(value):
         return None
     if depth > DEEPEST:
         raise Unsendable(f"is nested more than {DEEPEST} deep")
-    for kind, write in WRITERS:
-        if isinstance(value, kind):
-            return write(value, zone, depth)
-    raise Unsendable(f"is a {type(value).__name__}, which JSON does not know; make it text first")
+    if kind is str:
+        return value
+    if write := _writer_of(kind):  # type: ignore[arg-type] - mypy hashes instances only
+        return write(value, zone, depth)
+    raise Unsendable(f"is a {kind.__name__}, which JSON does not know; make it text first")
+
+
+# Most values are of these, and none of them is missing.
+PRESENT = frozenset({str, int, bool, list, dict})
+
+
+@lru_cache(maxsize=256)  # and no more: it keeps classes alive
+def _writer_of(kind: type) -> Writer | None:
+    return next((write for kinds, write in WRITERS if issubclass(kind, kinds)), None)
 
 
 def _boolean(value: Any, zone: str | None, depth: int) -> bool:
@@ -135,7 +149,7 @@ def _complex(value: Any, zone: str | None, depth: int) -> Any:
 
 
 # The first kind that fits counts: an IntEnum is an int, a bool is too, a Timestamp is a date.
-WRITERS: tuple[tuple[Any, Callable[[Any, str | None, int], Any]], ...] = (
+WRITERS: tuple[tuple[Any, Writer], ...] = (
     (enum.Enum, _member),
     (str, _text),
     ((bool, np.bool_), _boolean),
