@@ -188,6 +188,33 @@ def test_a_long_circle_is_told_in_short() -> None:
     assert told.startswith("leads in a circle: w0 → w1 → w2 → w3 → w4 → w5 → … → w0;")
 
 
+def test_a_circle_that_is_too_long_to_follow_is_told_still() -> None:
+    ring = [one_way(str(n), f"w{n}", f"w{(n + 1) % 5000}") for n in range(5000)]
+
+    faults = find_faults(ring)
+
+    assert len(faults) == 5000
+    told = faults["4999"][0]["text"]
+    assert told.startswith("leads in a circle: w4999 → w0 → … → w4999;")
+
+
+def test_words_that_only_lead_to_a_circle_or_away_from_it_are_no_part_of_it() -> None:
+    steps = [
+        ("in", "a"),
+        ("a", "b"),
+        ("b", "a"),
+        ("b", "out"),
+        ("a", "c"),
+        ("c", "b"),
+        ("out", "end"),
+    ]
+
+    faults = find_faults([one_way(f"{one}-{other}", one, other) for one, other in steps])
+
+    assert sorted(faults) == ["a-b", "a-c", "b-a", "c-b"]
+    assert faults["a-c"][0]["text"].startswith("leads in a circle: a → c → b → a;")
+
+
 def test_a_draft_that_is_wrong_is_not_applied(editor: SynonymEditor) -> None:
     editor.put({**PAIR, "synonyms": []}, "pair")
 
@@ -330,6 +357,21 @@ def test_code_does_what_applying_does(
 
     assert subprocess.run(["sh", "-n"], input=codes["curl"], text=True, check=True)
     assert client.connection.api_key.reveal() not in "".join(codes.values())
+
+
+def test_names_in_code_are_read_back_as_they_are(
+    editor: SynonymEditor, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    names = ["café au lait", "l'été", "a\\b c"]
+    for name in names:
+        editor.put({**WAY, "objectID": name})
+    editor.apply()
+    editor.remove(names)
+
+    run(editor.codes()["Magic"].removeprefix("%svc "), None, {})
+
+    assert saved(editor).keys() == {"pair", "way"}
 
 
 def test_the_snapshot_shows_words_as_text(editor: SynonymEditor) -> None:

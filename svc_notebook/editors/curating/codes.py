@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from svc_notebook.client.connection import Connection
 from svc_notebook.editors.curating.changes import Change, Document
+from svc_notebook.verbs.line import quote_word
 
 WIDTH = 88
 
@@ -40,11 +41,11 @@ def _write_python(name: str, index: str, saved: list[Document], removed: list[st
 def _write_magics(name: str, index: str, saved: list[Document], removed: list[str]) -> str:
     lines = []
     if removed:
-        ids = " ".join(map(_word, removed))
-        lines.append(f"%svc {name} delete {_word(index)} {ids} --yes")
+        ids = " ".join(map(quote_word, removed))
+        lines.append(f"%svc {name} delete {quote_word(index)} {ids} --yes")
     if saved:
-        lines.append(f"%%svc {name} save {_word(index)}\n{_json(saved)}")
-    return "\n\n".join(lines) or f"%svc {name} {_word(index)}"
+        lines.append(f"%%svc {name} save {quote_word(index)}\n{_json(saved)}")
+    return "\n\n".join(lines) or f"%svc {name} {quote_word(index)}"
 
 
 def _write_curls(
@@ -72,7 +73,3 @@ def _curl(connection: Connection, verb: str, path: str, body: str | None = None)
 
 def _json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
-
-
-def _word(text: str) -> str:
-    return text if text.replace("_", "").replace("-", "").isalnum() else json.dumps(text)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from svc_notebook.editors.curating.circles import find_circles
 from svc_notebook.editors.curating.editor import Fault, Faults
 
 # Where each type keeps the word that is replaced, and the words that stand for it.
@@ -17,7 +18,6 @@ MEMBERS: dict[str, tuple[str | None, str]] = {
     "placeholder": ("placeholder", "replacements"),
 }
 Synonym = Mapping[str, Any]
-LONGEST = 6  # words of a circle that are named
 
 
 def find_faults(synonyms: Sequence[Synonym]) -> Faults:
@@ -30,9 +30,8 @@ def find_faults(synonyms: Sequence[Synonym]) -> Faults:
     for name, other in _find_parts(synonyms):
         text = f"says a part of what `{other}` says"
         faults[name].append({"level": "odd", "text": text, "other": other})
-    for name, words in _find_cycles(synonyms):
-        some = words if len(words) <= LONGEST else [*words[:LONGEST], "…"]
-        path = " → ".join((*some, words[0]))
+    for name, words in find_circles(_find_steps(synonyms)):
+        path = " → ".join((*words, words[0]))
         text = f"leads in a circle: {path}; a two-way synonym says it plainly"
         faults[name].append({"level": "odd", "text": text})
     return {name: found for name, found in faults.items() if found}
@@ -113,66 +112,14 @@ def _find_parts(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
             yield name, whole[0]
 
 
-def _find_cycles(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, list[str]]]:
-    """Yield one-way synonyms whose words lead back to where they began."""
-    steps: dict[str, list[str]] = defaultdict(list)
-    edges: list[tuple[str, str, str]] = []
+def _find_steps(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str, str]]:
+    """Yield what one-way synonyms lead from and to, with whose step it is."""
     for synonym in synonyms:
         if synonym["type"] == "onewaysynonym":
             head = _fold(head_of(synonym) or "")
-            own = [word for word in map(_fold, words_of(synonym)) if word and word != head]
-            steps[head] += own
-            edges += [(synonym["objectID"], head, word) for word in own]
-    told: set[str] = set()
-    steps = _without_ends(steps)
-    for name, head, word in edges:
-        if (
-            name not in told
-            and head in steps
-            and word in steps
-            and (way := _find_way(steps, word, head))
-        ):
-            told.add(name)
-            yield name, [head, *way[:-1]]
-
-
-def _without_ends(steps: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Leave out words from which no circle is reached: most of them, and searching is slow."""
-    came: dict[str, list[str]] = defaultdict(list)
-    left: Counter[str] = Counter()
-    for word, after in steps.items():
-        for other in dict.fromkeys(after):
-            came[other].append(word)
-            left[word] += 1
-    ends = [word for word in {*steps, *came} if not left[word]]
-    gone = set(ends)
-    for end in ends:
-        for word in came[end]:
-            left[word] -= 1
-            if not left[word] and word not in gone:
-                gone.add(word)
-                ends.append(word)
-    return {word: [o for o in after if o not in gone] for word, after in steps.items()
-            if word not in gone}  # fmt: skip
-
-
-def _find_way(steps: Mapping[str, Sequence[str]], start: str, goal: str) -> list[str]:
-    """Return the shortest way from one word to another, both included, or nothing."""
-    came: dict[str, str | None] = {start: None}
-    queue = [start]
-    for word in queue:
-        for after in steps.get(word, ()):
-            if after not in came:
-                came[after] = word
-                queue.append(after)
-    if goal not in came:
-        return []
-    way: list[str] = []
-    at: str | None = goal
-    while at is not None:
-        way.append(at)
-        at = came[at]
-    return way[::-1]
+            for word in map(_fold, words_of(synonym)):
+                if word and word != head:
+                    yield synonym["objectID"], head, word
 
 
 def _fold(word: str) -> str:
