@@ -2,7 +2,7 @@
 
 import { wrongOnes } from "./curation/review.js";
 import { shell } from "./curation/shell.js";
-import { fill, h } from "./kit/dom.js";
+import { button, fill, h } from "./kit/dom.js";
 import { choiceInput, editTable, textInput } from "./kit/table.js";
 import { tagInput } from "./kit/tags.js";
 import { KINDS, fromRow, say, toRow } from "./synonyms/rows.js";
@@ -24,22 +24,7 @@ function render(mount) {
     lines: (document) => [say(toRow(document))],
     show,
   });
-  const add = h(
-    "select",
-    {
-      class: ["input", "add"],
-      "aria-label": "Add a synonym",
-      on: {
-        change: () => {
-          const type = add.value;
-          add.value = "";
-          append(type);
-        },
-      },
-    },
-    h("option", { value: "" }, "+ Add…"),
-    KINDS.map(({ name, title, meaning }) => h("option", { value: name, title: meaning }, title)),
-  );
+  const add = button("New synonym…", create, { icon: "+" });
   const problems = h("div", { class: "faults", "aria-live": "polite" });
   const table = editTable({
     label: "Synonyms",
@@ -127,11 +112,22 @@ function render(mount) {
     });
   }
 
-  /** @param {string} type */
-  async function append(type) {
-    if (!type || view.state()?.readOnly) return;
+  async function create() {
+    const answer = await view.ask({
+      title: "New synonym",
+      body: h("dl", { class: "kinds" }, KINDS.flatMap(({ title, meaning }) => [h("dt", {}, title), h("dd", {}, meaning)])),
+      buttons: [
+        { name: "", label: "Cancel" },
+        ...KINDS.map(({ name, title }, place) => ({ name, label: title, main: !place })),
+      ],
+    });
+    const kind = KINDS.find(({ name }) => name === answer);
+    if (kind) append(kind.name, kind.members);
+  }
+
+  /** @param {string} type @param {[string | null, string]} members */
+  async function append(type, members) {
     around.clear();
-    const { members } = /** @type {typeof KINDS[number]} */ (KINDS.find(({ name }) => name === type));
     const id = await view.run("put", { document: { type, [members[1]]: [], ...(members[0] ? { [members[0]]: "" } : {}) } });
     if (!id) return;
     show();

@@ -60,6 +60,8 @@ EDITING: tuple[Verb, ...] = (
         options=(
             Option("from", "a variable holding judgments to go on with", completes="variable",
                    argument="judgments"),
+            Option("file", "a CSV or Parquet file that has each judgment as soon as it is given",
+                   completes="path"),
             Option("depth", "how many hits of each query, 10 unless told otherwise", int),
             Option("rater", "whose judgments they are"),
             Option("blind", "hide where hits were found", bool),
@@ -70,6 +72,7 @@ EDITING: tuple[Verb, ...] = (
         examples=(
             "edit judgments products lamp 'oak table'",
             "edit judgments products --from graded --rater ada --blind",
+            "edit judgments products lamp --file judged.csv",
         ),
     ),
 )  # fmt: skip

@@ -75,7 +75,10 @@ def test_a_synonym_is_added_by_the_keyboard_and_applied(
     editor: Locator, notebook: Notebook
 ) -> None:
     keyboard = notebook.page.keyboard
-    editor.get_by_label("Add a synonym").select_option("onewaysynonym")
+    editor.get_by_role("button", name="New synonym…").press("Enter")
+    expect(editor.get_by_role("dialog")).to_contain_text("a search for the first also finds")
+    keyboard.press("Tab")
+    keyboard.press("Enter")
     expect(editor.get_by_label("The word that is replaced")).to_be_focused()
     keyboard.type("board")
     keyboard.press("Tab")
@@ -167,7 +170,13 @@ def test_words_are_found_among_thousands(notebook: Notebook) -> None:
 
     expect(editor.get_by_role("row", name="s1234")).to_contain_text("placeholder")
     notebook.await_value("e.get('s1234').get('placeholder')", "word1234")
-    editor.get_by_role("grid").focus()
+    grid = editor.get_by_role("grid")
+    grid.focus()
+    notebook.page.keyboard.press("ArrowRight")
+    told = grid.evaluate(
+        "el => el.ariaActiveDescendantElement.innerText"
+    )
+    assert told == "word1234"
     notebook.page.keyboard.press("Delete")
     expect(editor).to_contain_text("1,999")
     assert not notebook.complaints
@@ -244,7 +253,7 @@ def test_a_key_that_may_not_write_is_told(notebook: Notebook, service: Running) 
 
     expect(editor).to_contain_text("Read-only: the key lacks the right `editSettings`.")
     expect(editor.get_by_role("button", name="Apply…")).to_be_hidden()
-    expect(editor.get_by_label("Add a synonym")).to_be_disabled()
+    expect(editor.get_by_role("button", name="New synonym…")).to_be_disabled()
     editor.get_by_role("grid").focus()
     notebook.page.keyboard.press("Delete")
 

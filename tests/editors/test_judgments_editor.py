@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -290,6 +291,20 @@ def test_the_magic_opens_it(client: Client, shop: str, monkeypatch: pytest.Monke
     assert (editor.depth, editor.rater, editor.blind) == (3, "ada", True)
     assert [question["query"] for question in editor.questions] == ["lamp", "oak table"]
     assert len(editor.value) == 1
+
+
+def test_the_magic_keeps_judgments_in_a_file_too(
+    client: Client, shop: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    file = tmp_path / "judged.csv"
+
+    editor: Any = run(f"edit judgments {shop} lamp --file '{file}'", None, {})
+    editor.grade("2", 2)
+
+    assert "lamp" in file.read_text(encoding="utf-8")
+    again: Any = run(f"edit judgments {shop} lamp --file '{file}'", None, {})
+    assert len(again.value) == 1
 
 
 ROW: dict[str, Any] = {"query": "q", "objectID": "a", "rating": 1.0}
