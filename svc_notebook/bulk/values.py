@@ -59,7 +59,7 @@ def plain(value: Any, zone: str | None, depth: int = 0) -> Any:
         raise Unsendable(f"is nested more than {DEEPEST} deep")
     if kind is str:
         return value
-    if write := _writer_of(kind):  # type: ignore[arg-type] - mypy hashes instances only
+    if write := _writer_of(kind):  # type: ignore[arg-type]  # classes are hashable
         return write(value, zone, depth)
     raise Unsendable(f"is a {kind.__name__}, which JSON does not know; make it text first")
 

@@ -8,6 +8,7 @@ from svc_notebook.session.connecting import (
     connect,
     connect_local,
     current,
+    folder_in_use,
     profile_of,
     use,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "connect",
     "connect_local",
     "current",
+    "folder_in_use",
     "local",
     "profile_of",
     "profiles",

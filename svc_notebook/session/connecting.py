@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,11 +17,12 @@ from svc_notebook.session.configuration import (
     profile_meant,
     resolve,
 )
-from svc_notebook.session.local_service import LocalService, local
+from svc_notebook.session.local_service import LocalService, default_folder, local
 
 # A plain variable, for a context variable set in one cell may be gone in the next.
 _current: Client | None = None
 _profiles: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
+_folders: WeakKeyDictionary[Client, Path] = WeakKeyDictionary()
 
 
 def connect(
@@ -92,12 +94,20 @@ def _make(profile: str | None, given: dict[str, Any]) -> Client:
 
 def _client_of_local(service: LocalService, given: dict[str, Any]) -> Client:
     told = {name: value for name, value in given.items() if value is not None}
-    return Client(make_connection({**service.values(), **told}))
+    client = Client(make_connection({**service.values(), **told}))
+    _folders[client] = service.data
+    return client
 
 
 def profile_of(client: Client) -> str | None:
     """Name the profile a client was made of; None for one that was given an address by itself."""
     return _profiles.get(client)
+
+
+def folder_in_use() -> Path:
+    """Return the data folder of the local service that is connected to, else the usual one."""
+    known = _folders.get(_current) if _current else None
+    return known or default_folder()
 
 
 def current() -> Client:

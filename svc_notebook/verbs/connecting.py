@@ -13,7 +13,7 @@ from svc_notebook.client.hosts import HostChoice
 from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected
 from svc_notebook.session import current, local, use
 from svc_notebook.session.configuration import check_choice
-from svc_notebook.session.local_service import default_folder, find_running
+from svc_notebook.session.local_service import find_running
 from svc_notebook.verbs.warning import warn_user
 
 __all__ = ["connect", "connect_asking", "current", "local", "profiles", "stop", "use"]
@@ -96,8 +96,8 @@ def profiles() -> dict[str, str]:
 
 
 def stop(data: str | Path | None = None) -> None:
-    """Stop the local service of a data folder."""
-    folder = Path(data or default_folder()).expanduser().absolute()
+    """Stop the local service of a data folder: of the one connected to, unless it is named."""
+    folder = Path(data or session.folder_in_use()).expanduser().absolute()
     running = find_running(folder)
     if running is None:
         raise LocalServiceFailed(f"no local service runs on {folder}")

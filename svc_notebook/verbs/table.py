@@ -86,7 +86,7 @@ VERBS: tuple[Verb, ...] = (
         examples=("serve", "serve --port 8108 --data ./shop"),
     ),
     Verb(
-        "stop", "Stop the local service of a data folder",
+        "stop", "Stop the local service: the one connected to, or that of a data folder",
         "svc_notebook.verbs.connecting.stop",
         options=(FOLDER,),
         common=(),

@@ -164,6 +164,15 @@ def test_the_local_service_of_a_folder_is_connected_to(tmp_path: Path) -> None:
         svc.stop(tmp_path / "data")
 
 
+def test_the_service_that_is_connected_to_is_the_one_to_stop(tmp_path: Path) -> None:
+    svc.connect("local", data=tmp_path / "data")
+
+    svc.stop()
+
+    with pytest.raises(svc.errors.LocalServiceFailed, match=f"runs on {tmp_path / 'data'}"):
+        svc.stop()
+
+
 def test_a_folder_belongs_to_the_local_service_only() -> None:
     with pytest.raises(svc.errors.BadOption, match="not to `staging`"):
         svc.connect("staging", data="somewhere")
