@@ -12,7 +12,7 @@ from typing import Any
 
 from svc_notebook.service.catalog import Catalog
 from svc_notebook.service.logs import Logs
-from svc_notebook.service.records import drop_retired, find_retired
+from svc_notebook.service.records import count_bodies, drop_retired, find_retired
 from svc_notebook.service.shelf import Shelf
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks import Tasks
@@ -25,6 +25,8 @@ PATIENCE = 50_000
 # While writes go on without a pause files are written all so many seconds, or more rarely where
 # that takes long: it should cost a twentieth of the time at most.
 SPELL, BURDEN = 5.0, 20
+# Records that the engines opened at a start may have together; others wait for their first search.
+AHEAD = 200_000
 
 
 class Keeper:
@@ -53,6 +55,7 @@ class Keeper:
         self._stopping.set()
 
     def _work(self) -> None:
+        self._try(self._open_ahead)
         self._try(self._warm_all)
         while not self._stopping.wait(REST):
             self._try(self._look)
@@ -63,6 +66,15 @@ class Keeper:
         except Exception:
             if not self._stopping.is_set():
                 traceback.print_exc(file=sys.stderr)
+
+    def _open_ahead(self) -> None:
+        """Open engines, those written last first: no search then waits for files or a replay."""
+        left = AHEAD
+        for shelf in sorted(self._catalog.all(), key=lambda one: one.stamp, reverse=True):
+            count = count_bodies(self._store, shelf.home)
+            if count <= left and not self._stopping.is_set():
+                left -= count
+                shelf.engine.get()
 
     def _look(self) -> None:
         self._logs.flush()

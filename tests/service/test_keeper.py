@@ -287,6 +287,27 @@ def test_the_files_of_a_deleted_index_are_swept_away(tmp_path: Path) -> None:
     service.stop()
 
 
+def test_engines_are_opened_at_a_start_unless_they_have_too_many_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = Service(tmp_path)
+    service.start()
+    one = Step("addObject", "1", b'{"objectID":"1"}')
+    wait_published(service, service.accept("shop", "steps", pack_steps([one])))
+    add(service, "1", "2", "3")
+    service.stop()
+
+    monkeypatch.setattr("svc_notebook.service.keeper.AHEAD", 2)
+    again = Service(tmp_path)
+    again.start()
+    while not again.catalog.find("shop").engine.opened:
+        time.sleep(0.01)
+
+    # Written last, it would have come first.
+    assert not again.catalog.find("films").engine.opened
+    again.stop()
+
+
 def test_an_engine_becomes_one_piece_when_it_is_quiet(tmp_path: Path) -> None:
     service = Service(tmp_path)
     service.start()
