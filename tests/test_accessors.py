@@ -81,6 +81,23 @@ def test_an_attribute_with_the_name_of_what_a_search_tells_is_sent(
     assert back.to_dict("records") == [{"objectID": "7", "rank": 42, "title": "Heat"}]
 
 
+def test_what_a_search_added_to_a_frame_that_forgot_it_is_warned_of(
+    client: Client, index: str
+) -> None:
+    FILMS.svc.push(index, id="id", client=client)
+    found = svc.search(index, "jaws", client=client, highlight=True)
+    merged: Any = found.merge(pd.DataFrame({"id": ["1"], "seen": [True]}), on="id")
+
+    with pytest.warns(
+        UserWarning, match=r"^rank, highlighted\.id, highlighted\.title: this looks like"
+    ):
+        planned = merged.svc.plan(index)
+    chosen = merged.svc.plan(index, columns=["title", "seen"])
+
+    assert "rank" in planned.columns["column"].tolist()
+    assert chosen.columns["column"].tolist() == ["title", "seen"]
+
+
 def test_a_click_is_told_by_the_rank_of_the_hit(client: Client, index: str) -> None:
     ranked: Any = pd.DataFrame({"objectID": ["7"], "rank": [42], "title": ["Heat"]})
     ranked.svc.push(index, client=client)

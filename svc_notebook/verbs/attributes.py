@@ -9,6 +9,11 @@ from pandas import DataFrame
 
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.origin import added_to
+from svc_notebook.verbs.warning import warn_user
+
+AHEAD = ("query", "rank")
+MARKED = "highlighted."
+SHOWN = 5  # columns named in a warning
 
 
 def without_told(source: Any, options: Mapping[str, Any]) -> Any:
@@ -20,8 +25,21 @@ def without_told(source: Any, options: Mapping[str, Any]) -> Any:
     if not isinstance(source, DataFrame):
         return source
     wanted = {*(options.get("columns") or ()), *(options.get("operations") or ())}
+    if "svc" not in source.attrs and not wanted:
+        _warn_of_told([str(name) for name in source.columns])
     told = {*added_to(source).values()} - wanted - {options.get("id")}
     return source.loc[:, ~source.columns.isin([*told])] if told else source
+
+
+def _warn_of_told(names: list[str]) -> None:
+    """Warn of columns that look as a search adds them: merging makes pandas forget where from."""
+    places = names[: names.index("objectID")] if "objectID" in names else []
+    marked = [name for name in names if name.startswith(MARKED)]
+    if found := [name for name in places if places[-1] == "rank" and name in AHEAD] + marked:
+        warn_user(
+            f"{', '.join(found[:SHOWN])}: this looks like what a search adds, and is written as attributes "
+            "of the records; `columns` names those that should be"
+        )
 
 
 def ids_in(given: Any) -> Any:
