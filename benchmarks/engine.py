@@ -1,19 +1,26 @@
 """The engine beside milli, Meilisearch's engine, in one run on the same records and queries.
 
 `python benchmarks/engine.py [RECORDS]`, 100,000 by default; `--alone` leaves milli out. Times are
-those of the processor, so that what else a machine does counts little.
+those of the processor, so that what else a machine does counts little. Then searches are sent to a
+service, one after the other, in time of the clock; `--http` does only that.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import random
 import resource
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from http.client import HTTPConnection
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
@@ -36,36 +43,9 @@ SETTINGS = {
     "customRanking": ["desc(popularity)", "desc(rating)"],
 }
 OPENINGS = [
-    "b",
-    "br",
-    "c",
-    "ch",
-    "cl",
-    "d",
-    "dr",
-    "f",
-    "fl",
-    "g",
-    "gr",
-    "h",
-    "j",
-    "k",
-    "l",
-    "m",
-    "n",
-    "p",
-    "pl",
-    "qu",
-    "r",
-    "s",
-    "sh",
-    "st",
-    "t",
-    "tr",
-    "v",
-    "w",
-    "z",
-]
+    "b", "br", "c", "ch", "cl", "d", "dr", "f", "fl", "g", "gr", "h", "j", "k", "l", "m", "n", "p",
+    "pl", "qu", "r", "s", "sh", "st", "t", "tr", "v", "w", "z",
+]  # fmt: skip
 VOWELS = ["a", "e", "i", "o", "u", "ai", "ea", "oo"]
 ENDINGS = ["", "", "n", "r", "s", "l", "t", "ck", "m"]
 
@@ -104,16 +84,19 @@ def make_records(count: int) -> Iterator[Record]:
         }
 
 
+ORDINARY = (
+    "short prefix",
+    "2 words",
+    "3 words, 1 typo",
+    "2 words, filters, facets",
+    "empty, 3 facets",
+)
+
+
 def make_queries(sample: Sequence[Record], count: int = 200) -> dict[str, list[dict[str, Any]]]:
     """Make what people type: beginnings, two words, three with a typo, two with filters."""
     chance = random.Random(11)
-    kinds: dict[str, list[dict[str, Any]]] = {
-        "short prefix": [],
-        "2 words": [],
-        "3 words, 1 typo": [],
-        "2 words, filters, facets": [],
-        "empty, 3 facets": [],
-    }
+    kinds: dict[str, list[dict[str, Any]]] = {name: [] for name in ORDINARY}
     for _ in range(count):
         record = chance.choice(sample)
         words = record["title"].split()[:3]
@@ -157,17 +140,26 @@ def misspell(chance: random.Random, word: str) -> str:
     return word[:place] + chance.choice("aeioustr") + word[place + 1 :]
 
 
-def measure(search: Callable[[dict[str, Any]], object], queries: list[dict[str, Any]]) -> str:
+Clock = Callable[[], float]
+
+
+def measure(
+    search: Callable[[dict[str, Any]], object],
+    queries: list[dict[str, Any]],
+    clock: Clock = time.process_time,
+) -> str:
     """Return the median and the 95th percentile in milliseconds; each is the median of three."""
-    rounds = [[timed(partial(search, query))[0] * 1000 for query in queries] for _ in range(3)]
+    rounds = [
+        [timed(partial(search, query), clock)[0] * 1000 for query in queries] for _ in range(3)
+    ]
     times = sorted(map(statistics.median, zip(*rounds, strict=True)))
     return f"{statistics.median(times):8.2f} {times[int(len(times) * 0.95)]:8.2f}"
 
 
-def timed(work: Callable[[], object]) -> tuple[float, Any]:
-    start = time.process_time()
+def timed(work: Callable[[], object], clock: Clock = time.process_time) -> tuple[float, Any]:
+    start = clock()
     result = work()
-    return time.process_time() - start, result
+    return clock() - start, result
 
 
 def make_synonyms(count: int = 1000) -> list[dict[str, Any]]:
@@ -205,7 +197,7 @@ class Ours:
 
     name = "svc_notebook"
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self) -> None:
         self.index = Index(SETTINGS)
         self.stored: dict[str, bytes] = {}
         self.rules = Rulebook(make_rules)
@@ -292,18 +284,96 @@ def report(
     print(f"  peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
 
 
+class Served:
+    """The engine behind a service, in a process of its own, on one connection that stays open."""
+
+    def __init__(self, folder: Path, note: dict[str, str]) -> None:
+        self._folder = folder
+        self._connection = HTTPConnection(note["url"].removeprefix("http://"))
+        self._headers = {
+            "x-service-application-id": note["appId"],
+            "x-service-api-key": note["adminKey"],
+            "content-type": "application/json",
+        }
+
+    def fill(self, records: Iterator[Record]) -> None:
+        """Write all that searches need, and wait until it is one segment."""
+        self._ask("PUT", "settings", SETTINGS)
+        self._ask("POST", "synonyms/batch", make_synonyms())
+        self._ask("POST", "rules/batch", make_rules())
+        while batch := list(islice(records, BATCH)):
+            requests = [{"action": "addObject", "body": record} for record in batch]
+            last = self._ask("POST", "batch", {"requests": requests})
+        while self._ask("GET", f"task/{last['taskID']}")["status"] != "published":
+            time.sleep(0.1)
+        while len(list((self._folder / "engine").rglob("*.segment"))) != 1:
+            time.sleep(0.1)
+
+    def search(self, query: dict[str, Any]) -> object:
+        return self._send("POST", "query", {**query, "ignorePlurals": True})
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _ask(self, verb: str, path: str, body: object = None) -> Any:
+        return msgspec.json.decode(self._send(verb, path, body))
+
+    def _send(self, verb: str, path: str, body: object = None) -> bytes:
+        content = b"" if body is None else msgspec.json.encode(body)
+        self._connection.request(verb, f"/1/indexes/products/{path}", content, self._headers)
+        answer = self._connection.getresponse()
+        text = answer.read()
+        assert answer.status < 300, text
+        return text
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Served]:
+    command = [sys.executable, "-m", "svc_notebook.service", "--json", "--data", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        served = Served(folder, json.loads(process.stdout.readline()))
+        try:
+            yield served
+        finally:
+            served.close()
+            process.terminate()
+
+
+def report_served(
+    alone: Ours, served: Served, count: int, queries: dict[str, list[dict[str, Any]]]
+) -> None:
+    """Print what a search takes without and with a service around the engine."""
+    served.fill(make_records(count))
+    print(f"milliseconds by the clock, {count:,} records, 1,000 synonyms, 5 rules, plurals:")
+    print(f"  {'median, 95th percentile':36} {'the engine alone':>17} {'over HTTP':>17}")
+    for name in ORDINARY:
+        bare = measure(alone.search_taught, queries[name], time.perf_counter)
+        whole = measure(served.search, queries[name], time.perf_counter)
+        print(f"  {name:36} {bare} {whole}")
+    print(f"  load of the machine {os.getloadavg()[0]:.1f}")
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("records", nargs="?", type=int, default=100_000)
     options.add_argument("--alone", action="store_true", help="leave milli out")
+    options.add_argument("--http", action="store_true", help="measure only searches over HTTP")
     given = options.parse_args()
     sample = list(islice(make_records(given.records), 5000))
     queries = make_queries(sample)
-    print("milliseconds of the processor: median, 95th percentile")
-    kinds: list[type[Ours] | type[Milli]] = [Ours] if given.alone else [Ours, Milli]
-    for kind in kinds:
+    ours = Ours()
+    if given.http:
+        load(ours, make_records(given.records))
+        ours.settle()
+    else:
+        print("milliseconds of the processor: median, 95th percentile")
+        report(ours, given.records, sample, queries)
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as served:
+        report_served(ours, served, given.records, queries)
+    if not (given.alone or given.http):
         with tempfile.TemporaryDirectory() as folder:
-            report(kind(Path(folder)), given.records, sample, queries)
+            report(Milli(Path(folder)), given.records, sample, queries)
 
 
 if __name__ == "__main__":
