@@ -140,8 +140,8 @@ def readers_page() -> str:
         "back, a searched frame is its records: `rank`, `query`, marked texts and criteria stay "
         "behind, called `_rank` and so on where a record has an attribute of that name. "
         "pandas forgets where a frame came from when it is merged or concatenated: a push warns of "
-        "such columns there, and `columns` names those that are meant. A push replaces whole records, so with some of their columns "
-        "only, say `action='update'`.",
+        "such columns there, and `columns` names those that are meant. A "
+        "push replaces whole records, so with some of their columns only, say `action='update'`.",
     ]
     for name, schema in sorted(SCHEMAS.items()):
         doc = (READERS[name].__doc__ or "").split("\n\n")[0]

@@ -37,8 +37,8 @@ def _warn_of_told(names: list[str]) -> None:
     marked = [name for name in names if name.startswith(MARKED)]
     if found := [name for name in places if places[-1] == "rank" and name in AHEAD] + marked:
         warn_user(
-            f"{', '.join(found[:SHOWN])}: this looks like what a search adds, and is written as attributes "
-            "of the records; `columns` names those that should be"
+            f"{', '.join(found[:SHOWN])}: this looks like what a search adds, and is written as "
+            "attributes of the records; `columns` names those that should be"
         )
 
 
