@@ -74,3 +74,31 @@ for (const [name, answer, shown] of [
     assert.deepEqual(texts(), shown);
   });
 }
+
+test("what is typed into a note stays when the answer to the one before it comes", async () => {
+  const hits = [{ id: "1", title: "lamp", lines: [], found: [], others: [], rating: null, unrateable: null, note: "" }];
+  const model = fakeModel({ labels: { 0: "no", 1: "yes" }, sheet: { place: 0, hits } });
+  const run = async (_, { text }) => {
+    model.set("sheet", { place: 0, hits: [{ ...hits[0], unrateable: false, note: text }] });
+    return null;
+  };
+  const sheet = gradeSheet({ run }, model, async () => {});
+  sheet.show(model.get("sheet"));
+  const [list] = sheet.el.children;
+  const [item] = list.children;
+  const input = () => list.querySelector(".svc-note-input");
+  item.closest = () => item;
+
+  list.fire("keydown", { key: "n", target: item });
+  input().value = "why";
+  input().fire("keydown", { key: "Enter" });
+  list.fire("keydown", { key: "n", target: item });
+  const typing = input();
+  typing.value = "why not";
+  await new Promise((done) => setImmediate(done));
+
+  assert.equal(input(), typing);
+  assert.deepEqual(item.children.map((part) => part.className), ["svc-hit-text", "svc-grades", "svc-input svc-note-input"]);
+  typing.fire("keydown", { key: "Escape" });
+  assert.equal(list.querySelector(".svc-note-text").textContent, "why");
+});

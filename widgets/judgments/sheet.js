@@ -32,7 +32,10 @@ export function gradeSheet(view, model, leave) {
     if (el.dataset.state === state) return el;
     el.dataset.state = state;
     const detail = el.querySelector(".svc-detail");
-    fill(el, drawImage(hit), drawText(hit, number), drawGrades(hit, number), drawNote(hit), detail);
+    const parts = [drawImage(hit), drawText(hit, number), drawGrades(hit, number)];
+    const typing = noting === hit.id ? el.querySelector(".svc-note-input") : null;
+    if (!typing) fill(el, ...parts, drawNote(hit), detail);
+    else redrawAround(el, parts, [typing, detail]);
     return el;
   }
 
@@ -150,8 +153,9 @@ export function gradeSheet(view, model, leave) {
 
   /** Keep what was typed, or nothing; what cannot be kept stays to be tried again. @param {Hit} hit @param {string | null} text */
   async function keepNote(hit, text) {
-    const note = (text ?? hit.note ?? "").trim();
-    const other = note !== (hit.note ?? "");
+    const before = hits.find((one) => one.id === hit.id)?.note ?? "";
+    const note = (text ?? before).trim();
+    const other = note !== before;
     noting = null;
     if (other) hits = hits.map((one) => (one.id === hit.id ? { ...one, note } : one));
     redraw();
@@ -161,7 +165,7 @@ export function gradeSheet(view, model, leave) {
     const done = await view.run("note", { id: hit.id, text: note });
     giving -= 1;
     show(model.get("sheet"));
-    if (done !== undefined) return;
+    if (done !== undefined || noting !== null) return;
     openNote(hit);
     const input = /** @type {HTMLInputElement | null} */ (list.querySelector(".svc-note-input"));
     if (input) input.value = note;
@@ -261,4 +265,10 @@ export function gradeSheet(view, model, leave) {
   }
 
   return { el: h("div", { class: "sheet-box" }, list, none), focus: () => (hits.length ? focusOn(at) : view.root.focus()), show };
+}
+
+/** What is being typed keeps its place, and with it the keyboard. @param {HTMLElement} el @param {(Node | null)[]} parts @param {(Element | null)[]} kept */
+function redrawAround(el, parts, kept) {
+  for (const one of [...el.children]) if (!kept.includes(one)) one.remove();
+  for (const part of parts) if (part) el.insertBefore(part, kept[0]);
 }
