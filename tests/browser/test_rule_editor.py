@@ -314,6 +314,19 @@ def test_what_is_being_typed_stays_with_its_rule(editor: Locator, notebook: Note
     assert notebook.ask(ids.format("for-new")) == ["sku-001"]
 
 
+def test_what_is_being_typed_is_applied_with_the_rest(editor: Locator, notebook: Notebook) -> None:
+    choose(editor, "red lamp")
+    editor.get_by_label("Description").focus()
+    notebook.page.keyboard.type("the red ones")
+
+    notebook.page.keyboard.press("Control+s")
+    expect(editor.get_by_role("dialog")).to_contain_text("the red ones")
+    notebook.page.keyboard.press("Enter")
+    expect(editor).to_contain_text("Applied and published.")
+
+    assert saved(notebook, "red-lamp")["description"] == "the red ones"
+
+
 def test_conflicts_lead_to_the_other_rule(editor: Locator) -> None:
     choose(editor, "red lamp")
     fault = editor.locator(".svc-faults")

@@ -173,9 +173,7 @@ def test_words_are_found_among_thousands(notebook: Notebook) -> None:
     grid = editor.get_by_role("grid")
     grid.focus()
     notebook.page.keyboard.press("ArrowRight")
-    told = grid.evaluate(
-        "el => el.ariaActiveDescendantElement.innerText"
-    )
+    told = grid.evaluate("el => el.ariaActiveDescendantElement.innerText")
     assert told == "word1234"
     notebook.page.keyboard.press("Delete")
     expect(editor).to_contain_text("1,999")

@@ -124,7 +124,9 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
   const step = (name) => run("go", { step: name });
 
   async function review() {
-    if (buttons.apply.disabled || buttons.apply.hidden) return;
+    if (buttons.apply.hidden) return;
+    await takeTyped();
+    if (buttons.apply.disabled) return;
     if (diff) {
       const answer = await ask(root, {
         title: "Apply these changes?",
@@ -138,6 +140,18 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
     }
     const done = await run("write", {}, { long: true });
     if (done !== undefined) told.say("Applied and published.");
+  }
+
+  /** What is being typed, and what is on its way, is reviewed with the rest. */
+  async function takeTyped() {
+    const at = /** @type {HTMLElement | null} */ (document.activeElement);
+    if (root.contains(at) && at?.matches("input, textarea, select")) {
+      at.blur();
+      at.focus();
+    }
+    while (proposed) await sending;
+    // Calls are begun in order: once this one is answered those before it have done their work.
+    if (link.pending()) await link.call("code").catch(() => {});
   }
 
   async function showCode() {
@@ -237,6 +251,8 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
 
   /** What was proposed and is not answered yet. */
   let proposed = /** @type {{value: any} | null} */ (null);
+  /** @type {Promise<any>} */
+  let sending = Promise.resolve();
   /** Of what is not sent yet all merges; else it is a step of its own. */
   let merges = true;
   const send = oneAtATime(async () => {
@@ -244,7 +260,7 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
     if (!sent) return;
     const merge = merges;
     merges = true;
-    await run("edit", { ...sent, merge });
+    await (sending = run("edit", { ...sent, merge }));
     if (proposed === sent) proposed = null;
   });
 
