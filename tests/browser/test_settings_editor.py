@@ -86,7 +86,8 @@ def test_criteria_are_put_in_order_by_keys_and_back(editor: Locator, notebook: N
 
     expect(entries(editor, "ranking").nth(5)).to_be_focused()
     expect(editor.locator(".svc-changed-name")).to_have_text("ranking")
-    assert notebook.ask("e.value['ranking'][4:]") == ["proximity", "custom", "attribute", "exact"]
+    wanted = ["proximity", "custom", "attribute", "exact"]
+    notebook.await_value("e.value['ranking'][4:]", wanted)
 
     notebook.page.keyboard.press("Control+z")
     notebook.page.keyboard.press("Control+z")
