@@ -121,7 +121,10 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
   }
 
   /** @param {"undo" | "redo" | "revert"} name */
-  const step = (name) => run("go", { step: name });
+  async function step(name) {
+    await takeProposed();
+    await run("go", { step: name });
+  }
 
   async function review() {
     if (buttons.apply.hidden) return;
@@ -149,9 +152,13 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
       at.blur();
       at.focus();
     }
-    while (proposed) await sending;
+    await takeProposed();
     // Calls are begun in order: once this one is answered those before it have done their work.
     if (link.pending()) await link.call("code").catch(() => {});
+  }
+
+  async function takeProposed() {
+    while (proposed) await sending;
   }
 
   async function showCode() {

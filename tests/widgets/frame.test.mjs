@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { fakeModel } from "./fake.mjs";
+import { frame } from "../../widgets/kit/frame.js";
+
+globalThis.window = { addEventListener() {}, removeEventListener() {} };
+const turn = () => new Promise((done) => setTimeout(done));
+
+test("undo takes back the last edit, though none of them was answered yet", async () => {
+  const state = { title: "Editor", index: "lamps", address: "here", undo: true, applies: true, dirty: true };
+  const model = fakeModel({ state, value: 0 });
+  const shown = frame({ model, el: document.createElement("div") }, { named: "svc-test" });
+  const sent = () => model.sent.map(({ op, args }) => args.value ?? args.step ?? op);
+  const answer = async () => {
+    model.tell({ id: model.sent.at(-1).id, ok: null });
+    await turn();
+  };
+
+  shown.propose(1);
+  shown.propose(2);
+  shown.root.find((el) => el.attributes.title?.startsWith("Undo"))[0].click();
+  await turn();
+  assert.deepEqual(sent(), [1]);
+  await answer();
+  assert.deepEqual(sent(), [1, 2]);
+  await answer();
+
+  assert.deepEqual(sent(), [1, 2, "undo"]);
+});
