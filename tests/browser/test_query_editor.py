@@ -140,6 +140,29 @@ def test_pages_are_turned(editor: Locator, notebook: Notebook) -> None:
     assert notebook.ask("e.value") == {"query": "lamp"}
 
 
+def test_the_keyboard_is_not_lost_on_the_last_page(editor: Locator, notebook: Notebook) -> None:
+    editor.get_by_role("button", name="last page").focus()
+    notebook.page.keyboard.press("Enter")
+    expect(editor.locator(".svc-pager")).to_contain_text("page 4 of 4")
+    expect(editor.get_by_role("button", name="previous page")).to_be_focused()
+
+
+def test_two_editors_share_a_row(notebook: Notebook) -> None:
+    notebook.run(
+        "from ipywidgets import HBox\nHBox([svc.edit.query('shop'), svc.edit.query('hostile')])"
+    )
+    editors = notebook.page.locator(".widget-hbox .svc-editor")
+    expect(editors.last.locator(".svc-hit").first).to_be_visible()
+
+    left, right, row = notebook.page.evaluate(
+        "[...document.querySelectorAll('.widget-hbox .svc-editor, .widget-hbox')]"
+        ".map(one => one.clientWidth).sort((one, other) => one - other)"
+    )
+
+    assert left > row * 0.45
+    assert left + right <= row
+
+
 def test_a_parameter_is_found_by_its_meaning_and_set(editor: Locator, notebook: Notebook) -> None:
     editor.get_by_role("tab", name="Parameters").click()
     editor.get_by_label("Find a parameter").fill("hits on one page")

@@ -311,7 +311,7 @@ function drawPager(pager, answer, view) {
       ["last", "»", nbPages - 1],
     ].map((at) => link(at)),
   );
-  /** @type {HTMLElement | null} */ (focused ? pager.querySelector(`[data-to="${focused}"]`) : null)?.focus();
+  if (focused) keepFocus(pager, focused);
 
   /** @param {any} at */
   function link([name, icon, to]) {
@@ -322,4 +322,12 @@ function drawPager(pager, answer, view) {
       disabled: to < 0 || to >= nbPages || to === page,
     });
   }
+}
+
+/** The button that was pressed keeps the keyboard; where there are no more pages that way, the way back has it. @param {HTMLElement} pager @param {string} pressed */
+function keepFocus(pager, pressed) {
+  /** @type {HTMLButtonElement[]} */
+  const open = [...pager.querySelectorAll("button")].filter((one) => !one.disabled);
+  const named = [pressed, "previous", "next"].map((name) => open.find((one) => one.dataset.to === name));
+  named.find(Boolean)?.focus();
 }
