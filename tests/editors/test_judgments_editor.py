@@ -280,6 +280,21 @@ def test_the_snapshot_and_the_code_hold_the_judgments(editor: JudgmentEditor) ->
     compile(editor.codes()["Python"], "code", "exec")
 
 
+@pytest.mark.parametrize("rater", ["", "ada"])
+def test_the_code_goes_on_as_the_same_rater(
+    client: Client, shop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rater: str
+) -> None:
+    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    monkeypatch.chdir(tmp_path)
+    editor = svc.edit.judgments(shop, ["lamp"], rater=rater, client=client)
+    editor.grade("2", 2)
+
+    names: dict[str, Any] = {"editor": editor}
+    exec(editor.codes()["Python"], names)
+
+    assert counts(names["editor"]) == [(1, 2)]
+
+
 def test_the_magic_opens_it(client: Client, shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("svc_notebook.session.connecting._current", client)
     graded = pd.DataFrame({"query": ["lamp"], "objectID": ["2"], "rating": [2]})

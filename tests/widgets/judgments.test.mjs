@@ -102,3 +102,16 @@ test("what is typed into a note stays when the answer to the one before it comes
   typing.fire("keydown", { key: "Escape" });
   assert.equal(list.querySelector(".svc-note-text").textContent, "why");
 });
+
+for (const [name, place, hidden] of [
+  ["a query without hits", 0, false],
+  ["no query yet", -1, true],
+]) {
+  test(`nothing to judge is said only of a query: ${name}`, () => {
+    const sheet = gradeSheet({}, fakeModel({ labels: LABELS }), async () => {});
+
+    sheet.show({ place, hits: [] });
+
+    assert.equal(sheet.el.children[1].hidden, hidden);
+  });
+}

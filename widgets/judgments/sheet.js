@@ -255,7 +255,7 @@ export function gradeSheet(view, model, leave) {
     // What was graded here meanwhile is newer than what comes back.
     if (giving && !turned) return;
     hits = sheet.hits;
-    none.hidden = hits.length > 0;
+    none.hidden = hits.length > 0 || sheet.place < 0;
     if (turned) {
       [place, noting] = [sheet.place, null];
       at = Math.max(0, nextOpen(hits, -1));

@@ -109,7 +109,9 @@ class JudgmentEditor(Editor):
 
     def codes(self) -> dict[str, str]:
         """How to keep the judgments and to go on later, and the table itself."""
-        line = f'svc.edit.judgments({self.index!r}, judgments=pd.read_parquet("judgments.parquet"))'
+        rater = f", rater={self.rater!r}" if self.rater else ""
+        file = 'pd.read_parquet("judgments.parquet")'
+        line = f"svc.edit.judgments({self.index!r}, judgments={file}{rater})"
         return {
             "Python": "import pandas as pd\nimport svc_notebook as svc\n\n"
             f'editor.frame.to_parquet("judgments.parquet")\neditor = {line}\neditor',
