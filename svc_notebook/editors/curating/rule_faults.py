@@ -6,11 +6,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from svc_notebook.api.rule_parts import check_parts
 from svc_notebook.editors.curating.editor import Fault
 
 Rule = Mapping[str, Any]
-check_rule = check_parts
 
 
 def find_own_faults(rule: Rule) -> Iterator[Fault]:

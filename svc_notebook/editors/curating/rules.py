@@ -10,6 +10,7 @@ import traitlets
 
 from svc_notebook.api.checking import check_members
 from svc_notebook.api.parameters import PARAMETERS
+from svc_notebook.api.rule_parts import check_parts
 from svc_notebook.api.shapes import RuleParams
 from svc_notebook.editors.assembly import read_module, read_styles
 from svc_notebook.editors.base import JSON
@@ -18,7 +19,7 @@ from svc_notebook.editors.curating.arranging import Arrangement, arrange, read_t
 from svc_notebook.editors.curating.changes import Change, Document, by_id
 from svc_notebook.editors.curating.conflicts import MOST, find_conflicts
 from svc_notebook.editors.curating.editor import CurationEditor, Faults
-from svc_notebook.editors.curating.rule_faults import check_rule, find_own_faults, promoted
+from svc_notebook.editors.curating.rule_faults import find_own_faults, promoted
 from svc_notebook.editors.curating.suggesting import Suggestions, suggest
 from svc_notebook.editors.curating.wording import say_conditions, say_consequence
 from svc_notebook.editors.draft import Draft
@@ -62,7 +63,7 @@ class RuleEditor(CurationEditor):
         rules = super().check(value)
         for rule in rules:
             try:
-                check_rule(rule)
+                check_parts(rule)
             except BadInput as error:
                 raise BadInput(f"{rule['objectID']}: {error}") from None
         return rules
