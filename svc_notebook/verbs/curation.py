@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypedDict
 
-from svc_notebook.api.shapes import Rule, Synonym
 from svc_notebook.client import AsyncClient
+from svc_notebook.client.curated import PAGE, Kind, find_all
 from svc_notebook.client.together import run_together
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from svc_notebook.frames.reading import id_text
 from svc_notebook.verbs.documents import Documents, take_documents, write_file
 
 Done = dict[str, Any]
-PAGE = 1000  # the most that one search gives
 AT_ONCE = 8  # deletions under way at the same time
 
 
@@ -24,42 +21,6 @@ class Forward(TypedDict, total=False):
     """Whether a change is made to the replicas, too."""
 
     forwardToReplicas: bool
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One kind of such objects, and the calls that reach them."""
-
-    name: str
-    shape: Any
-    find: Callable[..., Awaitable[Any]]
-    save: Callable[..., Awaitable[Any]]
-    delete: Callable[..., Awaitable[Any]]
-    clear: Callable[..., Awaitable[Any]]
-
-
-SYNONYMS = Kind(
-    "synonyms", Synonym,
-    find=lambda client, index, page, size: client.search_synonyms(
-        index, page=page, hitsPerPage=size
-    ),
-    save=lambda client, index, objects, replace, forward: client.save_synonyms(
-        index, objects, replaceExistingSynonyms=replace, **forward
-    ),
-    delete=lambda client, index, one, forward: client.delete_synonym(index, one, **forward),
-    clear=lambda client, index, forward: client.clear_synonyms(index, **forward),
-)  # fmt: skip
-RULES = Kind(
-    "rules", Rule,
-    find=lambda client, index, page, size: client.search_rules(
-        index, page=page, hitsPerPage=size
-    ),
-    save=lambda client, index, objects, replace, forward: client.save_rules(
-        index, objects, clearExistingRules=replace, **forward
-    ),
-    delete=lambda client, index, one, forward: client.delete_rule(index, one, **forward),
-    clear=lambda client, index, forward: client.clear_rules(index, **forward),
-)  # fmt: skip
 
 
 async def save(
@@ -123,27 +84,6 @@ async def export(client: AsyncClient, kind: Kind, index: str, path: str | Path) 
     found = await find_all(client, kind, index)
     write_file(Path(path), found, kind.shape)
     return {"index": index, "path": str(path), "written": len(found)}
-
-
-async def find_all(client: AsyncClient, kind: Kind, index: str) -> list[dict[str, Any]]:
-    """Read all of them as they were saved."""
-    return await every_page(lambda page: kind.find(client, index, page, PAGE))
-
-
-async def every_page(fetch: Callable[[int], Awaitable[Any]]) -> list[dict[str, Any]]:
-    """Read page after page: to the number of hits told, else to a page with nothing on it."""
-    found: list[Mapping[str, Any]] = []
-    for page in itertools.count():
-        answer = await fetch(page)
-        found += answer["hits"]
-        if not answer["hits"] or len(found) >= answer.get("nbHits", float("inf")):
-            break
-    return [own_members(each) for each in found]
-
-
-def own_members(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what a service adds to what was saved."""
-    return {name: value for name, value in document.items() if not name.startswith("_")}
 
 
 async def count(client: AsyncClient, kind: Kind, index: str) -> int | None:

@@ -16,10 +16,11 @@ from svc_notebook.api.shapes import (
     StandardEntries,
 )
 from svc_notebook.client import AsyncClient
+from svc_notebook.client.curated import PAGE, own_members
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
 from svc_notebook.frames.reading import id_text
 from svc_notebook.verbs.clients import AnyClient, asynchronous
-from svc_notebook.verbs.curation import PAGE, Done, own_members
+from svc_notebook.verbs.curation import Done
 from svc_notebook.verbs.documents import Documents, take_documents, write_file
 
 _NAMES: tuple[DictionaryName, ...] = get_args(DictionaryName)

@@ -6,15 +6,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Unpack
 
+from svc_notebook.client.curated import RULES, SYNONYMS, own_members
 from svc_notebook.verbs import curation
 from svc_notebook.verbs.clients import AnyClient, asynchronous
-from svc_notebook.verbs.curation import RULES, SYNONYMS, Done, Forward
+from svc_notebook.verbs.curation import Done, Forward
 from svc_notebook.verbs.documents import Documents
 
 
 async def get_synonym(index: str, id: str, *, client: AnyClient | None = None) -> dict[str, Any]:  # noqa: A002
     """Read one synonym as it was saved."""
-    return curation.own_members(await asynchronous(client).get_synonym(index, id))
+    return own_members(await asynchronous(client).get_synonym(index, id))
 
 
 async def save_synonyms(
@@ -64,7 +65,7 @@ async def export_synonyms(index: str, path: str | Path, *, client: AnyClient | N
 
 async def get_rule(index: str, id: str, *, client: AnyClient | None = None) -> dict[str, Any]:  # noqa: A002
     """Read one rule as it was saved."""
-    return curation.own_members(await asynchronous(client).get_rule(index, id))
+    return own_members(await asynchronous(client).get_rule(index, id))
 
 
 async def save_rules(

@@ -12,6 +12,7 @@ from svc_notebook.api.checking import check_members
 from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.api.rule_parts import check_parts
 from svc_notebook.api.shapes import RuleParams
+from svc_notebook.client.curated import RULES, Kind
 from svc_notebook.editors.assembly import read_module, read_styles
 from svc_notebook.editors.base import JSON
 from svc_notebook.editors.calls import call, on_stage
@@ -27,7 +28,6 @@ from svc_notebook.editors.searching.editor import QueryEditor
 from svc_notebook.editors.searching.panel import Row, list_parameters, read_parameter
 from svc_notebook.editors.snapshot import write_line, write_table
 from svc_notebook.errors import BadInput, NotFound, Refused, Unreachable
-from svc_notebook.verbs.curation import RULES, Kind
 
 TRIED = 8  # queries proposed to try a draft on
 SHOWN = 200  # rows of a snapshot

@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from svc_notebook.client import AsyncClient
+from svc_notebook.client.curated import Kind, write_all
 from svc_notebook.client.flows import drop, name_scratch
-from svc_notebook.verbs.curation import Kind
 
 
 @asynccontextmanager
@@ -25,17 +25,7 @@ async def copy_with(
     try:
         copied = await client.operate_index(index, "copy", name)
         await client.wait(copied, index=index)
-        await client.wait(await write_all(client, kind, name, documents), index=name)
+        await client.wait(await write_all(client, kind, name, list(documents)), index=name)
         yield name
     finally:
         await asyncio.shield(drop(client, name))
-
-
-async def write_all(
-    client: AsyncClient, kind: Kind, index: str, documents: Sequence[Any], forward: bool = False
-) -> Any:
-    """Put objects in place of all there are, at one moment."""
-    where: Any = {"forwardToReplicas": True} if forward else {}
-    if documents:
-        return await kind.save(client, index, documents, True, where)
-    return await kind.clear(client, index, where)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
+from svc_notebook.client.curated import SYNONYMS, Kind
 from svc_notebook.editors.assembly import read_module, read_styles
 from svc_notebook.editors.curating.changes import Change, Document
 from svc_notebook.editors.curating.editor import CurationEditor, Faults
 from svc_notebook.editors.curating.synonym_faults import MEMBERS, find_faults, head_of, words_of
 from svc_notebook.editors.snapshot import write_line, write_table
-from svc_notebook.verbs.curation import SYNONYMS, Kind
 
 TRIED = 8  # queries proposed to try a draft on
 SHOWN = 200  # rows of a snapshot

@@ -1,0 +1,82 @@
+"""An index's synonyms and its rules: lists of objects, each with an id, and what reaches them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.api.shapes import Rule, Synonym
+
+if TYPE_CHECKING:
+    from svc_notebook.client.client import AsyncClient
+
+PAGE = 1000  # the most that one search gives
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of such objects, and the calls that reach them."""
+
+    name: str
+    shape: Any
+    find: Callable[..., Awaitable[Any]]
+    save: Callable[..., Awaitable[Any]]
+    delete: Callable[..., Awaitable[Any]]
+    clear: Callable[..., Awaitable[Any]]
+
+
+SYNONYMS = Kind(
+    "synonyms", Synonym,
+    find=lambda client, index, page, size: client.search_synonyms(
+        index, page=page, hitsPerPage=size
+    ),
+    save=lambda client, index, objects, replace, forward: client.save_synonyms(
+        index, objects, replaceExistingSynonyms=replace, **forward
+    ),
+    delete=lambda client, index, one, forward: client.delete_synonym(index, one, **forward),
+    clear=lambda client, index, forward: client.clear_synonyms(index, **forward),
+)  # fmt: skip
+RULES = Kind(
+    "rules", Rule,
+    find=lambda client, index, page, size: client.search_rules(
+        index, page=page, hitsPerPage=size
+    ),
+    save=lambda client, index, objects, replace, forward: client.save_rules(
+        index, objects, clearExistingRules=replace, **forward
+    ),
+    delete=lambda client, index, one, forward: client.delete_rule(index, one, **forward),
+    clear=lambda client, index, forward: client.clear_rules(index, **forward),
+)  # fmt: skip
+
+
+async def find_all(client: AsyncClient, kind: Kind, index: str) -> list[dict[str, Any]]:
+    """Read all of them as they were saved."""
+    return await every_page(lambda page: kind.find(client, index, page, PAGE))
+
+
+async def every_page(fetch: Callable[[int], Awaitable[Any]]) -> list[dict[str, Any]]:
+    """Read page after page: to the number of hits told, else to a page with nothing on it."""
+    found: list[Mapping[str, Any]] = []
+    for page in itertools.count():
+        answer = await fetch(page)
+        found += answer["hits"]
+        if not answer["hits"] or len(found) >= answer.get("nbHits", float("inf")):
+            break
+    return [own_members(each) for each in found]
+
+
+def own_members(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what a service adds to what was saved."""
+    return {name: value for name, value in document.items() if not name.startswith("_")}
+
+
+async def write_all(
+    client: AsyncClient, kind: Kind, index: str, documents: list[Any], forward: bool = False
+) -> Any:
+    """Put objects in place of all there are, at one moment; returns the task's answer."""
+    where: Any = {"forwardToReplicas": True} if forward else {}
+    if documents:
+        return await kind.save(client, index, documents, True, where)
+    return await kind.clear(client, index, where)
