@@ -1,0 +1,86 @@
+"""Where a page leads: its links, made absolute, and what the page asks crawlers to leave alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+# Where addresses stand; for `link` the relation is the kind.
+SOURCES = (
+    ("a[href]", "a", "href"),
+    ("area[href]", "area", "href"),
+    ("iframe[src]", "iframe", "src"),
+    ("link[rel~=canonical i][href]", "canonical", "href"),
+    ("link[rel~=alternate i][href]", "alternate", "href"),
+    ("link[rel~=next i][href]", "next", "href"),
+    ("link[rel~=prev i][href]", "prev", "href"),
+)
+REFRESH = re.compile(
+    r"[\s\d.]*[;,]?\s*(?:url\s*=)?\s*(['\"]?)(.+?)\1\s*\Z", re.IGNORECASE | re.DOTALL
+)
+# Browsers take these out of an address wherever they stand.
+BREAKS = str.maketrans("", "", "\t\r\n")
+AROUND = "".join(map(chr, range(0x21)))
+
+
+@dataclass(frozen=True)
+class Link:
+    """An address that a page names; `kind` is the element or relation that names it."""
+
+    url: str
+    nofollow: bool = False
+    kind: str = "a"
+
+
+def read_links(tree: LexborHTMLParser, url: str, *, nofollow: bool = False) -> tuple[Link, ...]:
+    """List where the page leads, each address once; `nofollow` is what the whole page asks."""
+    base = base_of(tree, url)
+    found: dict[str, Link] = {}
+    for link in find_links(tree, base):
+        known = found.get(link.url)
+        if known is None:
+            found[link.url] = replace(link, nofollow=link.nofollow or nofollow)
+        elif known.nofollow and not nofollow and not link.nofollow:
+            found[link.url] = replace(known, nofollow=False)
+    return tuple(found.values())
+
+
+def base_of(tree: LexborHTMLParser, url: str) -> str:
+    """Return what the page's addresses are relative to."""
+    node = tree.css_first("base[href]")
+    return (absolute(node.attributes["href"] or "", url) if node else None) or url
+
+
+def absolute(address: str, base: str) -> str | None:
+    """Resolve an address as a browser does; None is one that cannot be crawled."""
+    address = address.strip(AROUND).translate(BREAKS)
+    try:
+        url = urldefrag(urljoin(base, address)).url
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname)
+        return url if known and parts.port != 0 else None
+    except ValueError:  # a port or an IPv6 host that is none
+        return None
+
+
+def find_links(tree: LexborHTMLParser, base: str) -> Iterator[Link]:
+    """Yield every address a page names, one with `nofollow` marked as such."""
+    for selector, kind, attribute in SOURCES:
+        for node in tree.css(selector):
+            if url := absolute(node.attributes[attribute] or "", base):
+                yield Link(url, "nofollow" in words(node, "rel"), kind)
+    for node in tree.css("meta[http-equiv=refresh i][content]"):
+        target = REFRESH.match(node.attributes["content"] or "")
+        if target and (url := absolute(target[2], base)):
+            yield Link(url, kind="refresh")
+
+
+def words(node: LexborNode, attribute: str) -> set[str]:
+    """Return the words of an attribute such as `rel`."""
+    return set((node.attributes.get(attribute) or "").lower().split())
