@@ -1,0 +1,1 @@
+"""The crawl itself: a configuration, pages, links and what they yield."""
