@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook.api.shapes import Rule, Synonym
+from svc_notebook.errors import NotFound
 
 if TYPE_CHECKING:
     from svc_notebook.client.client import AsyncClient
@@ -22,6 +23,7 @@ class Kind:
     name: str
     shape: Any
     find: Callable[..., Awaitable[Any]]
+    get: Callable[..., Awaitable[Any]]
     save: Callable[..., Awaitable[Any]]
     delete: Callable[..., Awaitable[Any]]
     clear: Callable[..., Awaitable[Any]]
@@ -32,6 +34,7 @@ SYNONYMS = Kind(
     find=lambda client, index, page, size: client.search_synonyms(
         index, page=page, hitsPerPage=size
     ),
+    get=lambda client, index, one: client.get_synonym(index, one),
     save=lambda client, index, objects, replace, forward: client.save_synonyms(
         index, objects, replaceExistingSynonyms=replace, **forward
     ),
@@ -43,6 +46,7 @@ RULES = Kind(
     find=lambda client, index, page, size: client.search_rules(
         index, page=page, hitsPerPage=size
     ),
+    get=lambda client, index, one: client.get_rule(index, one),
     save=lambda client, index, objects, replace, forward: client.save_rules(
         index, objects, clearExistingRules=replace, **forward
     ),
@@ -54,6 +58,22 @@ RULES = Kind(
 async def find_all(client: AsyncClient, kind: Kind, index: str) -> list[dict[str, Any]]:
     """Read all of them as they were saved."""
     return await every_page(lambda page: kind.find(client, index, page, PAGE))
+
+
+async def find_few(
+    client: AsyncClient, kind: Kind, index: str, ids: Iterable[str]
+) -> dict[str, dict[str, Any] | None]:
+    """Read those with these ids, each by a call of its own; None for one that is not there."""
+    return {one: await _get_or_none(client, kind, index, one) for one in ids}
+
+
+async def _get_or_none(
+    client: AsyncClient, kind: Kind, index: str, one: str
+) -> dict[str, Any] | None:
+    try:
+        return own_members(await kind.get(client, index, one))
+    except NotFound:
+        return None
 
 
 async def every_page(fetch: Callable[[int], Awaitable[Any]]) -> list[dict[str, Any]]:

@@ -14,10 +14,11 @@ from typing import Any, ClassVar, Literal
 import anywidget
 import traitlets
 
+from svc_notebook.api.sameness import same
 from svc_notebook.client.waiting import Tasks
 from svc_notebook.editors import stage
 from svc_notebook.editors.calls import Desk, call, on_stage, tell_progress, wait_for
-from svc_notebook.editors.draft import Draft, same
+from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.explaining import explain
 from svc_notebook.editors.fallback import Fallback
 from svc_notebook.editors.plain import plain

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from svc_notebook.api.sameness import same
+
 LONGEST = 200  # steps that can be undone
 
 
@@ -66,14 +68,3 @@ class Draft:
     def rebase(self, saved: Any) -> Self:
         """Take note of what is saved now, and follow it unless the value was edited."""
         return self.keep(saved) if self.is_dirty else replace(self, saved=saved, value=saved)
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are the same; unlike in Python, true is not 1."""
-    if one is other:
-        return True
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.editors.draft import LONGEST, Draft, same
+from svc_notebook.api.sameness import same
+from svc_notebook.editors.draft import LONGEST, Draft
 
 STEPS = st.lists(
     st.one_of(

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from svc_notebook.api.parameters import default_of
+from svc_notebook.api.sameness import same
 from svc_notebook.client import AsyncClient
 from svc_notebook.editors.calls import tell_progress
-from svc_notebook.editors.draft import same
 from svc_notebook.errors import KeyRefused, TaskFailed
 
 PAUSE = 0.2  # seconds between two looks

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
 from svc_notebook.api.parameters import default_of
-from svc_notebook.editors.draft import same
+from svc_notebook.api.sameness import same
 
 Settings = dict[str, Any]
 How = Literal["set", "changed", "reset"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
-from svc_notebook.editors.draft import same
+from svc_notebook.api.sameness import same
 
 Document = dict[str, Any]
 How = Literal["added", "changed", "removed"]

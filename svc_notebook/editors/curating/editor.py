@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal, TypedDict
 import pandas as pd
 import traitlets
 
+from svc_notebook.api.sameness import same
 from svc_notebook.client.curated import Kind, find_all, write_all
 from svc_notebook.client.waiting import Tasks
 from svc_notebook.editors.base import JSON, Editor
@@ -31,7 +32,7 @@ from svc_notebook.editors.curating.changes import (
 from svc_notebook.editors.curating.codes import write_codes
 from svc_notebook.editors.curating.impact import Impact, measure, tabulate
 from svc_notebook.editors.curating.scratch import copy_with
-from svc_notebook.editors.draft import Draft, same
+from svc_notebook.editors.draft import Draft
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.verbs.documents import READERS, WRITERS, take_documents, write_file
 
