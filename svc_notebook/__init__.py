@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from svc_notebook import editors as edit
-    from svc_notebook import errors
+    from svc_notebook import errors, tuning
     from svc_notebook.client import AsyncClient, Client
     from svc_notebook.verbs import aio
     from svc_notebook.verbs.blocking import *  # noqa: F403 - all of it is at the face
@@ -64,6 +64,7 @@ __all__ = [
     "read_records",
     "search",
     "settings",
+    "tuning",
     "use",
     "wait",
     "whoami",
@@ -98,6 +99,7 @@ _MODULES = {
     "aio": "svc_notebook.verbs.aio",
     "edit": "svc_notebook.editors",
     "errors": "svc_notebook.errors",
+    "tuning": "svc_notebook.tuning",
 }
 
 

@@ -35,8 +35,9 @@ LAYERS: list[dict[str, set[str]]] = [
             *("pyarrow",),
         },
     },
-    {"plots": {"matplotlib", "pandas"}, "tuning": {"matplotlib", "numpy", "pandas"}},
+    {"plots": {"matplotlib", "pandas"}},
     {"session": {"keyring", "platformdirs"}},
+    {"tuning": {"matplotlib", "msgspec", "numpy", "pandas", "platformdirs"}},
     {"verbs": {"matplotlib", "msgspec", "pandas"}},
     {
         "cli": {"pandas"},

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar, Unpack, overload
+from typing import Any, TypeVar, Unpack, overload
 
 from pandas import DataFrame
 
@@ -15,6 +14,7 @@ from svc_notebook.bulk.exporting import Beside
 from svc_notebook.bulk.options import IfExists
 from svc_notebook.bulk.source import Source
 from svc_notebook.client import Progress, portal
+from svc_notebook.client.twins import blocking
 from svc_notebook.client.waiting import OnProgress, Tasks
 from svc_notebook.frames.browsing import Place
 from svc_notebook.frames.columns import Backend
@@ -45,7 +45,6 @@ __all__ = [
     "whoami",
 ]  # fmt: skip
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 
@@ -58,16 +57,6 @@ class LoadOptions(bulk.RowOptions, total=False):
     resume: bool
     verify: bool
     in_flight: int
-
-
-def blocking(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
-    """Make the twin of a coroutine function that returns when the result is there."""
-
-    @wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        return portal.run(function(*args, **kwargs))
-
-    return call
 
 
 add_key = blocking(aio.add_key)

@@ -334,15 +334,15 @@ ROW: dict[str, Any] = {"query": "q", "objectID": "a", "rating": 1.0}
         ([{**ROW, "objectID": ""}], "empty"),
         ([{**ROW, "rating": -1}], "0 or more"),
         ([{**ROW, "rating": math.inf}], "0 or more"),
-        ([{**ROW, "rating": True}], "a rating is a number"),
-        ([{**ROW, "rating": "3"}], "a rating is a number"),
+        ([{**ROW, "rating": True}], "a number is wanted"),
+        ([{**ROW, "rating": "3"}], "a number is wanted"),
         ([ROW, {**ROW, "unrateable": True, "objectID": "b"}], "row 1 is unrateable and has a rat"),
         ([{**ROW, "unrateable": "no"}], "neither true nor false"),
         ([{**ROW, "source": "guess"}], "not one of human, click, import"),
         ([{**ROW, "judged_at": "2024-01-01T00:00"}], "needs its zone"),
         ([{**ROW, "judged_at": "soon"}], "judged_at"),
         ([ROW, {**ROW, "objectID": "b"}, {**ROW, "rating": 2}], "rows 0 and 2 judge the same"),
-        ({"query": "q"}, "a DataFrame, or a list"),
+        ({"query": "q"}, "are a DataFrame"),
     ],
 )
 def test_what_is_no_judgment_is_refused_with_its_place(rows: Any, words: str) -> None:

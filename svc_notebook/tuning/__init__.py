@@ -1,0 +1,38 @@
+"""Tuning: judged queries, what a search finds for them, how good that is, and what changes it.
+
+Tables are plain DataFrames; see `svc_notebook.tuning.tables`. What talks to the service has its
+coroutine twin in `aio`. Names load when first used; no module bears the name of a function.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from svc_notebook.tuning import aio as aio
+    from svc_notebook.tuning.files import write_table as write_table
+    from svc_notebook.tuning.tables import check_judgments as check_judgments
+    from svc_notebook.tuning.tables import check_queries as check_queries
+    from svc_notebook.tuning.tables import check_runs as check_runs
+
+_HOMES = {
+    "svc_notebook.tuning.files": ("write_table",),
+    "svc_notebook.tuning.tables": ("check_judgments", "check_queries", "check_runs"),
+}
+_MODULES = ("aio",)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    home = next((module for module, names in _HOMES.items() if name in names), None)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(home), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*_MODULES, *(name for names in _HOMES.values() for name in names)})
