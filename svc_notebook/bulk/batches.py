@@ -50,9 +50,21 @@ def pack_batches(prepared: Prepared, settled: Sequence[Span] = ()) -> Iterator[B
     cutter = Cutter(
         prepared.dropped, settled, prepared.repeats, options.batch_bytes, len(opening(options))
     )
-    query = f"SELECT {prepared.step} FROM {prepared.table.sql}"
-    for chunk in prepared.table.db.chunks(query, options.batch):
-        yield from cutter.cut(chunk.column(0))
+    for texts in _written(prepared):
+        yield from cutter.cut(texts)
+
+
+def _written(prepared: Prepared) -> Iterator[pa.StringArray]:
+    """Write the steps, a batch of them at a time."""
+    most = prepared.options.batch
+    if prepared.steps is None:
+        query = f"SELECT {prepared.step} FROM {prepared.table.sql}"
+        yield from (chunk.column(0) for chunk in prepared.table.db.chunks(query, most))
+        return
+    import pyarrow as pa
+
+    for start in range(0, len(prepared.steps), most):
+        yield pa.array(prepared.steps[start : start + most], pa.large_string())
 
 
 class Cutter:

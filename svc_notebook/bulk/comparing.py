@@ -39,7 +39,7 @@ async def compare(
         stored = await read_stored(client, index)
         states, changed = await db.in_thread(_sort, prepared, stored)
     finally:
-        db.close()
+        await db.leave()
     differing = await _find_differing(client, index, changed)
     frame = _tabulate(states, differing)
     frame.attrs["svc"] = {"index": index, "rejected": prepared.plan.rejected_rows}

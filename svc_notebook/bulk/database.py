@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -38,18 +39,29 @@ class ReadingStopped(Exception):
 
 
 class Database:
-    """One in-memory database, and a folder that is gone when it closes."""
+    """One in-memory database, opened when first used, and a folder that is gone when it closes."""
 
     def __init__(self) -> None:
-        duckdb = import_duckdb()
         # What is read from, as messages name it.
         self.about = "the source"
-        self.folder = Path(tempfile.mkdtemp(prefix="svc-load-"))
+        self._stopped = False
+
+    @cached_property
+    def folder(self) -> Path:
+        """A folder of its own."""
+        return Path(tempfile.mkdtemp(prefix="svc-load-"))
+
+    @cached_property
+    def connection(self) -> Any:
+        """What runs the queries; opening it takes longer than a few rows do."""
+        if self._stopped:
+            raise ReadingStopped
         config = SETTINGS | {"temp_directory": str(self.folder / "spill")}
-        self.connection = duckdb.connect(config=config)
-        self.connection.execute("SET TimeZone = 'UTC'")
+        opened = import_duckdb().connect(config=config)
+        opened.execute("SET TimeZone = 'UTC'")
         # It would draw its own in interactive sessions.
-        self.connection.execute("SET enable_progress_bar = false")
+        opened.execute("SET enable_progress_bar = false")
+        return opened
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch everything."""
@@ -103,13 +115,21 @@ class Database:
             raise
 
     def interrupt(self) -> None:
-        """Stop the running query, from any thread."""
-        self.connection.interrupt()
+        """Stop the running query, and any that would be the first, from any thread."""
+        self._stopped = True
+        if opened := self.__dict__.get("connection"):
+            opened.interrupt()
 
     def close(self) -> None:
         """Forget everything, temporary files too."""
-        self.connection.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if opened := self.__dict__.pop("connection", None):
+            opened.close()
+        if folder := self.__dict__.pop("folder", None):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    async def leave(self) -> None:
+        """Close without holding up the event loop: ending the threads takes a while."""
+        await asyncio.shield(asyncio.to_thread(self.close))
 
     def __enter__(self) -> Database:
         return self

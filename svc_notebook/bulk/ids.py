@@ -45,10 +45,11 @@ def find_ids(table: Table, profile: Profile, options: Options) -> Ids:
         f"md5(concat({sql.text(options.salt)}, {members}))" if options.salt else f"md5({members})"
     )
     ((different,),) = table.db.rows(f"SELECT count(DISTINCT hash({hashed})) FROM {table.sql}")
-    notes = tuple(_note(name, *counts, profile.rows) for name, counts in profile.ids.items())
+    notes = tuple(note_of(name, *counts, profile.rows) for name, counts in profile.ids.items())
     return Ids(hashed, "a hash of each row", None, different != profile.rows, notes)
 
 
-def _note(name: str, held: int, different: int, rows: int) -> str:
+def note_of(name: str, held: int, different: int, rows: int) -> str:
+    """Say why a column is not the ids."""
     lack = f"{rows - held:,} rows lack it" if held < rows else f"{held - different:,} rows share it"
     return f"`{name}` is not the id: {lack}"

@@ -111,7 +111,7 @@ async def load(
             error.add_note(run.story())
         raise
     finally:
-        db.close()
+        await db.leave()
 
 
 async def _load_parts(*args: Any, **options: Any) -> LoadResult:

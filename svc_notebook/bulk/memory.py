@@ -25,10 +25,10 @@ UNIFORM = {"string", "boolean", "floating", "decimal", "empty"}
 
 def open_frame(frame: pd.DataFrame, options: Options, db: Database) -> Table:
     """Make a table of a DataFrame's columns, those of its index that have names first."""
-    frame = _with_named_index(restore(frame))
-    names = _names(frame)
+    frame = with_named_index(restore(frame))
+    names = name_columns(frame)
     made = [_column(frame.iloc[:, n], name, options) for n, name in enumerate(names)]
-    return _table(made, names, len(frame), "the DataFrame", db)
+    return _table(made, names, len(frame), "DataFrame", db)
 
 
 def open_arrow(source: Any, options: Options, db: Database) -> Table:
@@ -45,17 +45,18 @@ def open_arrow(source: Any, options: Options, db: Database) -> Table:
     names = table.column_names
     refuse_twins(names)
     made = [_arrow_column(table.column(n), name, options) for n, name in enumerate(names)]
-    return _table(made, names, table.num_rows, "the Arrow table", db)
+    return _table(made, names, table.num_rows, "Arrow table", db)
 
 
-def _with_named_index(frame: pd.DataFrame) -> pd.DataFrame:
+def with_named_index(frame: pd.DataFrame) -> pd.DataFrame:
     """Take the levels of the index that have a name no column has."""
     given = frame.index.names
     named = [n for n, name in enumerate(given) if name is not None and name not in frame.columns]
     return frame.reset_index(level=named, allow_duplicates=True) if named else frame
 
 
-def _names(frame: pd.DataFrame) -> list[str]:
+def name_columns(frame: pd.DataFrame) -> list[str]:
+    """Name the columns by text; raises `BadInput` for names that are none, or twice the same."""
     if isinstance(frame.columns, pd.MultiIndex):
         raise BadInput(
             "the columns have several levels; join them first: "
@@ -142,16 +143,21 @@ def _written(series: pd.Series[Any], name: str, options: Options) -> _Column:
 
 
 def _table(
-    made: Sequence[_Column], names: Sequence[str], rows: int, title: str, db: Database
+    made: Sequence[_Column], names: Sequence[str], rows: int, what: str, db: Database
 ) -> Table:
     import pyarrow as pa
 
     if not made:
-        raise BadInput(f"{title} has no columns")
+        raise BadInput(f"the {what} has no columns")
     columns = [f"c{i}" for i, _ in enumerate(names)]
     db.register("given", pa.table([column.values for column in made], names=columns))
     types = db.types("SELECT * FROM given")
     kinds = [WRITTEN if own.json else types[c] for c, own in zip(columns, made, strict=True)]
     fields = tuple(Field(*each) for each in zip(names, columns, kinds, strict=True))
     faults = tuple(fault for column in made for fault in column.faults)
-    return Table(db=db, sql="given", fields=fields, name=f"{title} of {rows:,} rows", faults=faults)
+    return Table(db=db, sql="given", fields=fields, name=title(what, rows), faults=faults)
+
+
+def title(what: str, rows: int) -> str:
+    """Name rows in memory."""
+    return f"the {what} of {rows:,} rows"

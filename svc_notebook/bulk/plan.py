@@ -18,6 +18,7 @@ from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.profile import Column, Profile, absent, study
 from svc_notebook.bulk.record import step_sql
 from svc_notebook.bulk.rejects import TOLD, describe
+from svc_notebook.bulk.small import Odd, open_small, write_small
 from svc_notebook.bulk.source import Source, open_source
 from svc_notebook.bulk.table import Table
 from svc_notebook.errors import BadInput, did_you_mean
@@ -80,10 +81,38 @@ class Prepared:
     dropped: Positions
     repeats: Mapping[int, int]
     options: Options
+    # The steps themselves, where there are few rows.
+    steps: Sequence[str] | None = None
 
 
 def prepare(source: Source, index: str, options: Options, db: Database) -> Prepared:
     """Study a source to its end; nothing is sent."""
+    try:
+        return prepare_small(source, index, options, db)
+    except Odd:
+        return prepare_any(source, index, options, db)
+
+
+def prepare_small(source: Source, index: str, options: Options, db: Database) -> Prepared:
+    """Write a few rows without opening a database; raises `Odd` where that is not for them."""
+    table, cells, rows = open_small(source, db)
+    small = write_small(table, cells, rows, options)
+    plan = Plan(
+        source=table.name,
+        index=index,
+        rows=len(small.steps),
+        ids=small.ids.origin,
+        columns=_columns_frame(small.columns),
+        sample=tuple(_record_of(step) for step in small.steps[:SHOWN]),
+        rejected=describe(table, small.columns, small.ids, ()),
+        rejected_rows=0,
+        notes=small.ids.notes,
+    )
+    return Prepared(plan, table, "", _NONE, {}, options, small.steps)
+
+
+def prepare_any(source: Source, index: str, options: Options, db: Database) -> Prepared:
+    """Study a source to its end by DuckDB."""
     table = open_source(source, options, db)
     db.make_room(len(table.fields))
     if options.timezone:
@@ -144,7 +173,13 @@ def _studied(table: Table, options: Options) -> tuple[Table, Profile]:
 def _sample(table: Table, step: str, dropped: Positions) -> tuple[Mapping[str, Any], ...]:
     rows = table.db.rows(f"SELECT {step} FROM (SELECT * FROM {table.sql} LIMIT {LOOKED_AT})")
     kept = [row[0] for position, row in enumerate(rows) if position not in dropped]
-    return tuple(msgspec.json.decode(step[1:])["body"] for step in kept[:SHOWN])
+    return tuple(_record_of(step) for step in kept[:SHOWN])
+
+
+def _record_of(step: str) -> Mapping[str, Any]:
+    """Read the record of a step that begins with a comma."""
+    record: Mapping[str, Any] = msgspec.json.decode(step[1:])["body"]
+    return record
 
 
 def _columns_frame(columns: Sequence[Column]) -> pd.DataFrame:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from pandas.testing import assert_frame_equal
 
 from svc_notebook.bulk.batches import Batch, pack_batches
 from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.options import Options
-from svc_notebook.bulk.plan import Plan, prepare
+from svc_notebook.bulk.plan import Plan, prepare_any, prepare_small
+from svc_notebook.bulk.small import Odd
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,31 @@ class Packed:
 
 
 def pack(source: Any, **options: Any) -> Packed:
+    """Pack a source; by both ways, if its rows are few and ordinary, which have to agree."""
+    checked = Options.of(options)
     with Database() as db:
-        prepared = prepare(source, "index", Options.of(options), db)
+        prepared = prepare_any(source, "index", checked, db)
+        packed = Packed(prepared.plan, list(pack_batches(prepared)))
+    if quick := pack_small(source, checked):
+        assert_same(quick, packed)
+    return packed
+
+
+def pack_small(source: Any, options: Options) -> Packed | None:
+    with Database() as db:
+        try:
+            prepared = prepare_small(source, "index", options, db)
+        except Odd:
+            return None
         return Packed(prepared.plan, list(pack_batches(prepared)))
+
+
+def assert_same(one: Packed, other: Packed) -> None:
+    assert one.batches == other.batches
+    for fact in ("source", "rows", "ids", "sample", "rejected_rows", "notes"):
+        assert getattr(one.plan, fact) == getattr(other.plan, fact)
+    assert_frame_equal(one.plan.columns, other.plan.columns)
+    assert_frame_equal(one.plan.rejected, other.plan.rejected)
 
 
 def values(source: Any, **options: Any) -> list[dict[str, Any]]:
