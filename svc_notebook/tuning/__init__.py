@@ -11,13 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from svc_notebook.tuning import aio as aio
+    from svc_notebook.tuning.blocking import diff as diff
+    from svc_notebook.tuning.blocking import history as history
+    from svc_notebook.tuning.blocking import restore as restore
+    from svc_notebook.tuning.blocking import snapshot as snapshot
+    from svc_notebook.tuning.blocking import undo as undo
     from svc_notebook.tuning.files import write_table as write_table
+    from svc_notebook.tuning.snapshots import Snapshot as Snapshot
+    from svc_notebook.tuning.snapshots import read_snapshot as read_snapshot
     from svc_notebook.tuning.tables import check_judgments as check_judgments
     from svc_notebook.tuning.tables import check_queries as check_queries
     from svc_notebook.tuning.tables import check_runs as check_runs
 
 _HOMES = {
+    "svc_notebook.tuning.blocking": ("diff", "history", "restore", "snapshot", "undo"),
     "svc_notebook.tuning.files": ("write_table",),
+    "svc_notebook.tuning.snapshots": ("Snapshot", "read_snapshot"),
     "svc_notebook.tuning.tables": ("check_judgments", "check_queries", "check_runs"),
 }
 _MODULES = ("aio",)

@@ -2,4 +2,7 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from svc_notebook.tuning.snapshots import diff, restore, snapshot
+from svc_notebook.tuning.undoing import history, undo
+
+__all__ = ["diff", "history", "restore", "snapshot", "undo"]
