@@ -68,6 +68,14 @@ def wait_published(service: Service, *tasks: int) -> None:
         time.sleep(0.001)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _apart_from_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what a session leaves behind, as a journal of changes, out of the user's folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("user")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """One service process for the whole run; take index names of your own."""

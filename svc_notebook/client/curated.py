@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from svc_notebook.api.shapes import Rule, Synonym
 from svc_notebook.errors import NotFound
@@ -20,7 +20,7 @@ PAGE = 1000  # the most that one search gives
 class Kind:
     """One kind of such objects, and the calls that reach them."""
 
-    name: str
+    name: Literal["synonyms", "rules"]
     shape: Any
     find: Callable[..., Awaitable[Any]]
     get: Callable[..., Awaitable[Any]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, ClassVar, Literal
 
 import anywidget
@@ -67,6 +68,10 @@ class Editor(anywidget.AnyWidget):
     async def save(self, saved: Any, value: Any) -> Tasks:
         """Write what differs between two values; return the tasks to wait for."""
         raise BadOption(f"the {self.title.lower()} has nothing to apply")
+
+    def noting(self, saved: Any, value: Any) -> AbstractAsyncContextManager[None]:
+        """Keep what applying changes, so that it can be undone later; by itself, nothing is."""
+        return nullcontext()
 
     def picture(self) -> str:
         """Write the last state as HTML; see `svc_notebook.editors.snapshot`."""
@@ -133,8 +138,9 @@ class Editor(anywidget.AnyWidget):
         value = self._draft.value
         self._tell(busy="applying", error=None)
         try:
-            tasks = await self.save(self._draft.saved, value)
-            await self.client.wait(tasks, index=self.index, on_progress=tell_progress)
+            async with self.noting(self._draft.saved, value):
+                tasks = await self.save(self._draft.saved, value)
+                await self.client.wait(tasks, index=self.index, on_progress=tell_progress)
         except Exception as error:
             self._tell(error=explain(error))
             raise

@@ -103,11 +103,11 @@ async def _ended(client: AsyncClient, change: Change, failed: bool) -> Change:
     }
     if failed and not _differs(change, left):
         return msgspec.structs.replace(change, state="failed")
-    deltas = {
-        scope: Delta(delta.before, {name: left[scope].get(name) for name in delta.before})
+    found = {
+        scope: compare(scope, delta.before, {name: left[scope].get(name) for name in delta.before})
         for scope, delta in change.deltas.items()
     }
-    return msgspec.structs.replace(change, deltas=deltas, state="done")
+    return msgspec.structs.replace(change, deltas=found, state="done")
 
 
 def _differs(change: Change, left: Mapping[Scope, Objects]) -> bool:

@@ -27,11 +27,13 @@ async def history(index: str, *, client: AnyClient | None = None) -> pd.DataFram
     """List what was changed around an index from here, the newest first.
 
     A row for each scope of a change, with what it touched `before` and `after`, by name; `parent`
-    is the change that it took back. `state` is `done`, `failed` (nothing was changed), or `open`:
-    nobody knows how it ended, which `undo` finds out.
+    is the change that it took back. `state` is `done`, or `open` where nobody knows how the change
+    ended: `undo` puts back what it left, if anything. What failed changed nothing, and is left
+    out.
     """
     journal = Journal.of(asynchronous(client), index)
-    rows = [row for change in reversed(journal.read()) for row in _rows(change)]
+    kept = [change for change in reversed(journal.read()) if change.state != "failed"]
+    rows = [row for change in kept for row in _rows(change)]
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame["when"] = pd.to_datetime(frame["when"], unit="s", utc=True)
     typed: pd.DataFrame = frame.astype(COLUMNS)

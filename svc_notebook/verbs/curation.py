@@ -11,6 +11,8 @@ from svc_notebook.client.curated import PAGE, Kind, find_all
 from svc_notebook.client.together import run_together
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from svc_notebook.frames.reading import id_text
+from svc_notebook.tuning.changing import noting
+from svc_notebook.tuning.state import by_id
 from svc_notebook.verbs.documents import Documents, take_documents, write_file
 
 Done = dict[str, Any]
@@ -29,11 +31,12 @@ async def save(
     """Save each in place of the one with its id; the others stay."""
     objects = take_documents(given, kind.shape, kind.name)
     before = await count(client, kind, index)
-    answers = [
-        await kind.save(client, index, objects[start : start + PAGE], False, forward)
-        for start in range(0, len(objects), PAGE)
-    ]
-    await client.wait(answers, index=index)
+    async with noting(client, index, {kind.name: by_id(objects)}, note=f"{kind.name} save"):
+        answers = [
+            await kind.save(client, index, objects[start : start + PAGE], False, forward)
+            for start in range(0, len(objects), PAGE)
+        ]
+        await client.wait(answers, index=index)
     return await _told(client, kind, index, before, saved=len(objects))
 
 
@@ -45,7 +48,9 @@ async def replace(
     if not objects:
         raise BadInput(f"there are no {kind.name} to put in place of the others; `clear` is for it")
     before = await count(client, kind, index)
-    await client.wait(await kind.save(client, index, objects, True, forward), index=index)
+    note = f"{kind.name} replace"
+    async with noting(client, index, {kind.name: by_id(objects)}, whole=True, note=note):
+        await client.wait(await kind.save(client, index, objects, True, forward), index=index)
     return await _told(client, kind, index, before, saved=len(objects))
 
 
@@ -64,9 +69,11 @@ async def delete(
     async def delete_one(one: str) -> None:
         answers.append(await kind.delete(client, index, one, forward))
 
-    for start in range(0, len(wanted), AT_ONCE):
-        await run_together(delete_one(one) for one in wanted[start : start + AT_ONCE])
-    await client.wait(answers, index=index)
+    gone = dict.fromkeys(wanted)
+    async with noting(client, index, {kind.name: gone}, note=f"{kind.name} delete"):
+        for start in range(0, len(wanted), AT_ONCE):
+            await run_together(delete_one(one) for one in wanted[start : start + AT_ONCE])
+        await client.wait(answers, index=index)
     return await _told(client, kind, index, len(known))
 
 
@@ -75,7 +82,8 @@ async def clear(client: AsyncClient, kind: Kind, index: str, forward: Forward) -
     before = await count(client, kind, index)
     if not before and not await client.index_exists(index):
         raise NotFound(f"Index {index} does not exist", status=404)
-    await client.wait(await kind.clear(client, index, forward), index=index)
+    async with noting(client, index, {kind.name: {}}, whole=True, note=f"{kind.name} clear"):
+        await client.wait(await kind.clear(client, index, forward), index=index)
     return await _told(client, kind, index, before)
 
 

@@ -7,7 +7,8 @@ there were `before` and are `after`, None for a key that may not search.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, Literal
 
 from svc_notebook.api.indices import Scope
@@ -16,6 +17,8 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.client.flows import BATCH, count_records
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.frames.reading import id_text
+from svc_notebook.tuning.changing import noting
+from svc_notebook.tuning.state import read_part
 from svc_notebook.verbs.attributes import ids_in
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 
@@ -100,10 +103,26 @@ async def _put(
     own = asynchronous(client)
     await _count_existing(own, index)
     before = await _count(own, destination)
-    answer = await own.operate_index(index, operation, destination, scope)
-    await own.wait(dict(answer), index=index)
+    async with _noting(own, index, destination, scope):
+        answer = await own.operate_index(index, operation, destination, scope)
+        await own.wait(dict(answer), index=index)
     after = await _count(own, destination)
     return {"index": index, "destination": destination, "before": before, "after": after}
+
+
+@asynccontextmanager
+async def _noting(
+    client: AsyncClient, index: str, destination: str, scope: list[Scope] | None
+) -> AsyncIterator[None]:
+    """Keep what a copy of parts changes; a whole index is another, of which nothing is left."""
+    async with AsyncExitStack() as stack:
+        with suppress(KeyRefused):
+            parts = {part: await read_part(client, index, part) for part in scope or ()}
+            note = f"copy from {index}"
+            await stack.enter_async_context(
+                noting(client, destination, parts, whole=True, note=note)
+            )
+        yield
 
 
 async def _count_existing(client: AsyncClient, index: str) -> int | None:

@@ -13,6 +13,7 @@ from svc_notebook.api.checking import check_members, hints
 from svc_notebook.api.parameters import ALIASES, Settings, default_of
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
+from svc_notebook.tuning.changing import noting
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 from svc_notebook.verbs.curation import Forward
 from svc_notebook.verbs.listing import read_settings
@@ -52,8 +53,9 @@ async def set_settings(
         raise BadInput("there are no settings to change: name some, or a file of them")
     own = asynchronous(client)
     before = await _settings_of(own, index)
-    answer = await own.set_settings(index, wanted, forwardToReplicas=forward)
-    await own.wait(dict(answer), index=index)
+    async with noting(own, index, {"settings": wanted}, note="settings"):
+        answer = await own.set_settings(index, wanted, forwardToReplicas=forward)
+        await own.wait(dict(answer), index=index)
     after = await _settings_of(own, index)
     rows = [(name, before.get(name), after.get(name)) for name in wanted]
     return DataFrame(rows, columns=["setting", "before", "after"], dtype=object)

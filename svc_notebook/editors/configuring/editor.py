@@ -7,6 +7,7 @@ import atexit
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager
 from typing import Any, ClassVar
 
 import traitlets
@@ -31,6 +32,7 @@ from svc_notebook.editors.explaining import explain
 from svc_notebook.editors.searching.panel import read_parameter
 from svc_notebook.editors.snapshot import write_line, write_table
 from svc_notebook.errors import BadInput, BadOption
+from svc_notebook.tuning.changing import noting
 
 Settings = dict[str, Any]
 
@@ -94,6 +96,12 @@ class SettingsEditor(Editor):
             )
         await apply_changes(self.client, self.index, changes, forward=self.forward)
         return ()
+
+    def noting(self, saved: Settings, value: Settings) -> AbstractAsyncContextManager[None]:
+        """Keep what the settings that change were."""
+        changes = changing.changes_of(saved, value)
+        note = self.title.lower()
+        return noting(self.client, self.index, {"settings": changes}, note=note)
 
     def picture(self) -> str:
         """Write what is set and what would change as tables."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypedDict
 
@@ -34,6 +34,7 @@ from svc_notebook.editors.curating.impact import Impact, measure, tabulate
 from svc_notebook.editors.curating.scratch import copy_with
 from svc_notebook.editors.draft import Draft
 from svc_notebook.errors import BadInput, BadOption
+from svc_notebook.tuning.changing import noting
 from svc_notebook.verbs.documents import READERS, WRITERS, take_documents, write_file
 
 SHOWN = 5  # faults that a refusal names
@@ -121,6 +122,11 @@ class CurationEditor(Editor):
             )
         answer: Tasks = await write_all(self.client, self.kind, self.index, value, self.forward)
         return answer
+
+    def noting(self, saved: Any, value: Any) -> AbstractAsyncContextManager[None]:
+        """Keep what differs in the whole list."""
+        note, whole = self.title.lower(), {**by_id(value)}
+        return noting(self.client, self.index, {self.kind.name: whole}, whole=True, note=note)
 
     def codes(self) -> dict[str, str]:
         """What applying does, as code."""

@@ -9,25 +9,25 @@ from typing import Any, ClassVar
 import traitlets
 from pandas import DataFrame
 
+from svc_notebook.api.sameness import same
 from svc_notebook.editors.assembly import read_module, read_styles
 from svc_notebook.editors.base import JSON, Editor, Step
 from svc_notebook.editors.calls import call
-from svc_notebook.editors.draft import Draft, same
+from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.judging import keeping, table
 from svc_notebook.editors.judging.pool import (
     Pooled,
-    Question,
     Variant,
     fetch,
     get_all,
     pool,
-    read_questions,
     read_variants,
     shuffle,
 )
 from svc_notebook.editors.searching.cards import draw_hits
 from svc_notebook.editors.snapshot import write_line, write_table
 from svc_notebook.errors import BadOption
+from svc_notebook.tuning.questions import Question, read_questions
 
 Rows = list[table.Row]
 Own = dict[tuple[str, str, str], table.Row]  # by query, filters and objectID
@@ -122,7 +122,7 @@ class JudgmentEditor(Editor):
 
     @property
     def frame(self) -> DataFrame:
-        """The judgments as a DataFrame; see `svc_notebook.editors.judging.table`."""
+        """The judgments as a DataFrame; see `svc_notebook.tuning.tables`."""
         return table.to_frame(self.value)
 
     @property
