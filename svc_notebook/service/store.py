@@ -55,6 +55,92 @@ MIGRATIONS = (
     """,
     # Tables of records carry a stamp, which versions before cannot write: `records.add_stamps`.
     "",
+    """
+    CREATE TABLE crawlers (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        created TEXT NOT NULL,
+        updated TEXT NOT NULL,
+        running INTEGER NOT NULL DEFAULT 0,
+        version INTEGER NOT NULL DEFAULT 0,
+        due REAL,
+        began TEXT,
+        ended TEXT,
+        blocking_task TEXT,
+        blocking_error TEXT
+    );
+    CREATE TABLE crawler_versions (
+        crawler INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        config BLOB NOT NULL,
+        created TEXT NOT NULL,
+        PRIMARY KEY (crawler, version)
+    ) WITHOUT ROWID;
+    CREATE TABLE crawler_tasks (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        crawler INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        time REAL NOT NULL,
+        state TEXT NOT NULL,
+        urls BLOB,
+        writes INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX crawler_tasks_recent ON crawler_tasks (crawler, kind, time);
+    CREATE TABLE crawls (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        crawler INTEGER NOT NULL,
+        task TEXT NOT NULL,
+        config BLOB NOT NULL,
+        state TEXT NOT NULL,
+        pages INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE TABLE crawl_urls (
+        place INTEGER PRIMARY KEY,
+        crawl INTEGER NOT NULL,
+        url TEXT NOT NULL,
+        depth INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        seed INTEGER NOT NULL,
+        status TEXT,
+        category TEXT,
+        reason TEXT,
+        readable TEXT,
+        given BLOB,
+        remembered BLOB,
+        UNIQUE (crawl, url)
+    );
+    CREATE INDEX crawl_urls_waiting ON crawl_urls (crawl, depth, place) WHERE status IS NULL;
+    """,
+    """
+    CREATE TABLE events (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        time INTEGER NOT NULL,
+        index_name TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        token TEXT NOT NULL,
+        known TEXT,
+        digest BLOB UNIQUE,
+        body BLOB NOT NULL
+    );
+    CREATE INDEX events_of_index ON events (index_name, number);
+    CREATE INDEX events_of_token ON events (token, number);
+    CREATE INDEX events_of_known ON events (known, number) WHERE known IS NOT NULL;
+    CREATE INDEX events_by_time ON events (time);
+    CREATE TABLE shown (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        query TEXT NOT NULL UNIQUE,
+        time INTEGER NOT NULL,
+        index_name TEXT NOT NULL,
+        token TEXT NOT NULL,
+        body BLOB NOT NULL
+    );
+    CREATE INDEX shown_of_index ON shown (index_name, number);
+    CREATE INDEX shown_of_token ON shown (token, number) WHERE token <> '';
+    CREATE INDEX shown_by_time ON shown (time);
+    CREATE TABLE forgotten (token TEXT NOT NULL, time INTEGER NOT NULL, last INTEGER NOT NULL);
+    """,
 )
 # Kilobytes of pages a connection keeps: the writer's many, each reader's few, for there are many
 # readers and they share the mapped file.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -43,6 +44,19 @@ class _Ticket:
     error: Exception | None = None
 
 
+@dataclass
+class Beside:
+    """A transaction that queues writes beside its own work."""
+
+    connection: sqlite3.Connection
+    ids: list[int] = field(default_factory=list)
+
+    def queue(self, draft: Draft) -> int:
+        """Queue a write; returns the number it has once the transaction is kept."""
+        self.ids.append(_insert(self.connection, draft))
+        return self.ids[-1]
+
+
 class Tasks:
     """Accepted writes, in the order of their numbers; everything up to `published` is visible.
 
@@ -76,6 +90,17 @@ class Tasks:
         if ticket.error:
             raise ticket.error
         return ticket.ids
+
+    @contextmanager
+    def beside(self) -> Iterator[Beside]:
+        """Change what else the store holds, and queue the writes it comes to: all or nothing."""
+        with self._store.writing() as connection:
+            beside = Beside(connection)
+            yield beside
+        if beside.ids:
+            with self._turn:
+                self.last = max(self.last, *beside.ids)
+            self.arrived.set()
 
     def _commit(self, tickets: list[_Ticket]) -> None:
         try:

@@ -1,0 +1,108 @@
+"""One crawl of a crawler as it is stored: the configuration it goes by, and how far it came."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from svc_notebook.service.crawlers.crawler import Config, Crawler
+from svc_notebook.service.store import Store
+
+# A crawl is `over` when its pages are live; the ledger of a `dropped` one is thrown away.
+State = Literal["running", "blocked", "over", "dropped"]
+COLUMNS = "id, crawler, task, config, state"
+# Rows that are thrown away in one transaction.
+CHUNK = 5000
+
+
+@dataclass(frozen=True)
+class Crawl:
+    """A crawl: whose it is, by which task, and with the configuration of the time it began."""
+
+    id: int
+    crawler: int
+    task: str
+    config: Config
+    state: State
+
+
+def last_crawl(
+    source: Store | sqlite3.Connection,
+    crawler: int,
+    states: Sequence[State] = ("running", "blocked", "over"),
+) -> Crawl | None:
+    """Return the last crawl of a crawler that is in one of some states."""
+    sql = (
+        f"SELECT {COLUMNS} FROM crawls WHERE crawler = ? "
+        "AND state IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT 1"
+    )
+    values = crawler, msgspec.json.encode(states).decode()
+    if isinstance(source, Store):
+        return _first(source.read(sql, *values))
+    return _first(source.execute(sql, values).fetchall())
+
+
+def insert_crawl(
+    connection: sqlite3.Connection, crawler: Crawler, task: str, config: Config, state: State
+) -> int:
+    """Begin a crawl, with nothing in its ledger yet."""
+    [number] = connection.execute(
+        "INSERT INTO crawls (crawler, task, config, state) VALUES (?, ?, ?, ?) RETURNING id",
+        (crawler.number, task, msgspec.json.encode(config), state),
+    ).fetchone()
+    return int(number)
+
+
+def move_crawl(connection: sqlite3.Connection, id: int, state: State) -> None:
+    """Let a crawl pass into another state."""
+    connection.execute("UPDATE crawls SET state = ? WHERE id = ?", (state, id))
+
+
+def is_running(connection: sqlite3.Connection, id: int) -> bool:
+    """Whether a crawl is still the one its crawler makes."""
+    return bool(
+        connection.execute(
+            "SELECT 1 FROM crawls WHERE id = ? AND state = 'running'", [id]
+        ).fetchone()
+    )
+
+
+def drop_others(connection: sqlite3.Connection, crawler: int, id: int) -> None:
+    """Have no further use for the other crawls of a crawler."""
+    connection.execute(
+        "UPDATE crawls SET state = 'dropped' WHERE crawler = ? AND id <> ?", (crawler, id)
+    )
+
+
+def sweep_crawls(connection: sqlite3.Connection) -> bool:
+    """Throw some of the dropped ledgers away; tells whether there may be more."""
+    gone = connection.execute(
+        "DELETE FROM crawl_urls WHERE place IN (SELECT place FROM crawl_urls "
+        "WHERE crawl IN (SELECT id FROM crawls WHERE state = 'dropped') LIMIT ?)",
+        [CHUNK],
+    ).rowcount
+    if gone < CHUNK:
+        connection.execute("DELETE FROM crawls WHERE state = 'dropped'")
+    return gone == CHUNK
+
+
+def indices_of(config: Config) -> list[str]:
+    """The full names of the indices a configuration writes to, each once."""
+    prefix = config.get("indexPrefix") or ""
+    return list(dict.fromkeys(prefix + action["indexName"] for action in config["actions"]))
+
+
+def aside(index: str, crawler: Crawler) -> str:
+    """Name the index in which a reindex gathers what will take the place of another's."""
+    return f"{index}_tmp_{crawler.id[:8]}"
+
+
+def _first(rows: Sequence[tuple[Any, ...]]) -> Crawl | None:
+    if not rows:
+        return None
+    number, crawler, task, config, state = rows[0]
+    return Crawl(number, crawler, task, msgspec.json.decode(config), state)

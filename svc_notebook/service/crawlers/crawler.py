@@ -1,0 +1,108 @@
+"""One crawler as it is stored, with every configuration it had."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+
+from svc_notebook.errors import Refused
+from svc_notebook.service.shelf import stamp_now
+from svc_notebook.service.store import Store
+
+Config = dict[str, Any]
+COLUMNS = (
+    "number, id, name, created, updated, running, version, due, began, ended, "
+    "blocking_task, blocking_error"
+)
+# Configurations that are kept of each crawler, the present one included.
+VERSIONS = 100
+
+
+@dataclass(frozen=True)
+class Crawler:
+    """How a crawler stands.
+
+    `began` and `ended` are those of its last reindex, `due` is when its schedule has the next.
+    """
+
+    number: int
+    id: str
+    name: str
+    created: str
+    updated: str
+    running: bool
+    version: int
+    due: float | None
+    began: str | None
+    ended: str | None
+    blocking_task: str | None
+    blocking_error: str | None
+
+    @property
+    def blocked(self) -> bool:
+        """Whether a task that failed keeps it from crawling."""
+        return self.blocking_task is not None
+
+
+def find_crawler(store: Store, id: str) -> Crawler:
+    """Return a crawler; raises `Refused`, as one nobody has a right to (api.md, Errors)."""
+    rows = store.read(f"SELECT {COLUMNS} FROM crawlers WHERE id = ?", id)
+    if not rows:
+        raise Refused(f"Crawler {id[:80]} does not exist", status=403)
+    return Crawler(*rows[0])
+
+
+def read_crawlers(store: Store) -> list[Crawler]:
+    """All crawlers, in the order they were made."""
+    return [Crawler(*row) for row in store.read(f"SELECT {COLUMNS} FROM crawlers ORDER BY number")]
+
+
+def read_config(store: Store, crawler: Crawler) -> Config:
+    """A crawler's present configuration."""
+    [[config]] = store.read(
+        "SELECT config FROM crawler_versions WHERE crawler = ? AND version = "
+        "(SELECT version FROM crawlers WHERE number = ?)",
+        crawler.number,
+        crawler.number,
+    )
+    return dict(msgspec.json.decode(config))
+
+
+def insert_crawler(connection: sqlite3.Connection, name: str, config: Config) -> str:
+    """Make a crawler, which waits to be run; returns its id."""
+    made, now = str(uuid4()), stamp_now()
+    [number] = connection.execute(
+        "INSERT INTO crawlers (id, name, created, updated) VALUES (?, ?, ?, ?) RETURNING number",
+        (made, name, now, now),
+    ).fetchone()
+    add_version(connection, number, config)
+    return made
+
+
+def change_crawler(connection: sqlite3.Connection, number: int, **changes: Any) -> None:
+    """Write down what has changed about a crawler."""
+    columns = ", ".join(f"{name} = ?" for name in changes)
+    connection.execute(
+        f"UPDATE crawlers SET {columns} WHERE number = ?", (*changes.values(), number)
+    )
+
+
+def add_version(connection: sqlite3.Connection, number: int, config: Mapping[str, Any]) -> None:
+    """Give a crawler another configuration; those before it are kept, as far as there is room."""
+    [version] = connection.execute(
+        "UPDATE crawlers SET version = version + 1, updated = ? WHERE number = ? RETURNING version",
+        (stamp_now(), number),
+    ).fetchone()
+    connection.execute(
+        "INSERT INTO crawler_versions VALUES (?, ?, ?, ?)",
+        (number, version, msgspec.json.encode(config), stamp_now()),
+    )
+    connection.execute(
+        "DELETE FROM crawler_versions WHERE crawler = ? AND version <= ?",
+        (number, version - VERSIONS),
+    )

@@ -1,0 +1,266 @@
+"""Every crawler of the service: made, changed, told what to do, and asked how it went."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from svc_notebook.api.shapes import CrawlTest, UrlStatistic
+from svc_notebook.errors import BadInput, Refused, TooMany
+from svc_notebook.service.crawlers.crawl import last_crawl
+from svc_notebook.service.crawlers.crawler import (
+    Config,
+    Crawler,
+    add_version,
+    change_crawler,
+    find_crawler,
+    insert_crawler,
+    read_config,
+    read_crawlers,
+)
+from svc_notebook.service.crawlers.crew import Crew
+from svc_notebook.service.crawlers.parts import Parts
+from svc_notebook.service.crawlers.permits import (
+    check_config,
+    check_name,
+    find_fault,
+    need_crawl,
+    next_due,
+)
+from svc_notebook.service.crawlers.reindex import begin_reindex, give_up
+from svc_notebook.service.crawlers.task import Kind, count_recent, find_task, insert_task
+from svc_notebook.service.crawlers.trial import try_url
+from svc_notebook.service.shelf import stamp_now
+
+DAY = 24 * 3600
+CALLS = 200  # of crawled URLs in a day (api.md, Limits)
+EXTRA = 9999  # URLs in `extraUrls` (api-notes, section 13)
+TRIALS = 4  # at one time: each keeps one of the threads that answer writes
+
+
+class Crawlers:
+    """Lives from `start` to `stop`; what changes is on the disk before it is answered."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._crew = Crew(parts)
+        self._trials = threading.BoundedSemaphore(TRIALS)
+
+    def start(self) -> None:
+        """Go on with the crawls that were under way."""
+        self._crew.start()
+
+    def stop(self) -> None:
+        """Leave crawls as they are; they go on at the next start."""
+        self._crew.stop()
+
+    def all(self) -> list[Crawler]:
+        """Every crawler, in the order they were made."""
+        return read_crawlers(self._parts.store)
+
+    def find(self, id: str) -> Crawler:
+        """One crawler; raises `Refused`."""
+        return find_crawler(self._parts.store, id)
+
+    def config(self, crawler: Crawler) -> Config:
+        """A crawler's present configuration."""
+        return read_config(self._parts.store, crawler)
+
+    def is_reindexing(self, crawler: Crawler) -> bool:
+        """Whether a whole crawl is under way, be it paused."""
+        return last_crawl(self._parts.store, crawler.number, ("running",)) is not None
+
+    def create(self, name: str, config: Config) -> str:
+        """Make a crawler; returns its id."""
+        own = self._own(config)
+        check_config(self._parts, own)
+        with self._parts.store.writing() as connection:
+            return insert_crawler(connection, check_name(name), own)
+
+    def update(self, id: str, name: str | None, config: Config | None) -> str:
+        """Give a crawler another name or configuration; returns the task's id."""
+        crawler = self.find(id)
+        if name is None and config is None:
+            raise BadInput("give a `name` or a `config`")
+        changes = {} if name is None else {"name": check_name(name), "updated": stamp_now()}
+        return self._change(crawler, "update", changes, config and self._own(config))
+
+    def configure(self, id: str, changes: Config) -> str:
+        """Change top-level members of a configuration; returns the task's id."""
+        need_crawl()
+        from svc_notebook.service.crawl.configuration import merge
+
+        crawler = self.find(id)
+        return self._change(crawler, "update", {}, merge(self.config(crawler), changes))
+
+    def run(self, id: str) -> str:
+        """Let a crawler go on, or wait for its schedule; returns the task's id."""
+        crawler = self.find(id)
+        due = crawler.due if crawler.running else self._next_due(self.config(crawler))
+        return self._change(crawler, "run", {"running": True, "due": due})
+
+    def pause(self, id: str) -> str:
+        """Let a crawler rest; returns the task's id."""
+        return self._change(self.find(id), "pause", {"running": False})
+
+    def reindex(self, id: str) -> str:
+        """Begin a whole crawl, in place of one under way; returns the task's id."""
+        crawler = self.find(id)
+        need_crawl()
+        task = begin_reindex(self._parts, crawler)
+        self._crew.call()
+        return task
+
+    def crawl(self, id: str, urls: Sequence[str], save: bool | None) -> str:
+        """Visit URLs now; returns the task's id."""
+        crawler = self.find(id)
+        need_crawl()
+        for number, url in enumerate(urls):
+            check_url(url, f"urls[{number}]")
+        if not urls:
+            raise BadInput("`urls` is empty: name those that are to be crawled")
+        config, now = self.config(crawler), self._parts.clock()
+        if fault := find_fault(self._parts, config):
+            raise BadInput(fault)
+        if count_recent(self._parts.store, crawler, "urls", now - DAY) >= CALLS:
+            raise Refused(f"{CALLS} calls a day are the most; crawl the rest later", status=429)
+        named = list(dict.fromkeys(urls))
+        kept = self._with_urls(crawler, config, named, save)
+        with self._parts.store.writing() as connection:
+            if kept:
+                add_version(connection, crawler.number, kept)
+            task = insert_task(connection, crawler, "urls", now, named)
+        self._crew.call()
+        return task
+
+    def is_pending(self, id: str, task: str) -> bool:
+        """Whether a task is still to do, or what came of it not to be seen yet."""
+        found = find_task(self._parts.store, self.find(id), task)
+        return found.open or found.writes > self._parts.tasks.published
+
+    def cancel(self, id: str, task: str) -> None:
+        """Give up the crawl that blocks a crawler, and what it gathered."""
+        crawler = self.find(id)
+        find_task(self._parts.store, crawler, task)
+        if task != crawler.blocking_task:
+            raise BadInput(f"the task {task} does not block the crawler {crawler.name}")
+        due = self._next_due(self.config(crawler))
+        with self._parts.tasks.beside() as beside:
+            give_up(beside, crawler)
+            change_crawler(beside.connection, crawler.number, due=due)
+        self._crew.call()
+
+    def statistics(self, id: str) -> list[UrlStatistic]:
+        """How the URLs of the last crawl ended, those of most first."""
+        crawl = last_crawl(self._parts.store, self.find(id).number)
+        rows = self._parts.store.read(
+            "SELECT reason, status, category, readable, count(*) FROM crawl_urls "
+            "WHERE crawl = ? AND status IS NOT NULL AND (kind = 'page' OR status = 'FAILED') "
+            "GROUP BY reason, status, category ORDER BY count(*) DESC, reason",
+            crawl.id if crawl else 0,
+        )
+        return [
+            {"reason": r, "status": s, "category": c, "readable": text, "count": count}
+            for r, s, c, text, count in rows
+        ]
+
+    def test(self, id: str, url: str, changes: Config | None) -> CrawlTest:
+        """Try one URL, with another configuration if that is given; raises `TooMany`."""
+        crawler = self.find(id)
+        need_crawl()
+        from svc_notebook.service.crawl.configuration import merge
+
+        check_url(url, "url")
+        config = merge(self.config(crawler), changes or {})
+        check_config(self._parts, config)
+        if not self._trials.acquire(blocking=False):
+            raise TooMany(f"{TRIALS} URLs are being tried already; try again")
+        try:
+            return self._crew.run(try_url(self._parts, config, url))
+        finally:
+            self._trials.release()
+
+    def domains(self) -> list[str]:
+        """The domains that crawlers begin at, each once."""
+        configs = [self.config(crawler) for crawler in self.all()]
+        urls = (url for one in configs for name in BEGINNINGS for url in one.get(name) or ())
+        return sorted({host for url in urls if (host := urlsplit(url).hostname)})
+
+    def _own(self, config: Config) -> Config:
+        """A configuration of this application, unless it says another."""
+        return {"appId": self._parts.keyring.facts["appId"], **config}
+
+    def _change(
+        self,
+        crawler: Crawler,
+        kind: Kind,
+        changes: Mapping[str, Any],
+        config: Config | None = None,
+    ) -> str:
+        """Change a crawler, and its configuration if that is given; returns the task's id."""
+        own = dict(changes)
+        if config is not None:
+            check_config(self._parts, config)
+            own["due"] = self._next_due(config)
+        with self._parts.store.writing() as connection:
+            if config is not None:
+                add_version(connection, crawler.number, config)
+            if own:
+                change_crawler(connection, crawler.number, **own)
+            task = insert_task(connection, crawler, kind, self._parts.clock())
+        self._crew.call()
+        return task
+
+    def _next_due(self, config: Config) -> float | None:
+        return next_due(config, self._parts.clock())
+
+    def _with_urls(
+        self, crawler: Crawler, config: Config, urls: Sequence[str], save: bool | None
+    ) -> Config | None:
+        """The configuration with URLs that later crawls shall visit; None where it stays.
+
+        Unless told, those are added that the last whole crawl did not index (api-notes,
+        section 13).
+        """
+        known = {url for name in BEGINNINGS for url in config.get(name) or ()}
+        indexed = set() if save else self._indexed(crawler, urls)
+        new = [url for url in urls if save is not False and url not in known | indexed]
+        if not new:
+            return None
+        extra = [*(config.get("extraUrls") or ()), *new]
+        if len(extra) > EXTRA:
+            raise BadInput(f"`extraUrls` would have {len(extra)} URLs; {EXTRA} are the most")
+        return {**config, "extraUrls": extra}
+
+    def _indexed(self, crawler: Crawler, urls: Sequence[str]) -> set[str]:
+        crawl = last_crawl(self._parts.store, crawler.number, ("over",))
+        return {
+            url
+            for url in urls
+            if crawl
+            and self._parts.store.read(
+                "SELECT 1 FROM crawl_urls WHERE crawl = ? AND url = ? AND status = 'DONE'",
+                crawl.id,
+                url,
+            )
+        }
+
+
+# Where a configuration names URLs to begin at.
+BEGINNINGS = ("startUrls", "sitemaps", "extraUrls")
+LONGEST = 2048
+
+
+def check_url(url: str, at: str) -> None:
+    """Raise `BadInput` for what is no address of a page."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise BadInput(f"`{at}`: {url[:80]!r} is no address; give one that begins with https://")
+    if len(url) > LONGEST:
+        raise BadInput(f"`{at}` is longer than {LONGEST} characters")

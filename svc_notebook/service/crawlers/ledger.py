@@ -1,0 +1,294 @@
+"""The URLs of a crawl in SQLite: how each ended, in one transaction with the records it gave.
+
+Records travel as writes of the service's own queue, so that a kill keeps a page's outcome and its
+records, or neither; the page is then visited again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawlers.crawl import Crawl, aside, insert_crawl, is_running, last_crawl
+from svc_notebook.service.crawlers.crawler import Config, Crawler
+from svc_notebook.service.crawlers.task import end_task, keep_urls
+from svc_notebook.service.steps import Step, make_step, pack_steps
+from svc_notebook.service.store import Store
+from svc_notebook.service.tasks import Beside, Draft, Tasks
+
+if TYPE_CHECKING:
+    from svc_notebook.service.crawl.ledger import Waiting
+    from svc_notebook.service.crawl.outcome import Outcome, Remembered
+
+Given = dict[str, list[str]]
+Writes = dict[str, list[Step]]
+
+
+class CrawlLedger:
+    """The ledger of a reindex, whose records go to indices aside."""
+
+    def __init__(self, store: Store, tasks: Tasks, crawler: Crawler, crawl: Crawl) -> None:
+        self._store = store
+        self._tasks = tasks
+        self._crawler = crawler
+        self._crawl = crawl
+        before = last_crawl(store, crawler.number, ("over",))
+        self._before = before.id if before else 0
+
+    def waiting(self, n: int) -> list[Waiting]:
+        """Return the first `n` unsettled URLs, by depth, then in the order they came."""
+        from svc_notebook.service.crawl.ledger import Waiting
+
+        rows = self._store.read(
+            "SELECT url, depth, kind, seed FROM crawl_urls "
+            "WHERE crawl = ? AND status IS NULL ORDER BY depth, place LIMIT ?",
+            self._crawl.id,
+            n,
+        )
+        return [Waiting(url, depth, kind, bool(seed)) for url, depth, kind, seed in rows]
+
+    def add(self, found: Iterable[Waiting], *, limit: int | None = None) -> None:
+        """Queue those that are unknown, as long as fewer than `limit` pages are known."""
+        with self._store.writing() as connection:
+            if is_running(connection, self._crawl.id):
+                add_urls(connection, self._crawl.id, found, limit)
+
+    def settle(
+        self, outcomes: Sequence[Outcome], found: Iterable[Waiting], *, limit: int | None = None
+    ) -> None:
+        """Keep how visits ended with their records, and queue what they found: all or nothing.
+
+        A crawl that was given up meanwhile takes nothing more.
+        """
+        with self._tasks.beside() as beside:
+            if not is_running(beside.connection, self._crawl.id):
+                return
+            known = read_rows(beside.connection, self._crawl.id, [one.url for one in outcomes])
+            fresh = [one for one in outcomes if known.get(one.url, _NEW)[0] is None]
+            ended = [check_records(outcome) for outcome in fresh]
+            settle_urls(beside.connection, self._crawl.id, ended)
+            writes = [{aside(i, self._crawler): s for i, s in own.items()} for _, own in ended]
+            queue_writes(beside, self._crawl.task, writes)
+            add_urls(beside.connection, self._crawl.id, found, limit)
+
+    def remembered(self, url: str) -> Remembered | None:
+        """Return what the last whole crawl kept of a URL, if it had anything to remember."""
+        from svc_notebook.service.crawl.outcome import Remembered
+
+        rows = self._store.read(
+            "SELECT remembered FROM crawl_urls WHERE crawl = ? AND url = ?", self._before, url
+        )
+        if not rows or rows[0][0] is None:
+            return None
+        return msgspec.msgpack.decode(rows[0][0], type=Remembered)
+
+
+class TaskLedger:
+    """The URLs of one task, whose records go where the crawler's do at the time.
+
+    That is aside while it reindexes, else into the live indices, in place of what the same URL
+    gave before.
+    """
+
+    def __init__(
+        self, store: Store, tasks: Tasks, crawler: Crawler, task: str, config: Config
+    ) -> None:
+        self._store = store
+        self._tasks = tasks
+        self._crawler = crawler
+        self._task = task
+        self._config = config
+
+    def waiting(self, n: int) -> list[Waiting]:
+        """Return the first `n` URLs that were not visited yet."""
+        from svc_notebook.service.crawl.ledger import Waiting
+
+        rows = self._store.read("SELECT urls FROM crawler_tasks WHERE id = ?", self._task)
+        return [Waiting(url, seed=True) for url in _urls(rows)[:n]]
+
+    def add(self, found: Iterable[Waiting], *, limit: int | None = None) -> None:
+        """Queue nothing: a task has the URLs it was given, and no others."""
+
+    def settle(
+        self, outcomes: Sequence[Outcome], found: Iterable[Waiting], *, limit: int | None = None
+    ) -> None:
+        """Keep how visits ended, with their records, as above; what was found is left."""
+        with self._tasks.beside() as beside:
+            connection = beside.connection
+            left = _urls(
+                connection.execute("SELECT urls FROM crawler_tasks WHERE id = ?", [self._task])
+            )
+            fresh = [one for one in outcomes if one.url in left]
+            crawl, home = self._home(connection)
+            for outcome in fresh:
+                self._settle(beside, crawl, outcome, live=home)
+            visited = {one.url for one in fresh}
+            remaining = [url for url in left if url not in visited]
+            if remaining:
+                keep_urls(connection, self._task, remaining, 0)
+            else:
+                end_task(connection, self._task, "done")
+
+    def remembered(self, url: str) -> Remembered | None:
+        """Remember nothing: whoever names a URL wants it read again."""
+        return None
+
+    def _home(self, connection: sqlite3.Connection) -> tuple[int, bool]:
+        """The ledger to write to, and whether its records are live."""
+        if crawl := last_crawl(connection, self._crawler.number, ("running",)):
+            return crawl.id, False
+        if crawl := last_crawl(connection, self._crawler.number, ("over",)):
+            return crawl.id, True
+        return insert_crawl(connection, self._crawler, self._task, self._config, "over"), True
+
+    def _settle(self, beside: Beside, crawl: int, outcome: Outcome, *, live: bool) -> None:
+        connection = beside.connection
+        known = read_rows(connection, crawl, [outcome.url])
+        outcome, writes = check_records(outcome)
+        settle_urls(connection, crawl, [(outcome, writes)])
+        before = known.get(outcome.url, _NEW)[1] if outcome.status == "DONE" else {}
+        for index, ids in before.items():
+            now = {step.id for step in writes.get(index, ())}
+            gone = [one for one in ids if one not in now]
+            kept = given_elsewhere(connection, crawl, outcome.url, index, gone)
+            writes.setdefault(index, []).extend(
+                Step("deleteObject", one) for one in gone if one not in kept
+            )
+        named = {i if live else aside(i, self._crawler): steps for i, steps in writes.items()}
+        queue_writes(beside, self._task, [named])
+
+
+def check_records(outcome: Outcome) -> tuple[Outcome, Writes]:
+    """Make an outcome's records writes; one that no index can take fails the whole page."""
+    try:
+        return outcome, {
+            index: [make_step("addObject", record, "record") for record in records]
+            for index, records in outcome.records.items()
+        }
+    except BadInput as error:
+        failed = replace(
+            outcome,
+            status="FAILED",
+            category="indexing",
+            reason="invalid_record",
+            readable=str(error),
+            yielded=(),
+            remember=None,
+        )
+        return failed, {}
+
+
+def queue_writes(beside: Beside, task: str, writes: Sequence[Writes]) -> None:
+    """Queue the writes of some pages, one for each index, and let the task wait for them."""
+    by_index: Writes = {}
+    for own in writes:
+        for index, steps in own.items():
+            by_index.setdefault(index, []).extend(steps)
+    for index, steps in by_index.items():
+        if steps:
+            number = beside.queue(Draft(index, "steps", pack_steps(steps)))
+            beside.connection.execute(
+                "UPDATE crawler_tasks SET writes = ? WHERE id = ?", (number, task)
+            )
+
+
+def add_urls(
+    connection: sqlite3.Connection, crawl: int, found: Iterable[Waiting], limit: int | None
+) -> None:
+    """Add the URLs that are unknown; sitemaps do not count against the limit."""
+    fresh = {one.url: one for one in found}
+    pages = [one for one in fresh.values() if one.kind == "page"]
+    sitemaps = [one for one in fresh.values() if one.kind != "page"]
+    _insert(connection, crawl, sitemaps, -1)
+    if pages:
+        [known] = connection.execute("SELECT pages FROM crawls WHERE id = ?", [crawl]).fetchone()
+        room = -1 if limit is None else max(0, limit - known)
+        added = _insert(connection, crawl, pages, room)
+        connection.execute("UPDATE crawls SET pages = pages + ? WHERE id = ?", (added, crawl))
+
+
+def _insert(connection: sqlite3.Connection, crawl: int, found: Sequence[Waiting], room: int) -> int:
+    """Insert the first of some URLs that are unknown, as many as there is room for."""
+    rows = [(one.url, one.depth, one.kind, int(one.seed)) for one in found]
+    return connection.execute(
+        "INSERT INTO crawl_urls (crawl, url, depth, kind, seed) "
+        "SELECT ?, json_extract(new.value, '$[0]'), json_extract(new.value, '$[1]'), "
+        "json_extract(new.value, '$[2]'), json_extract(new.value, '$[3]') "
+        "FROM json_each(?) AS new WHERE NOT EXISTS (SELECT 1 FROM crawl_urls "
+        "WHERE crawl = ? AND url = json_extract(new.value, '$[0]')) "
+        "ORDER BY new.key LIMIT ?",
+        (crawl, msgspec.json.encode(rows).decode(), crawl, room),
+    ).rowcount
+
+
+def settle_urls(
+    connection: sqlite3.Connection, crawl: int, ended: Iterable[tuple[Outcome, Writes]]
+) -> None:
+    """Write down how URLs ended, and what each gave."""
+    connection.executemany(
+        "INSERT INTO crawl_urls (crawl, url, depth, kind, seed, status, category, reason, "
+        "readable, given, remembered) VALUES (?, ?, ?, 'page', 0, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (crawl, url) DO UPDATE SET status = excluded.status, "
+        "category = excluded.category, reason = excluded.reason, readable = excluded.readable, "
+        "given = CASE excluded.status WHEN 'DONE' THEN excluded.given ELSE given END, "
+        "remembered = excluded.remembered",
+        [
+            (
+                crawl,
+                one.url,
+                one.depth,
+                one.status,
+                one.category,
+                one.reason,
+                one.readable,
+                _given(writes),
+                msgspec.msgpack.encode(one.remember) if one.remember else None,
+            )
+            for one, writes in ended
+        ],
+    )
+
+
+def read_rows(
+    connection: sqlite3.Connection, crawl: int, urls: Sequence[str]
+) -> dict[str, tuple[str | None, Given]]:
+    """How some URLs ended so far and what they gave; those that are unknown are left out."""
+    rows = connection.execute(
+        "SELECT url, status, given FROM crawl_urls WHERE crawl = ? "
+        "AND url IN (SELECT value FROM json_each(?))",
+        (crawl, msgspec.json.encode(urls).decode()),
+    )
+    return {url: (status, msgspec.json.decode(given or b"{}")) for url, status, given in rows}
+
+
+def given_elsewhere(
+    connection: sqlite3.Connection, crawl: int, url: str, index: str, ids: Sequence[str]
+) -> set[str]:
+    """Of some records that a URL no longer gives, those that another one does."""
+    if not ids:
+        return set()
+    rows = connection.execute(
+        "SELECT DISTINCT named.value FROM crawl_urls AS other, json_each(other.given) AS one, "
+        "json_each(one.value) AS named WHERE other.crawl = ? AND other.url <> ? "
+        "AND other.given IS NOT NULL AND one.key = ? "
+        "AND named.value IN (SELECT value FROM json_each(?))",
+        (crawl, url, index, msgspec.json.encode(ids).decode()),
+    )
+    return {name for (name,) in rows}
+
+
+_NEW: tuple[None, Given] = (None, {})
+
+
+def _given(writes: Writes) -> str | None:
+    given = {index: [step.id for step in steps] for index, steps in writes.items()}
+    return msgspec.json.encode(given).decode() if given else None
+
+
+def _urls(rows: Iterable[tuple[bytes | None]]) -> list[str]:
+    return [url for (urls,) in rows if urls for url in msgspec.json.decode(urls)]

@@ -1,0 +1,114 @@
+"""What a configuration must have before it is kept, and before a crawl goes by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.api.checking import check_members
+from svc_notebook.api.parameters import Settings
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawlers.crawl import indices_of
+from svc_notebook.service.crawlers.crawler import Config
+from svc_notebook.service.crawlers.parts import Parts
+from svc_notebook.service.engine import Index
+from svc_notebook.service.engine.shape import check_entries
+from svc_notebook.service.replicas import check_links, read_links
+
+if TYPE_CHECKING:
+    from svc_notebook.service.crawl.configuration import Configuration
+
+# What a crawl does to its indices; the key it is given needs no right besides.
+RIGHTS = ("addObject", "deleteObject", "deleteIndex", "settings", "editSettings")
+NAME = 64
+INDEX_NAME = 200  # an index aside has a longer name, which must be one, too
+
+
+def need_crawl() -> None:
+    """Raise `BadInput` where the packages that crawl are not installed."""
+    try:
+        import_module("svc_notebook.service.crawl.frontier")
+    except ModuleNotFoundError as error:
+        raise BadInput(
+            f"the local service cannot crawl without {error.name}: "
+            'pip install "svc-notebook[crawl]", then start it again'
+        ) from error
+
+
+def check_name(name: str) -> str:
+    """Return a name a crawler can have; raises `BadInput`."""
+    if not name.strip() or len(name) > NAME:
+        raise BadInput(f"`name` should have 1 to {NAME} characters")
+    return name
+
+
+def check_config(parts: Parts, config: Mapping[str, Any]) -> Configuration:
+    """Read a configuration that is to be kept; raises `BadInput` naming what it may not hold."""
+    need_crawl()
+    from svc_notebook.service.crawl.configuration import read_configuration
+
+    read = read_configuration(config)
+    if fault := find_fault(parts, dict(config)):
+        raise BadInput(fault)
+    for index in indices_of(dict(config)):
+        if len(index) > INDEX_NAME:
+            raise BadInput(f"`indexName`: {index[:80]}... has more than {INDEX_NAME} characters")
+    for index, settings in read.initial_settings.items():
+        check_initial(parts, index, settings)
+    next_due(config, parts.clock())
+    return read
+
+
+def check_initial(parts: Parts, index: str, settings: Mapping[str, Any]) -> None:
+    """Raise `BadInput` for settings that an index could not have."""
+    at = f"initialIndexSettings.{index}"
+    check_members(settings, Settings, at)
+    try:
+        check_entries(settings)
+        Index(dict(settings))
+        check_links(parts.catalog, index, read_links(settings.get("replicas") or ()))
+    except BadInput as error:
+        raise BadInput(f"`{at}`: {error}") from None
+
+
+def find_fault(parts: Parts, config: Config) -> str:
+    """Say why a crawl could not write; nothing, if it can."""
+    own = parts.keyring.facts["appId"]
+    if config.get("appId") != own:
+        return f"`appId`: this service is {own}, not {config.get('appId')}"
+    return _fault_of_key(parts, config) or _fault_of_indices(parts, config)
+
+
+def next_due(config: Mapping[str, Any], now: float) -> float | None:
+    """When a configuration's schedule has the next crawl; raises `BadInput`."""
+    if not config.get("schedule"):
+        return None
+    from svc_notebook.service.crawl.schedule import read_schedule
+
+    moment = read_schedule(config["schedule"]).after(datetime.fromtimestamp(now, UTC))
+    return moment.timestamp() if moment else None
+
+
+def _fault_of_key(parts: Parts, config: Config) -> str:
+    value = config.get("apiKey")
+    if not value or value == parts.keyring.facts["adminKey"]:
+        return ""
+    keys = parts.keyring.find(value)
+    if not keys:
+        return "`apiKey`: there is no such key; make one, or leave it out for the admin's"
+    for index in indices_of(config):
+        held = {r for key in keys if key.reaches(index) for r in key.fields.get("acl", ())}
+        if missing := [right for right in RIGHTS if right not in held]:
+            return f"`apiKey`: on the index {index} the key lacks {', '.join(missing)}"
+    return ""
+
+
+def _fault_of_indices(parts: Parts, config: Config) -> str:
+    for index in indices_of(config):
+        shelf = parts.catalog.get(index)
+        if shelf and shelf.leader:
+            primary = parts.catalog.family(shelf)[0].name
+            return f"`indexName`: {index} is a replica of {primary}; crawl into {primary}"
+    return ""

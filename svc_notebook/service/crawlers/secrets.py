@@ -1,0 +1,45 @@
+"""What of a configuration nobody may read in the logs: keys, logins, headers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from svc_notebook.service.logs import shorten
+
+STARS = "****"
+
+
+def hide_secrets(value: Any) -> Any:
+    """Return JSON without the secrets in it, wherever they are."""
+    if isinstance(value, Mapping):
+        return {name: HIDDEN.get(name, hide_secrets)(held) for name, held in value.items()}
+    if isinstance(value, list):
+        return [hide_secrets(one) for one in value]
+    return value
+
+
+def hide_in_body(body: bytes) -> bytes:
+    """The same of a request's body; one that cannot be read is not shown at all."""
+    try:
+        return msgspec.json.encode(hide_secrets(msgspec.json.decode(body))) if body else b""
+    except (msgspec.MsgspecError, RecursionError):
+        return b""
+
+
+def _hide_key(value: Any) -> str:
+    return shorten(value) if isinstance(value, str) else STARS
+
+
+def _hide(value: Any) -> str:
+    return STARS
+
+
+HIDDEN: Mapping[str, Callable[[Any], Any]] = {
+    "apiKey": _hide_key,
+    "headers": _hide,
+    "login": _hide,
+    "proxy": _hide,
+}

@@ -1,0 +1,113 @@
+"""What a crawler was told to do, and whether that is still to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+from uuid import uuid4
+
+import msgspec
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawlers.crawler import Crawler
+from svc_notebook.service.store import Store
+
+Kind = Literal["run", "pause", "update", "reindex", "urls"]
+State = Literal["pending", "blocked", "cancelled", "done"]
+# Tasks of each crawler that are kept once they are done.
+KEPT = 1000
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task; `urls` are those it has still to visit, `writes` is the last write it came to."""
+
+    id: str
+    kind: Kind
+    state: State
+    writes: int = 0
+    urls: tuple[str, ...] = field(default=())
+
+    @property
+    def open(self) -> bool:
+        """Whether something is still to do, be it only to cancel it."""
+        return self.state in ("pending", "blocked")
+
+
+def find_task(store: Store, crawler: Crawler, id: str) -> Task:
+    """Return a task of a crawler; raises `BadInput`."""
+    rows = store.read(
+        f"SELECT {COLUMNS} FROM crawler_tasks WHERE crawler = ? AND id = ?", crawler.number, id
+    )
+    if not rows:
+        raise BadInput(f"the crawler {crawler.name} has no task {id[:80]}")
+    return _read(*rows[0])
+
+
+def pending_urls(store: Store, crawler: Crawler) -> Task | None:
+    """The first task of a crawler that has URLs to visit."""
+    rows = store.read(
+        f"SELECT {COLUMNS} FROM crawler_tasks "
+        "WHERE crawler = ? AND kind = 'urls' AND state = 'pending' ORDER BY number LIMIT 1",
+        crawler.number,
+    )
+    return _read(*rows[0]) if rows else None
+
+
+def count_recent(store: Store, crawler: Crawler, kind: Kind, since: float) -> int:
+    """How many tasks of a kind a crawler took since a moment."""
+    [[count]] = store.read(
+        "SELECT count(*) FROM crawler_tasks WHERE crawler = ? AND kind = ? AND time > ?",
+        crawler.number,
+        kind,
+        since,
+    )
+    return int(count)
+
+
+def insert_task(
+    connection: sqlite3.Connection,
+    crawler: Crawler,
+    kind: Kind,
+    time: float,
+    urls: Sequence[str] = (),
+) -> str:
+    """Write down a task, done unless there is more to it; returns its id."""
+    made = str(uuid4())
+    state = "pending" if kind in ("reindex", "urls") else "done"
+    connection.execute(
+        "INSERT INTO crawler_tasks (id, crawler, kind, time, state, urls) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        (made, crawler.number, kind, time, state, msgspec.json.encode(urls) if urls else None),
+    )
+    connection.execute(
+        "DELETE FROM crawler_tasks WHERE crawler = ? AND state IN ('done', 'cancelled') "
+        "AND number <= (SELECT max(number) FROM crawler_tasks) - ?",
+        (crawler.number, KEPT),
+    )
+    return made
+
+
+def end_task(connection: sqlite3.Connection, id: str, state: State, writes: int = 0) -> None:
+    """Say how a task ended, and which write makes that visible."""
+    connection.execute(
+        "UPDATE crawler_tasks SET state = ?, writes = max(writes, ?), urls = NULL WHERE id = ?",
+        (state, writes, id),
+    )
+
+
+def keep_urls(connection: sqlite3.Connection, id: str, left: Sequence[str], writes: int) -> None:
+    """Say which URLs a task has still to visit."""
+    connection.execute(
+        "UPDATE crawler_tasks SET urls = ?, writes = max(writes, ?) WHERE id = ?",
+        (msgspec.json.encode(left), writes, id),
+    )
+
+
+COLUMNS = "id, kind, state, writes, urls"
+
+
+def _read(id: str, kind: Kind, state: State, writes: int, urls: bytes | None) -> Task:
+    return Task(id, kind, state, writes, tuple(msgspec.json.decode(urls)) if urls else ())

@@ -1,0 +1,86 @@
+"""Try one URL with a configuration: what it would give is told, and nothing is kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.api.shapes import CrawlTest
+from svc_notebook.errors import SvcError
+from svc_notebook.service.crawlers.crawler import Config
+from svc_notebook.service.crawlers.parts import Parts
+from svc_notebook.service.crawlers.work import open_tools
+from svc_notebook.service.shelf import stamp_now
+
+if TYPE_CHECKING:
+    from svc_notebook.service.crawl.outcome import Outcome, Yielded
+
+# Less than clients wait for an answer.
+SECONDS = 25
+
+
+async def try_url(parts: Parts, config: Config, url: str) -> CrawlTest:
+    """Visit one URL; whatever goes wrong is part of the answer."""
+    from svc_notebook.service.crawl.ledger import Waiting
+    from svc_notebook.service.crawl.visiting import visit
+
+    began = stamp_now()
+    try:
+        async with asyncio.timeout(SECONDS), open_tools(parts, config) as tools:
+            configuration, fetcher, extractors = tools
+            outcome = await visit(
+                configuration, Waiting(url, seed=True), fetcher=fetcher, extractors=extractors
+            )
+    except TimeoutError:
+        return _failed(began, "timeout", f"the page was not done within {SECONDS} s")
+    except SvcError as error:
+        return _failed(began, "configuration_error", str(error))
+    return _tell(began, outcome)
+
+
+def _tell(began: str, outcome: Outcome) -> CrawlTest:
+    told: CrawlTest = {
+        "startDate": began,
+        "endDate": stamp_now(),
+        "logs": [[line] for line in _lines(outcome)],
+        "records": [_records(one) for one in outcome.yielded],
+        "links": list(outcome.found),
+        "externalData": _plain(outcome.external),
+        "error": None,
+    }
+    if outcome.status != "DONE":
+        told["error"] = {"code": outcome.reason, "message": outcome.readable}
+    elif faults := [one.error for one in outcome.yielded if one.error]:
+        told["error"] = {"code": "extractor_error", "message": "; ".join(faults)}
+    return told
+
+
+def _records(yielded: Yielded) -> dict[str, Any]:
+    own = {"index": yielded.action, "type": "custom", "records": yielded.records}
+    return {"indexName": yielded.index, "records": yielded.records, "recordsPerExtractor": [own]}
+
+
+def _lines(outcome: Outcome) -> Iterable[str]:
+    yield f"Processing url '{outcome.url}'"
+    yield from outcome.logs
+    for one in outcome.yielded:
+        yield from one.logs
+
+
+def _plain(external: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: dict(data) if isinstance(data, Mapping) else data for name, data in external.items()
+    }
+
+
+def _failed(began: str, code: str, message: str) -> CrawlTest:
+    return {
+        "startDate": began,
+        "endDate": stamp_now(),
+        "logs": [],
+        "records": [],
+        "links": [],
+        "externalData": {},
+        "error": {"code": code, "message": message},
+    }

@@ -1,0 +1,128 @@
+"""The two kinds of work a crawler does: a whole crawl, and the URLs it was told to visit."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from svc_notebook.errors import SvcError
+from svc_notebook.service.crawlers.crawl import Crawl
+from svc_notebook.service.crawlers.crawler import Config, Crawler, read_config
+from svc_notebook.service.crawlers.ledger import CrawlLedger, TaskLedger
+from svc_notebook.service.crawlers.parts import Parts
+from svc_notebook.service.crawlers.permits import find_fault
+from svc_notebook.service.crawlers.reindex import block, publish
+from svc_notebook.service.crawlers.task import Task, end_task
+from svc_notebook.service.store import is_storage_trouble
+
+if TYPE_CHECKING:
+    from svc_notebook.service.crawl.configuration import Configuration
+    from svc_notebook.service.crawl.extracting.extractors import Extractors
+    from svc_notebook.service.crawl.fetcher import Fetcher
+
+Tools = tuple["Configuration", "Fetcher", "Extractors"]
+# Seconds between two looks whether writes are published, and between two tries of a full disk.
+LOOK, PAUSE = 0.02, 1.0
+
+
+async def work_reindex(
+    parts: Parts, crawler: Crawler, crawl: Crawl, stopped: asyncio.Event
+) -> None:
+    """Crawl on where a crawl was left, then publish it; what hinders that blocks the crawler."""
+    from svc_notebook.service.crawl.frontier import crawl as visit_all
+
+    ledger = CrawlLedger(parts.store, parts.tasks, crawler, crawl)
+
+    async def go_on() -> None:
+        async with open_tools(parts, crawl.config) as (configuration, fetcher, extractors):
+            await visit_all(
+                configuration, ledger, fetcher=fetcher, extractors=extractors, stopped=stopped
+            )
+
+    fault = await _try(go_on, stopped)
+    if stopped.is_set():
+        return
+    if fault:
+        block(parts, crawler, crawl, fault)
+        return
+    await _wait_published(parts, stopped)
+    if not stopped.is_set():
+        publish(parts, crawler, crawl)
+
+
+async def work_urls(parts: Parts, crawler: Crawler, task: Task, stopped: asyncio.Event) -> None:
+    """Visit the URLs of a task; one that cannot be done at all is given up, and that is told."""
+    from svc_notebook.service.crawl.frontier import crawl as visit_all
+
+    config = read_config(parts.store, crawler)
+    ledger = TaskLedger(parts.store, parts.tasks, crawler, task.id, config)
+
+    async def visit() -> None:
+        async with open_tools(parts, config) as (configuration, fetcher, extractors):
+            await visit_all(
+                configuration,
+                ledger,
+                fetcher=fetcher,
+                extractors=extractors,
+                stopped=stopped,
+                whole=False,
+            )
+
+    fault = find_fault(parts, config) or await _try(visit, stopped)
+    if fault and not stopped.is_set():
+        sys.stderr.write(f"crawler {crawler.name}: {len(task.urls)} URLs not crawled: {fault}\n")
+        with parts.store.writing() as connection:
+            end_task(connection, task.id, "cancelled")
+
+
+@asynccontextmanager
+async def open_tools(parts: Parts, config: Config) -> AsyncIterator[Tools]:
+    """Open what visits pages, and what makes records of them."""
+    from svc_notebook.service.crawl.configuration import read_configuration
+    from svc_notebook.service.crawl.extracting.extractors import Extractors
+    from svc_notebook.service.crawl.fetcher import Fetcher
+
+    configuration = read_configuration(config)
+    extractors = Extractors()
+    try:
+        async with Fetcher(configuration, allow_private=parts.allow_private) as fetcher:
+            yield configuration, fetcher, extractors
+    finally:
+        extractors.close()
+
+
+async def _try(work: Callable[[], Awaitable[None]], stopped: asyncio.Event) -> str:
+    """Do some work; returns why it cannot be done. While the disk fails it is tried again."""
+    while not stopped.is_set():
+        try:
+            await work()
+        except SvcError as error:
+            return str(error)
+        except Exception as error:
+            if not is_storage_trouble(error):
+                traceback.print_exception(error, file=sys.stderr)
+                return f"the crawl failed: {type(error).__name__}; the service's output tells more"
+            sys.stderr.write(f"a crawl waits: {error}; free the disk or the data folder's file\n")
+            await rest(stopped, PAUSE)
+        else:
+            return ""
+    return ""
+
+
+async def _wait_published(parts: Parts, stopped: asyncio.Event) -> None:
+    """Wait until what was written so far can be counted."""
+    last = parts.tasks.last
+    while parts.tasks.published < last and not stopped.is_set():
+        await rest(stopped, LOOK)
+
+
+async def rest(stopped: asyncio.Event, seconds: float) -> None:
+    """Sleep, no longer than until the work is stopped."""
+    try:
+        await asyncio.wait_for(stopped.wait(), seconds)
+    except TimeoutError:
+        return

@@ -1,0 +1,162 @@
+"""Make, run and inspect crawlers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from svc_notebook.api import CrawlerApi
+from svc_notebook.api.shapes import (
+    Crawler,
+    CrawlerCreated,
+    CrawlerPage,
+    CrawlerTask,
+    CrawlerTaskState,
+    CrawlTest,
+    DomainPage,
+    UrlStatistics,
+)
+from svc_notebook.service.handlers.registry import Call, serves
+
+T = TypeVar("T")
+
+
+@serves(CrawlerApi.create_crawler)
+def create_crawler(call: Call, name: str, config: dict[str, Any]) -> CrawlerCreated:
+    """Make a crawler, which waits to be run."""
+    return {"id": call.service.crawlers.create(name, config)}
+
+
+@serves(CrawlerApi.list_crawlers)
+def list_crawlers(
+    call: Call,
+    *,
+    itemsPerPage: int = 20,
+    page: int = 1,
+    name: str | None = None,
+    appId: str | None = None,
+) -> CrawlerPage:
+    """List the crawlers whose name has some letters in it."""
+    wanted = (name or "").casefold()
+    found = [one for one in call.service.crawlers.all() if wanted in one.name.casefold()]
+    items = [{"id": one.id, "name": one.name} for one in found if _is_own(call, appId)]
+    shown = _take_page(items, itemsPerPage, page)
+    return {"items": shown, "itemsPerPage": itemsPerPage, "page": page, "total": len(items)}
+
+
+@serves(CrawlerApi.get_crawler)
+def get_crawler(call: Call, crawler: str, *, withConfig: bool = False) -> Crawler:
+    """Tell how a crawler stands, under both names for when its last crawl began."""
+    crawlers = call.service.crawlers
+    one = crawlers.find(crawler)
+    told: Crawler = {
+        "id": one.id,
+        "name": one.name,
+        "createdAt": one.created,
+        "updatedAt": one.updated,
+        "running": bool(one.running),
+        "reindexing": crawlers.is_reindexing(one),
+        "blocked": one.blocked,
+        "lastReindexStartedAt": one.began,
+        "lastReindexStartAt": one.began,
+        "lastReindexEndedAt": one.ended,
+    }
+    if one.blocking_task is not None:
+        told["blockingTaskId"] = one.blocking_task
+        told["blockingError"] = one.blocking_error or ""
+    if withConfig:
+        told["config"] = crawlers.config(one)
+    return told
+
+
+@serves(CrawlerApi.update_crawler)
+def update_crawler(
+    call: Call, crawler: str, name: str | None = None, config: dict[str, Any] | None = None
+) -> CrawlerTask:
+    """Give a crawler another name or configuration."""
+    return {"taskId": call.service.crawlers.update(crawler, name, config)}
+
+
+@serves(CrawlerApi.update_crawler_config)
+def update_crawler_config(call: Call, crawler: str, config: dict[str, Any]) -> CrawlerTask:
+    """Change top-level properties of the configuration."""
+    return {"taskId": call.service.crawlers.configure(crawler, config)}
+
+
+@serves(CrawlerApi.run_crawler)
+def run_crawler(call: Call, crawler: str) -> CrawlerTask:
+    """Let a crawler go on, or wait for its next schedule."""
+    return {"taskId": call.service.crawlers.run(crawler)}
+
+
+@serves(CrawlerApi.pause_crawler)
+def pause_crawler(call: Call, crawler: str) -> CrawlerTask:
+    """Let a crawler rest after the pages at hand."""
+    return {"taskId": call.service.crawlers.pause(crawler)}
+
+
+@serves(CrawlerApi.reindex_crawler)
+def reindex_crawler(call: Call, crawler: str) -> CrawlerTask:
+    """Begin a whole crawl, in place of one under way."""
+    return {"taskId": call.service.crawlers.reindex(crawler)}
+
+
+@serves(CrawlerApi.crawler_url_stats)
+def crawler_url_stats(call: Call, crawler: str) -> UrlStatistics:
+    """Count how the URLs of the last crawl ended."""
+    data = call.service.crawlers.statistics(crawler)
+    return {"count": sum(one["count"] for one in data), "data": data}
+
+
+@serves(CrawlerApi.crawl_urls)
+def crawl_urls(call: Call, crawler: str, urls: list[str], save: bool | None = None) -> CrawlerTask:
+    """Visit URLs now."""
+    return {"taskId": call.service.crawlers.crawl(crawler, urls, save)}
+
+
+@serves(CrawlerApi.test_crawler_url)
+def try_crawler_url(
+    call: Call, crawler: str, url: str, config: dict[str, Any] | None = None
+) -> CrawlTest:
+    """Try one URL without keeping anything."""
+    return call.service.crawlers.test(crawler, url, config)
+
+
+@serves(CrawlerApi.get_crawler_task)
+def get_crawler_task(call: Call, crawler: str, task_id: str) -> CrawlerTaskState:
+    """Say whether a crawler's task is still to do."""
+    return {"pending": call.service.crawlers.is_pending(crawler, task_id)}
+
+
+@serves(CrawlerApi.cancel_crawler_task)
+def cancel_crawler_task(call: Call, crawler: str, task_id: str) -> dict[str, Any]:
+    """Give up the task that blocks a crawler."""
+    call.service.crawlers.cancel(crawler, task_id)
+    return {}
+
+
+@serves(CrawlerApi.list_domains)
+def list_domains(
+    call: Call, *, appId: str | None = None, itemsPerPage: int = 20, page: int = 1
+) -> DomainPage:
+    """List the domains that crawlers begin at; nobody needs to prove that they are theirs."""
+    own = call.service.keyring.facts["appId"]
+    named = call.service.crawlers.domains() if _is_own(call, appId) else []
+    return {
+        "items": [
+            {"appId": own, "domain": domain, "verified": True, "validated": True}
+            for domain in _take_page(named, itemsPerPage, page)
+        ],
+        "itemsPerPage": itemsPerPage,
+        "page": page,
+        "total": len(named),
+    }
+
+
+def _is_own(call: Call, app_id: str | None) -> bool:
+    """Whether this service's application is wanted, as it is unless another one is named."""
+    return not app_id or app_id == call.service.keyring.facts["appId"]
+
+
+def _take_page(items: Sequence[T], size: int, page: int) -> list[T]:
+    return list(items[(page - 1) * size : page * size])
