@@ -48,10 +48,19 @@ def pack_batches(prepared: Prepared, settled: Sequence[Span] = ()) -> Iterator[B
     """Write every row that is neither dropped nor settled already, in the order of the source."""
     options = prepared.options
     cutter = Cutter(
-        prepared.dropped, settled, prepared.repeats, options.batch_bytes, len(opening(options))
-    )
+        prepared.dropped, settled, prepared.repeats, options.batch_bytes, len(opening(options)),
+        operations=_may_hold_operations(prepared),
+    )  # fmt: skip
     for texts in _written(prepared):
         yield from cutter.cut(texts)
+
+
+def _may_hold_operations(prepared: Prepared) -> bool:
+    """Whether one may stand in a row: searching every body for one takes as long as sending it."""
+    columns = prepared.plan.columns
+    named = any("_operation" in name for name in columns["column"])
+    documents = bool((columns["sent as"] == "JSON").any())
+    return documents or named or bool(prepared.options.operations)
 
 
 def _written(prepared: Prepared) -> Iterator[pa.StringArray]:
@@ -77,12 +86,15 @@ class Cutter:
         repeats: Mapping[int, int],
         largest: int,
         prefix: int,
+        *,
+        operations: bool = True,
     ) -> None:
         self._dropped = dropped
         self._settled = merge_spans(settled)
         self._repeats = repeats
         self._repeated = sorted(repeats)
         self._room = largest - len(HEAD) - len(TAIL)
+        self._operations = operations
         self._suffix_at = prefix + len('"') + HASH
         self._position = 0
 
@@ -100,7 +112,8 @@ class Cutter:
             # Every step begins with a comma; the first one's is not wanted.
             body = b"".join([HEAD, pieces[0][1:], *pieces[1:], TAIL])
             rows = int(keep[start:stop].sum())
-            yield Batch(Span(first + start, first + stop), rows, body, OPERATION not in body)
+            repeatable = not self._operations or OPERATION not in body
+            yield Batch(Span(first + start, first + stop), rows, body, repeatable)
 
     def _kept(self, span: Span) -> npt.NDArray[np.bool_]:
         keep = np.ones(span.last - span.first, dtype=np.bool_)

@@ -12,6 +12,7 @@ import httpx
 
 from svc_notebook.api import Parcel, SearchApi
 from svc_notebook.bulk.batches import Batch
+from svc_notebook.client.bodies import Packed
 from svc_notebook.client.together import run_together
 from svc_notebook.errors import CallFailed, ServiceBroken, TimedOut, TooMany, Unreachable
 
@@ -99,7 +100,9 @@ async def _send_one(
 ) -> int:
     """Send one batch until it is acknowledged; returns its task."""
     path = f"/1/indexes/{quote(index, safe='')}/batch"
-    parcel = Parcel("POST", path, {}, batch.body)
+    # Whether it may be repeated is known, but for batches that change what is stored.
+    body = Packed(batch.body, repeatable=True) if batch.repeatable else batch.body
+    parcel = Parcel("POST", path, {}, body)
     for number in range(TRIES):
         try:
             async with lanes.lane():

@@ -40,7 +40,10 @@ def pack_body(endpoint: Endpoint, body: Any) -> Packed:
     """Encode a body; bytes go as they are, records that are added get their objectID here.
 
     A record with an objectID may be added twice without harm, so the call becomes repeatable.
+    What is packed already says itself whether it is.
     """
+    if isinstance(body, Packed):
+        return body
     repeatable = endpoint.repeatable
     if not isinstance(body, bytes) and endpoint.name in _ASSIGN:
         body, repeatable = _ASSIGN[endpoint.name](body), True

@@ -97,3 +97,19 @@ def test_a_row_that_changes_what_is_stored_makes_its_batch_unrepeatable() -> Non
     sent = pack(table, id="id", dtype={"n": "json"}, action="update").batches
 
     assert [batch.repeatable for batch in sent] == [False]
+
+
+def test_an_operation_nested_by_the_names_of_columns_is_one() -> None:
+    table = pa.table({"id": ["1"], "n._operation": ["Increment"], "n.value": [1]})
+
+    sent = pack(table, id="id", nest=True, action="update").batches
+
+    assert [batch.repeatable for batch in sent] == [False]
+
+
+def test_text_about_operations_does_no_harm_twice() -> None:
+    table = pa.table({"id": ["1"], "n": ["_operation"], "m": ['{"_operation": "Add"}']})
+
+    sent = pack(table, id="id").batches
+
+    assert [batch.repeatable for batch in sent] == [True]

@@ -11,6 +11,7 @@ from svc_notebook.api import Endpoint, Parcel
 from svc_notebook.bulk.batches import Batch, Span
 from svc_notebook.bulk.sending import TRIES, Lanes, send_batches
 from svc_notebook.client import AsyncClient
+from svc_notebook.client.bodies import pack_body
 from svc_notebook.errors import (
     CallFailed,
     KeyRefused,
@@ -36,7 +37,7 @@ class Service:
             await asyncio.sleep(0.001)
             if self.failures:
                 raise self.failures.pop(0)
-            self.taken.append(parcel.body)
+            self.taken.append(pack_body(endpoint, parcel.body).content or b"")
             return {"taskID": len(self.taken), "objectIDs": []}
         finally:
             self.at_once -= 1

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.api import ENDPOINTS
-from svc_notebook.client.bodies import encode_json, pack_body
+from svc_notebook.client.bodies import Packed, encode_json, pack_body
 from svc_notebook.errors import BadInput
 
 ROWS = {row.name: row for row in ENDPOINTS}
@@ -102,6 +102,12 @@ def test_a_call_without_parameters_has_the_body_that_is_expected(
 
 def test_bytes_go_as_they_are() -> None:
     assert pack_body(ROWS["batch"], b'{"requests" : []}').content == b'{"requests" : []}'
+
+
+def test_what_is_packed_already_goes_as_it_is() -> None:
+    packed = Packed(b'{"requests":[]}', repeatable=False)
+
+    assert pack_body(ROWS["batch"], packed) is packed
 
 
 def test_an_added_record_gets_an_id_and_may_be_sent_twice() -> None:
