@@ -12,7 +12,8 @@ from functools import cache
 import httpx
 
 from svc_notebook.client.discretion import keep_keys_from_logs
-from svc_notebook.client.loopback import Loopback
+from svc_notebook.client.exchange import Reply, Request
+from svc_notebook.client.loopback import Loopback, is_plain_loopback
 
 # Shorter than the 5 s after which many servers drop an idle connection: a call that meets a
 # dropped one could not tell whether it arrived.
@@ -28,26 +29,25 @@ class Channels:
     def __init__(self, transport: httpx.AsyncBaseTransport | None = None) -> None:
         keep_keys_from_logs()
         self._transport = transport
-        self._open: dict[asyncio.AbstractEventLoop, _Channel] = {}
+        self._open: dict[asyncio.AbstractEventLoop, Channel] = {}
         # It also keeps connections from being collected along with us, unclosed.
         weakref.finalize(self, _let_go, self._open).atexit = False
 
-    async def here(self) -> httpx.AsyncClient:
-        """Return the running loop's client."""
+    async def here(self) -> Channel:
+        """Return the running loop's."""
         loop = asyncio.get_running_loop()
         channel = self._open.get(loop)
         if channel is None or channel.process != os.getpid():
             for closed in [loop for loop in self._open if loop.is_closed()]:
                 del self._open[closed]
-            channel = self._open[loop] = _Channel(self._make_client())
+            near = None if self._transport else Loopback(LIMITS)
+            channel = self._open[loop] = Channel(self._make_client(), near)
             await channel.watch_loop()
-        return channel.http
+        return channel
 
     def _make_client(self) -> httpx.AsyncClient:
-        near = self._transport or Loopback(LIMITS)
         # No proxy stands before this machine, whatever the environment says.
         mounts = {f"all://{name}": self._transport for name in LOOPBACK}
-        mounts |= {f"http://{name}": near for name in LOOPBACK}
         return httpx.AsyncClient(
             limits=LIMITS, mounts=mounts, transport=self._transport, verify=_trusted()
         )
@@ -65,23 +65,39 @@ def _trusted() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def _let_go(channels: dict[asyncio.AbstractEventLoop, _Channel]) -> None:
+def _let_go(channels: dict[asyncio.AbstractEventLoop, Channel]) -> None:
     """Close them a little later: a loop that ends now closes them itself, undisturbed."""
     for loop, channel in channels.items():
         if channel.process == os.getpid() and not loop.is_closed():
             loop.call_soon_threadsafe(loop.call_later, LINGER, channel.begin_close)
 
 
-class _Channel:
+class Channel:
     """One loop's connections: closed on request, when nobody holds them, or when the loop ends."""
 
-    def __init__(self, http: httpx.AsyncClient) -> None:
-        self.http = http
+    def __init__(self, http: httpx.AsyncClient, near: Loopback | None) -> None:
         self.process = os.getpid()
+        self._http = http
+        self._near = near
         self._closing: asyncio.Task[None] | None = None
         self._watch = self._close_with_loop()
 
+    async def exchange(self, request: Request) -> Reply:
+        """Send a request and bring its answer; raises `httpx.RequestError`."""
+        if self._near and is_plain_loopback(request.host):
+            return await self._near.exchange(request)
+        response = await self._http.request(
+            request.verb,
+            request.host + request.target,
+            content=request.content,
+            headers=request.headers,
+            auth=request.keys,
+            timeout=request.timeout,
+        )
+        return Reply(response.status_code, response.headers, response.content)
+
     async def watch_loop(self) -> None:
+        """Close when the loop does."""
         await anext(self._watch)
 
     async def _close_with_loop(self) -> AsyncGenerator[None, None]:
@@ -92,8 +108,15 @@ class _Channel:
             await self.close()
 
     def begin_close(self) -> asyncio.Task[None]:
-        self._closing = self._closing or asyncio.ensure_future(self.http.aclose())
+        """Begin to close, once."""
+        self._closing = self._closing or asyncio.ensure_future(self._aclose())
         return self._closing
 
+    async def _aclose(self) -> None:
+        await self._http.aclose()
+        if self._near:
+            await self._near.aclose()
+
     async def close(self) -> None:
+        """Close, whoever began it."""
         await asyncio.wait([self.begin_close()])

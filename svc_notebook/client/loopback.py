@@ -8,21 +8,33 @@ from __future__ import annotations
 import asyncio
 import selectors
 from collections import deque
-from collections.abc import AsyncIterable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, cast
 
 import httpcore
 import httpx
 
+from svc_notebook.client.exchange import Reply, Request
+from svc_notebook.client.hosts import is_loopback
+
 # As much as a socket gives at once: a page of a browse in two pieces rather than five.
 ROOM = 1 << 20
 # A head and a body so small leave together.
 SMALL = 1 << 16
+# These say how long their body is even where it is empty.
+WITH_BODY = ("POST", "PUT", "PATCH")
+# One system call to look at one socket; the usual kind takes four.
+_QuickSelector = getattr(selectors, "PollSelector", selectors.DefaultSelector)
 
 
-class Loopback(httpx.AsyncBaseTransport):
-    """Brings each answer whole."""
+class Loopback:
+    """Carries requests to this machine, and brings each answer whole.
+
+    Straight over the HTTP library's lower half: what the upper one does besides for each request
+    (cookies, redirects, proxies) takes longer than a small search.
+    """
 
     def __init__(self, limits: httpx.Limits) -> None:
         self._pool = httpcore.AsyncConnectionPool(
@@ -32,34 +44,58 @@ class Loopback(httpx.AsyncBaseTransport):
             network_backend=_Network(),
         )
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request and read its answer to the end."""
-        url = request.url
-        sent = httpcore.Request(
-            request.method,
-            httpcore.URL(
-                scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-            ),
-            headers=request.headers.raw,
-            content=cast("AsyncIterable[bytes]", request.stream),
-            extensions=request.extensions,
-        )
+    async def exchange(self, request: Request) -> Reply:
+        """Send a request and read its answer to the end; raises `httpx.TransportError`."""
+        sent = _make_request(request)
         with _told_as_httpx():
             answer = await self._pool.handle_async_request(sent)
             try:
                 content = await answer.aread()
             finally:
                 await answer.aclose()
-        return httpx.Response(
-            answer.status,
-            headers=answer.headers,
-            stream=httpx.ByteStream(content),
-            extensions=answer.extensions,
-        )
+        return _make_reply(answer.status, answer.headers, content)
 
     async def aclose(self) -> None:
         """Close its connections."""
         await self._pool.aclose()
+
+
+@cache
+def is_plain_loopback(host: str) -> bool:
+    """Whether an address is on this machine, and needs no TLS."""
+    return host.startswith("http://") and is_loopback(host)
+
+
+def _make_request(request: Request) -> httpcore.Request:
+    base = _read_base(request.host)
+    headers = {"host": base.netloc.decode(), **request.headers, **request.keys.headers()}
+    if request.content is not None or request.verb in WITH_BODY:
+        headers["content-length"] = str(len(request.content or b""))
+    return httpcore.Request(
+        request.verb,
+        httpcore.URL(
+            scheme=base.raw_scheme,
+            host=base.raw_host,
+            port=base.port,
+            target=base.raw_path.rstrip(b"/") + request.target.encode("ascii"),
+        ),
+        headers=[*headers.items()],
+        content=request.content,
+        extensions={"timeout": request.timeout.as_dict()},
+    )
+
+
+@cache
+def _read_base(host: str) -> httpx.URL:
+    return httpx.URL(host)
+
+
+def _make_reply(status: int, raw: Sequence[tuple[bytes, bytes]], content: bytes) -> Reply:
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
+    if "content-encoding" in headers:  # though it was asked not to
+        response = httpx.Response(status, headers=headers, content=content)
+        content = response.content
+    return Reply(status, headers, content)
 
 
 @contextmanager
@@ -201,7 +237,7 @@ class _Stream(httpcore.AsyncNetworkStream):
         transport = self._line.transport
         if self._line.has_news or transport.is_closing():
             return True
-        with selectors.DefaultSelector() as selector:
+        with _QuickSelector() as selector:
             selector.register(transport.get_extra_info("socket"), selectors.EVENT_READ)
             return bool(selector.select(0))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import platform
-from base64 import b64encode
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ from svc_notebook.api.endpoint import Decode
 from svc_notebook.client.bodies import Packed, pack_body
 from svc_notebook.client.channels import Channels
 from svc_notebook.client.connection import Connection
+from svc_notebook.client.exchange import Keys, Request
 from svc_notebook.client.hosts import is_loopback, role_of
 from svc_notebook.client.refusals import read_answer, read_failure
 from svc_notebook.client.retry import Attempt, Failure, Outcome, Plan, plan_attempts
@@ -29,6 +29,8 @@ Sleep = Callable[[float], Awaitable[None]]
 # An answer may trickle in, but not for ever: so many times the time-out is all it gets.
 TRICKLE = 12
 WORTH_COMPRESSING = 1024
+# Characters of path and query; the HTTP library takes no more either.
+LONGEST_TARGET = 65_000
 
 
 class Message(NamedTuple):
@@ -38,7 +40,7 @@ class Message(NamedTuple):
     target: str
     headers: dict[str, str]
     content: bytes | None
-    auth: httpx.Auth
+    keys: Keys
     read: Decode
 
 
@@ -84,35 +86,32 @@ class HttpSender:
                 content = await asyncio.to_thread(gzip.compress, content, 1)
                 headers["content-encoding"] = "gzip"
         target = _target(parcel)
-        auth = KeyAuth(self.connection, endpoint)
-        return Message(endpoint, target, headers, content, auth, parcel.read)
+        if len(target) > LONGEST_TARGET:
+            raise BadInput(
+                f"{endpoint.name}: its address has {len(target):,} characters, more than any "
+                "service reads; is an index, an id or a query far too long?"
+            )
+        keys = Keys(self.connection, endpoint)
+        return Message(endpoint, target, headers, content, keys, parcel.read)
 
     async def _try_host(self, message: Message, attempt: Attempt) -> Outcome:
-        http = await self._channels.here()
+        endpoint, host = message.endpoint, attempt.host
+        headers = message.headers | _packing(host)
         timeout = httpx.Timeout(attempt.answer, connect=attempt.connect, pool=None)
+        request = Request(
+            endpoint.verb, host, message.target, headers, message.content, message.keys, timeout
+        )
+        channel = await self._channels.here()
         try:
             async with asyncio.timeout(attempt.answer * TRICKLE):
-                response = await http.request(
-                    message.endpoint.verb,
-                    attempt.host + message.target,
-                    content=message.content,
-                    headers=message.headers | _packing(attempt.host),
-                    auth=message.auth,
-                    timeout=timeout,
-                )
+                reply = await channel.exchange(request)
         except httpx.RequestError as error:
             return read_failure(error)
         except httpx.InvalidURL as error:
-            raise BadInput(f"{message.endpoint.name}: {error}") from None
+            raise BadInput(f"{endpoint.name}: {error}") from None
         except TimeoutError:
             return Failure("the answer never ended", arrived=True, lasting=False, timed_out=True)
-        return read_answer(
-            message.endpoint,
-            response.status_code,
-            response.headers,
-            response.content,
-            message.read,
-        )
+        return read_answer(endpoint, reply.status, reply.headers, reply.content, message.read)
 
     async def close(self) -> None:
         """Close the running loop's connections; a later call opens new ones."""
@@ -129,25 +128,6 @@ def _next_attempt(plan: Plan, outcome: Outcome) -> Attempt | None:
         return plan.send(outcome)
     except StopIteration:
         return None
-
-
-class KeyAuth(httpx.Auth):
-    """Puts the keys on a request as it leaves, so that no frame of ours ever holds them."""
-
-    def __init__(self, connection: Connection, endpoint: Endpoint) -> None:
-        self._connection = connection
-        self._crawler = endpoint.interface == "crawler"
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        """Add the headers of the interface."""
-        own = self._connection
-        if self._crawler:
-            pair = f"{own.crawler_user_id}:{own.crawler_api_key.reveal()}".encode()
-            request.headers["authorization"] = f"Basic {b64encode(pair).decode()}"
-        else:
-            request.headers[f"X-{own.vendor}-Application-Id"] = own.app_id
-            request.headers[f"X-{own.vendor}-API-Key"] = own.api_key.reveal()
-        yield request
 
 
 @cache

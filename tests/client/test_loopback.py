@@ -6,18 +6,29 @@ import asyncio
 import socket
 import threading
 import time
+from contextlib import aclosing
 
 import httpx
 import pytest
 
+from svc_notebook.api import SearchApi
+from svc_notebook.client.connection import Connection
+from svc_notebook.client.exchange import Keys, Reply, Request
 from svc_notebook.client.loopback import ROOM, SMALL, Loopback
+from svc_notebook.client.secret import Secret
 from tests.client.stub import Act, closed_port, drop, hang, raw, reset, serving
 
+KEYS = Keys(Connection("APP", Secret("k3y"), url="http://localhost:1"), SearchApi.search.endpoint)
 
-def call(url: str, content: bytes = b"{}", timeout: float = 5) -> httpx.Response:
-    async def post() -> httpx.Response:
-        async with httpx.AsyncClient(transport=Loopback(httpx.Limits()), timeout=timeout) as http:
-            return await http.post(url, content=content)
+
+def asking(url: str, content: bytes | None = b"{}", timeout: float = 5) -> Request:
+    return Request("POST", url, "/1/x", {"accept": "*/*"}, content, KEYS, httpx.Timeout(timeout))
+
+
+def call(url: str, content: bytes | None = b"{}", timeout: float = 5) -> Reply:
+    async def post() -> Reply:
+        async with aclosing(Loopback(httpx.Limits())) as loopback:
+            return await loopback.exchange(asking(url, content, timeout))
 
     return asyncio.run(post())
 
@@ -35,7 +46,7 @@ def test_an_answer_is_brought_whole(size: int) -> None:
     with serving(raw(b"y" * size, 201)) as server:
         response = call(server.url)
 
-    assert (response.status_code, response.content) == (201, b"y" * size)
+    assert (response.status, response.content) == (201, b"y" * size)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +84,7 @@ def test_a_refusal_that_comes_before_all_was_sent_is_read() -> None:
         response = call(f"http://127.0.0.1:{listening.getsockname()[1]}", b"x" * 50_000_000)
         thread.join()
 
-    assert response.status_code == 403
+    assert response.status == 403
 
 
 def refuse(listening: socket.socket) -> None:
@@ -86,21 +97,15 @@ def refuse(listening: socket.socket) -> None:
 
 @pytest.mark.parametrize("size", [ROOM - 1, 3 * ROOM])
 def test_an_answer_may_come_faster_than_it_is_read(size: int) -> None:
-    async def post() -> int:
-        async with Loopback(httpx.Limits()) as transport:
-            request = httpx.Request("POST", server.url)
-            response = await transport.handle_async_request(request)
-            return len(await response.aread())
-
     with serving(raw(b"z" * size)) as server:
-        assert asyncio.run(post()) == size
+        assert len(call(server.url).content) == size
 
 
 def test_connections_are_used_again() -> None:
     async def post() -> None:
-        async with httpx.AsyncClient(transport=Loopback(httpx.Limits())) as http:
+        async with aclosing(Loopback(httpx.Limits())) as loopback:
             for _ in range(3):
-                await http.post(server.url)
+                await loopback.exchange(asking(server.url))
 
     with serving() as server:
         asyncio.run(post())
@@ -110,15 +115,29 @@ def test_connections_are_used_again() -> None:
 
 def test_a_connection_hung_up_while_the_loop_was_busy_is_not_used_again() -> None:
     async def post() -> None:
-        async with httpx.AsyncClient(transport=Loopback(httpx.Limits())) as http:
-            first = await http.post(server.url)
-            theirs = server.writers[0].transport
-            server.loop.call_soon_threadsafe(theirs.abort)
-            while not first.extensions["network_stream"].get_extra_info("is_readable"):
-                time.sleep(0.001)  # noqa: ASYNC251 - the loop is not to turn
-            await http.post(server.url)
+        async with aclosing(Loopback(httpx.Limits())) as loopback:
+            await loopback.exchange(asking(server.url))
+            server.loop.call_soon_threadsafe(server.writers[0].transport.abort)
+            time.sleep(0.2)  # noqa: ASYNC251 - the loop is not to turn
+            await loopback.exchange(asking(server.url))
 
     with serving() as server:
         asyncio.run(post())
 
     assert server.connections == 2
+
+
+@pytest.mark.parametrize(("content", "length"), [(b"{}", "2"), (b"", "0"), (None, "0")])
+def test_a_request_says_what_http_wants_to_know(content: bytes | None, length: str) -> None:
+    with serving() as server:
+        call(server.url + "/below", content)
+
+    [request] = server.requests
+    assert request.target == "/below/1/x"
+    assert request.headers == {
+        "host": server.url.removeprefix("http://"),
+        "accept": "*/*",
+        "x-service-application-id": "APP",
+        "x-service-api-key": "k3y",
+        "content-length": length,
+    }

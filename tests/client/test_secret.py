@@ -11,11 +11,13 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 import msgspec
 import pytest
 
 from svc_notebook.client import Client, Connection, Patience, Secret
 from svc_notebook.client.discretion import discreet
+from svc_notebook.client.sender import HttpSender
 from svc_notebook.errors import BadInput, CallFailed
 from tests.client import stub
 
@@ -96,7 +98,9 @@ def test_the_log_of_calls_masks_a_key_that_stands_in_a_path(
     caplog.set_level(logging.INFO, "httpx")
 
     with stub.serving() as server:
-        getattr(Client(Connection("APP", Secret(KEY), url=server.url)), call)(KEY)
+        connection = Connection("APP", Secret(KEY), url=server.url)
+        sender = HttpSender(connection, transport=httpx.AsyncHTTPTransport())
+        getattr(Client(connection, sender), call)(KEY)
 
     assert "/1/keys/***" in caplog.text
     assert KEY not in caplog.text
