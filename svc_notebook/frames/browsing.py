@@ -83,7 +83,7 @@ async def read_browse(
         # Not in a thread: it takes a millisecond, and two of them only contend for Python's lock.
         gathered.add(page["hits"][place["skip"] :])
         if shape.is_plain:
-            reader.expect(gathered.names)
+            reader.expect(gathered.kinds)
         place = _place(None)
     return shape.frame(gathered)
 
@@ -113,7 +113,7 @@ async def browse_chunks(
             gathered.add(part)
         frame = known.complete(shape.frame(gathered))
         if shape.is_plain:
-            reader.expect(known.names)
+            reader.expect(known.kinds)
         note_origin(frame, client, read_browse.__name__, given)
         frame.attrs["svc"]["next"] = held.place
         return frame

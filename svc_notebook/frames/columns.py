@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from operator import itemgetter
@@ -11,7 +11,16 @@ from typing import Any, Literal
 import pandas as pd
 
 from svc_notebook.errors import BadInput
-from svc_notebook.frames.parts import Part, join_parts, pack_values, settle_parts
+from svc_notebook.frames.parts import (
+    Kind,
+    Kinds,
+    Part,
+    join_parts,
+    kind_of,
+    kind_of_dtype,
+    pack_values,
+    settle_parts,
+)
 from svc_notebook.frames.rows import Row
 
 Backend = Literal["numpy_nullable", "pyarrow"]
@@ -33,14 +42,16 @@ class Columns:
         self._wanted = None if flatten else wanted
         self._flatten = flatten
         self._parts: dict[str, list[Part]] = {name: [] for name in self._wanted or ()}
+        self._kinds: dict[str, set[Kind | None]] = {}
         self._waiting: list[Any] = []
         self._unsettled = 0
         self.rows = 0
 
     @property
-    def names(self) -> Collection[str]:
-        """The columns there are so far."""
-        return self._parts.keys()
+    def kinds(self) -> Kinds:
+        """The columns there are so far, each with the one kind of its values, if there is one."""
+        seen = ((name, self._kinds.get(name, ())) for name in self._parts)
+        return {name: next(iter(kinds)) if len(kinds) == 1 else None for name, kinds in seen}
 
     def add(self, records: Iterable[Mapping[str, Any]] | Sequence[Row]) -> None:
         """Take records in; rows that come together are of one class."""
@@ -65,8 +76,11 @@ class Columns:
         records, self._waiting = self._waiting, []
         if not records:
             return
-        packed = {name: pack_values(values) for name, values in self._pivot(records)}
+        pivoted = self._pivot(records)
+        packed = {name: pack_values(values, kind) for name, values, kind in pivoted}
         for name, part in packed.items():
+            if not isinstance(part, int):
+                self._kinds.setdefault(name, set()).add(kind_of(part))
             self._parts.setdefault(name, [self.rows] if self.rows else []).append(part)
         self.rows += len(records)
         for name in self._parts.keys() - packed.keys():
@@ -81,11 +95,11 @@ class Columns:
                 settle_parts(parts, self._unsettled)
         self._unsettled = 0
 
-    def _pivot(self, records: list[Any]) -> Iterator[tuple[str, list[Any]]]:
+    def _pivot(self, records: list[Any]) -> Iterator[tuple[str, list[Any], Kind | None]]:
         if isinstance(records[0], Row):
             return records[0].pivot(records)
         names = self._wanted or dict.fromkeys(chain.from_iterable(records))
-        return ((name, _picked(records, name)) for name in names)
+        return ((name, _picked(records, name), None) for name in names)
 
 
 class Known:
@@ -95,9 +109,9 @@ class Known:
         self._dtypes: dict[str, Any] = {}
 
     @property
-    def names(self) -> Collection[str]:
-        """The columns, in the order in which they came."""
-        return self._dtypes.keys()
+    def kinds(self) -> Kinds:
+        """The columns, in the order in which they came, and of which one kind their values are."""
+        return {name: kind_of_dtype(dtype) for name, dtype in self._dtypes.items()}
 
     def complete(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Give a frame the columns it lacks, and those without a value their dtype."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ try:
 except ImportError:
     pa = None
 
+# What values of most columns are alike in, and need not be asked for each by itself.
+Kind = type[str] | type[int]
+Kinds = Mapping[str, Kind | None]
 # Packed values, or the number of them where all are missing.
 Part = npt.NDArray[Any] | ExtensionArray | int
 
@@ -25,8 +29,13 @@ ARROW = pa is not None and getattr(TEXT, "storage", "") == "pyarrow"
 EXACT = 2**53
 
 
-def pack_values(values: list[Any]) -> Part:
-    """Pack values in the dtype that suits them."""
+def pack_values(values: list[Any], kind: Kind | None = None) -> Part:
+    """Pack values in the dtype that suits them; none is of another `kind`, where that is known."""
+    if kind is str:
+        return _texts(values)
+    if kind is int:
+        with suppress(TypeError, OverflowError):
+            return np.array(values, dtype="int64")
     kinds = set(map(type, values))
     gaps = type(None) in kinds
     kinds.discard(type(None))
@@ -37,6 +46,24 @@ def pack_values(values: list[Any]) -> Part:
     if kinds <= {int, float}:
         return _numbers(values, kinds, gaps=gaps)
     return np.array(values) if kinds == {bool} and not gaps else _objects(values)
+
+
+def kind_of(part: Part) -> Kind | None:
+    """Say of which one kind the values of a part are, if they are."""
+    return _KINDS.get(_kind(part))
+
+
+def kind_of_dtype(dtype: Any) -> Kind | None:
+    """Say of which one kind the values of a column are, if they are."""
+    return _KINDS.get(str(dtype))
+
+
+_KINDS: Mapping[str, Kind] = {
+    "arrow": str,
+    **({} if str(TEXT) == "object" else {str(TEXT): str}),
+    "int64": int,
+    "Int64": int,
+}
 
 
 def _texts(values: list[Any]) -> Part:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
-from svc_notebook.frames import rows
+from svc_notebook.frames import columns, rows
 from svc_notebook.frames.columns import Columns
 from svc_notebook.frames.rows import PageReader, Row
 
@@ -34,18 +34,24 @@ PAGES = KINDS.flatmap(
 )
 
 
-@settings(max_examples=150, deadline=None)
-@given(PAGES, st.sampled_from([None, ["b", "a"], ["absent", "objectID"]]), st.booleans())
+@settings(max_examples=250, deadline=None)
+@given(
+    PAGES,
+    st.sampled_from([None, ["b", "a"], ["absent", "objectID"]]),
+    st.booleans(),
+    st.sampled_from([1, columns.CHUNK]),
+)
 def test_rows_and_dicts_give_equal_frames(
-    pages: list[list[dict[str, Any]]], wanted: list[str] | None, peek: bool
+    pages: list[list[dict[str, Any]]], wanted: list[str] | None, peek: bool, chunk: int
 ) -> None:
     bodies = [encoded({"hits": hits}) for hits in pages]
 
-    by_dicts = Columns(wanted)
-    for body in bodies:
-        by_dicts.add(msgspec.json.decode(body)["hits"])
-
-    by_rows = read(bodies, wanted, peek=peek and wanted is None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "CHUNK", chunk)
+        by_dicts = Columns(wanted)
+        for body in bodies:
+            by_dicts.add(msgspec.json.decode(body)["hits"])
+        by_rows = read(bodies, wanted, peek=peek and wanted is None)
 
     assert_frame_equal(by_rows, by_dicts.frame())
 
@@ -53,7 +59,7 @@ def test_rows_and_dicts_give_equal_frames(
 def read(bodies: list[bytes], wanted: list[str] | None, *, peek: bool) -> pd.DataFrame:
     reader, gathered = PageReader(only=wanted is not None, peek=peek), Columns(wanted)
     for body in bodies:
-        reader.expect(gathered.names)
+        reader.expect(gathered.kinds)
         gathered.add(reader(body)["hits"])
     return gathered.frame()
 
@@ -67,12 +73,13 @@ HITS: list[dict[str, Any]] = [{"objectID": "1", "n": 1}, {"objectID": "2"}]
 
 def test_attributes_that_are_expected_are_read_into_rows() -> None:
     reader = PageReader()
-    reader.expect(["objectID", "n"])
+    reader.expect({"objectID": None, "n": None})
 
     page = reader(encoded({"hits": HITS, "cursor": "next", "nbHits": 2}))
 
     assert all(isinstance(hit, Row) for hit in page["hits"])
-    assert dict(page["hits"][0].pivot(page["hits"])) == {"objectID": ["1", "2"], "n": [1, None]}
+    pivoted = page["hits"][0].pivot(page["hits"])
+    assert [*pivoted] == [("objectID", ["1", "2"], None), ("n", [1, None], None)]
     assert page["cursor"] == "next"
 
 
@@ -95,23 +102,47 @@ def test_the_first_record_tells_what_to_expect(hits: list[Any], are_rows: bool) 
 )  # fmt: skip
 def test_a_page_is_read_into_dicts_where_rows_do_not_suit_it(expected: list[str]) -> None:
     reader = PageReader()
-    reader.expect(expected)
+    reader.expect(dict.fromkeys(expected))
 
     assert reader(encoded({"hits": HITS}))["hits"] == HITS
 
 
 def test_attributes_that_nobody_wants_are_passed_over() -> None:
     reader = PageReader(only=True)
-    reader.expect(["n"])
+    reader.expect({"n": None})
 
     page = reader(encoded({"hits": HITS}))
 
-    assert dict(page["hits"][0].pivot(page["hits"])) == {"n": [1, None]}
+    assert [*page["hits"][0].pivot(page["hits"])] == [("n", [1, None], None)]
 
 
 def test_what_is_no_json_is_an_error_whatever_is_expected() -> None:
     reader = PageReader()
-    reader.expect(["n"])
+    reader.expect({"n": None})
 
     with pytest.raises(msgspec.DecodeError):
         reader(b'{"hits":[{"n":')
+
+
+@pytest.mark.parametrize(
+    ("n", "is_row"), [(2, True), (None, True), (2.5, False), ("2", False), (True, False)]
+)
+def test_an_attribute_that_held_one_kind_of_value_may_come_to_hold_another(
+    n: Any, is_row: bool
+) -> None:
+    reader = PageReader()
+    reader.expect({"objectID": str, "n": int})
+
+    [hit] = reader(encoded({"hits": [{"objectID": "1", "n": n}]}))["hits"]
+
+    assert isinstance(hit, Row) is is_row
+
+
+def test_kinds_that_change_all_the_time_are_learned_only_so_often() -> None:
+    reader = PageReader()
+    for lesson in range(2 * rows.LESSONS):
+        reader.expect({"n": (str, int)[lesson % 2]})
+
+    [hit] = reader(encoded({"hits": [{"n": 2.5}]}))["hits"]
+
+    assert isinstance(hit, Row)
