@@ -12,6 +12,7 @@ from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.merging import Stored, check_mergeable, digest, read_stored, records_of
 from svc_notebook.bulk.options import Options, RowOptions
 from svc_notebook.bulk.plan import Prepared, prepare
+from svc_notebook.bulk.records import Rows, are_records
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
@@ -22,15 +23,15 @@ Record = Mapping[str, Any]
 
 
 async def compare(
-    client: AsyncClient, df: pd.DataFrame, index: str, **options: Unpack[RowOptions]
+    client: AsyncClient, df: Rows, index: str, **options: Unpack[RowOptions]
 ) -> pd.DataFrame:
     """Compare rows with what is stored: `objectID`, `state`, and the `attributes` that differ.
 
     `state` is new, changed, unchanged, or missing for what is stored and no row has; those come
     last. Rows that could not be sent are left out and counted in `attrs["svc"]["rejected"]`.
     """
-    if not isinstance(df, pd.DataFrame):
-        raise BadInput(f"a DataFrame is compared, not {type(df).__name__}")
+    if not isinstance(df, pd.DataFrame) and not are_records(df):
+        raise BadInput(f"a DataFrame or dicts are compared, not {type(df).__name__}")
     checked = Options.of(options)
     check_mergeable(checked)
     db = Database()

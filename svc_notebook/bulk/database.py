@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -44,7 +44,9 @@ class Database:
     def __init__(self) -> None:
         # What is read from, as messages name it.
         self.about = "the source"
-        self._stopped = False
+        self.stopped = False
+        # What else ends with it.
+        self.ends = ExitStack()
 
     @cached_property
     def folder(self) -> Path:
@@ -54,7 +56,7 @@ class Database:
     @cached_property
     def connection(self) -> Any:
         """What runs the queries; opening it takes longer than a few rows do."""
-        if self._stopped:
+        if self.stopped:
             raise ReadingStopped
         config = SETTINGS | {"temp_directory": str(self.folder / "spill")}
         opened = import_duckdb().connect(config=config)
@@ -116,7 +118,7 @@ class Database:
 
     def interrupt(self) -> None:
         """Stop the running query, and any that would be the first, from any thread."""
-        self._stopped = True
+        self.stopped = True
         if opened := self.__dict__.get("connection"):
             opened.interrupt()
 
@@ -126,6 +128,7 @@ class Database:
             opened.close()
         if folder := self.__dict__.pop("folder", None):
             shutil.rmtree(folder, ignore_errors=True)
+        self.ends.close()
 
     async def leave(self) -> None:
         """Close without holding up the event loop: ending the threads takes a while."""

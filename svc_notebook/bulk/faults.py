@@ -51,8 +51,9 @@ def find_faults(table: Table, profile: Profile, ids: Ids, step: str, options: Op
     if ids.faulty:
         _add_repeated(faults, table, ids, options, places)
     for fault in table.faults:
-        faults.positions.append(np.array([fault.row - 1]))
-        faults.told.append(fault._replace(position=fault.row - 1))
+        position = fault.row - 1
+        faults.positions.append(np.array([position]))
+        faults.told.append(places.fault(position, fault.column, fault.value, fault.reason))
     faults.told += profile.skipped
     faults.told.sort(key=lambda fault: (fault.file or "", fault.row))
     return faults

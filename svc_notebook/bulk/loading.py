@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-import pandas as pd
 
 from svc_notebook.bulk.batches import Batch, Span, merge_spans, pack_batches
 from svc_notebook.bulk.checkpoint import Checkpoint, Entry, facts_of, open_checkpoint
@@ -20,6 +19,7 @@ from svc_notebook.bulk.merging import Stored, check_mergeable, keep_changed, rea
 from svc_notebook.bulk.options import IfExists, Options, RowOptions
 from svc_notebook.bulk.parts import find_parts
 from svc_notebook.bulk.plan import Plan, Prepared, prepare
+from svc_notebook.bulk.records import Rows, refuse_early
 from svc_notebook.bulk.replacing import check_share, check_target, describe_first, move_over
 from svc_notebook.bulk.result import Ledger, LoadResult
 from svc_notebook.bulk.sending import Lanes, send_batches
@@ -41,6 +41,7 @@ def plan(source: Source, index: str, **options: Unpack[RowOptions]) -> Plan:
     """Tell what a load would do; nothing is sent."""
     _check_index(index)
     checked = Options.of(options)
+    refuse_early(source, look=True)
     if parts := find_parts(source, checked):
         source = parts.first()
     with Database() as db:
@@ -49,7 +50,7 @@ def plan(source: Source, index: str, **options: Unpack[RowOptions]) -> Plan:
 
 async def push(
     client: AsyncClient,
-    df: pd.DataFrame,
+    df: Rows,
     index: str,
     *,
     if_exists: IfExists = "append",
@@ -91,6 +92,7 @@ async def load(
     if in_flight < 1:
         raise BadInput("`in_flight` is 1 or more")
     checked = Options.of(options)
+    refuse_early(source, look=dry_run, resume=resume)
     if parts := await asyncio.to_thread(find_parts, source, checked):
         return await _load_parts(
             client, parts, index, if_exists=if_exists, dry_run=dry_run, resume=resume,

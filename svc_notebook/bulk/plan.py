@@ -17,6 +17,7 @@ from svc_notebook.bulk.ids import find_ids
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.profile import Column, Profile, absent, study
 from svc_notebook.bulk.record import step_sql
+from svc_notebook.bulk.records import are_records, gather
 from svc_notebook.bulk.rejects import TOLD, describe
 from svc_notebook.bulk.small import Odd, open_small, write_small
 from svc_notebook.bulk.source import Source, open_source
@@ -87,6 +88,8 @@ class Prepared:
 
 def prepare(source: Source, index: str, options: Options, db: Database) -> Prepared:
     """Study a source to its end; nothing is sent."""
+    if are_records(source):
+        source = db.ends.enter_context(gather(source, options, lambda: db.stopped))
     try:
         return prepare_small(source, index, options, db)
     except Odd:

@@ -20,6 +20,7 @@ from svc_notebook.bulk.memory import name_columns, title, with_named_index
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.profile import LONGEST_ID, Column, choose, id_fields
 from svc_notebook.bulk.record import opening, wrapping
+from svc_notebook.bulk.records import Records
 from svc_notebook.bulk.rejects import restore
 from svc_notebook.bulk.rendering import render
 from svc_notebook.bulk.table import WRITTEN, Field, Table
@@ -56,8 +57,10 @@ class Small:
 
 
 def open_small(source: Any, db: Database) -> tuple[Table, list[Cells], int]:
-    """Write the values of a small DataFrame; raises `Odd` for all that is not ordinary."""
-    if not isinstance(source, pd.DataFrame) or source.size > MOST:
+    """Write the values of a few rows; raises `Odd` for all that is not ordinary."""
+    if isinstance(source, Records):
+        return _open_records(source, db)
+    if not isinstance(source, pd.DataFrame) or source.size > MOST or not len(source.columns):
         raise Odd
     frame = with_named_index(restore(source))
     cells = [_cells(frame.iloc[:, n], name, n) for n, name in enumerate(name_columns(frame))]
@@ -65,8 +68,18 @@ def open_small(source: Any, db: Database) -> tuple[Table, list[Cells], int]:
     return Table(db, "", tuple(each.field for each in cells), name), cells, len(frame)
 
 
+def _open_records(records: Records, db: Database) -> tuple[Table, list[Cells], int]:
+    texts = records.texts
+    if texts is None or records.faults or records.skipped or len(texts) * records.rows > MOST:
+        raise Odd
+    table = Table(db, "", records.fields, records.name, ragged=True)
+    return table, list(map(Cells, records.fields, texts)), records.rows
+
+
 def write_small(table: Table, cells: Sequence[Cells], rows: int, options: Options) -> Small:
     """Write every step; raises `Odd` where a row or an option is not ordinary."""
+    if not cells and not rows:
+        return Small([], (), Ids("", "a hash of each row"))
     if not cells or options.dtype or options.nest or options.salt or options.spread:
         raise Odd
     rows = min(rows, options.limit or rows)

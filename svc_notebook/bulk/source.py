@@ -1,4 +1,4 @@
-"""Find what a caller wants to load: a path, a glob, a URL, SQL, a DataFrame, an Arrow table."""
+"""Find what a caller wants to load: path, glob, URL, SQL, dicts, DataFrame, Arrow table."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from svc_notebook.bulk.encoding import fresh, rewrite, sniff_encoding, unpack
 from svc_notebook.bulk.memory import open_arrow, open_frame, refuse_twins
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.parquet import read_parquet
+from svc_notebook.bulk.records import Records
 from svc_notebook.bulk.table import Fault, Field, Origin, Table
 from svc_notebook.errors import BadInput
 
@@ -39,6 +40,8 @@ def open_source(source: Source, options: Options, db: Database) -> Table:
     import_duckdb()
     if isinstance(source, pd.DataFrame):
         return open_frame(source, options, db)
+    if isinstance(source, Records):
+        return source.open(db)
     if isinstance(source, str) and QUERY.match(source):
         return open_query(source, options, db)
     if isinstance(source, str) and URL.match(source):

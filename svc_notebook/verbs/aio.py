@@ -16,6 +16,7 @@ from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.bulk.exporting import Beside
 from svc_notebook.bulk.loading import OnProgress
 from svc_notebook.bulk.options import IfExists
+from svc_notebook.bulk.records import Rows
 from svc_notebook.bulk.source import Source
 from svc_notebook.client.waiting import Tasks
 from svc_notebook.frames.browsing import Place
@@ -131,7 +132,9 @@ async def load(
     on_progress: OnProgress | None = None,
     **options: Unpack[bulk.RowOptions],
 ) -> bulk.LoadResult:
-    """Load a path, glob, URL, SQL query or DataFrame into an index; done when all is published.
+    """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; done when published.
+
+    Dicts may be one, a list of them, or a stream, which is gone through in another thread.
 
     With `dry_run` nothing is sent; the result's `plan` tells what would be. With `verify` all is
     read back, and `differences` tells what is not stored as it was sent.
@@ -144,7 +147,7 @@ async def load(
 
 
 async def push(
-    df: DataFrame,
+    df: Rows,
     index: str,
     *,
     client: AnyClient | None = None,
@@ -154,7 +157,7 @@ async def push(
     on_progress: OnProgress | None = None,
     **options: Unpack[bulk.RowOptions],
 ) -> bulk.LoadResult:
-    """Write a DataFrame's rows to an index, and wait until they are published.
+    """Write the rows of a DataFrame, or dicts, to an index, and wait until they are published.
 
     What a search told about its hits, `rank` and the like, is no attribute and stays behind,
     unless `columns` names it.
@@ -166,13 +169,13 @@ async def push(
 
 
 async def diff_records(
-    df: DataFrame,
+    df: Rows,
     index: str,
     *,
     client: AnyClient | None = None,
     **options: Unpack[bulk.RowOptions],
 ) -> DataFrame:
-    """Compare a DataFrame's rows with what is stored: `objectID`, `state`, `attributes`.
+    """Compare a DataFrame's rows, or dicts, with what is stored: `objectID`, `state`, `attributes`.
 
     `state` is new, changed, unchanged, or missing for records that no row has; `attributes` are
     those that differ.

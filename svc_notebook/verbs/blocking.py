@@ -12,9 +12,10 @@ from svc_notebook import bulk
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.bulk.exporting import Beside
 from svc_notebook.bulk.options import IfExists
+from svc_notebook.bulk.records import Rows, at_hand
 from svc_notebook.bulk.source import Source
 from svc_notebook.client import Progress, portal
-from svc_notebook.client.twins import blocking
+from svc_notebook.client.twins import behind_bar, blocking
 from svc_notebook.client.waiting import OnProgress, Tasks
 from svc_notebook.frames.browsing import Place
 from svc_notebook.frames.columns import Backend
@@ -159,19 +160,21 @@ def load(
     in_flight: int = 4,
     **options: Unpack[bulk.RowOptions],
 ) -> bulk.LoadResult:
-    """Load a path, glob, URL, SQL query or DataFrame into an index; done when all is published.
+    """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; done when published.
+
+    Dicts may be one, a list of them, or a stream, of which a piece at a time is in memory.
 
     With `dry_run` nothing is sent; the result's `plan` tells what would be. `progress` draws a
     bar, by default in notebooks and terminals.
     """
-    return _behind_bar(
-        lambda tell: aio.load(
-            source, index, client=client, if_exists=if_exists, dry_run=dry_run, resume=resume,
-            verify=verify,
-            in_flight=in_flight, on_progress=tell, **options,
-        ),
-        Progress(unit="rows", label=index, shown=progress),
-    )  # fmt: skip
+    with at_hand(source, options, look=dry_run, resume=resume) as source:
+        return behind_bar(
+            lambda tell: aio.load(
+                source, index, client=client, if_exists=if_exists, dry_run=dry_run,
+                resume=resume, verify=verify, in_flight=in_flight, on_progress=tell, **options,
+            ),
+            Progress(unit="rows", label=index, shown=progress),
+        )  # fmt: skip
 
 
 def plan(source: Source, index: str, **options: Unpack[bulk.RowOptions]) -> bulk.Plan:
@@ -180,7 +183,7 @@ def plan(source: Source, index: str, **options: Unpack[bulk.RowOptions]) -> bulk
 
 
 def push(
-    df: DataFrame,
+    df: Rows,
     index: str,
     *,
     client: AnyClient | None = None,
@@ -190,20 +193,15 @@ def push(
     in_flight: int = 4,
     **options: Unpack[bulk.RowOptions],
 ) -> bulk.LoadResult:
-    """Write a DataFrame's rows to an index, and wait until they are published."""
-    return _behind_bar(
-        lambda tell: aio.push(
-            df,
-            index,
-            client=client,
-            if_exists=if_exists,
-            verify=verify,
-            in_flight=in_flight,
-            on_progress=tell,
-            **options,
-        ),
-        Progress(unit="rows", label=index, shown=progress),
-    )
+    """Write the rows of a DataFrame, or dicts, to an index, and wait until they are published."""
+    with at_hand(df, options) as df:
+        return behind_bar(
+            lambda tell: aio.push(
+                df, index, client=client, if_exists=if_exists, verify=verify,
+                in_flight=in_flight, on_progress=tell, **options,
+            ),
+            Progress(unit="rows", label=index, shown=progress),
+        )  # fmt: skip
 
 
 def export(
@@ -224,7 +222,7 @@ def export(
     when it is whole; an export that broke off goes on with `resume`. `beside` writes settings,
     synonyms and rules next to it.
     """
-    return _behind_bar(
+    return behind_bar(
         lambda tell: aio.export(
             index, path, client=client, query=query, columns=columns, beside=beside,
             resume=resume, on_progress=tell, **params,
@@ -248,13 +246,14 @@ def replace_records(
     Nothing changes if anything goes wrong, if a row cannot be sent, or if less than the share
     `least` of the number of old records would be there.
     """
-    return _behind_bar(
-        lambda tell: aio.replace_records(
-            index, source, least=least, skip_rejected=skip_rejected, client=client,
-            on_progress=tell, **options,
-        ),
-        Progress(unit="rows", label=index, shown=progress),
-    )  # fmt: skip
+    with at_hand(source, options) as source:
+        return behind_bar(
+            lambda tell: aio.replace_records(
+                index, source, least=least, skip_rejected=skip_rejected, client=client,
+                on_progress=tell, **options,
+            ),
+            Progress(unit="rows", label=index, shown=progress),
+        )  # fmt: skip
 
 
 def wait(
@@ -269,15 +268,10 @@ def wait(
 
     A task is its number, the answer of a write, or several of these.
     """
-    return _behind_bar(
+    return behind_bar(
         lambda tell: aio.wait(tasks, index=index, timeout=timeout, client=client, on_progress=tell),
         Progress(unit="tasks", label="published", shown=progress),
     )
-
-
-def _behind_bar(begin: Callable[[OnProgress], Coroutine[Any, Any, R]], bar: Progress) -> R:
-    with bar:
-        return portal.run(begin(bar.tell), on_tick=bar.draw)
 
 
 @overload

@@ -12,6 +12,7 @@ from svc_notebook.bulk.batches import Batch, pack_batches
 from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.plan import Plan, prepare_any, prepare_small
+from svc_notebook.bulk.records import are_records, gather
 from svc_notebook.bulk.small import Odd
 
 
@@ -42,6 +43,9 @@ class Packed:
 def pack(source: Any, **options: Any) -> Packed:
     """Pack a source; by both ways, if its rows are few and ordinary, which have to agree."""
     checked = Options.of(options)
+    if are_records(source):
+        with gather(source, checked) as records:
+            return pack(records, **options)
     with Database() as db:
         prepared = prepare_any(source, "index", checked, db)
         packed = Packed(prepared.plan, list(pack_batches(prepared)))
