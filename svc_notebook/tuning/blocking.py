@@ -2,11 +2,73 @@
 
 from __future__ import annotations
 
-from svc_notebook.client.twins import blocking
+from collections.abc import Iterable, Mapping
+
+from pandas import DataFrame
+
+from svc_notebook.api.parameters import SearchParams
+from svc_notebook.client import Progress
+from svc_notebook.client.twins import behind_bar, blocking
+from svc_notebook.session.clients import AnyClient
 from svc_notebook.tuning import aio
+from svc_notebook.tuning.scores import METRICS, Unjudged
+from svc_notebook.tuning.tables import Queries, Table
 
 diff = blocking(aio.diff)
 history = blocking(aio.history)
+missing = blocking(aio.missing)
 restore = blocking(aio.restore)
 snapshot = blocking(aio.snapshot)
 undo = blocking(aio.undo)
+
+
+def run(
+    index: str,
+    queries: Queries,
+    params: SearchParams | None = None,
+    *,
+    k: int = 10,
+    name: str | None = None,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+) -> DataFrame:
+    """Search an index for many queries, as it ranks now or with `params`: a row for each hit.
+
+    The first `k` hits, each with its criteria; see `svc_notebook.tuning.columns.RUNS`. A query
+    without hits is a row without `objectID`, and one that failed says why in `error`. Judgments
+    or a run will do for `queries`. `attrs["svc"]` says what was asked, and how the index ranked.
+    """
+    return behind_bar(
+        lambda tell: aio.run(
+            index, queries, params, k=k, name=name, client=client, on_progress=tell
+        ),
+        Progress(unit="searches", label=index, shown=progress),
+    )
+
+
+def measure(
+    index: str,
+    judgments: Table,
+    metrics: str | Iterable[str] = METRICS,
+    *,
+    queries: Queries | None = None,
+    params: SearchParams | None = None,
+    k: int | None = None,
+    name: str | None = None,
+    unjudged: Unjudged = "zero",
+    gains: Mapping[float, float] | None = None,
+    relevant: float = 1.0,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+) -> DataFrame:
+    """Search for every judged query, or `queries`, and average the scores: run, evaluate, summary.
+
+    `k` hits of each are looked at, by default as many as the metrics want.
+    """
+    return behind_bar(
+        lambda tell: aio.measure(
+            index, judgments, metrics, queries=queries, params=params, k=k, name=name,
+            unjudged=unjudged, gains=gains, relevant=relevant, client=client, on_progress=tell,
+        ),
+        Progress(unit="searches", label=index, shown=progress),
+    )  # fmt: skip

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from svc_notebook.client.warning import warn_user
 from svc_notebook.errors import CallFailed, NotFound, did_you_mean
 from svc_notebook.verbs.binding import Call
 from svc_notebook.verbs.table import VERBS
-from svc_notebook.verbs.warning import warn_user
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient, Client

@@ -7,9 +7,9 @@ from typing import Any
 
 from pandas import DataFrame
 
+from svc_notebook.client.warning import warn_user
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.origin import added_to
-from svc_notebook.verbs.warning import warn_user
 
 AHEAD = ("query", "rank")
 MARKED = "highlighted."

@@ -10,11 +10,11 @@ from typing import TypedDict, Unpack
 from svc_notebook import session
 from svc_notebook.client import Client
 from svc_notebook.client.hosts import HostChoice
+from svc_notebook.client.warning import warn_user
 from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected
 from svc_notebook.session import current, local, use
 from svc_notebook.session.configuration import check_choice
 from svc_notebook.session.local_service import find_running
-from svc_notebook.verbs.warning import warn_user
 
 __all__ = ["connect", "connect_asking", "current", "local", "profiles", "stop", "use"]
 

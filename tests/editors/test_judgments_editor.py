@@ -17,16 +17,15 @@ from svc_notebook.client import Client
 from svc_notebook.editors import stage
 from svc_notebook.editors.judging.editor import JudgmentEditor
 from svc_notebook.editors.judging.pool import (
-    Question,
     Variant,
     merge,
-    read_questions,
     read_variants,
     shuffle,
 )
 from svc_notebook.editors.judging.table import read_judgments, to_frame
 from svc_notebook.errors import BadInput, BadOption, BadRecord
 from svc_notebook.magics.magic import run
+from svc_notebook.tuning.questions import Question, read_questions
 
 
 @pytest.fixture
@@ -437,8 +436,8 @@ def test_queries_are_read_from_texts_dicts_and_frames() -> None:
 @pytest.mark.parametrize(
     ("queries", "words"),
     [
-        ([3], "a query is a text"),
-        ([{"q": "a"}], "a query is a text"),
+        ([3], "queries are a DataFrame"),
+        ([{"q": "a"}], "need a column `query`"),
         ([{"query": "a", "params": {"hitPerPage": 1}}], "did you mean `hitsPerPage`"),
         (pd.DataFrame({"Query": ["a"]}), "need a column `query`; did you mean `Query`"),
     ],

@@ -7,31 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pandas import DataFrame
-
 from svc_notebook.api.checking import check_members
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.client import AsyncClient
 from svc_notebook.editors.calls import tell_progress
 from svc_notebook.editors.searching.cards import POST, PRE
-from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.errors import BadInput
+from svc_notebook.tuning.questions import Params, Question
 
-Params = Mapping[str, Any]
 AT_ONCE = 50  # searches of one request
-
-
-@dataclass(frozen=True)
-class Question:
-    """One query to judge hits of; the same words under other filters are another one."""
-
-    query: str
-    filters: str = ""
-    params: Params = field(default_factory=dict, compare=False)
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What tells it from others."""
-        return self.query, self.filters
 
 
 @dataclass(frozen=True)
@@ -44,13 +28,7 @@ class Variant:
 
     def request(self, question: Question, more: Params) -> dict[str, Any]:
         """Write the search of a question."""
-        both = [f for f in (self.params.get("filters"), question.filters) if f]
-        filters = " AND ".join(f"({one})" for one in both) if len(both) > 1 else "".join(both)
-        own = {"query": question.query, "analytics": False, "page": 0}
-        return {
-            **self.params, **question.params, **own, **more, "indexName": self.index,
-            **({"filters": filters} if filters else {}),
-        }  # fmt: skip
+        return question.request(self.index, self.params, more)
 
 
 @dataclass(frozen=True)
@@ -59,27 +37,6 @@ class Pooled:
 
     id: str
     places: Mapping[str, int]
-
-
-def read_questions(given: Any) -> list[Question]:
-    """Read queries: texts, dicts, or a DataFrame of `query`, and perhaps `filters`, `params`."""
-    if isinstance(given, DataFrame):
-        if "query" not in given:
-            raise BadInput(f"queries need a column `query`{did_you_mean('query', map(str, given))}")
-        given = given.astype(object).where(given.notna(), None).to_dict("records")
-    if isinstance(given, str | Mapping):
-        given = [given]
-    questions = {question.key: question for question in map(_read_question, given)}
-    return list(questions.values())
-
-
-def _read_question(given: Any) -> Question:
-    if isinstance(given, str):
-        return Question(given)
-    if not isinstance(given, Mapping) or not isinstance(given.get("query"), str):
-        raise BadInput(f"a query is a text, or a dict with `query`, not {given!r}")
-    params = check_members(given.get("params") or {}, SearchParams, "params")
-    return Question(given["query"], given.get("filters") or "", params)
 
 
 def read_variants(given: Any, index: str) -> list[Variant]:
