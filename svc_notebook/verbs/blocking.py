@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from typing import Any, TypeVar, Unpack, overload
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import TypeVar, Unpack, overload
 
 from pandas import DataFrame
 
@@ -16,7 +16,7 @@ from svc_notebook.bulk.records import Rows, at_hand
 from svc_notebook.bulk.source import Source
 from svc_notebook.client import Progress, portal
 from svc_notebook.client.twins import behind_bar, blocking
-from svc_notebook.client.waiting import OnProgress, Tasks
+from svc_notebook.client.waiting import Tasks
 from svc_notebook.frames.browsing import Place
 from svc_notebook.frames.columns import Backend
 from svc_notebook.verbs import aio
