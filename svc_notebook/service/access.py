@@ -103,7 +103,8 @@ class Access:
         if caller and caller.admin:
             caller = self._on_behalf(headers, address)
         if caller is None:
-            raise KeyRefused(INVALID, status=401 if row.interface == "events" else 403)
+            message = "Invalid credentials" if row.interface == "events" else INVALID
+            raise KeyRefused(message, status=403)
         _admit_place(caller, headers)
         return caller
 

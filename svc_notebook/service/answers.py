@@ -20,11 +20,13 @@ from svc_notebook.service.curating import Curated, curate, leave_alone
 from svc_notebook.service.engine import Fetch, Found
 from svc_notebook.service.engine.search import FacetFound
 from svc_notebook.service.engine.shape import read_faceted
+from svc_notebook.service.events import milliseconds
 from svc_notebook.service.handlers.registry import Call
 from svc_notebook.service.natural import read_naturally
 from svc_notebook.service.records import read_bodies
 from svc_notebook.service.rulebook.consequence import Outcome
 from svc_notebook.service.shelf import Shelf
+from svc_notebook.service.shown import HITS
 
 T = TypeVar("T")
 Params = Mapping[str, Any]
@@ -51,6 +53,10 @@ def answer_search(call: Call, name: str, given: Mapping[str, Any]) -> tuple[Sear
     for hidden in withheld(call.caller, shelf.settings):
         for facets in (found.facets, found.facets_stats):
             (facets or {}).pop(hidden, None)
+    if "queryID" in answer:
+        before = answer.get("offset", answer.get("page", 0) * answer.get("hitsPerPage", 0))
+        ids = [hit["objectID"] for hit in answer["hits"]]
+        note_shown(call, name, params, answer, before, ids)
     full = len(found.hits) >= found.paging.get("hitsPerPage", found.paging.get("length", 0))
     kept = keep_fields(answer, option(shelf, params, "responseFields"))
     return cast("SearchAnswer", kept), full
@@ -228,8 +234,35 @@ def _told_members(call: Call, curated: Curated, params: Mapping[str, Any]) -> di
         "serverTimeMS": call.elapsed,
     }
     if params.get("clickAnalytics"):
-        told["queryID"] = secrets.token_hex(16)
+        told["queryID"] = new_query_id()
     return told
+
+
+def new_query_id() -> str:
+    """Make the name by which events speak of a search."""
+    return secrets.token_hex(16)
+
+
+def note_shown(
+    call: Call, name: str, params: Params, answer: Params, before: int, ids: Sequence[str]
+) -> None:
+    """Remember what an answer with a queryID shows, for the events that will name it.
+
+    `before` is how many hits come before its first, `ids` are the hits' own.
+    """
+    call.service.shown.note(
+        {
+            "queryID": answer["queryID"],
+            "timestamp": milliseconds(),
+            "index": name,
+            "query": answer["query"],
+            "params": answer["params"][: limits.LOGGED],
+            "userToken": str(params.get("userToken") or ""),
+            "nbHits": answer["nbHits"],
+            "first": before + 1,
+            "objectIDs": list(ids[:HITS]),
+        }
+    )
 
 
 def _rule_members(shelf: Shelf, outcome: Outcome) -> dict[str, Any]:

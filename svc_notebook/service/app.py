@@ -15,7 +15,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from svc_notebook.api import ENDPOINTS, Endpoint
-from svc_notebook.errors import BadInput, Refused, TooMany
+from svc_notebook.errors import BadInput, KeyRefused, Refused, TooMany
+from svc_notebook.service import limits
 from svc_notebook.service.access import Access, Caller
 from svc_notebook.service.bodies import read_json
 from svc_notebook.service.exchange import Exchange, read_head
@@ -27,6 +28,7 @@ from svc_notebook.service.store import is_storage_trouble
 from svc_notebook.service.wire import (
     Intake,
     LostCaller,
+    Malformed,
     Message,
     Receive,
     Reply,
@@ -43,6 +45,8 @@ from svc_notebook.service.wire import (
 READERS, WRITERS = 6, 16
 # Endpoints that are not logged: a log of itself would be all it holds.
 QUIET = ("get_logs",)
+# How large bodies may be, where it is not as large as elsewhere.
+BODIES = {"events": limits.EVENTS_BODY}
 
 
 class App:
@@ -73,7 +77,7 @@ class App:
             return
         finally:
             self._intake.let_go(exchange.held)
-        if exchange.verb != "OPTIONS" and (exchange.row is None or exchange.row.name not in QUIET):
+        if exchange.verb != "OPTIONS" and _is_logged(exchange.row):
             self.service.logs.note(exchange.logged(reply))
         await send_reply(send, reply, bare=exchange.verb == "HEAD")
 
@@ -83,7 +87,7 @@ class App:
         except LostCaller:
             raise
         except Exception as error:
-            return _explain(error)
+            return _explain(error, exchange)
 
     async def _serve(self, exchange: Exchange, receive: Receive) -> Reply:
         if exchange.verb == "OPTIONS":
@@ -94,7 +98,8 @@ class App:
         row, exchange.parts = self._router.find(verb, exchange.path)
         exchange.row = row
         caller = self._access.admit(row, exchange.headers, exchange.query, exchange.address)
-        exchange.body = await read_body(receive, exchange.headers, partial(self._hold, exchange))
+        hold, most = partial(self._hold, exchange), BODIES.get(row.interface, limits.BODY)
+        exchange.body = await read_body(receive, exchange.headers, hold, most)
         pool = self._readers if row.reads else self._writers
         work = partial(self._handle, row, caller, exchange)
         return await asyncio.get_running_loop().run_in_executor(pool, work)
@@ -117,22 +122,29 @@ class App:
             exchange.headings(row, prefix),
         )
         _check_reach(row, caller, given)
-        if row.acl in ("search", "browse"):
+        if row.acl in ("search", "browse") and row.interface == "search":
             for token, queries in _count_queries(row, given).items():
                 self._access.count(caller, token, queries)
         user = unquote(exchange.headers.get(f"{prefix}user-id", "")) if _writes(row) else ""
         if user:
             self.service.mapping.one(user)
-        answer = HANDLERS[row](Call(self.service, caller), **given)
+        answer = HANDLERS[row](Call(self.service, caller, headers=exchange.said), **given)
         if _writes(row):
             self.service.mapping.note_write(row.name, given, user)
         exchange.note_answer(given, answer)
-        return pack(json_reply(row.status, answer), exchange.headers)
+        if row.status == 204:
+            return Reply(row.status, headers=exchange.said)
+        return pack(json_reply(row.status, answer, exchange.said), exchange.headers)
+
+
+def _is_logged(row: Endpoint | None) -> bool:
+    """Whether the logs tell of it: they are the search service's, and of no use full of events."""
+    return row is None or not (row.name in QUIET or row.interface == "events")
 
 
 def _check_reach(row: Endpoint, caller: Caller, given: Mapping[str, Any]) -> None:
     """Check the rights that only the body tells: of each batched action, on each index."""
-    if "index" in given:
+    if given.get("index") is not None:
         check_index_name(given["index"])
     requests = given.get("requests") if "*" in row.path or row.acl == "actions" else None
     for request in requests or ():
@@ -154,12 +166,18 @@ def _count_queries(row: Endpoint, given: Mapping[str, Any]) -> Counter[str | Non
     return Counter(one.get("userToken") for one in queries)
 
 
-def _explain(error: Exception) -> Reply:
+def _explain(error: Exception, exchange: Exchange) -> Reply:
     """Say what went wrong; only what nobody foresaw is a fault of the service's own."""
+    of_events = exchange.row is not None and exchange.row.interface == "events"
     if isinstance(error, WrongVerb):
         return refusal(405, str(error), {"allow": ", ".join(error.allowed)})
     if isinstance(error, TooMany):
-        return refusal(429, str(error), {"retry-after": str(int(error.wait))})
+        return refusal(429, str(error), {"retry-after": str(int(error.wait)), **exchange.said})
+    # The events interface has statuses of its own (api.md, Errors).
+    if isinstance(error, KeyRefused) and of_events:
+        return refusal(401, str(error))
+    if isinstance(error, BadInput) and of_events and not isinstance(error, Malformed):
+        return refusal(422, str(error))
     if isinstance(error, Refused):
         return refusal(error.status, str(error))
     if isinstance(error, BadInput):

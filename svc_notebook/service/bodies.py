@@ -12,6 +12,7 @@ import msgspec
 from svc_notebook.api.checking import place
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
+from svc_notebook.service.wire import Malformed
 
 _CONTAINERS = (dict, list)
 # Digits all alike, so that one substring search finds a number too long for 64 bits.
@@ -36,12 +37,12 @@ def read_json(raw: bytes) -> Any:
     return body
 
 
-def too_deep() -> BadInput:
+def too_deep() -> Malformed:
     """The refusal of a body that is nested too deeply."""
-    return BadInput(f"the body is nested too deeply; {limits.DEPTH} levels are the most")
+    return Malformed(f"the body is nested too deeply; {limits.DEPTH} levels are the most")
 
 
-def _explain(raw: bytes, error: Exception) -> BadInput:
+def _explain(raw: bytes, error: Exception) -> Malformed:
     """Let the slower, more talkative parser find the place."""
     text = str(error)
     try:
@@ -55,9 +56,9 @@ def _explain(raw: bytes, error: Exception) -> BadInput:
     else:
         huge = [at for at, leaf in _leaves(body, "") if leaf in (math.inf, -math.inf)]
         if huge:
-            return BadInput(f"`{huge[0]}`: the number does not fit in 64 bits")
+            return Malformed(f"`{huge[0]}`: the number does not fit in 64 bits")
         text = "a \\u escape stands for half a character"
-    return BadInput(f"the body is not valid JSON: {text}")
+    return Malformed(f"the body is not valid JSON: {text}")
 
 
 def _refuse_constant(word: str) -> None:

@@ -39,6 +39,7 @@ class Exchange:
     params: str = ""
     inner: list[InnerQuery] = field(default_factory=list)
     started: float = field(default_factory=perf_counter)
+    said: dict[str, str] = field(default_factory=dict)
 
     def read_query(self) -> None:
         """Read the query string; raises `BadInput`."""

@@ -7,11 +7,10 @@ import threading
 import time
 import traceback
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from svc_notebook.service.catalog import Catalog
-from svc_notebook.service.logs import Logs
 from svc_notebook.service.records import count_bodies, drop_retired, find_retired
 from svc_notebook.service.shelf import Shelf
 from svc_notebook.service.store import Store
@@ -30,13 +29,15 @@ AHEAD = 200_000
 
 
 class Keeper:
-    """Tidies engines, their files and the logs in the background, from `start` to `stop`."""
+    """Tidies engines, their files and whatever has a chore, in the background."""
 
-    def __init__(self, store: Store, tasks: Tasks, catalog: Catalog, logs: Logs) -> None:
+    def __init__(
+        self, store: Store, tasks: Tasks, catalog: Catalog, chores: Sequence[Callable[[], None]]
+    ) -> None:
         self._store = store
         self._tasks = tasks
         self._catalog = catalog
-        self._logs = logs
+        self._chores = chores
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="svc-keeper", daemon=True)
         self._seen = -1
@@ -58,7 +59,8 @@ class Keeper:
         self._try(self._open_ahead)
         self._try(self._warm_all)
         while not self._stopping.wait(REST):
-            self._try(self._look)
+            for chore in (*self._chores, self._look):
+                self._try(chore)
 
     def _try(self, work: Callable[[], None]) -> None:
         try:
@@ -77,7 +79,6 @@ class Keeper:
                 shelf.engine.get()
 
     def _look(self) -> None:
-        self._logs.flush()
         self._drop_retired()
         if self._tasks.published != self._seen or self._tasks.last != self._seen:
             self._seen, self._quiet_since = self._tasks.published, time.monotonic()

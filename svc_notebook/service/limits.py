@@ -5,6 +5,12 @@ from __future__ import annotations
 BODY = 10 * 2**20
 """Bytes of one request's body, unpacked."""
 
+EVENTS_BODY = 2 * 2**20
+"""Bytes of a body for the events interface, unpacked (api.md, Limits)."""
+
+FORGETTING = 100
+"""Calls a minute that delete a user's events."""
+
 HELD = 256 * 2**20
 """Bytes of all bodies that are held at one time."""
 

@@ -61,7 +61,9 @@ def serve(
         check_given(facts, clusters)
         folder.hold()
         listener = listen(host, port)
-        service = Service(folder.path, facts, clusters=clusters)
+        service = Service(
+            folder.path, facts, clusters=clusters, allow_private_crawl=allow_private_crawl
+        )
         if reset_allowlist:
             service.sources.reset()
     except LocalServiceFailed as error:

@@ -10,11 +10,16 @@ import msgspec
 from svc_notebook.errors import BadInput, Refused
 from svc_notebook.service import limits
 from svc_notebook.service.catalog import Catalog
+from svc_notebook.service.crawlers.crawlers import Crawlers
+from svc_notebook.service.crawlers.parts import Parts
 from svc_notebook.service.cursors import Cursors
+from svc_notebook.service.events import Events
 from svc_notebook.service.keeper import Keeper
 from svc_notebook.service.keyring import Keyring
 from svc_notebook.service.logs import Logs
 from svc_notebook.service.mapping import Mapping
+from svc_notebook.service.quota import Quota
+from svc_notebook.service.shown import Showings
 from svc_notebook.service.sources import Sources
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks import Draft, Tasks
@@ -29,30 +34,47 @@ OF_RECORDS = {"steps", "deleteBy", "move"}
 class Service:
     """Lives in one folder, from `start` to `stop`."""
 
-    def __init__(self, folder: Path, facts: Facts | None = None, *, clusters: int = 1) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        facts: Facts | None = None,
+        *,
+        clusters: int = 1,
+        allow_private_crawl: bool = False,
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.store = Store(folder / "service.sqlite")
         self.keyring = Keyring(self.store, facts)
         self.mapping = Mapping(self.store, clusters)
         self.logs = Logs(self.store)
+        self.events = Events(self.store)
+        self.shown = Showings(self.store)
+        self.forgetting = Quota(limits.FORGETTING)
         self.sources = Sources(self.store)
         self.tasks = Tasks(self.store)
         self.catalog = Catalog(self.store, folder / "engine")
         self.cursors = Cursors()
+        self.crawlers = Crawlers(
+            Parts(self.store, self.tasks, self.catalog, self.keyring, allow_private_crawl)
+        )
         self._writer = Writer(self.store, self.tasks, self.catalog)
-        self._keeper = Keeper(self.store, self.tasks, self.catalog, self.logs)
+        chores = (self.logs.flush, self.shown.flush, self.events.tidy)
+        self._keeper = Keeper(self.store, self.tasks, self.catalog, chores)
 
     def start(self) -> None:
         """Begin to apply tasks, those left from last time first."""
         self._writer.start()
         self._keeper.start()
+        self.crawlers.start()
 
     def stop(self) -> None:
         """Stop applying tasks and close the store; what is pending is applied next time."""
         self.catalog.closing = True
+        self.crawlers.stop()
         self._keeper.stop()
         self._writer.stop()
         self.logs.flush()
+        self.shown.flush()
         self.store.close()
 
     def refuse_replica(self, index: str) -> None:

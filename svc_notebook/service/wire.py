@@ -64,6 +64,10 @@ class LostCaller(Exception):
     """The caller went away before its request was whole."""
 
 
+class Malformed(BadInput):
+    """A body is not JSON, or not packed as it says."""
+
+
 class Intake:
     """Counts the bytes of all bodies that are held at one time."""
 
@@ -81,8 +85,10 @@ class Intake:
         self.held -= size
 
 
-async def read_body(receive: Receive, headers: Mapping[str, str], take: Take) -> bytes:
-    """Read a request's whole body, unpacked; raises `Refused` when it is too large.
+async def read_body(
+    receive: Receive, headers: Mapping[str, str], take: Take, most: int = limits.BODY
+) -> bytes:
+    """Read a request's whole body, unpacked; raises `Refused` when it is larger than `most`.
 
     A body beyond the limit is still read, up to a point, or its sender would see a broken
     connection instead of the refusal. `take` is told of what has to be held.
@@ -95,19 +101,19 @@ async def read_body(receive: Receive, headers: Mapping[str, str], take: Take) ->
             raise LostCaller
         part, more = message.get("body", b""), message.get("more_body", False)
         size += len(part)
-        if size <= limits.BODY:
+        if size <= most:
             take(len(part))
             parts.append(part)
-    if size > limits.BODY:
-        raise too_large()
+    if size > most:
+        raise too_large(most)
     packed = b"".join(parts)
-    plain = unpack(packed, headers.get("content-encoding", ""))
+    plain = unpack(packed, headers.get("content-encoding", ""), most)
     if plain is not packed:
         take(len(plain))
     return plain
 
 
-def unpack(body: bytes, encoding: str) -> bytes:
+def unpack(body: bytes, encoding: str, most: int = limits.BODY) -> bytes:
     """Undo the compression of a body, no further than to the limit."""
     encoding = encoding.strip().lower()
     if not body or encoding in ("", "identity"):
@@ -116,21 +122,19 @@ def unpack(body: bytes, encoding: str) -> bytes:
         raise Refused(f"content-encoding {encoding[:40]} is not known; use gzip", status=415)
     reader = zlib.decompressobj(wbits=31)
     try:
-        plain = reader.decompress(body, limits.BODY + 1)
+        plain = reader.decompress(body, most + 1)
     except zlib.error as error:
-        raise BadInput(f"the body is not valid gzip: {error}") from None
-    if len(plain) > limits.BODY:
-        raise too_large()
+        raise Malformed(f"the body is not valid gzip: {error}") from None
+    if len(plain) > most:
+        raise too_large(most)
     if not reader.eof:
-        raise BadInput("the body is not valid gzip: it ends too early")
+        raise Malformed("the body is not valid gzip: it ends too early")
     return plain
 
 
-def too_large() -> Refused:
+def too_large(most: int) -> Refused:
     """The refusal of a body beyond the limit."""
-    return Refused(
-        f"the body is larger than {limits.BODY // 2**20} MB; send it in parts", status=413
-    )
+    return Refused(f"the body is larger than {most // 2**20} MB; send it in parts", status=413)
 
 
 def pack(reply: Reply, headers: Mapping[str, str]) -> Reply:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from msgspec import Meta
 
 from svc_notebook.api.checking import hints, required
+from svc_notebook.api.shapes import Event
+from tests.api.happenings import events
 
 Strategy = st.SearchStrategy[Any]
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
@@ -35,6 +37,8 @@ def of(kind: Any) -> Strategy:
         return st.lists(of(args[0]), max_size=3)
     if origin is dict:
         return st.dictionaries(TEXT, of(args[1]), max_size=3)
+    if kind is Event:
+        return events()
     if typing.is_typeddict(kind):
         return shaped(kind)
     return PLAIN[kind]
@@ -45,7 +49,8 @@ def limited(kind: Any, marks: list[Meta]) -> Strategy:
     high = next((m.le for m in marks if m.le is not None), None)
     if kind is int and marks:
         return st.integers(int(low or 0), int(high) if high is not None else 10**6)
-    return of(kind)
+    fewest = max((m.min_length or 0 for m in marks), default=0)
+    return of(kind).filter(lambda value: len(value) >= fewest) if fewest else of(kind)
 
 
 def shaped(shape: Any) -> Strategy:

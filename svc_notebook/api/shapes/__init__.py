@@ -15,9 +15,6 @@ from svc_notebook.api.shapes.collecting import (
     CrawlTest,
     Domain,
     DomainPage,
-    Event,
-    ObjectData,
-    Received,
     UrlStatistic,
     UrlStatistics,
 )
@@ -43,6 +40,15 @@ from svc_notebook.api.shapes.curation import (
     Synonym,
     SynonymHits,
     TimeRange,
+)
+from svc_notebook.api.shapes.events import (
+    Event,
+    EventPage,
+    EventType,
+    ObjectData,
+    Received,
+    Shown,
+    ShownPage,
 )
 from svc_notebook.api.shapes.operation import (
     Cluster,
@@ -124,6 +130,8 @@ __all__ = [
     "Domain",
     "DomainPage",
     "Event",
+    "EventPage",
+    "EventType",
     "FacetAnswer",
     "FacetHit",
     "Hidden",
@@ -157,6 +165,8 @@ __all__ = [
     "SavedSynonym",
     "SearchAnswer",
     "SearchRequest",
+    "Shown",
+    "ShownPage",
     "Source",
     "StandardEntries",
     "Synonym",

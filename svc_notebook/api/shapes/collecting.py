@@ -1,10 +1,8 @@
-"""Crawlers, domains and events."""
+"""Crawlers and domains."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, Required, TypedDict
-
-from svc_notebook.api.shapes.writes import Number
 
 
 class CrawlerCreated(TypedDict):
@@ -97,38 +95,3 @@ class DomainPage(TypedDict):
     itemsPerPage: int
     page: int
     total: int
-
-
-class ObjectData(TypedDict, total=False):
-    """One item of a purchase or cart."""
-
-    queryID: str
-    price: Number | str
-    quantity: Number
-    discount: Number | str
-
-
-class Event(TypedDict, total=False):
-    """What a user did."""
-
-    eventType: Required[Literal["click", "conversion", "view"]]
-    eventSubtype: Literal["addToCart", "purchase"]
-    eventName: Required[str]
-    index: Required[str]
-    userToken: Required[str]
-    authenticatedUserToken: str
-    timestamp: int
-    queryID: str
-    objectIDs: list[str]
-    objectData: list[ObjectData]
-    filters: list[str]
-    positions: list[int]
-    value: Number | str
-    currency: str
-
-
-class Received(TypedDict):
-    """Events were taken."""
-
-    status: int
-    message: str

@@ -5,7 +5,9 @@ from __future__ import annotations
 from svc_notebook.service.handlers import (
     browse,
     clusters,
+    crawler,
     dictionaries,
+    events,
     indices,
     keys,
     logs,
@@ -20,8 +22,8 @@ from svc_notebook.service.handlers import (
 from svc_notebook.service.handlers.registry import HANDLERS, Call
 
 FAMILIES = (
-    browse, clusters, dictionaries, indices, keys, logs, objects, rules, searches, settings,
-    sources, synonyms, tasks,
+    browse, clusters, crawler, dictionaries, events, indices, keys, logs, objects, rules, searches,
+    settings, sources, synonyms, tasks,
 )  # fmt: skip
 
 __all__ = ["FAMILIES", "HANDLERS", "Call"]

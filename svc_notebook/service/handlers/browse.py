@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack, cast
 
+import msgspec
+
 from svc_notebook.api import SearchApi
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, SearchAnswer
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
-from svc_notebook.service.answers import echo, effective, option, present
+from svc_notebook.service.answers import (
+    echo,
+    effective,
+    new_query_id,
+    note_shown,
+    option,
+    present,
+)
 from svc_notebook.service.attributes import cut_bodies, withheld
 from svc_notebook.service.cursors import PER_PAGE, Cursor, read_cursor, write_cursor
 from svc_notebook.service.engine import Order
@@ -19,7 +28,15 @@ from svc_notebook.service.records import read_bodies, read_page, read_window
 from svc_notebook.service.shelf import Shelf
 
 # Parameters that say nothing about which records come and in which order.
-WITHOUT_EFFECT = {*PER_PAGE, "page", "query", "_seeUnretrievable"}
+WITHOUT_EFFECT = {
+    *PER_PAGE, "page", "query", "clickAnalytics", "userToken", "_seeUnretrievable",
+}  # fmt: skip
+
+
+class _Named(msgspec.Struct, rename={"id": "objectID"}):
+    """Of a record its id."""
+
+    id: str
 
 
 @serves(SearchApi.browse)
@@ -77,6 +94,10 @@ def _answer(call: Call, shelf: Shelf, state: Cursor) -> SearchAnswer:
         "params": echo(state.params),
         "exhaustiveNbHits": True,
     }
+    if params.get("clickAnalytics"):
+        answer["queryID"] = new_query_id()
+        ids = [msgspec.json.decode(body, type=_Named).id for body in bodies]
+        note_shown(call, shelf.name, params, answer, state.done, ids)
     return answer if after is None else {**answer, "cursor": write_cursor(after)}
 
 

@@ -20,11 +20,12 @@ HANDLERS: dict[Endpoint, Callable[..., Any]] = {}
 
 @dataclass(frozen=True)
 class Call:
-    """One request on its way: whose it is, and when it came."""
+    """One request on its way: whose it is, when it came, and what its answer's headers say."""
 
     service: Service
     caller: Caller
     started: float = field(default_factory=perf_counter)
+    headers: dict[str, str] = field(default_factory=dict)
 
     @property
     def elapsed(self) -> int:

@@ -1,0 +1,76 @@
+"""What users did, and what searches showed them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NotRequired, Required, TypedDict
+
+from msgspec import Meta
+
+from svc_notebook.api.shapes.writes import Number
+
+EventType = Literal["click", "conversion", "view"]
+# api.md, Limits.
+OBJECTS, FILTERS = 20, 10
+
+
+class ObjectData(TypedDict, total=False):
+    """One item of a purchase or cart."""
+
+    queryID: str
+    price: Number | str
+    quantity: Number
+    discount: Number | str
+
+
+class Event(TypedDict, total=False):
+    """What a user did; `event_parts` says which members go together."""
+
+    eventType: Required[EventType]
+    eventSubtype: Literal["addToCart", "purchase"]
+    eventName: Required[str]
+    index: Required[str]
+    userToken: Required[str]
+    authenticatedUserToken: str
+    timestamp: int
+    queryID: str
+    objectIDs: Annotated[list[str], Meta(min_length=1, max_length=OBJECTS)]
+    objectData: Annotated[list[ObjectData], Meta(min_length=1, max_length=OBJECTS)]
+    filters: Annotated[list[str], Meta(min_length=1, max_length=FILTERS)]
+    positions: Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=1, max_length=OBJECTS)]
+    value: Number | str
+    currency: str
+
+
+class Received(TypedDict):
+    """Events were taken."""
+
+    status: int
+    message: str
+
+
+class EventPage(TypedDict):
+    """Stored events in the order in which they came; `cursor` leads on while there are more."""
+
+    events: list[Event]
+    cursor: NotRequired[int]
+
+
+class Shown(TypedDict):
+    """A search with a queryID: what was asked, and the objectIDs it showed from `first` on."""
+
+    queryID: str
+    timestamp: int
+    index: str
+    query: str
+    params: str
+    userToken: str
+    nbHits: int
+    first: int
+    objectIDs: list[str]
+
+
+class ShownPage(TypedDict):
+    """Such searches in the order in which they were made."""
+
+    searches: list[Shown]
+    cursor: NotRequired[int]

@@ -1,0 +1,68 @@
+"""Take reports of what users did, forget them, and hand them out."""
+
+from __future__ import annotations
+
+from svc_notebook.api import EventsApi
+from svc_notebook.api.event_parts import check_token
+from svc_notebook.api.shapes import Event, EventPage, EventType, Received, ShownPage
+from svc_notebook.service.events import Choice, check_time, milliseconds, queries_of
+from svc_notebook.service.handlers.registry import Call, serves
+from svc_notebook.service.service import check_index_name
+
+
+@serves(EventsApi.push_events)
+def push_events(call: Call, events: list[Event]) -> Received:
+    """Store events once all of them are found to be valid."""
+    received = milliseconds()
+    call.caller.require("search", {event["index"] for event in events})
+    searched = call.service.shown.times(query for event in events for query in queries_of(event))
+    for number, event in enumerate(events):
+        check_index_name(event["index"])
+        check_time(event, f"events[{number}]", received, searched)
+    call.service.events.take(events, received)
+    return {"status": 200, "message": "OK"}
+
+
+@serves(EventsApi.delete_user_token)
+def delete_user_token(call: Call, user_token: str) -> None:
+    """Take a request to forget a user; the events go in the background."""
+    check_token(user_token, "userToken")
+    call.service.forgetting.count(call.headers)
+    call.service.events.forget(user_token)
+
+
+@serves(EventsApi.list_events)
+def list_events(
+    call: Call,
+    *,
+    index: str | None = None,
+    userToken: str | None = None,
+    eventType: EventType | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    after: int = 0,
+    length: int = 1000,
+) -> EventPage:
+    """Hand out events on the indices that the key is for."""
+    choice = Choice(index, userToken, eventType, since, until, after)
+    rows = call.service.events.read(choice, length)
+    page: EventPage = {"events": [one for _, one in rows if call.caller.sees(one["index"])]}
+    return {**page, "cursor": rows[-1][0]} if len(rows) == length else page
+
+
+@serves(EventsApi.list_searches)
+def list_searches(
+    call: Call,
+    *,
+    index: str | None = None,
+    userToken: str | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    after: int = 0,
+    length: int = 1000,
+) -> ShownPage:
+    """Hand out what searches showed, of the indices that the key is for."""
+    choice = Choice(index, userToken, None, since, until, after)
+    rows = call.service.shown.read(choice, length)
+    page: ShownPage = {"searches": [one for _, one in rows if call.caller.sees(one["index"])]}
+    return {**page, "cursor": rows[-1][0]} if len(rows) == length else page

@@ -1,0 +1,94 @@
+"""What searches showed: for each queryID what was asked, when, and which hits came."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable
+
+import msgspec
+
+from svc_notebook.api.shapes import Shown
+from svc_notebook.service.events import (
+    AGE,
+    TIDIED,
+    Choice,
+    conditions,
+    drop_old,
+    milliseconds,
+)
+from svc_notebook.service.store import Store
+
+# Of so many searches, so many hits of each are kept.
+KEPT, HITS = 250_000, 100
+# Searches that wait to be written; more of them than that while the disk is full are lost.
+WAITING = 50_000
+
+
+class Showings:
+    """Kept in memory, and written down now and then: a kill may lose the last second of them."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._new: dict[str, Shown] = {}
+        self._tidy_after = 0.0
+
+    def note(self, shown: Shown) -> None:
+        """Remember one search."""
+        with self._lock:
+            if len(self._new) >= WAITING:
+                del self._new[next(iter(self._new))]
+            self._new[shown["queryID"]] = shown
+
+    def times(self, queries: Iterable[str]) -> dict[str, int]:
+        """When searches were made, of those that are known; milliseconds."""
+        wanted = set(queries)
+        with self._lock:
+            found = {each: one["timestamp"] for each in wanted if (one := self._new.get(each))}
+        if left := wanted - found.keys():
+            rows = self._store.read(
+                "SELECT query, time FROM shown WHERE query IN (SELECT value FROM json_each(?))",
+                msgspec.json.encode(sorted(left)).decode(),
+            )
+            found |= {str(query): int(moment) for query, moment in rows}
+        return found
+
+    def read(self, choice: Choice, length: int) -> list[tuple[int, Shown]]:
+        """Read searches with their numbers, in the order in which they were made."""
+        self.flush()
+        where, values = conditions(choice, {})
+        rows = self._store.read(
+            f"SELECT number, token, body FROM shown WHERE {where} ORDER BY number LIMIT ?",
+            *values,
+            length,
+        )
+        return [(number, _shown(token, body)) for number, token, body in rows]
+
+    def flush(self) -> None:
+        """Write down what is new; once a minute forget what is old."""
+        with self._lock:
+            new = list(self._new.values())
+        if new:
+            with self._store.writing() as connection:
+                connection.executemany(
+                    "INSERT OR IGNORE INTO shown (query, time, index_name, token, body) "
+                    "VALUES (?, ?, ?, ?, ?)",
+                    map(_row, new),
+                )
+            with self._lock:
+                for one in new:
+                    self._new.pop(one["queryID"], None)
+        if time.monotonic() >= self._tidy_after:
+            self._tidy_after = time.monotonic() + TIDIED
+            drop_old(self._store, "shown", milliseconds() - AGE, KEPT)
+
+
+def _row(one: Shown) -> tuple[str, int, str, str, bytes]:
+    body = msgspec.json.encode({**one, "userToken": ""})
+    return one["queryID"], one["timestamp"], one["index"], one["userToken"], body
+
+
+def _shown(token: str, body: bytes) -> Shown:
+    one: Shown = msgspec.json.decode(body)
+    return {**one, "userToken": token}
