@@ -21,6 +21,15 @@ async def take_turn(path: Path) -> AsyncIterator[None]:
         yield
 
 
+def is_taken(path: Path) -> bool:
+    """Whether a process that lives has the turn on a file."""
+    try:
+        with path.open("ab") as file:
+            return not _lock(file)
+    except FileNotFoundError:
+        return False
+
+
 if sys.platform == "win32":
     import msvcrt
 

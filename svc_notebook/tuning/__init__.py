@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from svc_notebook.tuning import aio as aio
     from svc_notebook.tuning.blocking import diff as diff
+    from svc_notebook.tuning.blocking import drop_scratches as drop_scratches
     from svc_notebook.tuning.blocking import history as history
     from svc_notebook.tuning.blocking import measure as measure
     from svc_notebook.tuning.blocking import missing as missing
     from svc_notebook.tuning.blocking import restore as restore
     from svc_notebook.tuning.blocking import run as run
+    from svc_notebook.tuning.blocking import scratches as scratches
     from svc_notebook.tuning.blocking import snapshot as snapshot
     from svc_notebook.tuning.blocking import undo as undo
     from svc_notebook.tuning.files import write_table as write_table
     from svc_notebook.tuning.scores import evaluate as evaluate
     from svc_notebook.tuning.scores import summary as summary
+    from svc_notebook.tuning.scratching import Scratch as Scratch
+    from svc_notebook.tuning.scratching import scratch as scratch
     from svc_notebook.tuning.snapshots import Snapshot as Snapshot
     from svc_notebook.tuning.snapshots import read_snapshot as read_snapshot
     from svc_notebook.tuning.tables import check_judgments as check_judgments
@@ -30,10 +34,12 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "svc_notebook.tuning.blocking": (
-        "diff", "history", "measure", "missing", "restore", "run", "snapshot", "undo",
+        "diff", "drop_scratches", "history", "measure", "missing", "restore", "run", "scratches",
+        "snapshot", "undo",
     ),
     "svc_notebook.tuning.files": ("write_table",),
     "svc_notebook.tuning.scores": ("evaluate", "summary"),
+    "svc_notebook.tuning.scratching": ("Scratch", "scratch"),
     "svc_notebook.tuning.snapshots": ("Snapshot", "read_snapshot"),
     "svc_notebook.tuning.tables": ("check_judgments", "check_queries", "check_runs"),
 }  # fmt: skip

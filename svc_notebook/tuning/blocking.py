@@ -15,9 +15,11 @@ from svc_notebook.tuning.scores import METRICS, Unjudged
 from svc_notebook.tuning.tables import Queries, Table
 
 diff = blocking(aio.diff)
+drop_scratches = blocking(aio.drop_scratches)
 history = blocking(aio.history)
 missing = blocking(aio.missing)
 restore = blocking(aio.restore)
+scratches = blocking(aio.scratches)
 snapshot = blocking(aio.snapshot)
 undo = blocking(aio.undo)
 

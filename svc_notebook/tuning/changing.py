@@ -11,6 +11,7 @@ import msgspec
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, SvcError
 from svc_notebook.tuning.journal import Change, Journal, new_change
+from svc_notebook.tuning.leftovers import is_scratch
 from svc_notebook.tuning.state import Delta, Objects, Scope, compare, read_part, write_parts
 
 Wanted = Mapping[Scope, Objects]
@@ -125,6 +126,9 @@ async def noting(
     For those who change an index by hand: a key that may write need not be one that may read, and
     a disk that is full is no reason to refuse.
     """
+    if is_scratch(index):  # what is tried there is kept when it is promoted
+        yield
+        return
     async with AsyncExitStack() as stack:
         try:
             around = keeping(client, index, wanted, whole=whole, note=note)

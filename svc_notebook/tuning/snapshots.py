@@ -22,12 +22,12 @@ from svc_notebook.tuning.journal import Change
 from svc_notebook.tuning.state import (
     KINDS,
     TOLD,
-    Delta,
     State,
     by_id,
     differences,
     is_usual,
     read_state,
+    without,
 )
 
 EDITION = 1
@@ -163,21 +163,13 @@ async def restore(
     Which replicas it has stays as it is. It is one change, kept in the journal, and can be undone.
     """
     own = asynchronous(client)
-    wanted, now = await _state(source, client), await read_state(own, index)
-    found = dict(differences(now, wanted))
-    if "settings" in found:
-        found["settings"] = _without(found["settings"], "replicas")
+    wanted = without(await _state(source, client), "replicas")
+    found = differences(without(await read_state(own, index), "replicas"), wanted)
     change = await changing.apply(
         own, index, {scope: delta.after for scope, delta in found.items()},
         note=note or f"restore {_name(source)}",
     )  # fmt: skip
     return tell_change(change)
-
-
-def _without(delta: Delta, name: str) -> Delta:
-    before, after = ({k: v for k, v in side.items() if k != name}
-                     for side in (delta.before, delta.after))  # fmt: skip
-    return Delta(before, after)
 
 
 def _name(source: Side) -> str:

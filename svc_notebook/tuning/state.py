@@ -118,6 +118,12 @@ def is_usual(scope: Scope, name: str, value: Any) -> bool:
     return scope == "settings" and name in PARAMETERS and same(value, default_of(name))
 
 
+def without(state: State, setting: str) -> State:
+    """Leave out one setting."""
+    kept = {name: value for name, value in state.settings.items() if name != setting}
+    return State(kept, state.synonyms, state.rules)
+
+
 async def write_parts(client: AsyncClient, index: str, parts: Parts) -> None:
     """Write what is named, each scope at one moment, and wait until it is published.
 

@@ -11,13 +11,14 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput
 from svc_notebook.session.clients import AnyClient, asynchronous
 from svc_notebook.tuning import changing
+from svc_notebook.tuning.columns import TIME
 from svc_notebook.tuning.differing import Differences
 from svc_notebook.tuning.journal import Change, Journal
 from svc_notebook.tuning.snapshots import tell_change
 from svc_notebook.tuning.state import Scope, alike, read_part
 
 COLUMNS: dict[str, Any] = {
-    "change_id": "string", "when": "datetime64[ns, UTC]", "index": "string", "scope": "string",
+    "change_id": "string", "when": TIME, "index": "string", "scope": "string",
     "before": object, "after": object, "note": "string", "parent": "string", "state": "string",
 }  # fmt: skip
 SHOWN = 5  # conflicts that a refusal names

@@ -17,9 +17,9 @@ from svc_notebook.editors.configuring.changes import changes_of, complete, rebas
 from svc_notebook.editors.configuring.editor import SettingsEditor
 from svc_notebook.editors.configuring.entries import attributes_in, check_entries, find_problems
 from svc_notebook.editors.configuring.panel import list_settings
-from svc_notebook.editors.configuring.preview import as_parameters
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.magics.magic import run
+from svc_notebook.tuning.parameters import as_parameters
 from tests.conftest import Running
 
 

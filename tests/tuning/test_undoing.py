@@ -145,7 +145,7 @@ def test_history_has_its_columns_without_a_row(shop: str) -> None:
     history = tuning.history(shop)
 
     assert list(history.columns[:5]) == ["change_id", "when", "index", "scope", "before"]
-    assert str(history["when"].dtype) == "datetime64[ns, UTC]"
+    assert str(history["when"].dtype) == "datetime64[us, UTC]"
 
 
 def test_the_journal_of_another_service_or_index_is_another(client: Client, shop: str) -> None:

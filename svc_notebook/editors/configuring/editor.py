@@ -26,13 +26,14 @@ from svc_notebook.editors.configuring.attributes import look_at
 from svc_notebook.editors.configuring.codes import write_codes
 from svc_notebook.editors.configuring.entries import AROUND, check_entries, find_problems
 from svc_notebook.editors.configuring.panel import list_settings
-from svc_notebook.editors.configuring.preview import Copy, as_parameters, preview
+from svc_notebook.editors.configuring.preview import Copy, preview
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.explaining import explain
 from svc_notebook.editors.searching.panel import read_parameter
 from svc_notebook.editors.snapshot import write_line, write_table
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.tuning.changing import noting
+from svc_notebook.tuning.parameters import as_parameters
 
 Settings = dict[str, Any]
 

@@ -1,8 +1,4 @@
-"""Pinned queries, before and after a draft: by parameters where those will do, else on a copy.
-
-The custom ranking needs no copy, although it is no parameter: for one search the ranking names
-its attributes in place of `custom`.
-"""
+"""Pinned queries, before and after a draft: by parameters where those will do, else on a copy."""
 
 from __future__ import annotations
 
@@ -11,7 +7,6 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
-from svc_notebook.api.parameters import PARAMETERS, default_of
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.flows import name_scratch
 from svc_notebook.editors.configuring.changes import changes_of
@@ -20,7 +15,6 @@ from svc_notebook.editors.searching.comparing import Comparison, compare
 from svc_notebook.errors import SvcError
 
 By = Literal["", "parameters", "copy"]
-LEFT_OUT = ("replicas", "paginationLimitedTo")  # of no account for the first hits of one index
 
 
 class Preview(TypedDict):
@@ -29,29 +23,6 @@ class Preview(TypedDict):
     query: str
     comparison: NotRequired[Comparison]
     error: NotRequired[Explanation]
-
-
-def as_parameters(
-    changes: Mapping[str, Any], value: Mapping[str, Any]
-) -> tuple[dict[str, Any], list[str]]:
-    """Write changes as parameters of a search; name those that are none."""
-    shared = {name for name in changes if PARAMETERS[name].scope == "both"}
-    params = {name: _or_default(name, changes[name]) for name in shared}
-    if changes.keys() & {"ranking", "customRanking"}:
-        params["ranking"] = _spell_out(value)
-    told = {name: member for name, member in params.items() if member is not None}
-    others = [name for name in changes if name not in {*shared, "customRanking", *LEFT_OUT}]
-    return told, others
-
-
-def _or_default(name: str, value: Any) -> Any:
-    return default_of(name) if value is None else value
-
-
-def _spell_out(value: Mapping[str, Any]) -> list[str]:
-    ranking = _or_default("ranking", value.get("ranking"))
-    custom = _or_default("customRanking", value.get("customRanking"))
-    return [name for entry in ranking for name in (custom if entry == "custom" else [entry])]
 
 
 async def preview(

@@ -1,0 +1,40 @@
+"""Settings tried by the parameters of a search, where those will do: no copy is needed.
+
+The custom ranking needs none, although it is no parameter: for one search the ranking names its
+attributes in place of `custom`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from svc_notebook.api.parameters import PARAMETERS, default_of
+
+LEFT_OUT = ("replicas", "paginationLimitedTo")  # of no account for the first hits of one index
+
+
+def as_parameters(
+    changes: Mapping[str, Any], value: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """Write changes as parameters of a search; name those that are none.
+
+    `value` is all settings as they are with the changes made.
+    """
+    shared = {name for name in changes if PARAMETERS[name].scope == "both"}
+    params = {name: _or_default(name, changes[name]) for name in shared}
+    if changes.keys() & {"ranking", "customRanking"}:
+        params["ranking"] = _spell_out(value)
+    told = {name: member for name, member in params.items() if member is not None}
+    others = [name for name in changes if name not in {*shared, "customRanking", *LEFT_OUT}]
+    return told, others
+
+
+def _or_default(name: str, value: Any) -> Any:
+    return default_of(name) if value is None else value
+
+
+def _spell_out(value: Mapping[str, Any]) -> list[str]:
+    ranking = _or_default("ranking", value.get("ranking"))
+    custom = _or_default("customRanking", value.get("customRanking"))
+    return [name for entry in ranking for name in (custom if entry == "custom" else [entry])]

@@ -1,0 +1,273 @@
+"""A copy of an index to change as one likes: tried, measured, then put in place or dropped."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+from collections.abc import Iterable
+from contextlib import AsyncExitStack, suppress
+from typing import TYPE_CHECKING, Any, Self
+
+import pandas as pd
+
+from svc_notebook.client import portal
+from svc_notebook.errors import BadInput, CallFailed, NotFound, SvcError
+from svc_notebook.session.clients import AnyClient, asynchronous
+from svc_notebook.session.turn import take_turn
+from svc_notebook.tuning import changing
+from svc_notebook.tuning.differing import Differences, tabulate
+from svc_notebook.tuning.journal import Change
+from svc_notebook.tuning.leftovers import name_scratch, turn_of
+from svc_notebook.tuning.runs import run
+from svc_notebook.tuning.scores import METRICS, evaluate
+from svc_notebook.tuning.snapshots import Snapshot, snapshot, tell_change
+from svc_notebook.tuning.state import (
+    Deltas,
+    Scope,
+    State,
+    compare,
+    differences,
+    read_part,
+    read_state,
+    wait_for,
+    without,
+)
+from svc_notebook.tuning.tables import Queries, Table
+
+if TYPE_CHECKING:
+    from svc_notebook.tuning.comparing import Comparison
+
+SHOWN = 5  # changes that a refusal names
+OWN = "replicas"  # a setting that a copy has not, and that stays as it is on the index
+
+
+class AsyncScratch:
+    """A copy of an index, made on entering, dropped on leaving; see `scratch`."""
+
+    def __init__(self, index: str, client: AnyClient | None = None) -> None:
+        self.index = index
+        self.name = name_scratch(index)
+        self.client = asynchronous(client)
+        self.before: Snapshot | None = None
+        self.state = "not made yet"
+        self._held = AsyncExitStack()
+
+    async def open(self) -> Self:
+        """Copy records, settings, synonyms and rules; raises `NotFound` where there is none."""
+        if self.before:
+            raise BadInput(f"{self.name} is {self.state}; make another scratch copy")
+        self.before = await snapshot(self.index, client=self.client)
+        turn = turn_of(self.name)
+        await asyncio.to_thread(turn.parent.mkdir, parents=True, exist_ok=True)
+        await self._held.enter_async_context(take_turn(turn))
+        atexit.register(self._drop_at_exit)
+        self.state = "open"
+        try:
+            copied = await self.client.operate_index(self.index, "copy", self.name)
+            await self.client.wait(dict(copied), index=self.index)
+        except BaseException:
+            await asyncio.shield(self.drop())
+            raise
+        return self
+
+    async def run(self, queries: Queries, params: Any = None, **options: Any) -> pd.DataFrame:
+        """Search the copy for queries; see `svc_notebook.tuning.run`."""
+        self._check_open()
+        return await run(self.name, queries, params, client=self.client, **options)
+
+    async def evaluate(
+        self,
+        queries: Queries,
+        judgments: Table,
+        metrics: str | Iterable[str] = METRICS,
+        *,
+        k: int = 10,
+        **options: Any,
+    ) -> pd.DataFrame:
+        """Search the copy and score what it finds; see `svc_notebook.tuning.evaluate`."""
+        found = await self.run(queries, k=k, name=self.name)
+        return evaluate(found, judgments, metrics, queries=queries, **options)
+
+    async def compare(
+        self, queries: Queries, judgments: Table, *, k: int = 10, **options: Any
+    ) -> Comparison:
+        """Compare the index with the copy; see `svc_notebook.tuning.compare`."""
+        from svc_notebook.tuning.comparing import compare as compare_runs
+
+        self._check_open()
+        before = await run(self.index, queries, k=k, client=self.client)
+        after = await self.run(queries, k=k)
+        return compare_runs(before, after, judgments, **options)
+
+    async def diff(self) -> Differences:
+        """Say in what the copy differs from the index as it was copied."""
+        base = self._check_open()
+        return tabulate(_deltas(base.state, await read_state(self.client, self.name)))
+
+    async def promote(self, note: str = "", *, force: bool = False) -> Differences:
+        """Give the index the copy's settings, synonyms and rules, all at one moment; drop the copy.
+
+        Records stay, and so does which replicas there are: a virtual replica follows, any other
+        keeps settings, synonyms and rules of its own. Refused if the index was changed meanwhile,
+        unless `force` overwrites that. It is kept in the journal; `undo` takes it back.
+        """
+        base = self._check_open()
+        tried = await read_state(self.client, self.name)
+        found = _deltas(await read_state(self.client, self.index), tried)
+        if not force:
+            await self._refuse_if_changed(base)
+        made = await self._put_in_place(found, note or f"promote {self.name}")
+        await self.drop()
+        self.state = "promoted"
+        return tell_change(made)
+
+    async def drop(self) -> None:
+        """Delete the copy; the index stays as it is. Doing so twice does no harm."""
+        if self.state != "open":
+            return
+        atexit.unregister(self._drop_at_exit)
+        with suppress(NotFound):
+            deleted = await self.client.delete_index(self.name)
+            with suppress(CallFailed):
+                await self.client.wait(dict(deleted), index=self.name)
+        self.state = "dropped"
+        await self._held.aclose()
+        turn_of(self.name).unlink(missing_ok=True)
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.shield(self.drop())
+
+    def __repr__(self) -> str:
+        return f"<scratch copy {self.name} of {self.index}: {self.state}>"
+
+    async def _refuse_if_changed(self, base: Snapshot) -> None:
+        changed = _deltas(base.state, await read_state(self.client, self.index))
+        if not changed:
+            return
+        names = [f"{scope} `{name}`" for scope, delta in changed.items() for name in delta.before]
+        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        raise BadInput(
+            f"{self.index} was changed since it was copied: {', '.join(names[:SHOWN])}{more}; make "
+            "another scratch copy and try there, or overwrite it with force=True"
+        )
+
+    async def _put_in_place(self, found: Deltas, note: str) -> Change | None:
+        wanted = {scope: delta.after for scope, delta in found.items()}
+        around = changing.keeping(self.client, self.index, wanted, note=note)
+        async with around as kept:
+            if kept.change:
+                scopes: list[Scope] = list(kept.change.deltas)
+                answer = await self.client.operate_index(self.name, "copy", self.index, scopes)
+                await wait_for(self.client, self.name, answer, lambda: self._is_there(kept.change))
+        return kept.change
+
+    async def _is_there(self, change: Change | None) -> bool:
+        assert change
+        for scope, delta in change.deltas.items():
+            now = await read_part(self.client, self.index, scope, delta.after)
+            if compare(scope, now, delta.after).before:
+                return False
+        return True
+
+    def _check_open(self) -> Snapshot:
+        if self.before is None or self.state != "open":
+            raise BadInput(f"{self.name} is {self.state}; `with scratch(...) as s:` makes one")
+        return self.before
+
+    def _drop_at_exit(self) -> None:
+        with suppress(SvcError):
+            portal.run(self.drop())
+
+
+def _deltas(before: State, after: State) -> Deltas:
+    return differences(without(before, OWN), without(after, OWN))
+
+
+class Scratch:
+    """The same for those who do not await; `aio` is its awaited twin."""
+
+    def __init__(self, index: str, client: AnyClient | None = None) -> None:
+        self.aio = AsyncScratch(index, client)
+
+    @property
+    def index(self) -> str:
+        """The index that was copied."""
+        return self.aio.index
+
+    @property
+    def name(self) -> str:
+        """The copy's own name."""
+        return self.aio.name
+
+    @property
+    def before(self) -> Snapshot | None:
+        """What was around the index's records when it was copied."""
+        return self.aio.before
+
+    @property
+    def state(self) -> str:
+        """Whether it is open, dropped or promoted."""
+        return self.aio.state
+
+    def open(self) -> Self:
+        """Copy records, settings, synonyms and rules; `drop` or `promote` ends it."""
+        portal.run(self.aio.open())
+        return self
+
+    def run(self, queries: Queries, params: Any = None, **options: Any) -> pd.DataFrame:
+        """Search the copy for queries; see `svc_notebook.tuning.run`."""
+        return portal.run(self.aio.run(queries, params, **options))
+
+    def evaluate(
+        self,
+        queries: Queries,
+        judgments: Table,
+        metrics: str | Iterable[str] = METRICS,
+        **options: Any,
+    ) -> pd.DataFrame:
+        """Search the copy and score what it finds; see `svc_notebook.tuning.evaluate`."""
+        return portal.run(self.aio.evaluate(queries, judgments, metrics, **options))
+
+    def compare(self, queries: Queries, judgments: Table, **options: Any) -> Comparison:
+        """Compare the index with the copy; see `svc_notebook.tuning.compare`."""
+        return portal.run(self.aio.compare(queries, judgments, **options))
+
+    def diff(self) -> Differences:
+        """Say in what the copy differs from the index as it was copied."""
+        return portal.run(self.aio.diff())
+
+    def promote(self, note: str = "", *, force: bool = False) -> Differences:
+        """Give the index the copy's settings, synonyms and rules, all at one moment; drop it."""
+        return portal.run(self.aio.promote(note, force=force))
+
+    def drop(self) -> None:
+        """Delete the copy; the index stays as it is."""
+        portal.run(self.aio.drop())
+
+    def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(self, *_: object) -> None:
+        self.drop()
+
+    def __repr__(self) -> str:
+        return repr(self.aio)
+
+
+def scratch(index: str, *, client: AnyClient | None = None) -> Scratch:
+    """Make a copy of an index to try things on: `with scratch("products") as s:`.
+
+    Change `s.name` by any function, look by `s.evaluate` or `s.compare`, then `s.promote()`.
+    Leaving without that drops the copy, and so does the end of this process; where it was
+    killed, `scratches` lists what is left. In a notebook `s = scratch("products").open()` lasts
+    from cell to cell.
+    """
+    return Scratch(index, client)
+
+
+def async_scratch(index: str, *, client: AnyClient | None = None) -> AsyncScratch:
+    """Make a copy of an index to try things on: `async with scratch("products") as s:`."""
+    return AsyncScratch(index, client)
