@@ -25,7 +25,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "service": {
             *("httptools", "jaconv", "lemminflect", "msgspec", "numpy", "platformdirs"),
             *("simplemma", "stopwordsiso", "uvicorn"),
-            *("httpx", "protego", "py_mini_racer", "pypdf", "selectolax", "wcmatch"),  # the crawler
+            *("httpx", "idna", "protego", "py_mini_racer", "pypdf", "selectolax"),  # the crawler
         },
     },
     {

@@ -2,42 +2,368 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, Protocol
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+
+from svc_notebook.api.checking import check_members
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawl.addresses import Spelling, normalize
+from svc_notebook.service.crawl.patterns import Patterns, read_patterns
+from svc_notebook.service.crawl.schedule import Schedule, read_schedule
+from svc_notebook.service.crawl.shape import ActionShape, ConfigurationShape
+
+# A crawl without an end would fill the disk: an endless calendar stops here.
+MOST_URLS = 1_000_000
+
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 @dataclass(frozen=True)
 class Action:
-    """What to make of the pages it matches."""
+    """What to make of the pages it matches; `paths` is None where every page of the site is."""
 
     index: str  # the full name: indexPrefix + indexName
     name: str | None
-    schedule: str | None
+    schedule: Schedule | None
     extractor: str
+    paths: Patterns | None
+    discovery: Patterns
+    selectors: tuple[str, ...]
+    file_types: frozenset[str]
+    makes_ids: bool
+    caches: bool
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table by address, whose rows extractors find under `dataSources`."""
+
+    name: str
+    kind: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Requests:
+    """How pages are asked for; times in seconds."""
+
+    timeout: float = 30.0
+    retries: int = 3
+    headers: Mapping[str, str] = field(default_factory=dict)
+    proxy: str | None = None
+
+
+@dataclass(frozen=True)
+class Login:
+    """The request that logs in; a token's answer goes into `Authorization`."""
+
+    url: str
+    method: str
+    headers: Mapping[str, str]
+    body: str
+    timeout: float
+    token: bool = False
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a crawler may visit, and what it makes of it."""
+    """What a crawler may visit, how it asks, and what it makes of what it gets."""
 
     app_id: str
-    api_key: str | None
+    api_key: str | None = field(repr=False)
     index_prefix: str
     actions: tuple[Action, ...]
-    schedule: str | None
+    rate_limit: float
+    start_urls: tuple[str, ...]  # startUrls and extraUrls
+    sitemaps: tuple[str, ...]
+    exclusions: Patterns
+    discovery: Patterns
+    spelling: Spelling
+    sources: tuple[Source, ...]
+    link_extractor: str | None
+    max_depth: int | None
+    max_urls: int
+    ignores_robots: bool
+    ignores_noindex: bool
+    ignores_nofollow: bool
+    ignores_canonical: bool | Patterns
+    ignores_pagination: bool
+    requests: Requests = field(repr=False)
+    login: Login | None = field(repr=False)
+    schedule: Schedule | None
     initial_settings: Mapping[str, Mapping[str, Any]]  # by full index name
     max_lost_percentage: float
     max_failed_urls: int | None
     save_backup: bool
+    # Stands for all that shapes records: a page is read again where it has changed.
+    fingerprint: str
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The hosts of the URLs it starts from: the site, where an action names no paths."""
+        return frozenset(urlsplit(url).netloc for url in (*self.start_urls, *self.sitemaps))
 
 
-def read_configuration(config: Mapping[str, Any]) -> Configuration:
-    """Check a configuration's JSON; raises `BadInput` naming the member and what it may hold."""
-    raise NotImplementedError
+class Checks(Protocol):
+    """Whoever can tell whether a text is a JavaScript function."""
+
+    def check(self, source: str) -> None:
+        """Refuse what is none; raises `BadInput`."""
+        ...
 
 
 def merge(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Put changed top-level members in the place of old ones; null takes one away."""
     merged = {**config, **changes}
     return {name: value for name, value in merged.items() if value is not None}
+
+
+def read_configuration(config: Mapping[str, Any]) -> Configuration:
+    """Check a configuration's JSON; raises `BadInput` naming the member and what it may hold."""
+    check_members(config, ConfigurationShape, "")
+    given = {name: value for name, value in config.items() if value is not None}
+    actions = tuple(
+        _read_action(action, given, f"actions[{at}]") for at, action in enumerate(given["actions"])
+    )
+    _refuse_repeated([action.name for action in actions])
+    _refuse_browser(given)
+    checks = given.get("safetyChecks", {}).get("beforeIndexPublishing", {})
+    prefix = given.get("indexPrefix", "")
+    spelling = _read_spelling(given)
+    canonical = given.get("ignoreCanonicalTo", False)
+    return Configuration(
+        app_id=given["appId"],
+        api_key=given.get("apiKey"),
+        index_prefix=prefix,
+        actions=actions,
+        rate_limit=given["rateLimit"],
+        start_urls=_read_urls(given, ("startUrls", "extraUrls"), spelling),
+        sitemaps=_read_urls(given, ("sitemaps",), spelling),
+        exclusions=read_patterns(given.get("exclusionPatterns", ()), "exclusionPatterns"),
+        discovery=read_patterns(given.get("discoveryPatterns", ()), "discoveryPatterns"),
+        spelling=spelling,
+        sources=_read_sources(given.get("externalData", ())),
+        link_extractor=given.get("linkExtractor", {}).get("source"),
+        max_depth=given.get("maxDepth"),
+        max_urls=min(given.get("maxUrls", MOST_URLS), MOST_URLS),
+        ignores_robots=given.get("ignoreRobotsTxtRules", False),
+        ignores_noindex=given.get("ignoreNoIndex", False),
+        ignores_nofollow=given.get("ignoreNoFollowTo", False),
+        ignores_canonical=canonical
+        if isinstance(canonical, bool)
+        else read_patterns(canonical, "ignoreCanonicalTo"),
+        ignores_pagination=given.get("ignorePaginationAttributes", True),
+        requests=_read_requests(given.get("requestOptions", {})),
+        login=_read_login(given.get("login", {})),
+        schedule=_read_schedule(given.get("schedule"), "schedule"),
+        initial_settings={
+            prefix + name: settings
+            for name, settings in given.get("initialIndexSettings", {}).items()
+        },
+        max_lost_percentage=checks.get("maxLostRecordsPercentage", 10),
+        max_failed_urls=checks.get("maxFailedUrls"),
+        save_backup=given.get("saveBackup", False),
+        fingerprint=_fingerprint(given),
+    )
+
+
+def check_functions(config: Mapping[str, Any], checker: Checks) -> None:
+    """Let `checker` look at every function of a configuration that was read; raises `BadInput`."""
+    functions = [
+        (f"actions[{at}].recordExtractor", action["recordExtractor"])
+        for at, action in enumerate(config["actions"])
+    ]
+    if config.get("linkExtractor"):
+        functions.append(("linkExtractor", config["linkExtractor"]))
+    for name, function in functions:
+        try:
+            checker.check(function["source"])
+        except BadInput as error:
+            raise BadInput(f"`{name}.source`: {error}") from error
+
+
+def _read_action(action: ActionShape, config: Mapping[str, Any], name: str) -> Action:
+    if action.get("schedule") and not action.get("name"):
+        raise BadInput(f"`{name}.name` is missing: an action with a schedule needs one")
+    paths = action.get("pathsToMatch")
+    cache = action.get("cache", config.get("cache", {}))
+    return Action(
+        index=config.get("indexPrefix", "") + action["indexName"],
+        name=action.get("name"),
+        schedule=_read_schedule(action.get("schedule"), f"{name}.schedule"),
+        extractor=action["recordExtractor"]["source"],
+        paths=None if paths is None else read_patterns(paths, f"{name}.pathsToMatch"),
+        discovery=read_patterns(action.get("discoveryPatterns", ()), f"{name}.discoveryPatterns"),
+        selectors=tuple(action.get("selectorsToMatch", ())),
+        file_types=frozenset(action.get("fileTypesToMatch", ("html",))),
+        makes_ids=action.get("autoGenerateObjectIDs", True),
+        caches=cache.get("enabled", True),
+    )
+
+
+def _refuse_repeated(names: Sequence[str | None]) -> None:
+    for at, name in enumerate(names):
+        if name is not None and name in names[:at]:
+            raise BadInput(f"`actions[{at}].name`: `{name}` is another action's; give its own")
+
+
+def _refuse_browser(config: Mapping[str, Any]) -> None:
+    """Say plainly that there is no browser, rather than read pages otherwise than was asked."""
+    renders = config.get("renderJavaScript", False)
+    if renders and not (isinstance(renders, dict) and not renders["enabled"]):
+        raise BadInput(
+            "`renderJavaScript`: this service reads pages without a browser; leave it out"
+        )
+    if "browserRequest" in (config.get("login") or {}):
+        raise BadInput(
+            "`login.browserRequest`: this service has no browser; use `fetchRequest` with the"
+            " form's fields as `body`, or a cookie in `requestOptions.headers`"
+        )
+
+
+def _read_urls(
+    config: Mapping[str, Any], members: Iterable[str], spelling: Spelling
+) -> tuple[str, ...]:
+    urls = [
+        spelling.seed(read_url(url, f"{member}[{at}]"))
+        for member in members
+        for at, url in enumerate(config.get(member, ()))
+    ]
+    return tuple(dict.fromkeys(urls))
+
+
+def read_url(url: str, name: str) -> str:
+    """Return a URL in its one spelling; raises `BadInput` where it cannot be fetched."""
+    spelled = normalize(url)
+    if spelled is None:
+        raise BadInput(
+            f"`{name}`: `{url[:200]}` is no address that begins with http:// or https://"
+        )
+    if "@" in urlsplit(url.strip()).netloc:
+        raise BadInput(
+            f"`{name}` holds a password; put it into `requestOptions.headers.Authorization`"
+        )
+    return spelled
+
+
+def _read_spelling(config: Mapping[str, Any]) -> Spelling:
+    """Gather the aliases of the top and of all actions: a URL that is found has no action yet."""
+    places = [config, *config["actions"]]
+    hosts = {old.lower(): new for place in places for old, new in _items(place, "hostnameAliases")}
+    paths: dict[str, dict[str, str]] = {}
+    for place in places:
+        for host, changes in _items(place, "pathAliases"):
+            paths.setdefault(host.lower(), {}).update(changes)
+    return Spelling(tuple(config.get("ignoreQueryParams", ())), hosts, paths)
+
+
+def _items(place: Mapping[str, Any], member: str) -> Iterable[tuple[str, Any]]:
+    return place.get(member, {}).items()  # type: ignore[no-any-return] # checked by its shape
+
+
+def _read_sources(given: Sequence[Any]) -> tuple[Source, ...]:
+    sources = tuple(_read_source(entry, f"externalData[{at}]") for at, entry in enumerate(given))
+    names = [source.name for source in sources]
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            raise BadInput(f"`externalData[{at}]`: `{name}` is another source's name")
+    return sources
+
+
+def _read_source(entry: Any, name: str) -> Source:
+    if isinstance(entry, dict):
+        return Source(entry["dataSourceId"], entry["type"], read_url(entry["url"], f"{name}.url"))
+    if "://" not in entry:
+        raise BadInput(
+            f"`{name}`: no data source `{entry}` is registered here; give its address, or"
+            ' {"dataSourceId": ..., "type": "csv" or "json", "url": ...}'
+        )
+    url = read_url(entry, name)
+    path = PurePosixPath(urlsplit(url).path)
+    return Source(path.stem or urlsplit(url).netloc, _kind_of(path), url)
+
+
+def _kind_of(path: PurePosixPath) -> str:
+    return "json" if path.suffix == ".json" else "csv"
+
+
+def _read_requests(options: Mapping[str, Any]) -> Requests:
+    return Requests(
+        timeout=options.get("timeout", 30_000) / 1000,
+        retries=options.get("retries", 3),
+        headers=_read_headers(options.get("headers", {}), "requestOptions.headers"),
+        proxy=read_url(options["proxy"], "requestOptions.proxy") if options.get("proxy") else None,
+    )
+
+
+def _read_headers(headers: Mapping[str, str], name: str) -> dict[str, str]:
+    for header, value in headers.items():
+        if not _HEADER.fullmatch(header):
+            raise BadInput(f"`{name}`: `{header}` cannot be a header's name")
+        if not all(" " <= sign <= "~" or sign == "\t" for sign in value):
+            raise BadInput(f"`{name}.{header}`: a header holds plain ASCII on one line")
+        if header.lower() in ("host", "content-length", "transfer-encoding", "connection"):
+            raise BadInput(f"`{name}.{header}` is the crawler's own; leave it out")
+    return dict(headers)
+
+
+def _read_login(login: Mapping[str, Any]) -> Login | None:
+    if len(login) > 1:
+        raise BadInput("`login`: give one of fetchRequest and oauthRequest, not several")
+    if fetch := login.get("fetchRequest"):
+        return _read_fetch_login(fetch)
+    if oauth := login.get("oauthRequest"):
+        return _read_token_login(oauth["accessTokenRequest"])
+    return None
+
+
+def _read_fetch_login(fetch: Mapping[str, Any]) -> Login:
+    options = fetch.get("requestOptions", {})
+    headers = _read_headers(options.get("headers", {}), "login.fetchRequest.requestOptions.headers")
+    if options.get("body") and not any(name.lower() == "content-type" for name in headers):
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+    return Login(
+        url=read_url(fetch["url"], "login.fetchRequest.url"),
+        method=options.get("method", "GET"),
+        headers=headers,
+        body=options.get("body", ""),
+        timeout=options.get("timeout", 30_000) / 1000,
+    )
+
+
+def _read_token_login(request: Mapping[str, Any]) -> Login:
+    form = {
+        "grant_type": request["grantType"],
+        "client_id": request["clientId"],
+        "client_secret": request["clientSecret"],
+        **({"scope": request["scope"]} if request.get("scope") else {}),
+        **request.get("extraParameters", {}),
+    }
+    return Login(
+        url=read_url(request["url"], "login.oauthRequest.accessTokenRequest.url"),
+        method="POST",
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+        body=urlencode(form),
+        timeout=30.0,
+        token=True,
+    )
+
+
+def _read_schedule(text: str | None, name: str) -> Schedule | None:
+    return read_schedule(text, name) if text else None
+
+
+# What says when and how fast to crawl, and not what comes of it.
+_TIMING = ("rateLimit", "schedule", "safetyChecks", "saveBackup", "maxUrls", "maxDepth", "apiKey")
+
+
+def _fingerprint(config: Mapping[str, Any]) -> str:
+    shaping = {name: value for name, value in config.items() if name not in _TIMING}
+    return hashlib.sha256(msgspec.json.encode(shaping, order="sorted")).hexdigest()

@@ -1,22 +1,65 @@
-"""When a crawler runs by itself: a schedule in words, and the next time after a given one."""
+"""When a crawler runs by itself: a schedule in words, and the next time after a given one.
+
+The words are those of Later.js ("at 3:00 pm on Monday", "every 2 weeks", "on the 1st and 15th day
+of the month", "also", "except"), taken as UTC; two crawls are at least a day apart.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawl.wording import Part, read_parts
+
+LEAST = timedelta(days=1)
+# A leap day comes back within this time; what does not come in it never does.
+HORIZON = 366 * 8 + 2
+# How far apart crawls are is looked at over this many days.
+TRIED = 800
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A schedule as it was written, in UTC."""
+    """A schedule as it was written, in UTC: what comes in any of `parts` and in no exception."""
 
     text: str
+    parts: tuple[Part, ...]
+    exceptions: tuple[Part, ...] = ()
 
     def after(self, moment: datetime) -> datetime | None:
         """Return the first time later than `moment`, if there is one."""
-        raise NotImplementedError
+        moment = moment.astimezone(UTC)
+        return next((time for time in self._from(moment.date()) if time > moment), None)
+
+    def _from(self, day: date, days: int = HORIZON) -> Iterator[datetime]:
+        for ahead in range(days):
+            if day.toordinal() + ahead > date.max.toordinal():
+                return
+            yield from self._within(day + timedelta(days=ahead))
+
+    def _within(self, day: date) -> list[datetime]:
+        """Gather the times of one day."""
+        found = {moment for part in self.parts if part.begins(day) for moment in part.times()}
+        return [
+            datetime.combine(day, moment, UTC)
+            for moment in sorted(found)
+            if not any(part.covers(day, moment) for part in self.exceptions)
+        ]
+
+    def starts(self, day: date) -> list[datetime]:
+        """List the times of about two years from `day`."""
+        return list(self._from(day, TRIED))
 
 
 def read_schedule(text: str, name: str = "schedule") -> Schedule:
     """Read a schedule in words; raises `BadInput` at a word that is not understood."""
-    raise NotImplementedError
+    parts, exceptions = read_parts(text, name)
+    schedule = Schedule(text, tuple(parts), tuple(exceptions))
+    if schedule.after(datetime.combine(date(2024, 1, 1), time(), UTC)) is None:
+        raise BadInput(f"`{name}`: `{text}` never comes")
+    if any(then - now < LEAST for now, then in pairwise(schedule.starts(date(2024, 1, 1)))):
+        raise BadInput(f"`{name}`: `{text}` comes more than once in 24 hours; give fewer times")
+    return schedule

@@ -1,0 +1,135 @@
+"""URLs in one spelling, so that a page is known by one name."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from urllib.parse import SplitResult, quote, unquote_to_bytes, urljoin, urlsplit, urlunsplit
+
+import idna
+
+LONGEST = 2000
+# The deepest path there is; a link that leads deeper is a loop (`maxDepth` goes no further).
+DEEPEST = 100
+PORTS = {"http": 80, "https": 443}
+
+_SAFE = "!$&'()*+,;=:@/-._~"
+_ESCAPES = re.compile(r"((?:%[0-9A-Fa-f]{2})+)")
+_RESERVED = re.compile(rb"([^A-Za-z0-9\-._~])")
+_HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_\-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_\-]*[a-z0-9_])?)*")
+_BLANKS = re.compile(r"[\t\n\r]")
+
+
+def normalize(url: str, base: str | None = None) -> str | None:
+    """Return a URL in its one spelling; None where it is none that can be fetched.
+
+    No fragment, no user, no default port; dots in the path resolved, escapes as short as they go.
+    """
+    url = _BLANKS.sub("", url.strip("".join(map(chr, range(33)))))
+    try:
+        parts = urlsplit(urljoin(base, url) if base else url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in PORTS or not host or (host := spell_host(host)) is None:
+        return None
+    place = host if port in (None, PORTS[parts.scheme]) else f"{host}:{port}"
+    path = _spell(_resolve(parts.path.replace("\\", "/")), _SAFE)
+    spelled = urlunsplit((parts.scheme, place, path, _spell(parts.query, _SAFE + "?"), ""))
+    return spelled if len(spelled) <= LONGEST and path.count("/") <= DEEPEST + 1 else None
+
+
+def spell_host(host: str) -> str | None:
+    """Return a host's name as DNS knows it, an address of version 6 in brackets."""
+    host = host.lower().rstrip(".")
+    if ":" in host:
+        try:
+            return f"[{ipaddress.IPv6Address(host)}]"
+        except ValueError:
+            return None
+    try:
+        ascii_host = host if host.isascii() else idna.encode(host, uts46=True).decode()
+    except (idna.IDNAError, UnicodeError):
+        return None
+    return ascii_host if _HOST.fullmatch(ascii_host) and len(ascii_host) < 254 else None
+
+
+def path_depth(url: str) -> int:
+    """Count the segments of a URL's path, as `maxDepth` does: 1 for `/foo`, 2 for `/foo/`."""
+    return max(urlsplit(url).path.count("/"), 1)
+
+
+def origin(url: str) -> str:
+    """Return scheme, host and port: what a robots.txt speaks of."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _spell(text: str, safe: str) -> str:
+    """Escape what has to be, and nothing that has not."""
+    pieces = _ESCAPES.split(text)
+    return "".join(
+        _shorten(piece) if at % 2 else quote(piece, safe=safe) for at, piece in enumerate(pieces)
+    )
+
+
+def _shorten(escapes: str) -> str:
+    raw = unquote_to_bytes(escapes)
+    return _RESERVED.sub(lambda byte: b"%%%02X" % ord(byte[1]), raw).decode("ascii")
+
+
+def _resolve(path: str) -> str:
+    """Take the dots out of a path (RFC 3986, 5.2.4)."""
+    kept: list[str] = []
+    for segment in (segments := path.split("/")[1:] or [""]):
+        plain = segment.replace("%2e", ".").replace("%2E", ".")
+        if plain == "..":
+            del kept[-1:]
+        elif plain != ".":
+            kept.append(segment)
+    ends = segments[-1].replace("%2e", ".").replace("%2E", ".") in (".", "..")
+    return "/" + "/".join([*kept, ""] if ends else kept)
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a configuration spells what it finds: parameters left out, hosts and paths changed."""
+
+    ignored: Sequence[str] = ()
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    paths: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def found(self, url: str, base: str | None = None) -> str | None:
+        """Spell a URL that was found on a page, in a sitemap, a canonical link or a redirect."""
+        spelled = normalize(url, base)
+        if spelled is None:
+            return None
+        parts = urlsplit(self.seed(spelled))
+        changed = self._alias_path(self._alias_host(parts))
+        return normalize(urlunsplit(changed)) if changed != parts else urlunsplit(parts)
+
+    def seed(self, url: str) -> str:
+        """Spell a URL of the configuration: only parameters are left out."""
+        parts = urlsplit(url)
+        if not self.ignored or not parts.query:
+            return url
+        kept = [pair for pair in parts.query.split("&") if not self._ignores(pair)]
+        return urlunsplit(parts._replace(query="&".join(kept)))
+
+    def _ignores(self, pair: str) -> bool:
+        name = unquote_to_bytes(pair.partition("=")[0].replace("+", " ")).decode("utf-8", "replace")
+        return any(fnmatchcase(name, wild) for wild in self.ignored)
+
+    def _alias_host(self, parts: SplitResult) -> SplitResult:
+        host = self.hosts.get(parts.netloc) or self.hosts.get(parts.hostname or "")
+        return parts._replace(netloc=host) if host else parts
+
+    def _alias_path(self, parts: SplitResult) -> SplitResult:
+        paths = self.paths.get(parts.netloc) or self.paths.get(parts.hostname or "") or {}
+        for old, new in paths.items():
+            if parts.path == old or parts.path.startswith(old.rstrip("/") + "/"):
+                return parts._replace(path=new.rstrip("/") + parts.path[len(old.rstrip("/")) :])
+        return parts
