@@ -204,6 +204,20 @@ class SeriesAccessor:
         values = self._series.dropna()
         return blocking.count_values(index, name, values, client=client, **params)
 
+    def crawl(
+        self,
+        crawler: str,
+        *,
+        save: bool | None = None,
+        wait: bool = False,
+        client: AnyClient | None = None,
+    ) -> dict[str, Any]:
+        """Let a crawler visit these URLs now; `wait` until they are done."""
+        from svc_notebook.verbs import blocking
+
+        urls = self._series.dropna().tolist()
+        return blocking.crawl_urls(crawler, urls, save=save, wait=wait, client=client)
+
 
 def _told(accessor: object, what: str) -> str:
     return f"{what}: {', '.join(name for name in vars(type(accessor)) if name[0] != '_')}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from svc_notebook.errors import BadInput
+from svc_notebook.client.crawlers import crawler_id, list_all
 from svc_notebook.frames.columns import Backend, finished, typed
 from svc_notebook.frames.origin import remembered
 from svc_notebook.frames.schemas import CRAWLER_URLS, CRAWLERS, DEFAULTS, DOMAINS
@@ -16,7 +16,7 @@ from svc_notebook.frames.schemas import CRAWLER_URLS, CRAWLERS, DEFAULTS, DOMAIN
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-PAGE = 100  # the most that a page of crawlers or domains holds
+PAGE = 100  # the most that a page of domains holds
 # Two names are in use for when a crawl began (api-notes, section 14).
 BEGAN = ("lastReindexStartedAt", "lastReindexStartAt")
 
@@ -26,7 +26,7 @@ async def read_crawlers(
     client: AsyncClient, *, dtype_backend: Backend | None = None
 ) -> pd.DataFrame:
     """Read the crawlers and how each stands; one call for each page, and one for each crawler."""
-    listed = await _every(lambda page: client.list_crawlers(itemsPerPage=PAGE, page=page))
+    listed = await list_all(client)
     found = [await client.get_crawler(one["id"]) for one in listed]
     rows = [_crawler_row(one, facts) for one, facts in zip(listed, found, strict=True)]
     return finished(typed(rows, CRAWLERS, DEFAULTS), {}, dtype_backend)
@@ -44,11 +44,9 @@ async def read_crawler_urls(
     *,
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
-    """Read how the URLs of a crawler's last crawl ended, or those of several crawlers."""
+    """Read how the URLs of a crawler's last crawl ended, or those of several, by names or ids."""
     named = [crawlers] if isinstance(crawlers, str) else [*crawlers]
-    if any(not isinstance(one, str) or not one for one in named):
-        raise BadInput("a crawler is named by its id; read_crawlers() lists them")
-    found = [await client.crawler_url_stats(one) for one in named]
+    found = [await client.crawler_url_stats(await crawler_id(client, one)) for one in named]
     rows = [
         {"crawler": one, **entry}
         for one, answer in zip(named, found, strict=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import TypeVar, Unpack, overload
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from typing import Any, TypeVar, Unpack, overload
 
 from pandas import DataFrame
 
@@ -15,6 +15,7 @@ from svc_notebook.bulk.options import IfExists
 from svc_notebook.bulk.records import Rows, at_hand
 from svc_notebook.bulk.source import Source
 from svc_notebook.client import Progress, portal
+from svc_notebook.client.crawlers import OnCount
 from svc_notebook.client.twins import behind_bar, blocking
 from svc_notebook.client.waiting import Tasks
 from svc_notebook.frames.browsing import Place
@@ -22,6 +23,7 @@ from svc_notebook.frames.columns import Backend
 from svc_notebook.verbs import aio
 from svc_notebook.verbs.attributes import without_told
 from svc_notebook.verbs.clients import AnyClient
+from svc_notebook.verbs.curation import Done
 from svc_notebook.verbs.keys import explain_key, secured_key
 from svc_notebook.verbs.showing import show
 
@@ -35,9 +37,10 @@ __all__ = [
     "export_rules", "export_synonyms", "get_crawler", "get_key", "get_rule", "get_synonym",
     "get_user", "load", "move_index", "move_user", "next_page", "pause_crawler",
     "pending_users", "plan", "push", "read_browse", "read_clusters", "read_crawler_urls",
-    "read_crawlers", "read_dask", "read_dictionary", "read_domains", "read_facet_values",
+    "read_crawlers", "read_dask", "read_dictionary", "read_domains", "read_events",
+    "read_facet_values",
     "read_facets", "read_indices", "read_keys", "read_languages", "read_logs", "read_records",
-    "read_rules", "read_settings", "read_sources", "read_synonyms", "read_tasks",
+    "read_rules", "read_searches", "read_settings", "read_sources", "read_synonyms", "read_tasks",
     "read_top_users", "read_users", "read_writes", "refresh", "reindex_crawler", "remove_user",
     "rename_crawler", "replace_entries", "replace_records", "replace_rules", "replace_sources",
     "replace_synonyms", "reset_settings", "restore_key", "run_crawler", "save_entries",
@@ -73,8 +76,6 @@ clear_synonyms = blocking(aio.clear_synonyms)
 configure_crawler = blocking(aio.configure_crawler)
 copy_index = blocking(aio.copy_index)
 count_values = blocking(aio.count_values)
-crawl_urls = blocking(aio.crawl_urls)
-crawler_task = blocking(aio.crawler_task)
 create_crawler = blocking(aio.create_crawler)
 delete_entries = blocking(aio.delete_entries)
 delete_key = blocking(aio.delete_key)
@@ -107,6 +108,7 @@ read_crawlers = blocking(aio.read_crawlers)
 read_dask = blocking(aio.read_dask)
 read_dictionary = blocking(aio.read_dictionary)
 read_domains = blocking(aio.read_domains)
+read_events = blocking(aio.read_events)
 read_facet_values = blocking(aio.read_facet_values)
 read_facets = blocking(aio.read_facets)
 read_indices = blocking(aio.read_indices)
@@ -115,6 +117,7 @@ read_languages = blocking(aio.read_languages)
 read_logs = blocking(aio.read_logs)
 read_records = blocking(aio.read_records)
 read_rules = blocking(aio.read_rules)
+read_searches = blocking(aio.read_searches)
 read_settings = blocking(aio.read_settings)
 read_sources = blocking(aio.read_sources)
 read_synonyms = blocking(aio.read_synonyms)
@@ -123,7 +126,6 @@ read_top_users = blocking(aio.read_top_users)
 read_users = blocking(aio.read_users)
 read_writes = blocking(aio.read_writes)
 refresh = blocking(aio.refresh)
-reindex_crawler = blocking(aio.reindex_crawler)
 remove_user = blocking(aio.remove_user)
 rename_crawler = blocking(aio.rename_crawler)
 replace_entries = blocking(aio.replace_entries)
@@ -272,6 +274,72 @@ def wait(
         lambda tell: aio.wait(tasks, index=index, timeout=timeout, client=client, on_progress=tell),
         Progress(unit="tasks", label="published", shown=progress),
     )
+
+
+def reindex_crawler(
+    crawler: str,
+    *,
+    wait: bool = False,
+    timeout: float | None = None,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+) -> Done:
+    """Start a whole crawl, or start it again; `wait` until its records are live, behind a bar.
+
+    A crawl that was waited for tells how many URLs were done, skipped and failed.
+    """
+    return _behind_count(
+        lambda tell: aio.reindex_crawler(
+            crawler, wait=wait, timeout=timeout, client=client, on_count=tell
+        ),
+        Progress(unit="URLs", label=crawler, shown=progress),
+    )
+
+
+def crawl_urls(
+    crawler: str,
+    urls: str | Iterable[str],
+    *,
+    save: bool | None = None,
+    wait: bool = False,
+    timeout: float | None = None,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+) -> Done:
+    """Crawl URLs now, a column of them for one; `wait` until they are done.
+
+    `save` says whether later crawls visit them, too.
+    """
+    return _behind_count(
+        lambda tell: aio.crawl_urls(
+            crawler, urls, save=save, wait=wait, timeout=timeout, client=client, on_count=tell
+        ),
+        Progress(unit="URLs", label=crawler, shown=progress),
+    )
+
+
+def crawler_task(
+    crawler: str,
+    task: str,
+    *,
+    wait: bool = False,
+    timeout: float | None = 600,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+) -> Done:
+    """Say whether a crawler's task is still to do; or wait until it is done, behind a bar."""
+    return _behind_count(
+        lambda tell: aio.crawler_task(
+            crawler, task, wait=wait, timeout=timeout, client=client, on_count=tell
+        ),
+        Progress(unit="URLs", label=crawler, shown=progress),
+    )
+
+
+def _behind_count(begin: Callable[[OnCount], Coroutine[Any, Any, R]], bar: Progress) -> R:
+    """Run what tells how far it is, though not of how much, and draw that."""
+    with bar:
+        return portal.run(begin(bar.tell), on_tick=bar.draw)
 
 
 @overload

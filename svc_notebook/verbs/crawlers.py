@@ -1,73 +1,104 @@
-"""Make, change, run and try crawlers."""
+"""Make, change, run and try crawlers, each named by its name or its id.
+
+What of a configuration is a key or a login is a secret: it shows to nobody who does not ask, and is
+sent as it is when the configuration is given back.
+"""
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from svc_notebook.client import AsyncClient
-from svc_notebook.errors import BadInput, TaskFailed
+from svc_notebook.client import Secret
+from svc_notebook.client.crawlers import OnCount, count_ends, crawler_id, wait_crawled
+from svc_notebook.client.discretion import discreet
+from svc_notebook.errors import BadInput
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 from svc_notebook.verbs.curation import Done
 from svc_notebook.verbs.documents import take_documents
 
 Config = Mapping[str, Any] | str | Path
 AT_ONCE = 50  # URLs that one call takes
-SHORTEST, LONGEST, GROWTH = 0.1, 5.0, 1.5  # seconds between two looks at a task
+# Members of a configuration, at any depth, of which every text is a secret.
+SECRETS = ("apiKey", "headers", "login", "proxy")
 
 
+@discreet
 async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[str, Any]:
     """Read how a crawler stands, and its configuration."""
-    return dict(await asynchronous(client).get_crawler(crawler, withConfig=True))
+    own = asynchronous(client)
+    found = dict(await own.get_crawler(await crawler_id(own, crawler), withConfig=True))
+    return {name: _hidden(value) for name, value in found.items()}
 
 
+@discreet
 async def create_crawler(name: str, config: Config, *, client: AnyClient | None = None) -> Done:
     """Make a crawler of a configuration: a dict, or a JSON file."""
     made = await asynchronous(client).create_crawler(name, _config(config))
     return {"crawler": made["id"], "name": name}
 
 
+@discreet
 async def configure_crawler(
     crawler: str, config: Config, *, whole: bool = False, client: AnyClient | None = None
 ) -> Done:
     """Change top-level properties of a configuration, or put another in its place."""
-    own = asynchronous(client)
+    own, given = asynchronous(client), _config(config)
+    named = await crawler_id(own, crawler)
     if whole:
-        done = await own.update_crawler(crawler, config=_config(config))
+        done = await own.update_crawler(named, config=given)
     else:
-        done = await own.update_crawler_config(crawler, _config(config))
+        done = await own.update_crawler_config(named, given)
     return _task(crawler, done)
 
 
 async def rename_crawler(crawler: str, name: str, *, client: AnyClient | None = None) -> Done:
     """Give a crawler another name."""
-    return _task(crawler, await asynchronous(client).update_crawler(crawler, name))
+    own = asynchronous(client)
+    return _task(crawler, await own.update_crawler(await crawler_id(own, crawler), name))
 
 
 async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
     """Let a crawler go on, or wait for its next schedule."""
-    return _task(crawler, await asynchronous(client).run_crawler(crawler))
+    own = asynchronous(client)
+    return _task(crawler, await own.run_crawler(await crawler_id(own, crawler)))
 
 
 async def pause_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
     """Ask a crawler to pause."""
-    return _task(crawler, await asynchronous(client).pause_crawler(crawler))
+    own = asynchronous(client)
+    return _task(crawler, await own.pause_crawler(await crawler_id(own, crawler)))
 
 
-async def reindex_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
-    """Start a whole crawl, or start it again."""
-    return _task(crawler, await asynchronous(client).reindex_crawler(crawler))
+async def reindex_crawler(
+    crawler: str,
+    *,
+    wait: bool = False,
+    timeout: float | None = None,  # noqa: ASYNC109 - what is left is told when it passes
+    client: AnyClient | None = None,
+    on_count: OnCount | None = None,
+) -> Done:
+    """Start a whole crawl, or start it again; `wait` until its records are live.
+
+    A crawl that was waited for tells how many URLs were done, skipped and failed.
+    """
+    own = asynchronous(client)
+    named = await crawler_id(own, crawler)
+    done = _task(crawler, await own.reindex_crawler(named))
+    if not wait:
+        return done
+    await wait_crawled(own, named, [done["taskId"]], timeout=timeout, on_count=on_count)
+    return {**done, **await count_ends(own, named)}
 
 
+@discreet
 async def try_url(
     crawler: str, url: str, config: Config | None = None, *, client: AnyClient | None = None
 ) -> dict[str, Any]:
     """Try one URL, with a configuration of its own if given; nothing is kept."""
-    held = None if config is None else _config(config)
-    return dict(await asynchronous(client).test_crawler_url(crawler, url, held))
+    own, held = asynchronous(client), None if config is None else _config(config)
+    return dict(await own.test_crawler_url(await crawler_id(own, crawler), url, held))
 
 
 async def crawl_urls(
@@ -75,18 +106,27 @@ async def crawl_urls(
     urls: str | Iterable[str],
     *,
     save: bool | None = None,
+    wait: bool = False,
+    timeout: float | None = None,  # noqa: ASYNC109 - what is left is told when it passes
     client: AnyClient | None = None,
+    on_count: OnCount | None = None,
 ) -> Done:
-    """Crawl URLs now; `save` says whether later crawls visit them, too."""
-    named = [urls] if isinstance(urls, str) else list(urls)
-    if not named:
+    """Crawl URLs now, a column of them for one; `wait` until they are done.
+
+    `save` says whether later crawls visit them, too.
+    """
+    listed = [urls] if isinstance(urls, str) else list(urls)
+    if not listed:
         raise BadInput("name the URLs that are to be crawled")
     own = asynchronous(client)
+    named = await crawler_id(own, crawler)
     tasks = [
-        (await own.crawl_urls(crawler, named[start : start + AT_ONCE], save))["taskId"]
-        for start in range(0, len(named), AT_ONCE)
+        (await own.crawl_urls(named, listed[start : start + AT_ONCE], save))["taskId"]
+        for start in range(0, len(listed), AT_ONCE)
     ]
-    return {"crawler": crawler, "urls": len(named), "taskId": tasks}
+    if wait:
+        await wait_crawled(own, named, tasks, timeout=timeout, on_count=on_count)
+    return {"crawler": crawler, "urls": len(listed), "taskId": tasks}
 
 
 async def crawler_task(
@@ -94,19 +134,16 @@ async def crawler_task(
     task: str,
     *,
     wait: bool = False,
-    timeout: float = 600,  # noqa: ASYNC109 - what is left is told when it passes
+    timeout: float | None = 600,  # noqa: ASYNC109 - what is left is told when it passes
     client: AnyClient | None = None,
+    on_count: OnCount | None = None,
 ) -> Done:
     """Say whether a crawler's task is still to do; or wait until it is done."""
     own = asynchronous(client)
-    pending = await _is_pending(own, crawler, task)
-    deadline, delay = time.monotonic() + timeout, SHORTEST
-    while wait and pending:
-        if time.monotonic() >= deadline:
-            raise TaskFailed(f"task {task} of {crawler} is not done after {timeout:g} s")
-        await asyncio.sleep(delay)
-        delay = min(delay * GROWTH, LONGEST)
-        pending = await _is_pending(own, crawler, task)
+    named = await crawler_id(own, crawler)
+    if wait:
+        await wait_crawled(own, named, [task], timeout=timeout, on_count=on_count)
+    pending = not wait and bool((await own.get_crawler_task(named, task))["pending"])
     return {"crawler": crawler, "taskId": task, "pending": pending}
 
 
@@ -115,23 +152,37 @@ async def cancel_crawler_task(
 ) -> Done:
     """Cancel the task that blocks a crawler, the one it names itself unless another is given."""
     own = asynchronous(client)
+    named = await crawler_id(own, crawler)
     if task is None:
-        task = (await own.get_crawler(crawler)).get("blockingTaskId")
+        task = (await own.get_crawler(named)).get("blockingTaskId")
     if not task:
         raise BadInput(f"no task blocks {crawler}")
-    await own.cancel_crawler_task(crawler, task)
+    await own.cancel_crawler_task(named, task)
     return {"crawler": crawler, "taskId": task, "cancelled": True}
-
-
-async def _is_pending(client: AsyncClient, crawler: str, task: str) -> bool:
-    return bool((await client.get_crawler_task(crawler, task))["pending"])
 
 
 def _config(given: Config) -> dict[str, Any]:
     found = take_documents(given, dict, "config")
     if len(found) != 1:
         raise BadInput(f"a configuration is one object, not {len(found)}")
-    return found[0]
+    return {name: _revealed(value) for name, value in found[0].items()}
+
+
+def _hidden(value: Any, *, secret: bool = False) -> Any:
+    """Return JSON with a `Secret` in place of each text that is one."""
+    if isinstance(value, Mapping):
+        return {n: _hidden(held, secret=secret or n in SECRETS) for n, held in value.items()}
+    if isinstance(value, list):
+        return [_hidden(one, secret=secret) for one in value]
+    return Secret(value) if secret and isinstance(value, str) else value
+
+
+def _revealed(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _revealed(held) for name, held in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_revealed(one) for one in value]
+    return value.reveal() if isinstance(value, Secret) else value
 
 
 def _task(crawler: str, answer: Mapping[str, Any]) -> Done:

@@ -1,12 +1,15 @@
-"""The verbs on crawlers, domains and events, as rows of the table."""
+"""The verbs on crawlers and domains, as rows of the table."""
 
 from __future__ import annotations
 
-from svc_notebook.api.shapes import Event
 from svc_notebook.verbs.verb import Document, Option, Verb, operand
 
 _HOME = "svc_notebook.verbs.blocking"
-CRAWLER = operand("crawler", "the crawler's id", completes="crawler")
+CRAWLER = operand("crawler", "the crawler's name, or its id", completes="crawler")
+_WAIT = (
+    Option("wait", "wait until its records are live", bool),
+    Option("timeout", "seconds to wait at the most; as long as it takes unless given", float),
+)
 _CONFIG = operand(
     "file", "a JSON file of its configuration; or say --from, or give a body", completes="path",
     argument="config",
@@ -27,7 +30,7 @@ CRAWLING: tuple[Verb, ...] = (
         "crawlers show", "Read how a crawler stands, and its configuration",
         f"{_HOME}.get_crawler",
         operands=(CRAWLER,),
-        examples=("crawlers show e0f6",),
+        examples=("crawlers show docs",),
     ),
     Verb(
         "crawlers create", "Make a crawler",
@@ -45,31 +48,31 @@ CRAWLING: tuple[Verb, ...] = (
             Option("whole", "put it in place of the whole configuration", bool),
         ),
         body="configuration", document=_BODY,
-        examples=("crawlers config e0f6 changes.json", "crawlers config e0f6 all.json --whole"),
+        examples=("crawlers config docs changes.json", "crawlers config docs all.json --whole"),
     ),
     Verb(
         "crawlers rename", "Give a crawler another name",
         f"{_HOME}.rename_crawler",
         operands=(CRAWLER, operand("name", "the new name")),
-        examples=("crawlers rename e0f6 manual",),
+        examples=("crawlers rename docs manual",),
     ),
     Verb(
         "crawlers run", "Let a crawler go on, or wait for its next schedule",
         f"{_HOME}.run_crawler",
         operands=(CRAWLER,),
-        examples=("crawlers run e0f6",),
+        examples=("crawlers run docs",),
     ),
     Verb(
         "crawlers pause", "Ask a crawler to pause",
         f"{_HOME}.pause_crawler",
         operands=(CRAWLER,),
-        examples=("crawlers pause e0f6",),
+        examples=("crawlers pause docs",),
     ),
     Verb(
         "crawlers reindex", "Start a whole crawl, or start it again",
         f"{_HOME}.reindex_crawler",
-        operands=(CRAWLER,),
-        examples=("crawlers reindex e0f6",),
+        operands=(CRAWLER,), options=_WAIT,
+        examples=("crawlers reindex docs", "crawlers reindex docs --wait"),
     ),
     Verb(
         "crawlers test", "Try one URL; nothing is kept",
@@ -81,7 +84,7 @@ CRAWLING: tuple[Verb, ...] = (
         ),
         options=(_CONFIG_FROM,),
         body="configuration", document=_BODY,
-        examples=("crawlers test e0f6 https://example.com/page",),
+        examples=("crawlers test docs https://example.com/page",),
     ),
     Verb(
         "crawlers crawl", "Crawl URLs now",
@@ -91,16 +94,17 @@ CRAWLING: tuple[Verb, ...] = (
             Option("from", "a variable holding them, a column for one", completes="variable",
                    argument="urls", faces=("magic",)),
             Option("save", "visit them in later crawls, too; with `false` never", bool | None),
+            *_WAIT,
         ),
-        examples=("crawlers crawl e0f6 https://example.com/a https://example.com/b",),
+        examples=("crawlers crawl docs https://example.com/a https://example.com/b --wait",),
     ),
     Verb(
         "crawlers stats", "Say how the URLs of the last crawl ended",
         f"{_HOME}.read_crawler_urls",
         operands=(
-            operand("crawlers", "ids of crawlers", list[str], completes="crawler", rest=True),
+            operand("crawlers", "names or ids", list[str], completes="crawler", rest=True),
         ),
-        examples=("crawlers stats e0f6",),
+        examples=("crawlers stats docs",),
     ),
     Verb(
         "crawlers tasks", "Say whether a crawler's task is still to do, or wait until it is done",
@@ -110,40 +114,18 @@ CRAWLING: tuple[Verb, ...] = (
             Option("wait", "wait until it is done", bool),
             Option("timeout", "seconds to wait at the most", float),
         ),
-        examples=("crawlers tasks e0f6 98458796 --wait",),
+        examples=("crawlers tasks docs 98458796 --wait",),
     ),
     Verb(
         "crawlers cancel", "Cancel the task that blocks a crawler",
         f"{_HOME}.cancel_crawler_task",
         operands=(CRAWLER, operand("task", "the task's id, if it is known", required=False)),
-        examples=("crawlers cancel e0f6",),
+        examples=("crawlers cancel docs",),
     ),
     Verb(
         "domains", "List the domains that crawlers may visit",
         f"{_HOME}.read_domains",
         options=(Option("app-id", "only of this application"),),
         examples=("domains",),
-    ),
-    Verb(
-        "events send", "Report what users did",
-        f"{_HOME}.send_events",
-        operands=(
-            operand("file", "a CSV, JSON or NDJSON file; or say --from, or give a body",
-                    completes="path", argument="events"),
-        ),
-        options=(
-            Option("from", "a variable holding them: an event, a list of them, a DataFrame",
-                   completes="variable", argument="events", faces=("magic",)),
-            Option("index", "index of those that name none", completes="index"),
-        ),
-        body="events", document=Document("events", Event),
-        examples=("events send clicks.csv --index products",),
-    ),
-    Verb(
-        "events delete", "Delete a user token's events",
-        f"{_HOME}.delete_user_events",
-        operands=(operand("user", "the user token"),),
-        destructive="delete all events of the user token {user}",
-        examples=("events delete user-42 --yes",),
     ),
 )  # fmt: skip

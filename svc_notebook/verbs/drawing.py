@@ -63,7 +63,7 @@ def plot_clusters(
 
 
 def plot_crawl(urls: DataFrame | str, *, axes: Any = None, client: AnyClient | None = None) -> Axes:
-    """Draw how the URLs of a crawler's last crawl ended, of `read_crawler_urls` or by its id."""
+    """Draw how the URLs of a crawler's last crawl ended, of `read_crawler_urls` or by its name."""
     if isinstance(urls, str):
         urls = blocking.read_crawler_urls(urls, client=client)
     return plots.plot_crawl(urls, axes=axes)

@@ -201,8 +201,9 @@ async def _ask_clusters(client: AsyncClient, index: str) -> list[str]:
 
 
 async def _ask_crawlers(client: AsyncClient, index: str) -> list[str]:
-    answer = await client.list_crawlers(itemsPerPage=100)
-    return [item["id"] for item in answer["items"]]
+    items = (await client.list_crawlers(itemsPerPage=100))["items"]
+    names = [item["name"] for item in items]
+    return [item["name"] if names.count(item["name"]) == 1 else item["id"] for item in items]
 
 
 async def _ask_networks(client: AsyncClient, index: str) -> list[str]:

@@ -22,6 +22,8 @@ URLS = [
     {"reason": "gone", "status": "FAILED", "category": "fetch", "readable": "404", "count": 1},
 ]  # fmt: skip
 
+C1, C2 = (f"5a0c7f3e-0000-4000-8000-00000000000{number}" for number in (1, 2))
+
 
 def asked(stub: Stub, read: Any, *args: Any, **options: Any) -> pd.DataFrame:
     connection = Connection(
@@ -51,10 +53,10 @@ def test_crawlers_are_read_page_by_page_with_how_they_stand() -> None:
 
 def test_how_urls_ended_is_read_of_several_crawlers() -> None:
     with serving(answer({"count": 10, "data": URLS})) as stub:
-        found = asked(stub, frames.read_crawler_urls, ["c1", "c2"])
+        found = asked(stub, frames.read_crawler_urls, [C1, C2])
 
     assert found[["crawler", "status", "count"]].to_numpy().tolist() == [
-        ["c1", "DONE", 9], ["c1", "FAILED", 1], ["c2", "DONE", 9], ["c2", "FAILED", 1],
+        [C1, "DONE", 9], [C1, "FAILED", 1], [C2, "DONE", 9], [C2, "FAILED", 1],
     ]  # fmt: skip
 
 
@@ -74,7 +76,7 @@ def test_domains_are_read_under_either_name_of_their_state() -> None:
     [
         (frames.read_crawlers, CRAWLERS, {"items": [], "total": 0}),
         (frames.read_domains, DOMAINS, {"items": [], "total": 0}),
-        (lambda aio: frames.read_crawler_urls(aio, "c"), CRAWLER_URLS, {"count": 0, "data": []}),
+        (lambda aio: frames.read_crawler_urls(aio, C1), CRAWLER_URLS, {"count": 0, "data": []}),
     ],
 )
 def test_nothing_has_the_schema_too(read: Any, schema: dict[str, str], body: Any) -> None:
@@ -92,7 +94,7 @@ def aio() -> Iterator[AsyncClient]:
         yield client.aio
 
 
-def test_a_crawler_that_is_no_id_is_refused_unsent(aio: AsyncClient) -> None:
+def test_a_crawler_that_is_no_name_is_refused_unsent(aio: AsyncClient) -> None:
     wrong: Any = [3]
-    with pytest.raises(BadInput, match="named by its id"):
+    with pytest.raises(BadInput, match="named by its name or its id"):
         portal.run(frames.read_crawler_urls(aio, wrong))

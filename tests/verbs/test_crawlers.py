@@ -16,6 +16,7 @@ from tests.verbs.conftest import Typed, sent, type_line
 CRAWLERS = "/api/1/crawlers"
 TWO = ["https://a", "https://b"]
 TASK = {"taskId": "t1"}
+C1 = "5a0c7f3e-0000-4000-8000-000000000001"
 CONFIG = {"appId": "X", "rateLimit": 8, "startUrls": ["https://example.com"]}
 EVENT = {"eventType": "click", "eventName": "Clicked", "index": "films", "userToken": "u1"}
 
@@ -28,27 +29,27 @@ def typed(stub: Stub) -> Typed:
 @pytest.mark.parametrize(
     ("line", "request_line", "result"),
     [
-        ("crawlers run c1", ("POST", f"{CRAWLERS}/c1/run", None), "t1"),
-        ("crawlers pause c1", ("POST", f"{CRAWLERS}/c1/pause", None), "t1"),
-        ("crawlers reindex c1", ("POST", f"{CRAWLERS}/c1/reindex", None), "t1"),
-        ("crawlers rename c1 docs", ("PATCH", f"{CRAWLERS}/c1", {"name": "docs"}), "t1"),
-        ("crawlers config c1 --from held", ("PATCH", f"{CRAWLERS}/c1/config", CONFIG), "t1"),
+        (f"crawlers run {C1}", ("POST", f"{CRAWLERS}/{C1}/run", None), "t1"),
+        (f"crawlers pause {C1}", ("POST", f"{CRAWLERS}/{C1}/pause", None), "t1"),
+        (f"crawlers reindex {C1}", ("POST", f"{CRAWLERS}/{C1}/reindex", None), "t1"),
+        (f"crawlers rename {C1} docs", ("PATCH", f"{CRAWLERS}/{C1}", {"name": "docs"}), "t1"),
+        (f"crawlers config {C1} --from held", ("PATCH", f"{CRAWLERS}/{C1}/config", CONFIG), "t1"),
         (
-            "crawlers config c1 --from held --whole",
-            ("PATCH", f"{CRAWLERS}/c1", {"config": CONFIG}),
+            f"crawlers config {C1} --from held --whole",
+            ("PATCH", f"{CRAWLERS}/{C1}", {"config": CONFIG}),
             "t1",
         ),
         (
-            "crawlers crawl c1 https://a https://b --save false",
+            f"crawlers crawl {C1} https://a https://b --save false",
             (
                 "POST",
-                f"{CRAWLERS}/c1/urls/crawl",
+                f"{CRAWLERS}/{C1}/urls/crawl",
                 {"urls": ["https://a", "https://b"], "save": False},
             ),
             ["t1"],
         ),
-        ("crawlers tasks c1 t1", ("GET", f"{CRAWLERS}/c1/tasks/t1", None), "t1"),
-        ("crawlers cancel c1 t9", ("POST", f"{CRAWLERS}/c1/tasks/t9/cancel", None), "t9"),
+        (f"crawlers tasks {C1} t1", ("GET", f"{CRAWLERS}/{C1}/tasks/t1", None), "t1"),
+        (f"crawlers cancel {C1} t9", ("POST", f"{CRAWLERS}/{C1}/tasks/t9/cancel", None), "t9"),
     ],
 )
 def test_a_verb_sends_one_request(
@@ -59,7 +60,7 @@ def test_a_verb_sends_one_request(
     done = typed(line, held=CONFIG)
 
     assert sent(stub) == [request_line]
-    assert (done["crawler"], done["taskId"]) == ("c1", result)
+    assert (done["crawler"], done["taskId"]) == (C1, result)
 
 
 @pytest.mark.parametrize("way", ["file", "variable", "json", "lines"])
@@ -86,16 +87,16 @@ def test_a_crawler_is_made_of_a_configuration(
 def test_a_crawler_is_shown_with_its_configuration(stub: Stub, typed: Typed) -> None:
     stub.acts[:] = [answer({"name": "docs", "config": CONFIG})]
 
-    assert typed("crawlers show c1")["config"] == CONFIG
-    assert stub.requests[0].target == f"{CRAWLERS}/c1?withConfig=true"
+    assert typed(f"crawlers show {C1}")["config"] == CONFIG
+    assert stub.requests[0].target == f"{CRAWLERS}/{C1}?withConfig=true"
     assert stub.requests[0].headers["authorization"].startswith("Basic ")
 
 
 @pytest.mark.parametrize(
     ("line", "body"),
     [
-        ("crawlers test c1 https://a", {"url": "https://a"}),
-        ("crawlers test c1 https://a --from held", {"url": "https://a", "config": CONFIG}),
+        (f"crawlers test {C1} https://a", {"url": "https://a"}),
+        (f"crawlers test {C1} https://a --from held", {"url": "https://a", "config": CONFIG}),
     ],
 )
 def test_one_url_is_tried(stub: Stub, typed: Typed, line: str, body: Any) -> None:
@@ -103,7 +104,7 @@ def test_one_url_is_tried(stub: Stub, typed: Typed, line: str, body: Any) -> Non
 
     found = typed(line, held=CONFIG)
 
-    assert sent(stub) == [("POST", f"{CRAWLERS}/c1/test", body)]
+    assert sent(stub) == [("POST", f"{CRAWLERS}/{C1}/test", body)]
     assert found["links"] == ["https://b"]
 
 
@@ -111,41 +112,103 @@ def test_many_urls_go_fifty_at_a_time(stub: Stub, typed: Typed) -> None:
     stub.acts[:] = [answer(TASK)]
     urls = pd.Series([f"https://example.com/{n}" for n in range(120)])
 
-    done = typed("crawlers crawl c1 --from urls", urls=urls)
+    done = typed(f"crawlers crawl {C1} --from urls", urls=urls)
 
     assert [len(body["urls"]) for _, _, body in sent(stub)] == [50, 50, 20]
     assert (done["urls"], len(done["taskId"])) == (120, 3)
 
 
 def test_a_task_is_waited_for(stub: Stub, typed: Typed) -> None:
-    stub.acts[:] = [
-        answer({"pending": True}),
-        answer({"pending": True}),
-        answer({"pending": False}),
-    ]
+    going_on = {"pending": True, "running": True, "count": 3, "data": []}
+    stub.acts[:] = [*[answer(going_on)] * 6, answer({"pending": False})]
 
-    assert typed("crawlers tasks c1 t1 --wait")["pending"] is False
-    assert len(stub.requests) == 3
+    assert typed(f"crawlers tasks {C1} t1 --wait")["pending"] is False
+    assert [r.target for r in stub.requests].count(f"{CRAWLERS}/{C1}/tasks/t1") == 3
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"blockingTaskId": "t1", "blockingError": "records are lost"}, "blocked: records are"),
+        ({"reindexing": True, "running": False}, "is paused; run it"),
+    ],
+    ids=["blocked", "paused"],
+)
+def test_what_cannot_be_done_is_not_waited_for(
+    stub: Stub, typed: Typed, facts: dict[str, Any], message: str
+) -> None:
+    stub.acts[:] = [answer({**TASK, "pending": True, "name": "docs", **facts})]
+
+    with pytest.raises(svc.errors.TaskFailed, match=message):
+        typed(f"crawlers reindex {C1} --wait")
+
+
+def test_a_crawl_that_was_waited_for_tells_how_its_urls_ended(stub: Stub, typed: Typed) -> None:
+    data = [{"status": "DONE", "count": 4}, {"status": "FAILED", "count": 1}]
+    stub.acts[:] = [answer({**TASK, "pending": False, "data": data})]
+
+    done = typed(f"crawlers reindex {C1} --wait")
+
+    assert done == {"crawler": C1, **TASK, "done": 4, "skipped": 0, "failed": 1}
+
+
+def test_a_crawler_is_found_by_its_name(stub: Stub, typed: Typed) -> None:
+    items = [{"id": "x1", "name": "docs of old"}, {"id": C1, "name": "docs"}]
+    stub.acts[:] = [answer({"items": items, "total": 2}), answer(TASK)]
+
+    assert typed("crawlers run docs") == {"crawler": "docs", **TASK}
+    assert stub.requests[1].target == f"{CRAWLERS}/{C1}/run"
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        ([{"id": C1, "name": "docs"}], "no crawler is called docz; did you mean `docs`?"),
+        ([{"id": "1", "name": "docz"}, {"id": "2", "name": "docz"}], "by its id: 1, 2"),
+        ([], r"no crawler is called docz; read_crawlers\(\) lists them"),
+    ],
+    ids=["near", "twice", "none"],
+)
+def test_a_name_that_no_crawler_or_two_have_is_told(
+    stub: Stub, typed: Typed, items: list[Any], message: str
+) -> None:
+    stub.acts[:] = [answer({"items": items, "total": len(items)})]
+
+    with pytest.raises(svc.errors.BadInput, match=message):
+        typed("crawlers run docz")
+
+
+def test_keys_and_logins_of_a_configuration_do_not_show(stub: Stub, typed: Typed) -> None:
+    options = {"headers": {"Authorization": "open sesame"}, "timeout": 3}
+    config = {**CONFIG, "apiKey": "k" * 32, "requestOptions": options}
+    stub.acts[:] = [answer({"id": C1, "name": "docs", "config": config}), answer(TASK)]
+
+    shown = typed(f"crawlers show {C1}")
+    typed(f"crawlers config {C1} --from held --whole", held=shown["config"])
+
+    assert "kkk" not in repr(shown)
+    assert "sesame" not in repr(shown)
+    assert sent(stub)[1][2] == {"config": config}
 
 
 def test_a_task_that_takes_too_long_is_told(stub: Stub, typed: Typed) -> None:
-    stub.acts[:] = [answer({"pending": True})]
+    stub.acts[:] = [answer({"pending": True, "count": 0})]
 
-    with pytest.raises(svc.errors.TaskFailed, match="task t1 of c1 is not done"):
-        typed("crawlers tasks c1 t1 --wait --timeout 0.1")
+    with pytest.raises(svc.errors.TaskFailed, match="is not done after"):
+        typed(f"crawlers tasks {C1} t1 --wait --timeout 0.1")
 
 
 def test_the_task_that_blocks_is_looked_up(stub: Stub, typed: Typed) -> None:
     stub.acts[:] = [answer({"blocked": True, "blockingTaskId": "t7"}), answer({})]
 
-    assert typed("crawlers cancel c1")["taskId"] == "t7"
+    assert typed(f"crawlers cancel {C1}")["taskId"] == "t7"
 
 
 def test_without_a_task_that_blocks_nothing_is_cancelled(stub: Stub, typed: Typed) -> None:
     stub.acts[:] = [answer({"blocked": False})]
 
-    with pytest.raises(svc.errors.BadInput, match="no task blocks c1"):
-        typed("crawlers cancel c1")
+    with pytest.raises(svc.errors.BadInput, match="no task blocks"):
+        typed(f"crawlers cancel {C1}")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +216,7 @@ def test_without_a_task_that_blocks_nothing_is_cancelled(stub: Stub, typed: Type
     [
         ("crawlers create docs --from held", None, "a configuration is one object, not 2"),
         ("crawlers create docs", "[{}, {}]", "should hold one object, not 2"),
-        ("crawlers crawl c1 --from none", None, "name the URLs"),
+        (f"crawlers crawl {C1} --from none", None, "name the URLs"),
         ("crawlers create docs", None, "FILE is missing"),
         ("crawlers crete docs", None, "`crawlers crete` is not a verb; did you mean `create`"),
         ("events", None, "wants one of delete, send after it"),
@@ -183,7 +246,7 @@ def test_crawlers_urls_and_domains_are_listed(stub: Stub, typed: Typed) -> None:
     ]  # fmt: skip
 
     assert typed("domains")["domain"].tolist() == ["*.example.com"]
-    assert typed("crawlers stats c1")["count"].tolist() == [4]
+    assert typed(f"crawlers stats {C1}")["count"].tolist() == [4]
     assert typed("crawlers")["running"].tolist() == [True]
 
 

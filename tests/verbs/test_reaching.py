@@ -101,6 +101,17 @@ CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "create_crawler": [(("c", {}), {})],
     "configure_crawler": [(("c", {"rateLimit": 1}), {}), (("c", {}), {"whole": True})],
     "rename_crawler": [(("c", "d"), {})],
+    **{
+        name: [(("c",), {})]
+        for name in (
+            "get_crawler",
+            "run_crawler",
+            "pause_crawler",
+            "reindex_crawler",
+            "read_crawler_urls",
+            "cancel_crawler_task",
+        )
+    },
     "crawl_urls": [(("c", ["https://a"]), {})],
     "try_url": [(("c", "https://a"), {})],
     "crawler_task": [(("c", "t"), {})],

@@ -1,0 +1,95 @@
+"""Find a crawler by its name or its id, and wait for what it was told to do."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING
+
+from svc_notebook.errors import BadInput, TaskFailed, did_you_mean
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+OnCount = Callable[[int], None]
+
+PAGE = 100  # the most that a page of crawlers holds
+SHORTEST, LONGEST, GROWTH = 0.1, 5.0, 1.5  # seconds between two looks at a task
+ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+async def crawler_id(client: AsyncClient, crawler: str) -> str:
+    """Return the id of a crawler that is named by it, or by its name; raises `BadInput`."""
+    if not isinstance(crawler, str) or not crawler:
+        raise BadInput("a crawler is named by its name or its id; read_crawlers() lists them")
+    if ID.fullmatch(crawler):
+        return crawler
+    found = await list_all(client, crawler)
+    fitting = [one for one in found if crawler in (one["id"], one["name"])]
+    if len(fitting) > 1:
+        ids = ", ".join(one["id"] for one in fitting)
+        raise BadInput(f"{len(fitting)} crawlers are called {crawler}; name one by its id: {ids}")
+    if not fitting:
+        names = [one["name"] for one in await list_all(client)]
+        hint = did_you_mean(crawler, names) or "; read_crawlers() lists them"
+        raise BadInput(f"no crawler is called {crawler}{hint}")
+    return fitting[0]["id"]
+
+
+async def list_all(client: AsyncClient, name: str | None = None) -> list[dict[str, str]]:
+    """List the crawlers, of all pages; `name` leaves out those that have not those letters."""
+    found: list[dict[str, str]] = []
+    for page in range(1, 1000):
+        answer = await client.list_crawlers(itemsPerPage=PAGE, page=page, name=name)
+        found += answer["items"]
+        if not answer["items"] or len(found) >= answer["total"]:
+            break
+    return found
+
+
+async def wait_crawled(
+    client: AsyncClient,
+    crawler: str,
+    tasks: Iterable[str],
+    *,
+    timeout: float | None = None,  # noqa: ASYNC109 - what is left is told when it passes
+    on_count: OnCount | None = None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
+    """Wait until tasks of a crawler are done; raises `TaskFailed` where that cannot come.
+
+    `on_count` is told of how many URLs it is known how they ended.
+    """
+    left, began, delay = [*tasks], clock(), SHORTEST
+    while left:
+        if not (await client.get_crawler_task(crawler, left[0]))["pending"]:
+            left.pop(0)
+            continue
+        await _check_goes_on(client, crawler, left)
+        if on_count:
+            on_count((await client.crawler_url_stats(crawler))["count"])
+        if timeout is not None and clock() - began >= timeout:
+            raise TaskFailed(f"task {left[0]} of {crawler} is not done after {timeout:g} s")
+        await sleep(delay)
+        delay = min(delay * GROWTH, LONGEST)
+
+
+async def count_ends(client: AsyncClient, crawler: str) -> dict[str, int]:
+    """Count the URLs of the last crawl by how they ended."""
+    counts = Counter({"done": 0, "skipped": 0, "failed": 0})
+    for entry in (await client.crawler_url_stats(crawler))["data"]:
+        counts[entry["status"].lower()] += entry["count"]
+    return dict(counts)
+
+
+async def _check_goes_on(client: AsyncClient, crawler: str, tasks: list[str]) -> None:
+    facts = await client.get_crawler(crawler)
+    name = facts.get("name", crawler)
+    if facts.get("blockingTaskId") in tasks:
+        raise TaskFailed(f"the crawler {name} is blocked: {facts.get('blockingError', '')}")
+    if facts.get("reindexing") and not facts.get("running", True):
+        raise TaskFailed(f"the crawler {name} is paused; run it, and it goes on where it was")
