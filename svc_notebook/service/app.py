@@ -33,6 +33,7 @@ from svc_notebook.service.wire import (
     Receive,
     Reply,
     Send,
+    crawler_refusal,
     json_reply,
     pack,
     preflight,
@@ -87,7 +88,8 @@ class App:
         except LostCaller:
             raise
         except Exception as error:
-            return _explain(error, exchange)
+            reply = _explain(error, exchange)
+            return crawler_refusal(reply) if _is_crawlers(exchange) else reply
 
     async def _serve(self, exchange: Exchange, receive: Receive) -> Reply:
         if exchange.verb == "OPTIONS":
@@ -135,6 +137,11 @@ class App:
         if row.status == 204:
             return Reply(row.status, headers=exchange.said)
         return pack(json_reply(row.status, answer, exchange.said), exchange.headers)
+
+
+def _is_crawlers(exchange: Exchange) -> bool:
+    """Whether a request is for the crawler interface, be it known or not."""
+    return exchange.path.startswith("/api/")
 
 
 def _is_logged(row: Endpoint | None) -> bool:

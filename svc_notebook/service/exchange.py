@@ -8,10 +8,13 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote
 
+import msgspec
+
 from svc_notebook.api import Endpoint
 from svc_notebook.api.keys import KeyRows
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service import limits
+from svc_notebook.service.crawlers.secrets import hide_in_body, hide_secrets
 from svc_notebook.service.logs import InnerQuery, Logged, hide_keys, shorten
 from svc_notebook.service.wire import Message, Reply
 
@@ -40,6 +43,7 @@ class Exchange:
     inner: list[InnerQuery] = field(default_factory=list)
     started: float = field(default_factory=perf_counter)
     said: dict[str, str] = field(default_factory=dict)
+    shown: bytes | None = None  # an answer without the secrets in it
 
     def read_query(self) -> None:
         """Read the query string; raises `BadInput`."""
@@ -64,6 +68,8 @@ class Exchange:
         """Keep what the logs tell of an answer."""
         if not isinstance(answer, dict) or (self.row and self.row.name in OF_RECORDS):
             return
+        if self.row and self.row.interface == "crawler":
+            self.shown = msgspec.json.encode(hide_secrets(answer))[: limits.LOGGED]
         self.hits, self.params = answer.get("nbHits"), answer.get("params", "")
         if self.row and self.row.name == "search_many":
             pairs = zip(given["requests"], answer["results"], strict=True)
@@ -83,6 +89,9 @@ class Exchange:
             body, answer = hide_keys(body, *known), hide_keys(answer, *known)
             shown = {n: shorten(v) if n == "key" else quote(v) for n, v in self.parts.items()}
             path = self.row.path.format_map(shown)
+        if self.row and self.row.interface == "crawler":
+            body = hide_in_body(self.body)[: limits.LOGGED]
+            answer = answer if self.shown is None else self.shown
         return Logged(
             verb=self.verb,
             path=path[: limits.LOGGED],

@@ -6,6 +6,7 @@ import gzip
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
@@ -46,6 +47,19 @@ def json_reply(status: int, value: Any, headers: Mapping[str, str] | None = None
 def refusal(status: int, message: str, headers: Mapping[str, str] | None = None) -> Reply:
     """Every failure has this one shape."""
     return json_reply(status, {"message": message, "status": status}, headers)
+
+
+def crawler_refusal(reply: Reply) -> Reply:
+    """A refusal as clients of crawlers read it: the same under `error` (api-notes, section 13)."""
+    said = msgspec.json.decode(reply.body)
+    words = HTTPStatus(reply.status).phrase.lower().replace(" ", "_").replace("-", "_")
+    error = {"code": words, "message": said["message"], "errors": []}
+    headers = {**reply.headers, **(CHALLENGE if reply.status == 401 else {})}
+    return json_reply(reply.status, {**said, "error": error}, headers)
+
+
+# How a caller without credentials learns which ones are wanted.
+CHALLENGE = {"www-authenticate": 'Basic realm="crawler", charset="UTF-8"'}
 
 
 def preflight(verbs: list[str], asked: str) -> Reply:

@@ -62,7 +62,7 @@ def read_crawlers(store: Store) -> list[Crawler]:
     return [Crawler(*row) for row in store.read(f"SELECT {COLUMNS} FROM crawlers ORDER BY number")]
 
 
-def read_config(store: Store, crawler: Crawler) -> Config:
+def present_config(store: Store, crawler: Crawler) -> Config:
     """A crawler's present configuration."""
     [[config]] = store.read(
         "SELECT config FROM crawler_versions WHERE crawler = ? AND version = "

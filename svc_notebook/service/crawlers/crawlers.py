@@ -17,7 +17,7 @@ from svc_notebook.service.crawlers.crawler import (
     change_crawler,
     find_crawler,
     insert_crawler,
-    read_config,
+    present_config,
     read_crawlers,
 )
 from svc_notebook.service.crawlers.crew import Crew
@@ -66,7 +66,7 @@ class Crawlers:
 
     def config(self, crawler: Crawler) -> Config:
         """A crawler's present configuration."""
-        return read_config(self._parts.store, crawler)
+        return present_config(self._parts.store, crawler)
 
     def is_reindexing(self, crawler: Crawler) -> bool:
         """Whether a whole crawl is under way, be it paused."""
@@ -117,6 +117,8 @@ class Crawlers:
         """Visit URLs now; returns the task's id."""
         crawler = self.find(id)
         need_crawl()
+        from svc_notebook.service.crawl.addresses import normalize
+
         for number, url in enumerate(urls):
             check_url(url, f"urls[{number}]")
         if not urls:
@@ -126,7 +128,7 @@ class Crawlers:
             raise BadInput(fault)
         if count_recent(self._parts.store, crawler, "urls", now - DAY) >= CALLS:
             raise Refused(f"{CALLS} calls a day are the most; crawl the rest later", status=429)
-        named = list(dict.fromkeys(urls))
+        named = list(dict.fromkeys(normalize(url) or url for url in urls))
         kept = self._with_urls(crawler, config, named, save)
         with self._parts.store.writing() as connection:
             if kept:

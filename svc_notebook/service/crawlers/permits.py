@@ -44,21 +44,24 @@ def check_name(name: str) -> str:
     return name
 
 
-def check_config(parts: Parts, config: Mapping[str, Any]) -> Configuration:
-    """Read a configuration that is to be kept; raises `BadInput` naming what it may not hold."""
-    need_crawl()
+def read_config(config: Config) -> Configuration:
+    """Read a configuration; raises `BadInput` naming what it may not hold."""
     from svc_notebook.service.crawl.configuration import read_configuration
 
-    read = read_configuration(config)
-    if fault := find_fault(parts, dict(config)):
+    return read_configuration(config)
+
+
+def check_config(parts: Parts, config: Config) -> None:
+    """Check a configuration that is to be kept; raises `BadInput` naming what it may not hold."""
+    need_crawl()
+    configuration = read_config(config)
+    if fault := find_fault(parts, config):
         raise BadInput(fault)
-    for index in indices_of(dict(config)):
+    for index in indices_of(config):
         if len(index) > INDEX_NAME:
             raise BadInput(f"`indexName`: {index[:80]}... has more than {INDEX_NAME} characters")
-    for index, settings in read.initial_settings.items():
+    for index, settings in configuration.initial_settings.items():
         check_initial(parts, index, settings)
-    next_due(config, parts.clock())
-    return read
 
 
 def check_initial(parts: Parts, index: str, settings: Mapping[str, Any]) -> None:
@@ -74,20 +77,23 @@ def check_initial(parts: Parts, index: str, settings: Mapping[str, Any]) -> None
 
 
 def find_fault(parts: Parts, config: Config) -> str:
-    """Say why a crawl could not write; nothing, if it can."""
+    """Say why a crawl could not go by a configuration; nothing, if it can."""
+    try:
+        read_config(config)
+    except BadInput as error:
+        return str(error)
     own = parts.keyring.facts["appId"]
     if config.get("appId") != own:
         return f"`appId`: this service is {own}, not {config.get('appId')}"
     return _fault_of_key(parts, config) or _fault_of_indices(parts, config)
 
 
-def next_due(config: Mapping[str, Any], now: float) -> float | None:
+def next_due(config: Config, now: float) -> float | None:
     """When a configuration's schedule has the next crawl; raises `BadInput`."""
     if not config.get("schedule"):
         return None
-    from svc_notebook.service.crawl.schedule import read_schedule
-
-    moment = read_schedule(config["schedule"]).after(datetime.fromtimestamp(now, UTC))
+    schedule = read_config(config).schedule
+    moment = schedule.after(datetime.fromtimestamp(now, UTC)) if schedule else None
     return moment.timestamp() if moment else None
 
 

@@ -21,9 +21,9 @@ from svc_notebook.service.crawlers.crawl import (
     last_crawl,
     move_crawl,
 )
-from svc_notebook.service.crawlers.crawler import Config, Crawler, change_crawler, read_config
+from svc_notebook.service.crawlers.crawler import Config, Crawler, change_crawler, present_config
 from svc_notebook.service.crawlers.parts import Parts
-from svc_notebook.service.crawlers.permits import find_fault, next_due
+from svc_notebook.service.crawlers.permits import find_fault, next_due, read_config
 from svc_notebook.service.crawlers.task import end_task, insert_task
 from svc_notebook.service.records import count_bodies
 from svc_notebook.service.shelf import stamp_now
@@ -31,12 +31,11 @@ from svc_notebook.service.steps import Step, pack_steps
 from svc_notebook.service.tasks import Beside, Draft
 
 SCOPE = ["settings", "synonyms", "rules"]
-LOST = 10  # percent (api-notes, section 13)
 
 
 def begin_reindex(parts: Parts, crawler: Crawler) -> str:
     """Begin a crawl, in place of one that is under way or blocked; returns the task's id."""
-    config = read_config(parts.store, crawler)
+    config = present_config(parts.store, crawler)
     fault = find_fault(parts, config)
     now = parts.clock()
     with parts.tasks.beside() as beside:
@@ -48,7 +47,7 @@ def begin_reindex(parts: Parts, crawler: Crawler) -> str:
             crawler.number,
             running=True,
             began=stamp_now(),
-            due=next_due(config, now),
+            due=None if fault else next_due(config, now),
         )
         if fault:
             _block(beside, crawler, crawl, task, fault)
@@ -97,13 +96,12 @@ def publish(parts: Parts, crawler: Crawler, crawl: Crawl) -> None:
 
 def find_loss(parts: Parts, crawler: Crawler, crawl: Crawl) -> str:
     """Say which of the configuration's `safetyChecks` a crawl fails; nothing, if none."""
-    checks = (crawl.config.get("safetyChecks") or {}).get("beforeIndexPublishing") or {}
-    percent = checks.get("maxLostRecordsPercentage")
+    configuration = read_config(crawl.config)
     for index in indices_of(crawl.config):
         before, after = _count(parts, index), _count(parts, aside(index, crawler))
-        if fault := _loss(index, before, after, LOST if percent is None else percent):
+        if fault := _loss(index, before, after, configuration.max_lost_percentage):
             return fault
-    most, failed = checks.get("maxFailedUrls"), _failed(parts, crawl)
+    most, failed = configuration.max_failed_urls, _failed(parts, crawl)
     if most is not None and failed > most:
         return (
             f"{failed} URLs failed, and `maxFailedUrls` is {most}: nothing was published; see the "
@@ -148,13 +146,12 @@ def _block(beside: Beside, crawler: Crawler, crawl: int, task: str, error: str) 
 
 def _preparations(parts: Parts, crawler: Crawler, config: Config) -> Iterable[Draft]:
     """Make the indices aside: as the live ones are set, or as the first crawl has it."""
-    initial = config.get("initialIndexSettings") or {}
-    prefix = config.get("indexPrefix") or ""
+    initial = read_config(config).initial_settings
     for index in indices_of(config):
         if parts.catalog.get(index):
             yield _draft(index, "copy", destination=aside(index, crawler), scope=SCOPE)
         else:
-            settings = initial.get(index.removeprefix(prefix), initial.get(index, {}))
+            settings = initial.get(index, {})
             yield _draft(aside(index, crawler), "settings", settings=settings, forward=False)
 
 
@@ -162,7 +159,7 @@ def _moves(parts: Parts, crawler: Crawler, config: Config) -> Iterable[Draft]:
     """Move the indices aside onto the live ones, with what those are set to by now."""
     for index in indices_of(config):
         if parts.catalog.get(index):
-            if config.get("saveBackup"):
+            if read_config(config).save_backup:
                 yield _draft(index, "copy", destination=f"{index}_backup", scope=None)
             yield _draft(index, "copy", destination=aside(index, crawler), scope=SCOPE)
         yield _draft(aside(index, crawler), "move", destination=index)

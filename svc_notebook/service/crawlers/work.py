@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from svc_notebook.errors import SvcError
 from svc_notebook.service.crawlers.crawl import Crawl
-from svc_notebook.service.crawlers.crawler import Config, Crawler, read_config
+from svc_notebook.service.crawlers.crawler import Config, Crawler, present_config
 from svc_notebook.service.crawlers.ledger import CrawlLedger, TaskLedger
 from svc_notebook.service.crawlers.parts import Parts
 from svc_notebook.service.crawlers.permits import find_fault
@@ -58,7 +58,7 @@ async def work_urls(parts: Parts, crawler: Crawler, task: Task, stopped: asyncio
     """Visit the URLs of a task; one that cannot be done at all is given up, and that is told."""
     from svc_notebook.service.crawl.frontier import crawl as visit_all
 
-    config = read_config(parts.store, crawler)
+    config = present_config(parts.store, crawler)
     ledger = TaskLedger(parts.store, parts.tasks, crawler, task.id, config)
 
     async def visit() -> None:
