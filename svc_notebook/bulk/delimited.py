@@ -12,6 +12,7 @@ from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.dialect import Dialect, longest_record, sniff_dialect
 from svc_notebook.bulk.encoding import SAMPLE, holds_utf8, rewrite, sniff_encoding
 from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.quotes import may_swallow, refuse_swallowed
 from svc_notebook.bulk.table import Fault, Field, Table
 from svc_notebook.errors import BadInput
 
@@ -24,6 +25,8 @@ REASONS = {
     "INVALID ENCODING": "holds bytes that are not UTF-8",
     "LINE SIZE OVER MAXIMUM": "is longer than 2 MB",
 }
+# What a quote that swallows rows is told as.
+QUOTED = (REASONS["UNQUOTED VALUE"], REASONS["LINE SIZE OVER MAXIMUM"])
 
 
 def open_delimited(
@@ -64,6 +67,9 @@ def open_delimited(
         notes=(*notes, *dialect.notes),
         skipped=lambda: _skipped(db, dialect, several=len(paths) > 1),
         otherwise=otherwise,
+        refuse_lost=lambda longest, rows, faults: _refuse_lost(
+            paths, name, dialect, options, may_swallow(paths, longest, rows), faults
+        ),
     )
 
 
@@ -134,6 +140,18 @@ def _skipped(db: Database, dialect: Dialect, *, several: bool) -> list[Fault]:
         )
         for line, found, kind, message, file in rows
     ]
+
+
+def _refuse_lost(
+    paths: Sequence[Path],
+    name: str,
+    dialect: Dialect,
+    options: Options,
+    suspect: bool,
+    faults: Sequence[Fault],
+) -> None:
+    if suspect or any(fault.reason in QUOTED for fault in faults):
+        refuse_swallowed(paths, name, dialect, options)
 
 
 def _shown(line: str | None) -> str:

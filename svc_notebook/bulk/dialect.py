@@ -12,9 +12,12 @@ from itertools import count
 from pathlib import Path
 
 from svc_notebook.bulk.options import Options
+from svc_notebook.errors import BadInput
 
 SEPARATORS = (",", ";", "\t", "|")
 ROWS = 200
+# A heading may well be wrapped over a few lines.
+WRAPPED = 10
 VALUE = re.compile(r"[-+]?[\d.,:/ -]*\d[\d.,:/ -]*%?|true|false|yes|no|null|nan|n/?a", re.I)
 
 
@@ -98,6 +101,11 @@ def _named(header: list[str]) -> tuple[list[str], list[str]]:
     notes: list[str] = []
     for number, cell in enumerate(header):
         found = cell.strip()
+        if found.count("\n") > WRAPPED:
+            raise BadInput(
+                f"the header opens a quote that nothing closes, before `{found.split()[0]}`; "
+                "close it"
+            )
         wanted = found or f"column{number}"
         free = next(n for n in _spellings(wanted) if n not in names)
         if free != found:

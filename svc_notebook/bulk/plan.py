@@ -166,11 +166,14 @@ def _studied(table: Table, options: Options) -> tuple[Table, Profile]:
         if other is None:
             raise
     else:
+        table.refuse_lost(profile.longest, profile.rows, profile.skipped)
         other = table.otherwise(list(profile.skipped)) if profile.skipped else None
         if other is None:
             return table, profile
     other = _limited(other, options.limit)
-    return other, study(other, options)
+    profile = study(other, options)
+    other.refuse_lost(profile.longest, profile.rows, profile.skipped)
+    return other, profile
 
 
 def _sample(table: Table, step: str, dropped: Positions) -> tuple[Mapping[str, Any], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -62,6 +62,8 @@ class Table:
     skipped: Callable[[], list[Fault]] = field(default=list)
     # Another way to read the same source, for when a scan of this one fails.
     otherwise: Callable[[list[Fault] | None], Table | None] = field(default=lambda _: None)
+    # Refuses a source of which rows were lost, given the longest row, their number, those skipped.
+    refuse_lost: Callable[[int, int, Sequence[Fault]], None] = field(default=lambda *_: None)
     # The scan that also remembers what it skips.
     watched_sql: str = ""
 

@@ -121,10 +121,55 @@ def test_ragged_rows_are_rejected_with_their_numbers_and_the_rest_is_sent(write:
 
 
 def test_an_unclosed_quote_is_told(write: Write) -> None:
-    packed = pack(write('id,n\n1,a\n2,"b\n3,c\n'), id="id")
+    packed = pack(write('id,n\n1,a\n2,"b\n'), id="id")
 
     assert [record["objectID"] for record in packed.records] == ["1"]
     assert "quote" in packed.rejected[0][2]
+
+
+SWALLOWED = "".join(f"{n},film {n}\n" for n in range(100, 160))
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ('id,n\n1,a\n2,"b\n3,c\n', 3),
+        (f'id,n\n1,"a\nb"\n2,"b\n{SWALLOWED}', 4),
+        (f'id,n\n1,a\n2,"b\n{SWALLOWED}3,"c"\n{SWALLOWED}', 3),
+        (f'id,n\n1,a\n2,"b\n{SWALLOWED}3,c"\n4,d\n', 3),
+        (f'id,n\n1,a\n2,"b\n{SWALLOWED * 4000}', 3),
+        (f'id,n\n1,a\n2,"b\n{SWALLOWED * 4000}3,"c"\n', 3),
+        (f'id,n\n{SWALLOWED * 4000}1,a\n2,"b\n{SWALLOWED}3,c"\n', 240_003),
+    ],
+    ids=["one", "multi-line", "before a quoted", "closed far on", "2 MB", "2 MB more", "late"],
+)
+def test_a_quote_that_swallows_rows_is_refused_by_its_line(
+    write: Write, content: str, line: int
+) -> None:
+    path = write(content)
+
+    with pytest.raises(BadInput, match=rf"line {line:,} of t\.csv opens a quote that"):
+        pack(path)
+
+
+def test_a_quote_of_the_header_that_nothing_closes_is_refused(write: Write) -> None:
+    with pytest.raises(BadInput, match="the header opens a quote that nothing closes"):
+        pack(write(f'id,"n\n{SWALLOWED}'))
+
+
+def test_a_value_of_many_lines_is_a_value(write: Write) -> None:
+    poem = "".join(f"so, he said, line {n}\n\n" for n in range(400))
+
+    assert values(write(f'id,n\n1,a\n2,"{poem}"\n'))[1]["n"] == poem
+
+
+def test_a_value_that_looks_like_rows_is_one_where_its_type_is_said(write: Write) -> None:
+    path = write(f'id,n\n1,a\n2,"{SWALLOWED}"\n')
+
+    with pytest.raises(BadInput, match=r"dtype=\{'n': 'string'\}"):
+        pack(path)
+
+    assert values(path, dtype={"n": "string"})[1]["n"] == SWALLOWED
 
 
 def test_quotes_inside_quotes_and_line_ends_inside_values_survive(write: Write) -> None:
@@ -259,8 +304,8 @@ def test_no_row_is_made_of_what_a_long_text_holds(write: Callable[..., Path]) ->
     cell = "1,2,3\n" * 800_000
     path = write(f'id,a,b\n1,"{cell}",x\n2,short,y\n')
 
-    found = pack(path)
-    everything = pack(path, record_bytes=10_000_000)
+    found = pack(path, dtype={"a": "string"})
+    everything = pack(path, dtype={"a": "string"}, record_bytes=10_000_000)
 
     assert [record["id"] for record in found.records] == [2]
     assert found.rejected[0][2].startswith("is larger than 100,000 bytes")
