@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from svc_notebook.verbs.blocking import read_crawler_urls as read_crawler_urls
     from svc_notebook.verbs.blocking import read_crawlers as read_crawlers
     from svc_notebook.verbs.blocking import read_domains as read_domains
+    from svc_notebook.verbs.blocking import read_events as read_events
+    from svc_notebook.verbs.blocking import read_searches as read_searches
     from svc_notebook.verbs.blocking import read_tasks as read_tasks
     from svc_notebook.verbs.blocking import refresh as refresh
     from svc_notebook.verbs.connecting import connect, current, local, use
@@ -82,9 +84,11 @@ _HOMES = {
         "export_rules", "export_synonyms", "get_crawler", "get_key", "get_rule", "get_synonym",
         "get_user", "load", "move_index", "move_user", "next_page", "pause_crawler",
         "pending_users", "plan", "push", "read_browse", "read_clusters", "read_crawler_urls",
-        "read_crawlers", "read_dask", "read_dictionary", "read_domains", "read_facet_values",
+        "read_crawlers", "read_dask", "read_dictionary", "read_domains", "read_events",
+        "read_facet_values",
         "read_facets", "read_indices", "read_keys", "read_languages", "read_logs",
-        "read_records", "read_rules", "read_settings", "read_sources", "read_synonyms",
+        "read_records", "read_rules", "read_searches", "read_settings", "read_sources",
+        "read_synonyms",
         "read_tasks", "read_top_users", "read_users", "read_writes", "refresh",
         "reindex_crawler", "remove_user", "rename_crawler", "replace_entries",
         "replace_records", "replace_rules", "replace_sources", "replace_synonyms",

@@ -374,7 +374,7 @@ def test_hits_are_shown_as_text(connected: Svc, lamps: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["events"], "svc: `events` wants one of delete, send after it"),
+        (["events", "films", "x"], "svc: `x` is too much: svc events [INDEX]"),
         (["crawlers", "tst", "c", "u"], "`crawlers tst` is not a verb; did you mean `test`?"),
         (["tasks"], "`tasks` wants one of show, wait after it"),
         (["synonyms", "save", "x"], "svc: FILE is missing: svc synonyms save INDEX FILE"),

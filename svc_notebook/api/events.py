@@ -10,7 +10,7 @@ from svc_notebook.api.endpoint import Api, endpoint
 from svc_notebook.api.event_parts import AT_ONCE, read_in_turn
 from svc_notebook.api.shapes import Event, EventPage, EventType, Natural, Received, ShownPage
 
-PageLength = Annotated[int, Meta(ge=1, le=1000)]
+PageLength = Annotated[int, Meta(ge=1, le=10_000)]
 Events = Annotated[list[Event], Meta(min_length=1, max_length=AT_ONCE)]
 
 

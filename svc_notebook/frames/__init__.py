@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from svc_notebook.frames.browsing import browse_chunks, read_browse
+from svc_notebook.frames.collecting import read_events, read_searches
 from svc_notebook.frames.continuing import browse_all, next_page, refresh
 from svc_notebook.frames.crawling import read_crawler_urls, read_crawlers, read_domains
 from svc_notebook.frames.listing import (
@@ -42,6 +43,7 @@ __all__ = [
     "read_crawlers",
     "read_dictionary",
     "read_domains",
+    "read_events",
     "read_facet_values",
     "read_facets",
     "read_indices",
@@ -50,6 +52,7 @@ __all__ = [
     "read_logs",
     "read_records",
     "read_rules",
+    "read_searches",
     "read_settings",
     "read_sources",
     "read_synonyms",

@@ -132,6 +132,35 @@ CRAWLER_URLS: Schema = {
     "count": "int64",
 }
 DOMAINS: Schema = {"appId": "str", "domain": "str", "verified": "bool"}
+# The lists are None where an event has none.
+EVENTS: Schema = {
+    "timestamp": TIME,
+    "eventType": "str",
+    "eventSubtype": "str",
+    "eventName": "str",
+    "index": "str",
+    "userToken": "str",
+    "authenticatedUserToken": "str",
+    "queryID": "str",
+    "objectIDs": "object",
+    "positions": "object",
+    "filters": "object",
+    "objectData": "object",
+    "value": "float64",
+    "currency": "str",
+}
+# `first` is the position of the first of the objectIDs, 1 on the first page.
+SEARCHES: Schema = {
+    "timestamp": TIME,
+    "queryID": "str",
+    "index": "str",
+    "query": "str",
+    "params": "str",
+    "userToken": "str",
+    "nbHits": "int64",
+    "first": "int64",
+    "objectIDs": "object",
+}
 # The criteria of `_rankingInfo`, in the order of the default ranking.
 RANKING: Schema = {
     "nbTypos": "int64",
@@ -151,6 +180,7 @@ SCHEMAS: dict[str, Schema] = {
     "read_crawlers": CRAWLERS,
     "read_dictionary": DICTIONARY,
     "read_domains": DOMAINS,
+    "read_events": EVENTS,
     "read_facet_values": FACET_VALUES,
     "read_facets": FACETS,
     "count_values": VALUE_COUNTS,
@@ -159,6 +189,7 @@ SCHEMAS: dict[str, Schema] = {
     "read_languages": LANGUAGES,
     "read_logs": LOGS,
     "read_rules": RULES,
+    "read_searches": SEARCHES,
     "read_settings": SETTINGS,
     "read_sources": SOURCES,
     "read_synonyms": SYNONYMS,

@@ -45,7 +45,12 @@ from svc_notebook.verbs.dictionaries import (
     replace_entries,
     save_entries,
 )
-from svc_notebook.verbs.events import delete_user_events, send_events
+from svc_notebook.verbs.events import (
+    delete_user_events,
+    read_events,
+    read_searches,
+    send_events,
+)
 from svc_notebook.verbs.explaining import explain
 from svc_notebook.verbs.keys import add_key, delete_key, get_key, restore_key, update_key, whoami
 from svc_notebook.verbs.listing import (
@@ -108,8 +113,10 @@ __all__ = [
     "export_synonyms", "get_crawler", "get_key", "get_rule", "get_synonym", "get_user", "load",
     "move_index", "move_user", "next_page", "pause_crawler", "pending_users", "push",
     "read_browse", "read_clusters", "read_crawler_urls", "read_crawlers", "read_dask",
-    "read_dictionary", "read_domains", "read_facet_values", "read_facets", "read_indices",
-    "read_keys", "read_languages", "read_logs", "read_records", "read_rules", "read_settings",
+    "read_dictionary", "read_domains", "read_events", "read_facet_values", "read_facets",
+    "read_indices",
+    "read_keys", "read_languages", "read_logs", "read_records", "read_rules", "read_searches",
+    "read_settings",
     "read_sources", "read_synonyms", "read_tasks", "read_top_users", "read_users",
     "read_writes", "refresh", "reindex_crawler", "remove_user", "rename_crawler",
     "replace_entries", "replace_records", "replace_rules", "replace_sources",

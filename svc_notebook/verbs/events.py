@@ -1,22 +1,29 @@
-"""Report what users did, and forget it."""
+"""Report what users did, read it back, and forget it."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from pandas import DataFrame, Series, Timedelta, Timestamp
 from pandas.api.types import is_datetime64_any_dtype
 
+from svc_notebook import frames
 from svc_notebook.api.checking import hints
-from svc_notebook.api.shapes import Event
+from svc_notebook.api.event_parts import AT_ONCE, check_parts, check_token
+from svc_notebook.api.shapes import Event, EventType
 from svc_notebook.errors import BadInput, CallFailed
+from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.origin import added_to
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 from svc_notebook.verbs.curation import Done
-from svc_notebook.verbs.documents import Documents, take_documents
+from svc_notebook.verbs.documents import Documents, read_file, take_documents
 
-AT_ONCE = 1000  # events that one call takes
+Moment = str | datetime  # a pandas Timestamp is one, too
 
 
 async def send_events(
@@ -27,12 +34,16 @@ async def send_events(
     A thousand travel together: all of them are taken, or none. If a later thousand is refused,
     the error says how many were taken before.
     """
-    given = [dict(event) for event in take_documents(events, dict, "events")]
+    if isinstance(events, str | os.PathLike):
+        events = read_file(Path(events), Event)
+    given = take_documents(events, dict, "events")
     if index is not None:
         given = [{"index": index, **event} for event in given]
     checked: list[Any] = take_documents(given, Event, "events")
     if not checked:
         raise BadInput("there are no events to send")
+    for number, event in enumerate(checked):
+        check_parts(event, f"events[{number}]")
     own = asynchronous(client)
     for start in range(0, len(checked), AT_ONCE):
         try:
@@ -73,7 +84,69 @@ def _milliseconds(times: Series[Any]) -> Series[Any]:
     return ((times - Timestamp(0, tz="UTC")) // Timedelta("1ms")).astype("Int64")
 
 
+async def read_events(
+    index: str | None = None,
+    *,
+    user: str | None = None,
+    type: EventType | None = None,  # noqa: A002 - as in the other readers
+    since: Moment | None = None,
+    until: Moment | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the events that a local service holds, the first to come first.
+
+    `since` and `until`, the latter left out, are times, UTC unless they say so, or ages: `"2h"`.
+    """
+    return await frames.read_events(
+        asynchronous(client), index,
+        user=user, type=type, since=read_moment(since, "since"), until=read_moment(until, "until"),
+        dtype_backend=dtype_backend,
+    )  # fmt: skip
+
+
+async def read_searches(
+    index: str | None = None,
+    *,
+    user: str | None = None,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the searches with `clickAnalytics` that a local service answered, and what they showed.
+
+    `since` and `until` are as in `read_events`.
+    """
+    return await frames.read_searches(
+        asynchronous(client), index,
+        user=user, since=read_moment(since, "since"), until=read_moment(until, "until"),
+        dtype_backend=dtype_backend,
+    )  # fmt: skip
+
+
+def read_moment(given: Moment | None, name: str) -> int | None:
+    """Return a time, or an age such as `2h`, as milliseconds since 1970; raises `BadInput`."""
+    if given is None:
+        return None
+    try:
+        if isinstance(given, str) and AGE.fullmatch(given):
+            moment = Timestamp.now(tz="UTC") - Timedelta(given.replace("d", "D"))
+        else:
+            moment = Timestamp(given)
+        moment = moment.tz_localize("UTC") if moment.tz is None else moment
+        return int(moment.timestamp() * 1000)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise BadInput(
+            f"`{name}` should be a time such as 2026-01-31 or 2026-01-31T08:00+01:00, or an age "
+            f"such as 30min, 2h or 7d, not {given!r}"
+        ) from error
+
+
+AGE = re.compile(r"\d+(s|min|h|d)")
+
+
 async def delete_user_events(user: str, *, client: AnyClient | None = None) -> Done:
     """Delete a user token's events from metrics and analytics; it takes a while."""
-    await asynchronous(client).delete_user_token(user)
+    await asynchronous(client).delete_user_token(check_token(user, "user"))
     return {"user": user, "asked": True}

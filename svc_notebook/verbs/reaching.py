@@ -88,6 +88,8 @@ REACHED: dict[str, tuple[str, ...]] = {
     "cancel_crawler_task": ("cancel_crawler_task",),
     "list_domains": ("read_domains",),
     "push_events": ("send_events",),
+    "list_events": ("read_events",),
+    "list_searches": ("read_searches",),
     "delete_user_token": ("delete_user_events",),
 }
 # What does the same as an endpoint that only `call` reaches: another form of it, or many at once.
@@ -121,6 +123,7 @@ ACCESSORS: dict[str, tuple[str, ...]] = {
     "push_events": ("df.svc.events",),
     "get_logs": ("df.svc.logs",),
     "crawler_url_stats": ("df.svc.crawler_urls",),
+    "crawl_urls": ("series.svc.crawl",),
 }
 
 

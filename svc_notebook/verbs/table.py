@@ -7,6 +7,7 @@ from typing import Literal
 
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.errors import BadOption, did_you_mean
+from svc_notebook.verbs.collecting import COLLECTING
 from svc_notebook.verbs.crawling import CRAWLING
 from svc_notebook.verbs.curating import CURATING, SETTING
 from svc_notebook.verbs.editing import EDITING
@@ -211,6 +212,7 @@ VERBS: tuple[Verb, ...] = (
     *REMOVING,
     *MANAGING,
     *CRAWLING,
+    *COLLECTING,
     Verb(
         "wait", "Wait until tasks are published",
         "svc_notebook.verbs.blocking.wait",

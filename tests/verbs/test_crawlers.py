@@ -1,4 +1,4 @@
-"""Crawlers and events: what is sent, to a service that answers as it is told."""
+"""Crawlers: what is sent, to a service that answers as it is told."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ TWO = ["https://a", "https://b"]
 TASK = {"taskId": "t1"}
 C1 = "5a0c7f3e-0000-4000-8000-000000000001"
 CONFIG = {"appId": "X", "rateLimit": 8, "startUrls": ["https://example.com"]}
-EVENT = {"eventType": "click", "eventName": "Clicked", "index": "films", "userToken": "u1"}
 
 
 @pytest.fixture
@@ -219,11 +218,6 @@ def test_without_a_task_that_blocks_nothing_is_cancelled(stub: Stub, typed: Type
         (f"crawlers crawl {C1} --from none", None, "name the URLs"),
         ("crawlers create docs", None, "FILE is missing"),
         ("crawlers crete docs", None, "`crawlers crete` is not a verb; did you mean `create`"),
-        ("events", None, "wants one of delete, send after it"),
-        ("events snd x", None, "did you mean `send`"),
-        ("events send --from none", None, "no events to send"),
-        ("events send", "eventType: clik", "`eventType`"),
-        ("events send", '{"eventType": "click"}', "is missing"),
     ],
 )
 def test_a_mistake_is_said_before_anything_is_sent(
@@ -248,48 +242,3 @@ def test_crawlers_urls_and_domains_are_listed(stub: Stub, typed: Typed) -> None:
     assert typed("domains")["domain"].tolist() == ["*.example.com"]
     assert typed(f"crawlers stats {C1}")["count"].tolist() == [4]
     assert typed("crawlers")["running"].tolist() == [True]
-
-
-@pytest.mark.parametrize("way", ["body", "frame", "file"])
-def test_events_are_sent(stub: Stub, typed: Typed, tmp_path: Path, way: str) -> None:
-    stub.acts[:] = [answer({"status": 200, "message": "OK"})]
-    events = [{**EVENT, "objectIDs": ["1", "2"]}, {**EVENT, "timestamp": 1_700_000_000_000}]
-    path = tmp_path / "events.ndjson"
-    path.write_text("\n".join(map(json.dumps, events)))
-    lines: dict[str, Any] = {
-        "body": ("events send", json.dumps(events)),
-        "frame": ("events send --from frame",),
-        "file": (f"events send {path}",),
-    }
-    frame = pd.DataFrame(events).astype({"timestamp": "Int64"})
-
-    done = typed(*lines[way], frame=frame)
-
-    assert done == {"sent": 2}
-    assert sent(stub) == [("POST", "/1/events", {"events": events})]
-
-
-def test_events_without_an_index_get_one(stub: Stub, typed: Typed) -> None:
-    stub.acts[:] = [answer({"status": 200, "message": "OK"})]
-    bare = {name: value for name, value in EVENT.items() if name != "index"}
-
-    typed("events send --from bare --index films", bare=bare)
-
-    assert sent(stub)[0][2]["events"] == [{"index": "films", **bare}]
-
-
-def test_a_thousand_events_travel_together(stub: Stub, typed: Typed) -> None:
-    stub.acts[:] = [answer({"status": 200}), answer({"status": 422, "message": "bad"}, 422)]
-
-    with pytest.raises(svc.errors.Refused, match="bad") as caught:
-        typed("events send --from events", events=[EVENT] * 1500)
-
-    assert caught.value.__notes__ == ["the first 1000 of 1500 events were taken"]
-    assert [len(body["events"]) for _, _, body in sent(stub)] == [1000, 500]
-
-
-def test_a_users_events_are_forgotten_when_that_is_confirmed(stub: Stub, typed: Typed) -> None:
-    stub.acts[:] = [answer({}, 204)]
-
-    assert typed("events delete u1 --yes") == {"user": "u1", "asked": True}
-    assert sent(stub) == [("DELETE", "/1/usertokens/u1", None)]

@@ -21,7 +21,9 @@ ROW = pd.DataFrame({"objectID": ["1"], "name": ["lamp"]})
 SYNONYM = {"objectID": "1", "type": "synonym", "synonyms": ["a", "b"]}
 RULE = {"objectID": "1", "consequence": {"filterPromotes": True}}
 ENTRY = {"objectID": "1", "language": "en", "word": "down"}
-EVENT = {"eventType": "view", "eventName": "Viewed", "index": "x", "userToken": "u"}
+EVENT = {
+    "eventType": "view", "eventName": "Viewed", "index": "x", "userToken": "u", "objectIDs": ["1"],
+}  # fmt: skip
 USER = {"userID": "u", "clusterName": "c", "nbRecords": 0, "dataSize": 0}
 KEY = {"value": "k", "createdAt": 1, "acl": ["search"]}
 # What any endpoint could answer, at once.
@@ -31,7 +33,8 @@ ANSWER: dict[str, Any] = {
     "total": 0, "taskID": 1, "status": "published", "pendingTask": False, "objectIDs": ["1"],
     "updatedAt": "", "createdAt": "", "deletedAt": "", "keys": [KEY], "key": "k", **KEY,
     "disableStandardEntries": {"stopwords": {}}, "clusters": [], "topUsers": [], "userIDs": [],
-    "pending": False, "logs": [], "id": "c", "taskId": "t", "count": 0, "data": [], **USER,
+    "pending": False, "logs": [], "events": [], "searches": [],
+    "id": "c", "taskId": "t", "count": 0, "data": [], **USER,
     "ranking": ["custom"],
 }  # fmt: skip
 ANSWERS: dict[str, Any] = {
