@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from svc_notebook.tuning import aio as aio
+    from svc_notebook.tuning.agreeing import agreement as agreement
+    from svc_notebook.tuning.agreeing import next_to_judge as next_to_judge
+    from svc_notebook.tuning.blocking import apply as apply
     from svc_notebook.tuning.blocking import diff as diff
     from svc_notebook.tuning.blocking import drop_scratches as drop_scratches
     from svc_notebook.tuning.blocking import history as history
+    from svc_notebook.tuning.blocking import impact as impact
     from svc_notebook.tuning.blocking import measure as measure
     from svc_notebook.tuning.blocking import missing as missing
     from svc_notebook.tuning.blocking import restore as restore
@@ -21,6 +25,9 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.blocking import scratches as scratches
     from svc_notebook.tuning.blocking import snapshot as snapshot
     from svc_notebook.tuning.blocking import undo as undo
+    from svc_notebook.tuning.comparing import Comparison as Comparison
+    from svc_notebook.tuning.comparing import compare as compare
+    from svc_notebook.tuning.explaining import explain as explain
     from svc_notebook.tuning.files import write_table as write_table
     from svc_notebook.tuning.scores import evaluate as evaluate
     from svc_notebook.tuning.scores import summary as summary
@@ -32,11 +39,16 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.tables import check_queries as check_queries
     from svc_notebook.tuning.tables import check_runs as check_runs
 
+    judge: Any
+
 _HOMES = {
+    "svc_notebook.tuning.agreeing": ("agreement", "next_to_judge"),
     "svc_notebook.tuning.blocking": (
-        "diff", "drop_scratches", "history", "measure", "missing", "restore", "run", "scratches",
-        "snapshot", "undo",
+        "apply", "diff", "drop_scratches", "history", "impact", "measure", "missing", "restore",
+        "run", "scratches", "snapshot", "undo",
     ),
+    "svc_notebook.tuning.comparing": ("Comparison", "compare"),
+    "svc_notebook.tuning.explaining": ("explain",),
     "svc_notebook.tuning.files": ("write_table",),
     "svc_notebook.tuning.scores": ("evaluate", "summary"),
     "svc_notebook.tuning.scratching": ("Scratch", "scratch"),
@@ -44,11 +56,16 @@ _HOMES = {
     "svc_notebook.tuning.tables": ("check_judgments", "check_queries", "check_runs"),
 }  # fmt: skip
 _MODULES = ("aio",)
+# By string, for editors stand above: the judgment editor as people look for it here.
+_FACES = {"judge": ("svc_notebook.editors", "judgments")}
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
+    if name in _FACES:
+        module, face = _FACES[name]
+        return getattr(import_module(module), face)
     home = next((module for module, names in _HOMES.items() if name in names), None)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -58,4 +75,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*_MODULES, *(name for names in _HOMES.values() for name in names)})
+    return sorted({*_MODULES, *_FACES, *(name for names in _HOMES.values() for name in names)})

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from svc_notebook.tuning.impacts import impact
 from svc_notebook.tuning.leftovers import drop_scratches, scratches
 from svc_notebook.tuning.measuring import measure, missing
+from svc_notebook.tuning.proposing import apply
 from svc_notebook.tuning.runs import run
 from svc_notebook.tuning.scratching import async_scratch as scratch
 from svc_notebook.tuning.snapshots import diff, restore, snapshot
 from svc_notebook.tuning.undoing import history, undo
 
 __all__ = [
-    "diff", "drop_scratches", "history", "measure", "missing", "restore", "run", "scratch",
-    "scratches", "snapshot", "undo",
+    "apply", "diff", "drop_scratches", "history", "impact", "measure", "missing", "restore",
+    "run", "scratch", "scratches", "snapshot", "undo",
 ]  # fmt: skip

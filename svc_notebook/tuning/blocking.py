@@ -14,9 +14,11 @@ from svc_notebook.tuning import aio
 from svc_notebook.tuning.scores import METRICS, Unjudged
 from svc_notebook.tuning.tables import Queries, Table
 
+apply = blocking(aio.apply)
 diff = blocking(aio.diff)
 drop_scratches = blocking(aio.drop_scratches)
 history = blocking(aio.history)
+impact = blocking(aio.impact)
 missing = blocking(aio.missing)
 restore = blocking(aio.restore)
 scratches = blocking(aio.scratches)

@@ -1,0 +1,76 @@
+"""A change around an index's records as one writes it down: read, tried on nothing, or applied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from svc_notebook.api.checking import check_members
+from svc_notebook.api.parameters import ALIASES, Settings
+from svc_notebook.errors import BadInput
+from svc_notebook.session.clients import AnyClient, asynchronous
+from svc_notebook.tuning import changing
+from svc_notebook.tuning.differing import Differences
+from svc_notebook.tuning.snapshots import tell_change
+from svc_notebook.tuning.state import KINDS, SCOPES, TOLD, Objects, Scope, by_id
+
+# Settings to change; one synonym or rule, or several; or some of each by scope, in which a list
+# is of objects to save, and a mapping may also name what is to go, with None.
+Proposal = Mapping[str, Any] | Iterable[Mapping[str, Any]]
+
+
+async def apply(
+    index: str, change: Proposal, *, note: str = "", client: AnyClient | None = None
+) -> Differences:
+    """Change settings, synonyms or rules; tell what changed by it, and keep it in the journal.
+
+    What is not named stays. If a part of it is refused, nothing is changed.
+    """
+    made = await changing.apply(asynchronous(client), index, read_proposal(change), note=note)
+    return tell_change(made)
+
+
+def read_proposal(change: Proposal) -> dict[Scope, Objects]:
+    """Read what is to be changed, by scope and name; raises `BadInput` for what is none."""
+    if isinstance(change, Mapping) and change and change.keys() <= {*SCOPES}:
+        found = {scope: _read_part(scope, change[scope]) for scope in SCOPES if scope in change}
+    elif isinstance(change, Mapping) and "objectID" not in change:
+        found = {"settings": _read_part("settings", change)}
+    else:
+        documents = [change] if isinstance(change, Mapping) else list(change)
+        found = {
+            scope: _read_part(scope, part)
+            for scope in KINDS
+            if (part := [each for each in documents if _scope_of(each) == scope])
+        }
+    if not any(found.values()):
+        raise BadInput("nothing is to be changed; give settings, synonyms or rules")
+    return found
+
+
+def _scope_of(document: Any) -> Scope:
+    if not isinstance(document, Mapping):
+        raise BadInput(f"a change is made of objects, not of {document!r}")
+    return "rules" if "consequence" in document else "synonyms"
+
+
+def _read_part(scope: Scope, given: Any) -> Objects:
+    if scope == "settings":
+        if not isinstance(given, Mapping):
+            raise BadInput("settings are a dict by their names")
+        named = {ALIASES.get(str(name)) or str(name): value for name, value in given.items()}
+        return check_members({k: v for k, v in named.items() if k not in TOLD}, Settings, "")
+    if isinstance(given, Mapping) and "objectID" not in given:
+        return {str(name): _named(scope, str(name), each) for name, each in given.items()}
+    documents = [given] if isinstance(given, Mapping) else list(given)
+    return by_id(_checked(scope, f"[{n}]", each) for n, each in enumerate(documents))
+
+
+def _named(scope: Scope, name: str, document: Any) -> dict[str, Any] | None:
+    return None if document is None else _checked(scope, f".{name}", {"objectID": name, **document})
+
+
+def _checked(scope: Scope, where: str, document: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(document, Mapping):
+        raise BadInput(f"{scope}{where} should be an object, not {document!r}")
+    return check_members(document, KINDS[scope].shape, f"{scope}{where}")
