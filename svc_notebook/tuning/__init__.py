@@ -29,6 +29,13 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.comparing import compare as compare
     from svc_notebook.tuning.explaining import explain as explain
     from svc_notebook.tuning.files import write_table as write_table
+    from svc_notebook.tuning.plots import plot_confusion as plot_confusion
+    from svc_notebook.tuning.plots import plot_deltas as plot_deltas
+    from svc_notebook.tuning.plots import plot_density as plot_density
+    from svc_notebook.tuning.plots import plot_grades as plot_grades
+    from svc_notebook.tuning.plots import plot_judged as plot_judged
+    from svc_notebook.tuning.plots import plot_tops as plot_tops
+    from svc_notebook.tuning.plots import plot_variants as plot_variants
     from svc_notebook.tuning.scores import evaluate as evaluate
     from svc_notebook.tuning.scores import summary as summary
     from svc_notebook.tuning.scratching import Scratch as Scratch
@@ -50,6 +57,10 @@ _HOMES = {
     "svc_notebook.tuning.comparing": ("Comparison", "compare"),
     "svc_notebook.tuning.explaining": ("explain",),
     "svc_notebook.tuning.files": ("write_table",),
+    "svc_notebook.tuning.plots": (
+        "plot_confusion", "plot_deltas", "plot_density", "plot_grades", "plot_judged",
+        "plot_tops", "plot_variants",
+    ),
     "svc_notebook.tuning.scores": ("evaluate", "summary"),
     "svc_notebook.tuning.scratching": ("Scratch", "scratch"),
     "svc_notebook.tuning.snapshots": ("Snapshot", "read_snapshot"),

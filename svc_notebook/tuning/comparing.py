@@ -60,10 +60,9 @@ class Comparison:
     @cached_property
     def scores(self) -> DataFrame:
         """Every query's score `before` and `after`, and the `delta`, for each run and metric."""
-        keys = [*QUESTION, "metric"]
-        old = self.long[self.long["run"] == self.base].set_index(keys)
+        old = self.long[self.long["run"] == self.base]
         parts = [
-            _pair(old, self.long[self.long["run"] == name].set_index(keys)).assign(run=name)
+            _pair(old, self.long[self.long["run"] == name]).assign(run=name)
             for name in self.variants
         ]
         frame = pd.concat(parts, ignore_index=True)
@@ -201,7 +200,7 @@ def _apart(names: Sequence[str]) -> list[str]:
 
 
 def _pair(old: DataFrame, new: DataFrame) -> DataFrame:
-    both = old.join(new, how="inner", lsuffix="_before", rsuffix="_after").reset_index()
+    both = old.merge(new, on=[*QUESTION, "metric"], suffixes=("_before", "_after"), sort=False)
     own = [name for name in ("weight", "stratum", "split") if name in old]
     shown = {
         **{name: both[name] for name in [*QUESTION, "metric"]},

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from svc_notebook.client.warning import warn_user
+from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.lists import Floats, Lists, gather_lists, known_gains
 from svc_notebook.tuning.measures import FAMILIES, Measure, completed, describe, read_measures

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from svc_notebook.client.warning import warn_user
+from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import CallFailed, NotFound, did_you_mean
 from svc_notebook.verbs.binding import Call
 from svc_notebook.verbs.table import VERBS

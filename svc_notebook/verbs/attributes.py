@@ -7,7 +7,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from svc_notebook.client.warning import warn_user
+from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.origin import added_to
 

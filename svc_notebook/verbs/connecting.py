@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from svc_notebook import session
+from svc_notebook.api.warning import warn_user
 from svc_notebook.client import Client
 from svc_notebook.client.hosts import HostChoice
-from svc_notebook.client.warning import warn_user
 from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected
 from svc_notebook.session import current, local, use
 from svc_notebook.session.configuration import check_choice
@@ -40,20 +40,26 @@ def connect(
     *,
     data: str | Path | None = None,
     stay: bool = False,
+    allow_private_crawl: bool = False,
     **values: Unpack[Values],
 ) -> Client:
     """Make the client that is used from now on; nothing is sent by it.
 
     What is not given comes from the environment, the project's profiles, the user's, the
     keyring. The profile `local` is the local service of the folder `data`: it is started if it
-    does not run yet, and ends with this process unless told to `stay`.
+    does not run yet, and ends with this process unless told to `stay`; its crawlers visit this
+    machine and its network only with `allow_private_crawl`.
     """
-    if data is None and not stay:
+    if data is None and not (stay or allow_private_crawl):
         return session.connect(profile, **values)
     if profile not in (None, LOCAL):
-        raise BadOption(f"`data` and `stay` belong to the local service, not to `{profile}`")
+        raise BadOption(
+            "`data`, `stay` and `allow_private_crawl` belong to the local service, not to "
+            f"`{profile}`"
+        )
     check_choice(LOCAL, values)
-    return session.connect_local(local(data, stay=stay), **values)
+    running = local(data, stay=stay, allow_private_crawl=allow_private_crawl)
+    return session.connect_local(running, **values)
 
 
 def connect_asking(
@@ -61,6 +67,7 @@ def connect_asking(
     *,
     data: str | Path | None = None,
     stay: bool = False,
+    allow_private_crawl: bool = False,
     **values: Unpack[Values],
 ) -> Client:
     """Connect; a key that is nowhere to be found is asked for."""
@@ -70,7 +77,9 @@ def connect_asking(
             "asked for"
         )
     try:
-        return connect(profile, data=data, stay=stay, **values)
+        return connect(
+            profile, data=data, stay=stay, allow_private_crawl=allow_private_crawl, **values
+        )
     except NotConnected:
         if not (values.get("app_id") or profile in session.profiles()):
             raise

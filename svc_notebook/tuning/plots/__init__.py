@@ -1,0 +1,22 @@
+"""Measurements drawn with matplotlib: one hue, values printed, darker is what to look at.
+
+Each function draws into `axes` or a new figure, and returns the axes.
+"""
+
+from __future__ import annotations
+
+from svc_notebook.tuning.plots.deltas import plot_deltas, plot_density
+from svc_notebook.tuning.plots.grades import plot_confusion, plot_grades
+from svc_notebook.tuning.plots.judged import plot_judged
+from svc_notebook.tuning.plots.tops import plot_tops
+from svc_notebook.tuning.plots.variants import plot_variants
+
+__all__ = [
+    "plot_confusion",
+    "plot_deltas",
+    "plot_density",
+    "plot_grades",
+    "plot_judged",
+    "plot_tops",
+    "plot_variants",
+]

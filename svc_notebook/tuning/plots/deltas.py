@@ -1,0 +1,164 @@
+"""What queries won and lost, and how sure the mean of it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from svc_notebook.errors import BadInput
+from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
+from svc_notebook.tuning.plots.wording import pick, plain_title, short, signed
+from svc_notebook.tuning.resampling import bootstrap_means
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+    from svc_notebook.tuning.comparing import Comparison
+
+ROW = 0.24
+"""Inches that one query takes where each has its label."""
+STRIP = 3.2
+
+
+def plot_deltas(
+    comparison: Comparison,
+    metric: str | None = None,
+    *,
+    run: str | None = None,
+    top: int = 8,
+    axes: Any = None,
+) -> Axes:
+    """Draw each query's difference by one metric, sorted, and name the `top` winners and losers.
+
+    Queries that won are dark, those that lost are pale; their numbers are in the title.
+    """
+    if top < 1:
+        raise BadInput("`top` is 1 or more")
+    metric, run = pick(comparison, metric, run)
+    rows = comparison.scores
+    part = rows[(rows["run"] == run) & (rows["metric"] == metric)].dropna(subset="delta")
+    moved = part[part["delta"].abs() > 1e-9].sort_values("delta", ascending=False, kind="stable")
+    shown = _ends(moved, top)
+    axis: Axes = make_axes(axes, 1, 1, 1.1 + ROW * max(len(shown), 4))[0]
+    tested = comparison.test()
+    row = tested[(tested["run"] == run) & (tested["metric"] == metric)].iloc[0]
+    clean(axis, _title(row))
+    plain_title(axis)
+    if moved.empty:
+        say_empty(axis, f"no query's {metric} differs")
+        return axis
+    _draw_bars(axis, shown, len(moved) - len(shown))
+    return axis
+
+
+def _title(row: Any) -> str:
+    return (
+        f"{row['metric']}, {short(str(row['run']), 32)}: mean {signed(row['delta'], 3)} "
+        f"[{signed(row['low'], 3)}, {signed(row['high'], 3)}];  "
+        f"{row['wins']} won, {row['ties']} tied, {row['losses']} lost"
+    )
+
+
+def _ends(moved: DataFrame, top: int) -> DataFrame:
+    """Keep the most extreme of both ends."""
+    import pandas as pd
+
+    if len(moved) <= 2 * top:
+        return moved
+    won, lost = moved[moved["delta"] > 0], moved[moved["delta"] < 0]
+    spare = max(0, top - len(won)) + top, max(0, top - len(lost)) + top
+    return pd.concat([won.head(spare[1]), lost.tail(spare[0])])
+
+
+def _draw_bars(axis: Axes, shown: DataFrame, left_out: int) -> None:
+    own = colours()
+    deltas = shown["delta"].to_numpy()
+    # A gap where queries were left out, between the winners and the losers.
+    gap = int((deltas > 0).sum())
+    places = np.arange(len(shown)) + (np.arange(len(shown)) >= gap) * (1.0 if left_out else 0.0)
+    axis.barh(places, deltas, color=[own.hue if d > 0 else own.pale for d in deltas], height=0.7)
+    reach = float(np.abs(deltas).max())
+    for place, row in zip(places, shown.to_dict("records"), strict=True):
+        _write_words(axis, place, row)
+    if left_out:
+        axis.text(0, gap, f"  {left_out:,} more that differ less  ", ha="center", va="center",
+                  fontsize=8, color=own.grey, backgroundcolor=ground(), zorder=3)  # fmt: skip
+    axis.axvline(0, color=own.grey, lw=0.8)
+    axis.set_ylim(places.max() + 0.7, -0.7)
+    axis.set_xlim(-1.75 * reach, 1.75 * reach)
+    axis.set_yticks([])
+    axis.set_xticks([])
+    axis.spines[["left", "bottom"]].set_visible(False)
+
+
+def _write_words(axis: Axes, place: float, row: Any) -> None:
+    """Name a query on the empty side of its bar, and say at its end what became of it."""
+    own, delta = colours(), row["delta"]
+    side, away = (1, "right") if delta > 0 else (-1, "left")
+    near = "left" if delta > 0 else "right"
+    label = short(f"{row['query']}  ({row['filters']})" if row["filters"] else row["query"])
+    words = [
+        (0.0, -5, away, label or "(empty)", 8.5, own.ink),
+        (delta, 5, near, signed(delta), 8.5, own.ink),
+        (delta, 41, near, f"{row['before']:.2f} → {row['after']:.2f}", 7.5, own.grey),
+    ]
+    for x, aside, alignment, text, size, colour in words:
+        axis.annotate(
+            text, (x, place), (side * aside, 0), textcoords="offset points", ha=alignment,
+            va="center", fontsize=size, color=colour, parse_math=False,
+        )  # fmt: skip
+
+
+def plot_density(comparison: Comparison, metric: str | None = None, *, axes: Any = None) -> Axes:
+    """Draw how the mean difference of each run spreads over resamples, with its 95 % interval."""
+    metric, _ = pick(comparison, metric, None)
+    names = comparison.variants
+    axis: Axes = make_axes(axes, 1, 1, 1.2 + 0.95 * len(names))[0]
+    own = colours()
+    clean(axis, f"mean difference of {metric} to {short(comparison.base, 40)}, resampled")
+    plain_title(axis)
+    scores = comparison.scores[comparison.scores["metric"] == metric].dropna(subset="delta")
+    tested = comparison.test().set_index(["run", "metric"])
+    for place, name in enumerate(names):
+        part = scores[scores["run"] == name]
+        if len(part) < 2:
+            continue
+        weights = part["weight"].fillna(1).to_numpy() if "weight" in part else None
+        means = bootstrap_means(
+            part["delta"].to_numpy(), weights=weights, resamples=comparison.resamples,
+            seed=comparison.seed,
+        )  # fmt: skip
+        _draw_ridge(
+            axis, len(names) - 1 - place, means, tested.loc[(name, metric)], short(name, 60)
+        )
+    axis.axvline(0, color=own.grey, lw=0.8, ls=(0, (4, 3)))
+    axis.set_yticks([])
+    axis.set_ylim(-0.3, len(names) + 0.02)
+    axis.spines["left"].set_visible(False)
+    return axis
+
+
+def _draw_ridge(axis: Axes, base: float, means: Any, row: Any, name: str) -> None:
+    own = colours()
+    counts, edges = np.histogram(means, bins=80)
+    smooth = np.convolve(counts, np.hanning(9) / np.hanning(9).sum(), mode="same")
+    heights = smooth / max(smooth.max(), 1) * 0.62
+    centres = (edges[:-1] + edges[1:]) / 2
+    inside = (centres >= row["low"]) & (centres <= row["high"])
+    axis.fill_between(centres, base, base + heights, color=own.palest, lw=0)
+    axis.fill_between(centres[inside], base, base + heights[inside], color=own.pale, lw=0)
+    axis.plot([row["delta"]] * 2, [base, base + 0.62], color=own.hue, lw=1.8)
+    axis.axhline(base, color=own.palest, lw=0.8)
+    words = (
+        f"{signed(row['delta'], 3)}  [{signed(row['low'], 3)}, {signed(row['high'], 3)}]"
+        f"   p {'< 0.001' if row['p_holm'] < 0.001 else format(row['p_holm'], '.3f')}"
+    )
+    axis.text(
+        row["delta"], base + 0.66, words, ha="center", va="bottom", fontsize=8.5, color=own.ink
+    )
+    axis.text(
+        0.0, base - 0.04, name, ha="left", va="top", fontsize=8.5, color=own.grey,
+        transform=axis.get_yaxis_transform(), parse_math=False,
+    )  # fmt: skip

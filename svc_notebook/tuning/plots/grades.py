@@ -1,0 +1,128 @@
+"""Judgments themselves: how grades are spread, and where two raters differ."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from svc_notebook.errors import BadInput
+from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
+from svc_notebook.tuning.agreeing import cohen
+from svc_notebook.tuning.plots.wording import plain_title, short
+from svc_notebook.tuning.tables import QUESTION, Table, check_judgments
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+MOST = 12
+"""Grades with a bar each; more are put into so many steps."""
+
+
+def plot_grades(judgments: Table, *, axes: Any = None) -> Axes:
+    """Draw how many hits have each grade; unrateable ones and those without are told beside."""
+    judged = check_judgments(judgments)
+    ratings = judged["rating"].dropna().to_numpy()
+    queries = len(judged[QUESTION].drop_duplicates())
+    labels, counts = _counted(ratings)
+    axis: Axes = make_axes(axes, 1, 1, 0.9 + 0.3 * max(len(labels), 2))[0]
+    unrateable = int(judged["unrateable"].sum())
+    apart = f", {unrateable:,} unrateable" if unrateable else ""
+    clean(axis, f"{len(ratings):,} ratings of {queries:,} queries{apart}")
+    if not len(ratings):
+        say_empty(axis, "no rating")
+        return axis
+    own = colours()
+    # The better the grade, the darker.
+    shades = [_shade(place / max(len(labels) - 1, 1)) for place in range(len(labels))]
+    drawn = axis.barh(range(len(labels)), counts, color=shades, height=0.7)
+    total = counts.sum()
+    words = [f"{count:,}  {count / total:.0%}" for count in counts]
+    axis.bar_label(drawn, words, padding=4, fontsize=8.5, color=own.ink)
+    axis.set_yticks(range(len(labels)), labels)
+    axis.set_ylabel("grade", fontsize=8.5, color=own.grey)
+    axis.set_xlim(0, counts.max() * 1.18)
+    axis.tick_params(left=False, bottom=False, labelbottom=False)
+    axis.spines["bottom"].set_visible(False)
+    return axis
+
+
+def plot_confusion(
+    judgments: Table, raters: tuple[str, str] | None = None, *, axes: Any = None
+) -> Axes:
+    """Draw which grades two raters gave the same hits; the first two unless named."""
+    judged = check_judgments(judgments)
+    one, other = _two(judged, raters)
+    both = _paired(judged, one, other)
+    grades = np.unique(both) if len(both) else np.zeros(0)
+    axis: Axes = make_axes(axes, 1, 1, 1.3 + 0.42 * max(len(grades), 3))[0]
+    kappa = cohen(both, weighted=True) if len(both) else float("nan")
+    words = f", kappa {kappa:.2f} (squared weights)" if kappa == kappa else ""
+    clean(axis, f"{len(both):,} hits that {short(one, 20)} and {short(other, 20)} rated{words}")
+    plain_title(axis)
+    if not len(both):
+        say_empty(axis, "no hit was rated by both")
+        return axis
+    _draw_counts(axis, both, grades)
+    axis.set_ylabel(short(one), fontsize=8.5, color=colours().grey, parse_math=False)
+    axis.set_xlabel(short(other), fontsize=8.5, color=colours().grey, parse_math=False)
+    return axis
+
+
+def _counted(ratings: Any) -> tuple[list[str], Any]:
+    grades, counts = np.unique(ratings, return_counts=True)
+    if len(grades) <= MOST:
+        return [f"{grade:g}" for grade in grades], counts
+    counts, edges = np.histogram(ratings, bins=MOST - 2)
+    return [f"{low:.2g} to {high:.2g}" for low, high in itertools.pairwise(edges)], counts
+
+
+def _shade(share: float) -> Any:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    own = colours()
+    return LinearSegmentedColormap.from_list("hue", [own.palest, own.pale, own.hue])(share)
+
+
+def _two(judged: DataFrame, raters: tuple[str, str] | None) -> tuple[str, str]:
+    known = [str(name) for name in dict.fromkeys(judged["rater"])]
+    if raters is None:
+        if len(known) < 2:
+            raise BadInput("two raters are needed, named in `rater`")
+        return known[0], known[1]
+    for name in raters:
+        if name not in known:
+            raise BadInput(f"nobody called {name!r} has judged; there are {', '.join(known)}")
+    return raters
+
+
+def _paired(judged: DataFrame, one: str, other: str) -> Any:
+    rated = judged[judged["rating"].notna() & judged["rater"].isin([one, other])]
+    table = rated.pivot(index=[*QUESTION, "objectID"], columns="rater", values="rating")
+    table = table.reindex(columns=[one, other]).dropna()
+    return table.to_numpy(dtype=float)
+
+
+def _draw_counts(axis: Axes, both: Any, grades: Any) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    own = colours()
+    counts = np.zeros((len(grades), len(grades)))
+    coded = np.searchsorted(grades, both)
+    np.add.at(counts, (coded[:, 0], coded[:, 1]), 1)
+    shades = LinearSegmentedColormap.from_list("hue", [ground(), own.palest, own.pale, own.hue])
+    edges = np.arange(len(grades) + 1) - 0.5
+    axis.pcolormesh(edges, edges, counts, cmap=shades, edgecolors=own.palest, linewidth=0.8)
+    for (row, column), count in np.ndenumerate(counts):
+        ink = ground() if count > 0.8 * counts.max() else own.ink
+        weight = "bold" if row == column else "normal"
+        axis.text(column, row, f"{int(count):,}", ha="center", va="center", fontsize=8.5,
+                  color=ink, weight=weight)  # fmt: skip
+    labels = [f"{grade:g}" for grade in grades]
+    axis.set_xticks(range(len(grades)), labels)
+    axis.set_yticks(range(len(grades)), labels)
+    axis.set_aspect("equal")
+    axis.tick_params(length=0)
+    axis.spines[["left", "bottom"]].set_visible(False)

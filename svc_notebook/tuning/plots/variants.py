@@ -1,0 +1,78 @@
+"""Queries by runs: which of them each run answers well."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.plots.canvas import check_columns, clean, colours, ground, make_axes, say_empty
+from svc_notebook.tuning.plots.wording import plain_title, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+ROW = 0.25
+
+
+def plot_variants(
+    scores: DataFrame, metric: str | None = None, *, top: int = 25, axes: Any = None
+) -> Axes:
+    """Draw the scores of `evaluate` as a map of queries by runs; darker is better.
+
+    The `top` queries in which runs differ most; values are printed, and none is a blank.
+    """
+    check_columns(scores, ("run", "query", "filters", "metric", "value"), "evaluate(…)")
+    if top < 1:
+        raise BadInput("`top` is 1 or more")
+    known = list(dict.fromkeys(scores["metric"]))
+    metric = metric or (known[0] if known else "")
+    if known and metric not in known:
+        raise BadInput(f"there are no scores by `{metric}`{did_you_mean(metric, known)}")
+    part = scores[scores["metric"] == metric]
+    table = part.pivot(index=["query", "filters"], columns="run", values="value")
+    runs = list(dict.fromkeys(part["run"]))
+    table = table[runs]
+    apart = (table.max(axis=1) - table.min(axis=1)).fillna(0).sort_values(ascending=False)
+    table = table.loc[apart.index[:top]]
+    axis: Axes = make_axes(axes, 1, 1, 1.3 + ROW * max(len(table), 3))[0]
+    more = (
+        f", the {len(table)} of {len(apart):,} queries that differ most" if len(apart) > top else ""
+    )
+    clean(axis, f"{metric} by query and run{more}")
+    plain_title(axis)
+    if table.empty:
+        say_empty(axis, "no scores")
+        return axis
+    _draw(axis, table.to_numpy(dtype=float), [_label(*key) for key in table.index], runs)
+    return axis
+
+
+def _label(query: str, filters: str) -> str:
+    return short(f"{query}  ({filters})" if filters else query) or "(empty)"
+
+
+def _draw(axis: Axes, values: Any, queries: list[str], runs: list[str]) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    own = colours()
+    shades = LinearSegmentedColormap.from_list("hue", [ground(), own.palest, own.pale, own.hue])
+    highest = max(float(np.nanmax(values, initial=0)), 1e-9)
+    axis.pcolormesh(
+        np.arange(len(runs) + 1) - 0.5, np.arange(len(queries) + 1) - 0.5,
+        np.ma.masked_invalid(values), cmap=shades, vmin=0, vmax=highest, edgecolors=ground(),
+        linewidth=1.5,
+    )  # fmt: skip
+    for (row, column), value in np.ndenumerate(values):
+        text = "" if np.isnan(value) else f"{value:.2f}"
+        ink = ground() if value > 0.8 * highest else own.ink
+        axis.text(column, row, text, ha="center", va="center", fontsize=8, color=ink)
+    axis.set_yticks(range(len(queries)), queries, parse_math=False)
+    axis.set_xticks(range(len(runs)), [short(run, 26) for run in runs], parse_math=False)
+    axis.xaxis.tick_top()
+    axis.tick_params(length=0, pad=4)
+    axis.set_ylim(len(queries) - 0.5, -0.5)
+    axis.set_xlim(-0.5, len(runs) - 0.5)
+    axis.spines[["left", "bottom"]].set_visible(False)
