@@ -70,8 +70,9 @@ def serve(
         sys.stderr.write(f"svc serve: {error}\n")
         return 1
     note = {"url": address(listener), **service.keyring.facts, "pid": os.getpid()}
+    kept = {**note, "allowsPrivateCrawl": allow_private_crawl}
     try:
-        run(service, listener, lambda: introduce(folder, note, json), parent)
+        run(service, listener, lambda: introduce(folder, kept, note, json), parent)
     finally:
         folder.release()
     return 0
@@ -117,9 +118,9 @@ def address(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def introduce(folder: Folder, note: dict[str, Any], json: bool) -> None:
-    """Say where the service is: in the folder, and on the standard output."""
-    folder.announce(note)
+def introduce(folder: Folder, kept: dict[str, Any], note: dict[str, Any], json: bool) -> None:
+    """Say where the service is: in the folder what is `kept`, `note` on the standard output."""
+    folder.announce(kept)
     text = json_text.dumps(note) if json else tell(note)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()

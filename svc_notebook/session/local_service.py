@@ -45,6 +45,7 @@ class LocalService:
     search_key: Secret = field(repr=False)
     crawler_user_id: str = field(repr=False)
     crawler_api_key: Secret = field(repr=False)
+    allows_private_crawl: bool = False
 
     def values(self) -> dict[str, Any]:
         """What to connect with: the address, the admin key and the crawler's."""
@@ -68,16 +69,30 @@ class LocalService:
 
 
 def local(
-    data: str | Path | None = None, *, stay: bool = False, command: Sequence[str] = COMMAND
+    data: str | Path | None = None,
+    *,
+    stay: bool = False,
+    allow_private_crawl: bool = False,
+    command: Sequence[str] = COMMAND,
 ) -> LocalService:
     """Return the local service of a data folder, started if none runs there yet.
 
     It ends with the process that started it unless told to `stay`; others on the same folder
-    share it as long as it is there. `command` starts it.
+    share it as long as it is there. With `allow_private_crawl` its crawlers may visit this machine
+    and its network. `command` starts it.
     """
     folder = Path(data or default_folder()).expanduser().absolute()
-    if running := find_running(folder):
-        return running
+    more = ["--allow-private-crawl"] if allow_private_crawl else []
+    running = find_running(folder) or _begin(folder, stay, [*command, *more])
+    if allow_private_crawl and not running.allows_private_crawl:
+        raise LocalServiceFailed(
+            f"the local service that runs on {folder} crawls no private addresses; stop it, and "
+            "connect again"
+        )
+    return running
+
+
+def _begin(folder: Path, stay: bool, command: Sequence[str]) -> LocalService:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return portal.run(_start_in_turn(folder, stay, command))
@@ -117,6 +132,7 @@ def _read_note(data: Path) -> LocalService | None:
             search_key=Secret(note["searchKey"]),
             crawler_user_id=note["crawlerUserId"],
             crawler_api_key=Secret(note["crawlerApiKey"]),
+            allows_private_crawl=bool(note.get("allowsPrivateCrawl")),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -290,7 +290,7 @@ def reindex_crawler(
     """
     return _behind_count(
         lambda tell: aio.reindex_crawler(
-            crawler, wait=wait, timeout=timeout, client=client, on_count=tell
+            crawler, wait=wait, timeout=timeout, client=client, on_progress=tell
         ),
         Progress(unit="URLs", label=crawler, shown=progress),
     )
@@ -312,7 +312,7 @@ def crawl_urls(
     """
     return _behind_count(
         lambda tell: aio.crawl_urls(
-            crawler, urls, save=save, wait=wait, timeout=timeout, client=client, on_count=tell
+            crawler, urls, save=save, wait=wait, timeout=timeout, client=client, on_progress=tell
         ),
         Progress(unit="URLs", label=crawler, shown=progress),
     )
@@ -330,7 +330,7 @@ def crawler_task(
     """Say whether a crawler's task is still to do; or wait until it is done, behind a bar."""
     return _behind_count(
         lambda tell: aio.crawler_task(
-            crawler, task, wait=wait, timeout=timeout, client=client, on_count=tell
+            crawler, task, wait=wait, timeout=timeout, client=client, on_progress=tell
         ),
         Progress(unit="URLs", label=crawler, shown=progress),
     )

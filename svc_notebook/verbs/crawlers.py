@@ -77,7 +77,7 @@ async def reindex_crawler(
     wait: bool = False,
     timeout: float | None = None,  # noqa: ASYNC109 - what is left is told when it passes
     client: AnyClient | None = None,
-    on_count: OnCount | None = None,
+    on_progress: OnCount | None = None,
 ) -> Done:
     """Start a whole crawl, or start it again; `wait` until its records are live.
 
@@ -88,7 +88,7 @@ async def reindex_crawler(
     done = _task(crawler, await own.reindex_crawler(named))
     if not wait:
         return done
-    await wait_crawled(own, named, [done["taskId"]], timeout=timeout, on_count=on_count)
+    await wait_crawled(own, named, [done["taskId"]], timeout=timeout, on_count=on_progress)
     return {**done, **await count_ends(own, named)}
 
 
@@ -109,7 +109,7 @@ async def crawl_urls(
     wait: bool = False,
     timeout: float | None = None,  # noqa: ASYNC109 - what is left is told when it passes
     client: AnyClient | None = None,
-    on_count: OnCount | None = None,
+    on_progress: OnCount | None = None,
 ) -> Done:
     """Crawl URLs now, a column of them for one; `wait` until they are done.
 
@@ -125,7 +125,7 @@ async def crawl_urls(
         for start in range(0, len(listed), AT_ONCE)
     ]
     if wait:
-        await wait_crawled(own, named, tasks, timeout=timeout, on_count=on_count)
+        await wait_crawled(own, named, tasks, timeout=timeout, on_count=on_progress)
     return {"crawler": crawler, "urls": len(listed), "taskId": tasks}
 
 
@@ -136,13 +136,13 @@ async def crawler_task(
     wait: bool = False,
     timeout: float | None = 600,  # noqa: ASYNC109 - what is left is told when it passes
     client: AnyClient | None = None,
-    on_count: OnCount | None = None,
+    on_progress: OnCount | None = None,
 ) -> Done:
     """Say whether a crawler's task is still to do; or wait until it is done."""
     own = asynchronous(client)
     named = await crawler_id(own, crawler)
     if wait:
-        await wait_crawled(own, named, [task], timeout=timeout, on_count=on_count)
+        await wait_crawled(own, named, [task], timeout=timeout, on_count=on_progress)
     pending = not wait and bool((await own.get_crawler_task(named, task))["pending"])
     return {"crawler": crawler, "taskId": task, "pending": pending}
 

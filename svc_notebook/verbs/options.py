@@ -25,6 +25,9 @@ ADDRESS = (
 )
 FOLDER = Option("data", "folder of the local service's data", completes="path")
 STAY = Option("stay", "let it run on when this kernel ends", bool)
+PRIVATE_CRAWL = Option(
+    "allow-private-crawl", "let its crawlers visit this machine and its network", bool
+)
 IDS_FROM = Option(
     "from", "a variable holding the ids: a column, a list, or a DataFrame with its objectIDs",
     completes="variable", argument="ids", faces=("magic",),

@@ -272,3 +272,19 @@ def test_connecting_to_local_starts_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert running
     assert connect("local").connection.url == running.url
     running.stop()
+
+
+def test_private_addresses_are_crawled_by_a_service_started_so_alone(tmp_path: Path) -> None:
+    service = local(tmp_path / "plain")
+    try:
+        with pytest.raises(LocalServiceFailed, match="crawls no private addresses; stop it"):
+            local(tmp_path / "plain", allow_private_crawl=True)
+    finally:
+        service.stop()
+
+    allowed = local(tmp_path / "open", allow_private_crawl=True)
+    try:
+        assert allowed.allows_private_crawl
+        assert local(tmp_path / "open", allow_private_crawl=True) == allowed
+    finally:
+        allowed.stop()

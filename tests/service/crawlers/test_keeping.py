@@ -1,0 +1,275 @@
+"""Crawlers are made, listed, changed and kept; what cannot be is refused before it is kept."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_notebook.service.app import App
+from svc_notebook.service.crawlers.crawler import find_crawler
+from svc_notebook.service.service import Service
+from svc_notebook.service.store import MIGRATIONS, Store
+from tests.service.crawlers.conftest import CRAWLERS, Desk, configuration
+
+CONFIG = configuration()
+NOBODY = "/5a0c7f3e-0000-4000-8000-000000000001"
+
+
+def test_a_new_crawler_waits_to_be_run(desk: Desk) -> None:
+    crawler = desk.make(CONFIG)
+
+    state = desk.state(crawler)
+
+    assert state["id"] == crawler[1:]
+    assert state["name"] == "docs"
+    assert [state[name] for name in ("running", "reindexing", "blocked")] == [False] * 3
+    assert state["lastReindexStartedAt"] is state["lastReindexStartAt"] is None
+    assert state["lastReindexEndedAt"] is None
+    assert "config" not in state
+    assert "blockingTaskId" not in state
+
+
+def test_a_configuration_is_answered_as_it_was_given(desk: Desk) -> None:
+    crawler = desk.make({**CONFIG, "appId": desk.facts["appId"]})
+
+    kept = desk.ask("GET", f"{crawler}?withConfig=true")["config"]
+
+    assert kept == {**CONFIG, "appId": desk.facts["appId"]}
+
+
+def test_a_configuration_without_an_application_is_for_this_one(desk: Desk) -> None:
+    crawler = desk.make(CONFIG)
+
+    assert desk.ask("GET", f"{crawler}?withConfig=true")["config"]["appId"] == desk.facts["appId"]
+
+
+def test_crawlers_are_listed_a_page_at_a_time(desk: Desk) -> None:
+    made = [desk.make(CONFIG, f"site {number}")[1:] for number in range(5)]
+
+    page = desk.ask("GET", "?itemsPerPage=2&page=2")
+
+    assert [item["id"] for item in page.pop("items")] == made[2:4]
+    assert page == {"itemsPerPage": 2, "page": 2, "total": 5}
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("", ["Docs", "docs of old", "shop"]),
+        ("?name=docs", ["Docs", "docs of old"]),
+        ("?name=none", []),
+        ("?appId=ELSEWHERE", []),
+        ("?page=2", []),
+    ],
+)
+def test_the_list_is_filtered(desk: Desk, query: str, names: list[str]) -> None:
+    for name in ("Docs", "docs of old", "shop"):
+        desk.make(CONFIG, name)
+
+    assert [item["name"] for item in desk.ask("GET", query)["items"]] == names
+
+
+def test_a_crawler_gets_another_name_and_configuration(desk: Desk) -> None:
+    crawler = desk.make(CONFIG)
+
+    first = desk.ask("PATCH", crawler, {"name": "manual"})["taskId"]
+    desk.ask("PATCH", crawler, {"config": {**CONFIG, "maxDepth": 3}})
+    desk.ask("PATCH", f"{crawler}/config", {"rateLimit": 2, "maxDepth": None})
+
+    state = desk.ask("GET", f"{crawler}?withConfig=true")
+    assert state["name"] == "manual"
+    assert state["config"]["rateLimit"] == 2
+    assert "maxDepth" not in state["config"]
+    assert state["config"]["startUrls"] == CONFIG["startUrls"]
+    assert not desk.pending(crawler, first)
+
+
+def test_every_configuration_is_kept(desk: Desk, app: App) -> None:
+    crawler = desk.make(CONFIG)
+    for number in range(2, 5):
+        desk.ask("PATCH", f"{crawler}/config", {"rateLimit": number})
+
+    kept = app.service.store.read("SELECT version FROM crawler_versions ORDER BY version")
+
+    assert [version for (version,) in kept] == [1, 2, 3, 4]
+
+
+def test_what_was_answered_is_on_the_disk(desk: Desk, tmp_path: Path) -> None:
+    crawler = desk.make(CONFIG)
+    desk.ask("POST", f"{crawler}/run")
+
+    again = Store(tmp_path / "data" / "service.sqlite")
+
+    assert find_crawler(again, crawler[1:]).running
+    again.close()
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "body"),
+    [
+        ("GET", "", None),
+        ("PATCH", "", {"name": "x"}),
+        ("PATCH", "/config", {"rateLimit": 1}),
+        ("POST", "/run", None),
+        ("POST", "/pause", None),
+        ("POST", "/reindex", None),
+        ("GET", "/stats/urls", None),
+        ("POST", "/urls/crawl", {"urls": ["https://a.test"]}),
+        ("POST", "/test", {"url": "https://a.test"}),
+        ("GET", "/tasks/x", None),
+        ("POST", "/tasks/x/cancel", None),
+    ],
+)
+def test_a_crawler_that_does_not_exist_is_forbidden(
+    desk: Desk, verb: str, path: str, body: Any
+) -> None:
+    status, message = desk.refused(verb, NOBODY + path, body)
+
+    assert (status, message) == (403, f"Crawler {NOBODY[1:]} does not exist")
+
+
+def test_without_credentials_a_caller_learns_which_are_wanted(desk: Desk) -> None:
+    refused = desk.inside.call("GET", CRAWLERS)
+
+    assert refused.status_code == 401
+    assert refused.headers["www-authenticate"].startswith("Basic ")
+    assert refused.headers["access-control-allow-origin"] == "*"
+    assert refused.json()["error"]["code"] == "unauthorized"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rateLimit": "fast"}, "rateLimit"),
+        ({"startUrl": []}, "did you mean `startUrls`"),
+        ({"actions": []}, "actions"),
+        ({"appId": "ELSEWHERE"}, "this service is LOCAL"),
+        ({"apiKey": "0" * 32}, "there is no such key"),
+        ({"initialIndexSettings": {"docs": {"hitsPerPag": 3}}}, "did you mean `hitsPerPage`"),
+        ({"initialIndexSettings": {"docs": {"ranking": ["best"]}}}, "initialIndexSettings.docs"),
+        ({"schedule": "every 1 minute"}, "schedule"),
+        ({"startUrls": ["ftp://a.test"]}, "startUrls"),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else next(iter(value)),
+)
+def test_what_no_crawl_could_go_by_is_not_kept(
+    desk: Desk, changes: dict[str, Any], message: str
+) -> None:
+    status, said = desk.refused("POST", "", {"name": "docs", "config": {**CONFIG, **changes}})
+
+    assert status == 400
+    assert message in said
+    assert desk.ask("GET", "")["total"] == 0
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 65])
+def test_a_name_has_a_length(desk: Desk, name: str) -> None:
+    assert desk.refused("POST", "", {"name": name, "config": CONFIG})[0] == 400
+
+
+def test_a_change_of_nothing_is_refused(desk: Desk) -> None:
+    crawler = desk.make(CONFIG)
+
+    assert desk.refused("PATCH", crawler, {})[0] == 400
+
+
+@pytest.mark.parametrize(
+    ("acl", "indexes", "message"),
+    [
+        (["addObject"], [], "lacks deleteObject, deleteIndex, settings, editSettings"),
+        (["addObject", "deleteObject", "deleteIndex", "settings", "editSettings"], ["shop"],
+         "on the index docs the key lacks addObject"),
+    ],
+    ids=["rights", "indices"],
+)  # fmt: skip
+def test_a_key_has_the_rights_that_a_crawl_needs(
+    desk: Desk, acl: list[str], indexes: list[str], message: str
+) -> None:
+    key = desk.inside.call("POST", "/1/keys", {"acl": acl, "indexes": indexes}).json()["key"]
+
+    status, said = desk.refused("POST", "", {"name": "docs", "config": {**CONFIG, "apiKey": key}})
+
+    assert status == 400
+    assert message in said
+
+
+def test_the_domains_are_those_that_crawlers_begin_at(desk: Desk) -> None:
+    desk.make(configuration("https://b.test"))
+    desk.make({**configuration("https://a.test"), "sitemaps": ["https://c.test/sitemap.xml"]})
+
+    page = desk.ask("GET", "/api/1/domains?itemsPerPage=2")
+
+    own = {"appId": desk.facts["appId"], "verified": True, "validated": True}
+    assert page["items"] == [{"domain": "a.test", **own}, {"domain": "b.test", **own}]
+    assert page["total"] == 3
+    assert desk.ask("GET", "/api/1/domains?appId=ELSEWHERE")["items"] == []
+
+
+def test_no_secret_of_a_configuration_is_in_the_logs(desk: Desk, tmp_path: Path) -> None:
+    key = desk.inside.call(
+        "POST",
+        "/1/keys",
+        {"acl": ["addObject", "deleteObject", "deleteIndex", "settings", "editSettings"]},
+    ).json()["key"]
+    options = {"headers": {"X-Token": "open sesame"}}
+    crawler = desk.make({**CONFIG, "apiKey": key, "requestOptions": options})
+    desk.ask("GET", f"{crawler}?withConfig=true")
+    desk.call("PATCH", f"{crawler}/config", {"apiKey": key, "rateLimit": "fast"})
+
+    logs = desk.inside.call("GET", "/1/logs?length=50").json()["logs"]
+    of_crawlers = [str(one) for one in logs if one["url"].startswith(CRAWLERS)]
+
+    assert len(of_crawlers) == 3
+    assert not [one for one in of_crawlers if key in one or "sesame" in one]
+
+
+def test_a_database_of_the_version_before_gets_its_crawlers(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    with sqlite3.connect(tmp_path / "data" / "service.sqlite") as connection:
+        for script in MIGRATIONS[:3]:
+            connection.executescript(script)
+        connection.execute("PRAGMA user_version = 3")
+    connection.close()
+
+    service = Service(tmp_path / "data")
+
+    assert service.crawlers.all() == []
+    service.store.close()
+
+
+def test_a_task_of_another_crawler_is_none(desk: Desk) -> None:
+    one, other = desk.make(CONFIG), desk.make(CONFIG, "other")
+    task = desk.ask("POST", f"{one}/pause")["taskId"]
+
+    assert desk.refused("GET", f"{other}/tasks/{task}")[0] == 400
+    assert not desk.pending(one, task)
+
+
+def test_running_and_pausing_is_told(desk: Desk) -> None:
+    crawler = desk.make(CONFIG)
+
+    desk.do(crawler, "run")
+    running = desk.state(crawler)["running"]
+    desk.do(crawler, "pause")
+
+    assert (running, desk.state(crawler)["running"]) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"urls": []}, "`urls` is empty"),
+        ({"urls": ["https://a.test"] * 51}, "urls"),
+        ({"urls": ["https://a.test", "mailto:a@b.test"]}, "urls[1]"),
+        ({"urls": ["https://"]}, "urls[0]"),
+        ({}, "urls"),
+    ],
+)
+def test_what_is_no_address_is_not_crawled(desk: Desk, body: Any, message: str) -> None:
+    status, said = desk.refused("POST", f"{desk.make(CONFIG)}/urls/crawl", body)
+
+    assert status == 400
+    assert message in said
