@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.extracting.charset import decode
 from svc_notebook.service.crawl.extracting.links import Link, absolute, base_of, read_links
 from svc_notebook.service.crawl.extracting.page import Page, Unreadable, file_type
@@ -33,7 +35,6 @@ class Document:
     canonical: str | None
     robots: frozenset[str]
     links: tuple[Link, ...] = field(repr=False)
-    tree: LexborHTMLParser = field(repr=False, compare=False)
 
     def matches(self, selectors: Sequence[str]) -> bool:
         """Tell whether any selector finds something and none with a leading `!` does."""
@@ -42,8 +43,20 @@ class Document:
         return not any(map(self.has, unwanted)) and (not wanted or any(map(self.has, wanted)))
 
     def has(self, selector: str) -> bool:
-        """Tell whether a selector finds something."""
-        return self.tree.css_first(selector) is not None
+        """Tell whether a selector finds something; raises BadInput where it is none."""
+        from selectolax.lexbor import SelectolaxError
+
+        try:
+            return self.tree.css_first(selector) is not None
+        except SelectolaxError as error:
+            raise BadInput(f"`{selector}` is no selector that can be read here") from error
+
+    @cached_property
+    def tree(self) -> LexborHTMLParser:
+        """The page's tree, parsed anew."""
+        from selectolax.lexbor import LexborHTMLParser
+
+        return LexborHTMLParser(self.html)
 
 
 def read_document(page: Page) -> Document:
@@ -69,7 +82,6 @@ def from_html(page: Page, kind: str, html: str) -> Document:
         canonical=read_canonical(tree, page),
         robots=robots,
         links=read_links(tree, page.url, nofollow="nofollow" in robots),
-        tree=tree,
     )
 
 

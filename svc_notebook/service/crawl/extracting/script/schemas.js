@@ -1,0 +1,140 @@
+// `helpers.page`, `product` and `article`: what pages say of themselves in JSON-LD and `meta`.
+
+import { readable, saidBy } from "./texts.js";
+
+/** @typedef {{ $: any, url: any, fileType?: string, contentLength?: number }} PageOf */
+
+const PRODUCTS = ["Product", "ProductGroup", "IndividualProduct", "ProductModel", "SomeProducts"];
+const ARTICLES = ["Article", "AdvertiserContentArticle", "AnalysisNewsArticle", "APIReference", "AskPublicNewsArticle", "BackgroundNewsArticle", "BlogPosting", "DiscussionForumPosting", "LiveBlogPosting", "NewsArticle", "OpinionNewsArticle", "Report", "ReportageNewsArticle", "ReviewNewsArticle", "SatiricalArticle", "ScholarlyArticle", "SocialMediaPosting", "TechArticle"];
+
+/** One record of any page. @param {PageOf} page @param {Record<string, any>} recordProps */
+export function pageRecord({ $, url, fileType, contentLength }, recordProps = {}) {
+  return present({
+    ...named(url, $),
+    hostname: url.hostname,
+    path: url.pathname.split("/").filter(Boolean),
+    depth: url.pathname.split("/").filter(Boolean).length,
+    fileType,
+    contentLength,
+    title: readable($("head > title").get(0) ?? NOTHING) || meta($, "og:title"),
+    description: meta($, "description", "og:description", "twitter:description"),
+    keywords: listed(meta($, "keywords")),
+    image: meta($, "og:image", "twitter:image"),
+    headers: $("h1, h2").toArray().map(readable).filter(Boolean),
+    content: readable($("main, [role=main], article").get(0) ?? $("body").get(0) ?? NOTHING),
+    ...Object.fromEntries(Object.entries(recordProps).map(([name, prop]) => [name, propOf($, prop)])),
+  });
+}
+
+/** The product a page is about, or null. @param {PageOf} page */
+export function productRecord({ $, url }) {
+  const said = linkedData($, PRODUCTS);
+  if (!said) return null;
+  const offer = [said.offers ?? {}].flat()[0] ?? {};
+  return present({
+    ...named(url, $),
+    name: textual(said.name),
+    sku: textual(said.sku),
+    description: textual(said.description),
+    image: imageOf(said.image),
+    price: offer.price ?? offer.highPrice ?? offer.lowPrice ?? offer.priceSpecification?.price,
+    currency: offer.priceCurrency ?? offer.priceSpecification?.priceCurrency,
+    category: textual(said.category),
+    brand: textual(said.brand?.name ?? said.brand),
+  });
+}
+
+/** The article a page is, or null. @param {PageOf} page */
+export function articleRecord({ $, url }) {
+  const data = linkedData($, ARTICLES);
+  if (!data && meta($, "og:type") !== "article") return null;
+  const said = data ?? {};
+  const body = $("article").get(0) ?? $("main, [role=main]").get(0) ?? $("body").get(0);
+  return present({
+    ...named(url, $),
+    headline: meta($, "og:title", "twitter:title") || readable($("head > title").get(0) ?? NOTHING)
+      || readable($("h1").get(0) ?? NOTHING) || textual(said.headline),
+    description: meta($, "description", "og:description", "twitter:description") || textual(said.description),
+    keywords: listed(said.keywords ?? meta($, "keywords")),
+    tags: $('meta[property="article:tag"]').toArray().map(saidBy).filter(Boolean),
+    image: meta($, "og:image", "twitter:image") || imageOf(said.image),
+    authors: [said.author ?? meta($, "author", "article:author") ?? []].flat().map((author) => textual(author?.name ?? author)).filter(Boolean),
+    datePublished: textual(said.datePublished) || meta($, "article:published_time"),
+    dateModified: textual(said.dateModified) || meta($, "article:modified_time"),
+    category: textual(said.articleSection ?? said.category) || meta($, "article:section"),
+    content: textual(said.articleBody) || readable(body ?? NOTHING),
+  });
+}
+
+const NOTHING = { type: "text", data: "" };
+
+/** @param {any} url @param {any} $ */
+function named(url, $) {
+  const plain = `${url.origin}${url.pathname}`;
+  return { objectID: url.href.replace(/#[^]*$/, ""), url: plain, lang: $("html").attr("lang") };
+}
+
+/** @param {any} $ @param {any} prop */
+function propOf($, prop) {
+  const { selectors = prop, defaultValue } = typeof prop === "object" && !Array.isArray(prop) ? prop : {};
+  for (const selector of [selectors ?? []].flat()) {
+    const said = typeof selector === "string" ? $(selector).toArray().map(saidBy).filter(Boolean) : [];
+    if (said.length) return said.length > 1 ? said : said[0];
+  }
+  return defaultValue;
+}
+
+/** The first of some `meta` that says something. @param {any} $ @param {...string} names */
+function meta($, ...names) {
+  for (const name of names) {
+    const found = $(`meta[name="${name}"], meta[property="${name}"]`).toArray().map(saidBy).find(Boolean);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** The first thing of one of these types in the page's JSON-LD. @param {any} $ @param {string[]} types */
+function linkedData($, types) {
+  for (const script of $('script[type="application/ld+json"]').toArray()) {
+    const found = things(parsed($(script).text())).find((thing) => (
+      [thing["@type"] ?? []].flat().some((type) => types.includes(String(type).replace(/^.*[/:]/, "")))
+    ));
+    if (found) return found;
+  }
+  return null;
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text.replace(/^\s*(?:<!--|\/\*\s*<!\[CDATA\[\s*\*\/)|(?:-->|\/\*\s*\]\]>\s*\*\/)\s*$/g, ""));
+  } catch {
+    return null;
+  }
+}
+
+/** @param {any} data @returns {any[]} */
+function things(data) {
+  if (Array.isArray(data)) return data.flatMap(things);
+  if (typeof data !== "object" || data === null) return [];
+  return [data, ...things(data["@graph"] ?? null), ...things(data.mainEntity ?? null)];
+}
+
+/** @param {any} value */
+const textual = (value) => (value === undefined || value === null ? undefined
+  : typeof value === "object" ? [value].flat()[0]?.name ?? [value].flat()[0]?.["@value"] ?? (Array.isArray(value) ? String(value[0]) : undefined)
+    : String(value).trim());
+
+/** @param {any} image @returns {string | undefined} */
+function imageOf(image) {
+  const one = [image].flat()[0];
+  return typeof one === "object" && one ? one.url ?? one.contentUrl ?? one["@id"] : one;
+}
+
+/** @param {any} words @returns {string[]} */
+const listed = (words) => [words ?? []].flat().flatMap((word) => String(word).split(",")).map((word) => word.trim()).filter(Boolean);
+
+/** Leave out what nothing was found for. @param {Record<string, any>} record */
+const present = (record) => Object.fromEntries(Object.entries(record).filter(([, value]) => (
+  value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0)
+)));

@@ -1,0 +1,110 @@
+"""A process that does dangerous work, and is killed and replaced when it takes too much."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+import msgspec
+
+LENGTH = 4
+# An answer is a page or its records: more than this is nobody's.
+MOST = 256 << 20
+
+
+class Overrun(Exception):
+    """The work took longer than it may."""
+
+
+class Broken(Exception):
+    """The process went away in the middle of the work."""
+
+
+class Worker:
+    """One process at most, started when first asked; a request is a tuple, an answer any value."""
+
+    def __init__(self, module: str, *arguments: str) -> None:
+        self._command = (sys.executable, "-m", module, *arguments)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def ask(self, request: tuple[Any, ...], seconds: float) -> Any:
+        """Have one request answered; raises Overrun or Broken, and the next has a new process."""
+        with self._lock, self._limited(seconds) as process:
+            assert process.stdin
+            assert process.stdout
+            send(process.stdin, request)
+            return receive(process.stdout)
+
+    def close(self) -> None:
+        """Kill the process; whoever waits for an answer is told that it is broken."""
+        process, self._process = self._process, None
+        if process is not None:
+            end(process)
+
+    @contextmanager
+    def _limited(self, seconds: float) -> Iterator[subprocess.Popen[bytes]]:
+        process = self._process = self._process or self._start()
+        overrun = threading.Event()
+
+        def stop() -> None:
+            overrun.set()
+            process.kill()
+
+        timer = threading.Timer(seconds, stop)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield process
+        except (EOFError, OSError, ValueError) as error:
+            self.close()
+            raise (Overrun if overrun.is_set() else Broken) from error
+        finally:
+            timer.cancel()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and let go of its pipes."""
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        try:
+            assert pipe
+            pipe.close()
+        except OSError:  # what was to be sent has nobody to go to
+            pass
+
+
+def send(pipe: IO[bytes], value: object) -> None:
+    """Write one value, its length before it."""
+    body = msgspec.msgpack.encode(value)
+    pipe.write(len(body).to_bytes(LENGTH, "big") + body)
+    pipe.flush()
+
+
+def receive(pipe: IO[bytes]) -> Any:
+    """Read one value; raises EOFError where there is none."""
+    length = int.from_bytes(read_exactly(pipe, LENGTH), "big")
+    if length > MOST:
+        raise EOFError(f"{length} bytes are no answer")
+    return msgspec.msgpack.decode(read_exactly(pipe, length))
+
+
+def read_exactly(pipe: IO[bytes], length: int) -> bytes:
+    """Read so many bytes, or raise EOFError."""
+    body = pipe.read(length)
+    if len(body) < length:
+        raise EOFError
+    return body
