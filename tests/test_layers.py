@@ -25,7 +25,15 @@ LAYERS: list[dict[str, set[str]]] = [
         "service": {
             *("httptools", "jaconv", "lemminflect", "msgspec", "numpy", "platformdirs"),
             *("simplemma", "stopwordsiso", "uvicorn"),
-            *("httpx", "idna", "protego", "py_mini_racer", "pypdf", "selectolax"),  # the crawler
+            *(
+                "httpcore",
+                "httpx",
+                "idna",
+                "protego",
+                "py_mini_racer",
+                "pypdf",
+                "selectolax",
+            ),  # the crawler
         },
     },
     {

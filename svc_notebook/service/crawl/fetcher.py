@@ -2,20 +2,85 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
+import ssl
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cache
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
-from svc_notebook.service.crawl.configuration import Configuration
+import httpcore
+import httpx
+import msgspec
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawl.addresses import normalize
+from svc_notebook.service.crawl.configuration import Configuration, Login
+from svc_notebook.service.crawl.decoding import ACCEPTED, Body
+from svc_notebook.service.crawl.failure import Failure
+from svc_notebook.service.crawl.gate import Gate
+from svc_notebook.service.crawl.pace import Pace
+from svc_notebook.service.crawl.scope import Scope
+
+AGENT = "SvcNotebookCrawler"
+PAGE_BYTES = 10 << 20
+MOST_HOPS = 5
+REDIRECTS = (301, 302, 303, 307, 308)
+# Worth another try: the server is busy or broken for the moment.
+PASSING = (408, 425, 429, 500, 502, 503, 504)
+LONGEST_WAIT = 30.0
+# What a page elsewhere, to which a link or a redirect leads, is not to learn.
+_SECRET = ("authorization", "cookie")
+_ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.8"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server said; header names are in lower case."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+    cookies: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def target(self) -> str | None:
+        """Return where a redirect leads, if it is one and leads anywhere."""
+        location = self.headers.get("location", "")
+        return normalize(location, self.url) if self.status in REDIRECTS and location else None
 
 
 class Fetcher:
     """The connections of one crawl; `async with` opens and closes them."""
 
-    def __init__(self, configuration: Configuration, *, allow_private: bool = False) -> None:
-        self._configuration = configuration
-        self._allow_private = allow_private
+    def __init__(
+        self,
+        configuration: Configuration,
+        *,
+        allow_private: bool = False,
+        backoff: float = 0.5,
+    ) -> None:
+        self.configuration = configuration
+        self.pace = Pace(configuration.rate_limit)
+        self._requests = configuration.requests
+        self._scope = Scope(configuration)
+        self._backoff = backoff
+        self._gate = Gate(allow_private=allow_private)
+        self._cookies = httpx.Cookies()
+        self._token: str | None = None
+        self._logging_in = asyncio.Lock()
+        self._logged_in = configuration.login is None
+        self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
+        self._pool = await self._stack.enter_async_context(self._open())
         return self
 
     async def __aexit__(
@@ -25,3 +90,193 @@ class Fetcher:
         trace: TracebackType | None,
     ) -> None:
         """Close the connections."""
+        await self._stack.aclose()
+
+    async def fetch(
+        self, url: str, *, headers: Mapping[str, str] | None = None, limit: int = PAGE_BYTES
+    ) -> Answer:
+        """Ask for a URL, again where that may help; a redirect is an answer. Raises `Failure`."""
+        await self.log_in()
+        host = urlsplit(url).netloc
+        for attempt in range(self._requests.retries + 1):
+            last = attempt == self._requests.retries
+            try:
+                answer = await self._ask(url, headers or {}, limit)
+            except Failure as failure:
+                if last or failure.reason not in _AGAIN:
+                    raise
+                await asyncio.sleep(self._wait(attempt))
+                continue
+            if last or answer.status not in PASSING:
+                return answer
+            self.pace.rest(host, _retry_after(answer) or self._wait(attempt))
+        raise AssertionError("the last attempt returns or raises")
+
+    async def follow(self, url: str, *, limit: int = PAGE_BYTES) -> Answer:
+        """Ask for a URL and go where it leads; raises `Failure`."""
+        for _ in range(MOST_HOPS + 1):
+            answer = await self.fetch(url, limit=limit)
+            if answer.target is None:
+                return answer
+            url = answer.target
+        raise Failure("too_many_redirects", f"more than {MOST_HOPS} redirects one after another")
+
+    async def log_in(self) -> None:
+        """Log in once, where the configuration says how; raises `BadInput` if that is refused."""
+        async with self._logging_in:
+            if not self._logged_in and (login := self.configuration.login):
+                try:
+                    await self._log_in(login)
+                except Failure as failure:
+                    raise BadInput(f"`login`: {failure.readable}") from failure
+                self._logged_in = True
+
+    def _open(self) -> httpcore.AsyncConnectionPool:
+        options = {
+            "ssl_context": _context(),
+            "max_connections": 100,
+            "max_keepalive_connections": 100,
+            "keepalive_expiry": 15.0,
+            "network_backend": self._gate,
+        }
+        if proxy := self._requests.proxy:
+            return httpcore.AsyncHTTPProxy(proxy, **options)  # type: ignore[arg-type]
+        return httpcore.AsyncConnectionPool(**options)  # type: ignore[arg-type]
+
+    async def _ask(self, url: str, headers: Mapping[str, str], limit: int) -> Answer:
+        async with self.pace.turn(urlsplit(url).netloc):
+            sent = httpx.Request("GET", url, headers=self._headers(url, headers))
+            return await self._send(sent, self._requests.timeout, limit)
+
+    async def _send(self, request: httpx.Request, patience: float, limit: int) -> Answer:
+        """Send one request and read its answer within a time; what goes wrong is a `Failure`."""
+        try:
+            async with asyncio.timeout(patience):
+                return await self._exchange(request, patience, limit)
+        except (TimeoutError, httpcore.TimeoutException):
+            raise Failure("timeout", f"no whole answer within {patience:g} seconds") from None
+        except httpcore.ConnectError as error:
+            raise _connect_failure(request, error) from error
+        except (httpcore.ProtocolError, httpcore.NetworkError, httpcore.ProxyError) as error:
+            raise Failure("network_error", f"the connection failed: {error or 'closed'}") from error
+
+    async def _exchange(self, request: httpx.Request, patience: float, limit: int) -> Answer:
+        waits = dict.fromkeys(("connect", "read", "write", "pool"), patience)
+        async with self._pool.stream(
+            request.method,
+            str(request.url),
+            headers=request.headers.raw,
+            content=request.content or None,
+            extensions={"timeout": waits},
+        ) as response:
+            received = httpx.Headers(response.headers)
+            headers = dict(received.items())
+            body = Body(headers.get("content-encoding", ""), limit)
+            if response.status not in REDIRECTS and response.status != 304:
+                _refuse_length(headers, limit)
+                async for chunk in response.aiter_stream():
+                    body.add(chunk)
+            return Answer(
+                str(request.url),
+                response.status,
+                headers,
+                body.read(),
+                tuple(received.get_list("set-cookie")),
+            )
+
+    def _headers(self, url: str, more: Mapping[str, str]) -> httpx.Headers:
+        headers = httpx.Headers(
+            {"User-Agent": f"{AGENT}/1.0", "Accept": _ACCEPT, "Accept-Encoding": ACCEPTED}
+        )
+        ours = self._scope.belongs(url)
+        headers.update(
+            {
+                name: value
+                for name, value in self._requests.headers.items()
+                if ours or name.lower() not in _SECRET
+            }
+        )
+        if self._token and ours:
+            headers["Authorization"] = self._token
+        headers.update(more)
+        request = httpx.Request("GET", url)
+        self._cookies.set_cookie_header(request)
+        if cookie := request.headers.get("Cookie"):
+            headers["Cookie"] = cookie
+        return headers
+
+    async def _log_in(self, login: Login) -> None:
+        request = httpx.Request(
+            login.method,
+            login.url,
+            headers={"User-Agent": f"{AGENT}/1.0", "Accept": "*/*", **login.headers},
+            content=login.body.encode(),
+        )
+        for _ in range(MOST_HOPS + 1):
+            answer = await self._send_login(request, login)
+            if answer.target is None:
+                break
+            request = httpx.Request("GET", answer.target, headers={"User-Agent": f"{AGENT}/1.0"})
+            self._cookies.set_cookie_header(request)
+        if answer.status >= 400:
+            raise Failure("login_refused", f"{login.url} answers with status {answer.status}")
+        if login.token:
+            self._token = _read_token(answer)
+
+    async def _send_login(self, request: httpx.Request, login: Login) -> Answer:
+        async with self.pace.turn(request.url.netloc.decode()):
+            answer = await self._send(request, login.timeout, PAGE_BYTES)
+        raw = [(b"set-cookie", line.encode()) for line in answer.cookies]
+        self._cookies.extract_cookies(httpx.Response(200, headers=raw, request=request))
+        return answer
+
+    def _wait(self, attempt: int) -> float:
+        """Wait longer each time, and not all at the same moment."""
+        return float(min(self._backoff * 2**attempt, LONGEST_WAIT) * random.uniform(0.5, 1))
+
+
+# Failures that another try may mend.
+_AGAIN = frozenset({"timeout", "network_error", "connection_refused", "truncated_body"})
+
+
+def _connect_failure(request: httpx.Request, error: httpcore.ConnectError) -> Failure:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLError):
+            return Failure("tls_error", f"{request.url.host} has no valid certificate: {cause}")
+        cause = cause.__cause__ or cause.__context__
+    return Failure("connection_refused", f"{request.url.host} does not accept a connection")
+
+
+def _refuse_length(headers: Mapping[str, str], limit: int) -> None:
+    """Refuse by the length that is told, before anything is read."""
+    length = headers.get("content-length", "")
+    if length.isdigit() and int(length) > limit:
+        raise Failure("page_too_big", f"the body has {int(length):,} bytes; {limit:,} are the most")
+
+
+def _retry_after(answer: Answer) -> float | None:
+    """Read how long a server wants to be left alone, as seconds or as a date."""
+    value = answer.headers.get("retry-after", "")
+    if value.isdigit():
+        return float(value)
+    try:
+        until = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max((until - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def _read_token(answer: Answer) -> str:
+    try:
+        token = msgspec.json.decode(answer.body)["access_token"]
+    except (msgspec.DecodeError, KeyError, TypeError):
+        raise Failure("login_refused", "the answer holds no `access_token`") from None
+    return f"Bearer {token}"
+
+
+@cache
+def _context() -> ssl.SSLContext:
+    """Make the one TLS context: reading the certificates takes 20 ms."""
+    return httpcore.default_ssl_context()

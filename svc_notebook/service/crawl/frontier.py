@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from time import monotonic
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+from svc_notebook.errors import SvcError
 from svc_notebook.service.crawl.configuration import Configuration
 from svc_notebook.service.crawl.fetcher import Fetcher
-from svc_notebook.service.crawl.ledger import Ledger
+from svc_notebook.service.crawl.ledger import Ledger, Waiting
+from svc_notebook.service.crawl.outcome import Outcome
+from svc_notebook.service.crawl.visiting import Visitor
 
 if TYPE_CHECKING:
-    from svc_notebook.service.crawl.extracting.extractors import Extractors
+    from svc_notebook.service.crawl.extracting import Extractors
+
+# URLs taken from the ledger at once: enough to find one whose host is free.
+WINDOW = 500
+# Outcomes are settled together: a transaction costs a flush to the disk.
+BATCH, BATCH_SECONDS = 50, 0.2
+
+log = logging.getLogger(__name__)
 
 
 async def crawl(
@@ -24,7 +39,173 @@ async def crawl(
 ) -> None:
     """Visit all that waits; a whole crawl begins with the configuration's own URLs.
 
-    Without `whole` only what is in the ledger is visited, and no link is followed. It may be
-    killed at any moment and called again on the same ledger.
+    Without `whole` only what is in the ledger is visited, and no link but a redirect is followed.
+    It may be killed at any moment and called again on the same ledger. Raises `BadInput` where it
+    cannot begin: login refused, external data that cannot be read.
     """
-    raise NotImplementedError
+    visitor = Visitor(configuration, fetcher, extractors)
+    try:
+        await _unless_stopped(visitor.prepare(), stopped)
+        if whole and not stopped.is_set():
+            ledger.add(seeds(configuration), limit=configuration.max_urls)
+        await _Round(configuration, ledger, visitor, fetcher, stopped, whole).run()
+    finally:
+        await visitor.close()
+
+
+def seeds(configuration: Configuration) -> Iterator[Waiting]:
+    """List what a whole crawl begins with."""
+    yield from (Waiting(url, seed=True) for url in configuration.start_urls)
+    yield from (Waiting(url, kind="sitemap", seed=True) for url in configuration.sitemaps)
+
+
+def found_by(outcome: Outcome, waiting: Waiting) -> Iterator[Waiting]:
+    """List what a visit found; what a seed's sitemap or redirect leads to is a seed as well."""
+    depth = outcome.depth + 1
+    heir = waiting.seed and (waiting.kind == "sitemap" or outcome.reason in _HANDED_ON)
+    yield from (Waiting(url, depth, seed=heir) for url in outcome.found)
+    yield from (Waiting(url, depth, "sitemap", waiting.seed) for url in outcome.sitemaps)
+
+
+# Where one URL stands for another, the other one takes its place.
+_HANDED_ON = ("http_redirect", "canonical")
+
+
+class _Round:
+    """The visits under way, and what is taken from the ledger for them."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        ledger: Ledger,
+        visitor: Visitor,
+        fetcher: Fetcher,
+        stopped: asyncio.Event,
+        follow: bool,
+    ) -> None:
+        self._ledger = ledger
+        self._visitor = visitor
+        self._pace = fetcher.pace
+        self._stopped = stopped
+        self._follow = follow
+        self._limit = configuration.max_urls
+        self._width = max(int(configuration.rate_limit), 1)
+        self._next: deque[Waiting] = deque()
+        self._active: dict[asyncio.Task[Outcome], Waiting] = {}
+        self._ended: list[tuple[Outcome, Waiting]] = []
+        self._settled_at = monotonic()
+
+    async def run(self) -> None:
+        """Go on until nothing waits and nothing is under way, or until it is stopped."""
+        stop = asyncio.create_task(self._stopped.wait())
+        try:
+            while not self._stopped.is_set():
+                self._refill()
+                self._begin()
+                if not self._active:
+                    if not self._ended and not self._next:
+                        return
+                    self._settle()
+                    continue
+                await self._wait(stop)
+        finally:
+            stop.cancel()
+            await self._leave_off()
+
+    def _refill(self) -> None:
+        """Take more from the ledger when there is too little to choose from."""
+        if len(self._next) >= self._width:
+            return
+        if self._ended:
+            if self._active and not self._is_time():
+                return
+            self._settle()
+        busy = {waiting.url for waiting in (*self._active.values(), *self._next)}
+        rows = self._ledger.waiting(WINDOW + len(busy))
+        self._next.extend(row for row in rows if row.url not in busy)
+
+    def _begin(self) -> None:
+        """Begin visits: one at a time with a host that asks for patience."""
+        hosts = Counter(_host(waiting) for waiting in self._active.values())
+        for _ in range(len(self._next)):
+            if len(self._active) >= self._width:
+                return
+            waiting = self._next.popleft()
+            host = _host(waiting)
+            if hosts[host] and self._pace.is_slow(host):
+                self._next.append(waiting)
+                continue
+            hosts[host] += 1
+            self._active[asyncio.create_task(self._visit(waiting))] = waiting
+
+    async def _wait(self, stop: asyncio.Task[bool]) -> None:
+        """Wait for a visit to end, and settle when it is time."""
+        await asyncio.wait(
+            (*self._active, stop),
+            timeout=BATCH_SECONDS if self._ended else None,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        self._collect([task for task in self._active if task.done()])
+        if self._is_time():
+            self._settle()
+
+    def _collect(self, done: Iterable[asyncio.Task[Outcome]]) -> None:
+        for task in done:
+            waiting = self._active.pop(task)
+            self._ended.append((task.result(), waiting))
+
+    def _is_time(self) -> bool:
+        return bool(self._ended) and (
+            len(self._ended) >= BATCH or monotonic() - self._settled_at >= BATCH_SECONDS
+        )
+
+    def _settle(self) -> None:
+        """Hand over how visits ended, with what they found, in one step."""
+        if not self._ended:
+            return
+        found = [
+            url
+            for outcome, waiting in self._ended
+            if self._follow or outcome.reason in _HANDED_ON
+            for url in found_by(outcome, waiting)
+        ]
+        self._ledger.settle([outcome for outcome, _ in self._ended], found, limit=self._limit)
+        self._ended, self._settled_at = [], monotonic()
+
+    async def _visit(self, waiting: Waiting) -> Outcome:
+        try:
+            return await self._visitor.visit(waiting, self._ledger.remembered(waiting.url))
+        except SvcError:
+            raise
+        except Exception as error:  # one page must not end the crawl
+            log.exception("visiting %s", waiting.url)
+            readable = f"the crawler itself failed: {type(error).__name__}: {error}"
+            return Outcome(
+                waiting.url, waiting.depth, "FAILED", "fetch", "internal_error", readable
+            )
+
+    async def _leave_off(self) -> None:
+        """End the visits under way; they wait in the ledger still. Keep what has ended."""
+        for task in self._active:
+            task.cancel()
+        await asyncio.gather(*self._active, return_exceptions=True)
+        self._settle()
+
+
+def _host(waiting: Waiting) -> str:
+    return urlsplit(waiting.url).netloc
+
+
+async def _unless_stopped(work: object, stopped: asyncio.Event) -> None:
+    """Do work, or leave off when it is stopped."""
+    assert asyncio.iscoroutine(work)
+    doing = asyncio.ensure_future(work)
+    stop = asyncio.create_task(stopped.wait())
+    try:
+        await asyncio.wait((doing, stop), return_when=asyncio.FIRST_COMPLETED)
+        if doing.done():
+            doing.result()
+    finally:
+        for task in (doing, stop):
+            task.cancel()
+        await asyncio.gather(doing, stop, return_exceptions=True)

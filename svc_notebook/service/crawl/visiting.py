@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from svc_notebook.service.crawl.configuration import Configuration
-from svc_notebook.service.crawl.fetcher import Fetcher
+import msgspec
+
+from svc_notebook.service.crawl.configuration import Action, Configuration
+from svc_notebook.service.crawl.extracting import Page, Unreadable, file_type
+from svc_notebook.service.crawl.failure import Failure
+from svc_notebook.service.crawl.fetcher import Answer, Fetcher
 from svc_notebook.service.crawl.ledger import Waiting
-from svc_notebook.service.crawl.outcome import Outcome, Remembered
+from svc_notebook.service.crawl.outcome import Category, Outcome, Remembered, Yielded
+from svc_notebook.service.crawl.reasons import REASONS, refuse_status
+from svc_notebook.service.crawl.records import name_records
+from svc_notebook.service.crawl.robots import Robots
+from svc_notebook.service.crawl.scope import Scope
+from svc_notebook.service.crawl.sitemaps import DEEPEST, MOST_BYTES, read_sitemap
+from svc_notebook.service.crawl.sources import Row, read_sources, rows_of
 
 if TYPE_CHECKING:
-    from svc_notebook.service.crawl.extracting.extractors import Extractors
+    from svc_notebook.service.crawl.extracting import Document, Extractors
+
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
+
+# Links of one page that are followed; a page of more is made by a machine.
+MOST_LINKS = 10_000
+# Pages read at once: as many as there are processes to read them.
+READERS = 2
 
 
 async def visit(
@@ -21,5 +44,272 @@ async def visit(
     extractors: Extractors,
     remembered: Remembered | None = None,
 ) -> Outcome:
-    """Visit one URL; whatever goes wrong on the way is told by the outcome."""
-    raise NotImplementedError
+    """Visit one URL alone; raises `BadInput` where login or external data fail."""
+    visitor = Visitor(configuration, fetcher, extractors)
+    try:
+        await visitor.prepare()
+        return await visitor.visit(waiting, remembered)
+    finally:
+        await visitor.close()
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A page that was fetched and read, and what is to be made of it."""
+
+    waiting: Waiting
+    answer: Answer
+    document: Document
+    actions: list[tuple[int, Action]]
+    external: dict[str, Row]
+
+
+class Visitor:
+    """Visits URLs, and knows what lasts for a crawl: robots.txt files and external data."""
+
+    def __init__(
+        self, configuration: Configuration, fetcher: Fetcher, extractors: Extractors
+    ) -> None:
+        self._configuration = configuration
+        self._fetcher = fetcher
+        self._extractors = extractors
+        self._scope = Scope(configuration)
+        self._robots = Robots(fetcher)
+        self._tables: dict[str, dict[str, Row]] = {}
+        # Reading holds a thread; the default pool resolves names, and must not wait for it.
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="crawl-reader")
+
+    async def prepare(self) -> None:
+        """Log in and fetch external data; raises `BadInput` where that fails."""
+        await self._fetcher.log_in()
+        self._tables = await read_sources(self._fetcher)
+
+    async def close(self) -> None:
+        """Leave off."""
+        await self._robots.close()
+        self._readers.shutdown(wait=False, cancel_futures=True)
+
+    async def visit(self, waiting: Waiting, remembered: Remembered | None = None) -> Outcome:
+        """Visit one URL; whatever goes wrong with it is told by the outcome."""
+        stage: Category = "fetch"
+        try:
+            if waiting.kind == "sitemap":
+                return await self._visit_sitemap(waiting)
+            got = await self._fetch_page(waiting, remembered)
+            if isinstance(got, Outcome):
+                return got
+            stage = "extraction"
+            look = await self._read(waiting, got)
+            return look if isinstance(look, Outcome) else await self._extract(look)
+        except Failure as failure:
+            return _failed(waiting, stage, failure)
+
+    async def _visit_sitemap(self, waiting: Waiting) -> Outcome:
+        await self._ask_robots(waiting.url)
+        answer = await self._fetcher.follow(waiting.url, limit=MOST_BYTES)
+        if answer.status != 200:
+            raise refuse_status(answer.status)
+        sitemap = await self._in_thread(read_sitemap, answer.body)
+        deeper = sitemap.sitemaps if waiting.depth < DEEPEST else []
+        spelled = self._spell(sitemap.pages, answer.url, seed=waiting.seed)
+        spell = self._configuration.spelling.found
+        inner = [url for url in (spell(url, answer.url) for url in deeper) if url]
+        return _ended(
+            waiting,
+            "sitemap",
+            found=spelled,
+            sitemaps=tuple(dict.fromkeys(inner)),
+            logs=tuple(sitemap.log),
+        )
+
+    async def _fetch_page(
+        self, waiting: Waiting, remembered: Remembered | None
+    ) -> Answer | Outcome:
+        """Fetch a page, unless there is a reason not to; an outcome says how it ended already."""
+        if self._scope.excludes(waiting.url):
+            return _ended(waiting, "excluded")
+        if not await self._ask_robots(waiting.url):
+            return _ended(waiting, "forbidden_by_robotstxt")
+        known = remembered if self._may_reuse(waiting.url, remembered) else None
+        answer = await self._fetcher.fetch(waiting.url, headers=_conditions(known))
+        if answer.status == 304 and known:
+            return _ended(
+                waiting, "not_modified", found=known.found, yielded=known.yielded, remember=known
+            )
+        if answer.target:
+            readable = f"The URL leads on to {answer.target}"
+            found = self._spell([answer.target], answer.url, seed=waiting.seed)
+            return _ended(waiting, "http_redirect", readable=readable, found=found)
+        if answer.status != 200:
+            raise refuse_status(answer.status)
+        return answer
+
+    async def _ask_robots(self, url: str) -> bool:
+        if self._configuration.ignores_robots:
+            return True
+        return (await self._robots.rules(url)).allows(url)
+
+    async def _read(self, waiting: Waiting, answer: Answer) -> _Look | Outcome:
+        """Read a page, unless its type or what it says of itself is a reason not to go on."""
+        kind = file_type(answer.headers.get("content-type", ""), waiting.url)
+        actions = [(n, a) for n, a in self._scope.actions(waiting.url) if kind in a.file_types]
+        if kind is None or (kind != "html" and not actions):
+            given = answer.headers.get("content-type") or "no type"
+            return _ended(
+                waiting, "unsupported_file_type", readable=f"No action reads files of {given}"
+            )
+        page = Page(
+            waiting.url, answer.body, answer.headers.get("content-type", ""), answer.headers
+        )
+        document = await self._in_thread(self._extractors.read, page)
+        if other := self._other_canonical(document):
+            readable = f"The page names {other} as its canonical URL"
+            found = self._spell([other], waiting.url, seed=waiting.seed)
+            return _ended(waiting, "canonical", readable=readable, found=found)
+        return _Look(waiting, answer, document, actions, rows_of(self._tables, waiting.url))
+
+    def _other_canonical(self, document: Document) -> str | None:
+        """Return the canonical URL of a page, where it is another one and is to be heeded."""
+        ignored = self._configuration.ignores_canonical
+        if document.canonical is None or ignored is True:
+            return None
+        spelled = self._configuration.spelling.found(document.canonical, document.url)
+        if spelled is None or spelled == document.url:
+            return None
+        return None if ignored and ignored.match(spelled) else spelled
+
+    async def _extract(self, look: _Look) -> Outcome:
+        """Make records and gather links of a page."""
+        found = await self._links(look.document)
+        sitemaps = await self._named_sitemaps(look.waiting)
+        document, waiting = look.document, look.waiting
+        common: dict[str, Any] = {"found": found, "sitemaps": sitemaps, "external": look.external}
+        if "noindex" in document.robots and not self._configuration.ignores_noindex:
+            return _ended(waiting, "noindex", **common)
+        if not look.actions:
+            return _ended(waiting, "no_action_matched", **common)
+        actions = [
+            (place, action)
+            for place, action in look.actions
+            if not action.selectors
+            or await self._in_thread(self._extractors.matches, document, action.selectors)
+        ]
+        if not actions:
+            return _ended(waiting, "selectors_not_matched", **common)
+        yielded = [await self._run(look, place, action) for place, action in actions]
+        return self._judge(look, tuple(yielded), common)
+
+    def _judge(self, look: _Look, yielded: tuple[Yielded, ...], common: dict[str, Any]) -> Outcome:
+        """Say how a page ended whose extractors have run: all of them, or none of them count."""
+        common["logs"] = tuple(line for one in yielded for line in one.logs)
+        if wrong := next((one for one in yielded if one.error), None):
+            failure = Failure("extractor_error", f"actions[{wrong.action}]: {wrong.error}")
+            return _failed(look.waiting, "extraction", failure, yielded=yielded, **common)
+        try:
+            named = name_records(yielded, self._configuration.actions, look.waiting.url)
+        except Failure as failure:
+            return _failed(look.waiting, "indexing", failure, **common)
+        reason = "success" if any(one.records for one in named) else "no_records"
+        remember = self._remember(look, named, common["found"])
+        return _ended(look.waiting, reason, yielded=named, remember=remember, **common)
+
+    async def _run(self, look: _Look, place: int, action: Action) -> Yielded:
+        extraction = await self._in_thread(
+            self._extractors.extract, look.document, action.extractor, sources=look.external
+        )
+        return Yielded(
+            place,
+            action.index,
+            extraction.records if extraction.error is None else [],
+            tuple(extraction.logs),
+            extraction.error,
+        )
+
+    async def _links(self, document: Document) -> tuple[str, ...]:
+        """Return the URLs to visit next, by the configuration's own function if it has one."""
+        configuration = self._configuration
+        if "nofollow" in document.robots and not configuration.ignores_nofollow:
+            return ()
+        if configuration.link_extractor:
+            urls = await self._in_thread(
+                self._extractors.links, document, configuration.link_extractor
+            )
+            return self._spell(urls, document.url)
+        passed = ("next", "prev") if configuration.ignores_pagination else ()
+        return self._spell(
+            (
+                link.url
+                for link in document.links
+                if link.kind not in passed and (configuration.ignores_nofollow or not link.nofollow)
+            ),
+            document.url,
+        )
+
+    async def _named_sitemaps(self, waiting: Waiting) -> tuple[str, ...]:
+        """Return the sitemaps that the robots.txt of a site names, where a crawl begins."""
+        if waiting.depth or self._configuration.ignores_robots:
+            return ()
+        return (await self._robots.rules(waiting.url)).sitemaps
+
+    def _spell(self, urls: Iterable[str], base: str, *, seed: bool = False) -> tuple[str, ...]:
+        """Spell URLs that were found, each once, and keep those that are to be visited."""
+        spell = self._configuration.spelling.found
+        spelled = dict.fromkeys(url for url in (spell(url, base) for url in urls) if url)
+        kept = [url for url in spelled if url != base and self._scope.takes(url, seed=seed)]
+        return tuple(kept if seed else kept[:MOST_LINKS])
+
+    def _may_reuse(self, url: str, remembered: Remembered | None) -> bool:
+        return (
+            remembered is not None
+            and remembered.fingerprint == self._fingerprint(url)
+            and all(action.caches for _, action in self._scope.actions(url))
+        )
+
+    def _remember(
+        self, look: _Look, yielded: tuple[Yielded, ...], found: tuple[str, ...]
+    ) -> Remembered | None:
+        """Return what the next crawl wants to know, where a page can say that it did not change."""
+        etag = look.answer.headers.get("etag")
+        modified = look.answer.headers.get("last-modified")
+        if not etag and not modified:
+            return None
+        return Remembered(etag, modified, self._fingerprint(look.waiting.url), found, yielded)
+
+    def _fingerprint(self, url: str) -> str:
+        """Stand for all that shapes the records of a page besides itself."""
+        rows = rows_of(self._tables, url)
+        if not any(rows.values()):
+            return self._configuration.fingerprint
+        text = self._configuration.fingerprint.encode() + msgspec.json.encode(rows, order="sorted")
+        return hashlib.sha256(text).hexdigest()
+
+    async def _in_thread(
+        self, work: Callable[Given, Made], *args: Given.args, **options: Given.kwargs
+    ) -> Made:
+        """Run what reads a page aside; what cannot be read becomes a `Failure`."""
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._readers, lambda: work(*args, **options))
+        except Unreadable as error:
+            raise Failure(error.reason, str(error)) from error
+
+
+def _conditions(known: Remembered | None) -> dict[str, str]:
+    """Ask for a page only if it changed."""
+    if known is None:
+        return {}
+    asked = {"If-None-Match": known.etag, "If-Modified-Since": known.modified}
+    return {name: value for name, value in asked.items() if value}
+
+
+def _ended(waiting: Waiting, reason: str, *, readable: str = "", **more: Any) -> Outcome:
+    status, category, sentence = REASONS[reason]
+    return Outcome(
+        waiting.url, waiting.depth, status, category, reason, readable or sentence, **more
+    )
+
+
+def _failed(waiting: Waiting, category: Category, failure: Failure, **more: Any) -> Outcome:
+    return Outcome(
+        waiting.url, waiting.depth, "FAILED", category, failure.reason, failure.readable, **more
+    )

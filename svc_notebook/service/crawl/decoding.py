@@ -1,0 +1,76 @@
+"""Unpack bodies as they arrive, and stop at a limit: a small bomb must not fill the memory."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+
+from svc_notebook.service.crawl.failure import Failure
+
+# What is asked for; brotli would need a further library, and every server has gzip.
+ACCEPTED = "gzip, deflate"
+_WINDOWS: dict[str, Callable[[], int]] = {
+    "gzip": lambda: 16 + zlib.MAX_WBITS,
+    "x-gzip": lambda: 16 + zlib.MAX_WBITS,
+}
+
+
+class Body:
+    """A body that grows to at most `limit` bytes, unpacked by its Content-Encoding."""
+
+    def __init__(self, encoding: str, limit: int) -> None:
+        codings = [name.strip().lower() for name in encoding.split(",")]
+        codings = [name for name in codings if name and name != "identity"]
+        if len(codings) > 1 or (codings and codings[0] not in ("gzip", "x-gzip", "deflate")):
+            raise Failure(
+                "unsupported_encoding", f"the body is encoded as {encoding}, which is not read"
+            )
+        self._coding = codings[0] if codings else ""
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._unpacker = self._unpacker_for(b"") if self._coding != "deflate" else None
+
+    def add(self, chunk: bytes) -> None:
+        """Take what arrived; raises `Failure` beyond the limit or where it cannot be unpacked."""
+        if not self._coding:
+            self._keep(chunk)
+            return
+        while chunk:
+            self._unpacker = self._unpacker or self._unpacker_for(chunk)
+            assert self._unpacker
+            try:
+                self._keep(self._unpacker.decompress(chunk, self._limit - self._size + 1))
+            except zlib.error as error:
+                raise Failure("invalid_body", f"the body cannot be unpacked: {error}") from None
+            chunk = self._rest()
+
+    def read(self) -> bytes:
+        """Return the whole body."""
+        if self._coding and self._size and self._unpacker and not self._unpacker.eof:
+            raise Failure("truncated_body", "the body breaks off before its end")
+        return b"".join(self._parts)
+
+    def _keep(self, data: bytes) -> None:
+        self._size += len(data)
+        if self._size > self._limit:
+            raise Failure("page_too_big", f"the body has more than {self._limit:,} bytes")
+        self._parts.append(data)
+
+    def _rest(self) -> bytes:
+        """Return what is still to unpack: gzip may be several files in a row."""
+        assert self._unpacker
+        if not self._unpacker.eof:
+            return self._unpacker.unconsumed_tail
+        rest = self._unpacker.unused_data
+        if rest[:2] != b"\x1f\x8b":
+            return b""
+        self._unpacker = self._unpacker_for(rest)
+        return rest
+
+    def _unpacker_for(self, start: bytes) -> zlib._Decompress:
+        if self._coding in _WINDOWS:
+            return zlib.decompressobj(_WINDOWS[self._coding]())
+        # What servers call deflate comes with zlib's head or without.
+        wrapped = start[:1] and start[0] & 0x0F == 8 and int.from_bytes(start[:2]) % 31 == 0
+        return zlib.decompressobj(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)

@@ -1,0 +1,102 @@
+"""Connect to public addresses only: a page must not lead a crawler into the network it runs in.
+
+A name is resolved here, the address is checked, and that very address is connected to: a name that
+stands for another address a moment later gains nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Iterable
+from typing import Any
+
+import httpcore
+
+from svc_notebook.service.crawl.failure import Failure
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+PATIENCE = 10.0
+
+
+def is_public(address: Address) -> bool:
+    """Say whether an address is on the open internet, and not a private one in disguise."""
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+        if address in NAT64:
+            inner.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+        if not all(is_public(hidden) for hidden in inner if hidden):
+            return False
+        if address.ipv4_mapped:
+            return True
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+class Gate(httpcore.AsyncNetworkBackend):
+    """A network whose private part is closed, unless it is opened."""
+
+    def __init__(self, *, allow_private: bool) -> None:
+        self._allow_private = allow_private
+        self._network = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 # the name is the library's
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to the first address of a host that may be connected to and answers."""
+        addresses = self._admit(host, await _resolve(host, port, timeout or PATIENCE))
+        for address in addresses[:-1]:
+            try:
+                return await self._connect(address, port, timeout, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                continue
+        return await self._connect(addresses[-1], port, timeout, local_address, socket_options)
+
+    async def connect_unix_socket(self, *args: Any, **options: Any) -> httpcore.AsyncNetworkStream:
+        """Refuse: no page is behind a socket file."""
+        raise Failure("private_address", "a crawler connects over TCP only")
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+    async def _connect(
+        self, address: str, port: int, patience: float | None, local: str | None, options: Any
+    ) -> httpcore.AsyncNetworkStream:
+        return await self._network.connect_tcp(
+            address, port, timeout=patience, local_address=local, socket_options=options
+        )
+
+    def _admit(self, host: str, addresses: list[str]) -> list[str]:
+        if self._allow_private:
+            return addresses
+        public = [
+            text for text in addresses if is_public(ipaddress.ip_address(text.partition("%")[0]))
+        ]
+        if not public:
+            raise Failure(
+                "private_address",
+                f"{host} is {addresses[0]}, a private address; start the service with"
+                " --allow-private-crawl to crawl it",
+            )
+        return public
+
+
+async def _resolve(host: str, port: int, patience: float) -> list[str]:
+    """Return the addresses of a host, each once, in the order the system prefers."""
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(patience):
+            found = await loop.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+    except TimeoutError:
+        raise Failure("dns_error", f"the name {host} was not resolved in time") from None
+    except (OSError, UnicodeError):
+        raise Failure("dns_error", f"the name {host} is not known") from None
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))

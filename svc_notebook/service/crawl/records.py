@@ -1,0 +1,64 @@
+"""Check what an extractor returned, and give each record an objectID that stays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from svc_notebook.service.crawl.configuration import Action
+from svc_notebook.service.crawl.failure import Failure
+from svc_notebook.service.crawl.outcome import Yielded
+
+# As compact JSON; what the service takes of a record at all.
+RECORD_BYTES = 100_000
+
+
+def name_records(
+    yields: Sequence[Yielded], actions: Sequence[Action], url: str
+) -> tuple[Yielded, ...]:
+    """Check the records of a page and name those that have no objectID; raises `Failure`.
+
+    A name is the page's URL and the record's place among all of the page in the same index: the
+    next crawl gives the same names.
+    """
+    counts: dict[str, int] = {}
+    named = []
+    for yielded in yields:
+        records = []
+        for record in yielded.records:
+            place = counts[yielded.index] = counts.get(yielded.index, -1) + 1
+            records.append(_name(record, actions[yielded.action], url, place))
+        named.append(replace(yielded, records=records))
+    return tuple(named)
+
+
+def _name(record: dict[str, Any], action: Action, url: str, place: int) -> dict[str, Any]:
+    object_id = record.get("objectID")
+    if object_id in (None, ""):
+        if not action.makes_ids:
+            raise Failure(
+                "missing_object_id", f"record {place} has no objectID, and none are to be made"
+            )
+        object_id = f"{place}-{url}"
+    elif isinstance(object_id, bool) or not isinstance(object_id, (str, int)):
+        raise Failure(
+            "invalid_object_id", f"the objectID of record {place} is neither text nor a number"
+        )
+    named = {**record, "objectID": str(object_id)}
+    _check_size(named, place)
+    return named
+
+
+def _check_size(record: dict[str, Any], place: int) -> None:
+    try:
+        size = len(msgspec.json.encode(record))
+    except (TypeError, ValueError, RecursionError, OverflowError) as error:
+        raise Failure("invalid_record", f"record {place} is no JSON: {error}") from None
+    if size > RECORD_BYTES:
+        raise Failure(
+            "record_too_big",
+            f"record {place} has {size:,} bytes; {RECORD_BYTES:,} are the most",
+        )

@@ -1,0 +1,85 @@
+"""What a site's robots.txt allows: read once a host, and kept for a crawl."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from protego import Protego
+
+from svc_notebook.service.crawl.addresses import normalize, origin
+from svc_notebook.service.crawl.failure import Failure
+from svc_notebook.service.crawl.fetcher import AGENT, Answer, Fetcher
+
+# What is read of the file (RFC 9309, 2.5, asks for at least as much).
+MOST_BYTES = 500 << 10
+MOST_SITEMAPS = 100
+MOST_HOSTS = 1000
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of one host; no file allows everything."""
+
+    file: Protego | None = field(default=None, repr=False)
+    sitemaps: tuple[str, ...] = ()
+    delay: float | None = None
+
+    def allows(self, url: str) -> bool:
+        """Say whether a URL may be fetched."""
+        return self.file is None or self.file.can_fetch(url, AGENT)
+
+
+class Robots:
+    """The rules of the hosts that a crawl meets."""
+
+    def __init__(self, fetcher: Fetcher) -> None:
+        self._fetcher = fetcher
+        self._rules: dict[str, asyncio.Task[Rules]] = {}
+
+    async def rules(self, url: str) -> Rules:
+        """Return the rules for a URL; raises `Failure` where the file cannot be had."""
+        place = origin(url)
+        task = self._rules.get(place)
+        if task is None:
+            while len(self._rules) >= MOST_HOSTS:
+                self._rules.pop(next(iter(self._rules)))
+            task = self._rules[place] = asyncio.create_task(self._read(place))
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        """End what is still being read."""
+        for task in self._rules.values():
+            task.cancel()
+        await asyncio.gather(*self._rules.values(), return_exceptions=True)
+
+    async def _read(self, place: str) -> Rules:
+        try:
+            answer = await self._fetcher.follow(f"{place}/robots.txt", limit=MOST_BYTES)
+        except Failure as failure:
+            if failure.reason in ("page_too_big", "too_many_redirects"):
+                return Rules()
+            raise
+        if answer.status >= 500 or answer.status == 429:
+            raise Failure(
+                "robotstxt_unavailable",
+                f"{place}/robots.txt answers with status {answer.status}: nothing is known of what"
+                " is allowed",
+            )
+        rules = read_rules(answer) if answer.status == 200 else Rules()
+        if rules.delay:
+            self._fetcher.pace.delay(place.partition("://")[2], rules.delay)
+        return rules
+
+
+def read_rules(answer: Answer) -> Rules:
+    """Read a robots.txt; what is none has no rules."""
+    file = Protego.parse(answer.body.decode("utf-8-sig", "replace").replace("\0", ""))
+    named = [normalize(url, answer.url) for url in file.sitemaps]
+    delay = file.crawl_delay(AGENT)
+    return Rules(
+        file,
+        tuple(dict.fromkeys(url for url in named[:MOST_SITEMAPS] if url)),
+        delay if delay and delay > 0 else None,
+    )

@@ -1,0 +1,59 @@
+"""Which URLs a configuration visits, and which of its actions take a page."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from svc_notebook.service.crawl.addresses import path_depth
+from svc_notebook.service.crawl.configuration import Action, Configuration
+
+
+class Scope:
+    """What belongs to a crawl."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._hosts = configuration.hosts
+        self._discovery = (
+            configuration.discovery,
+            *(action.discovery for action in configuration.actions),
+        )
+
+    def takes(self, url: str, *, seed: bool = False) -> bool:
+        """Say whether a URL that was found is visited; seeds may lie deeper than `maxDepth`."""
+        return (
+            not self.excludes(url)
+            and (seed or self._is_shallow(url))
+            and (bool(self.actions(url)) or self._is_discovered(url))
+        )
+
+    def excludes(self, url: str) -> bool:
+        """Say whether a URL is never visited."""
+        return self._configuration.exclusions.match(url)
+
+    def belongs(self, url: str) -> bool:
+        """Say whether a URL is on the site: where it starts, or where its patterns are."""
+        return (
+            urlsplit(url).netloc in self._hosts
+            or bool(self.actions(url))
+            or self._is_discovered(url)
+        )
+
+    def actions(self, url: str) -> list[tuple[int, Action]]:
+        """List the actions whose paths hold a URL, with their places."""
+        return [
+            (place, action)
+            for place, action in enumerate(self._configuration.actions)
+            if (
+                urlsplit(url).netloc in self._hosts
+                if action.paths is None
+                else action.paths.match(url)
+            )
+        ]
+
+    def _is_shallow(self, url: str) -> bool:
+        depth = self._configuration.max_depth
+        return depth is None or path_depth(url) <= depth
+
+    def _is_discovered(self, url: str) -> bool:
+        return any(patterns.match(url) for patterns in self._discovery)

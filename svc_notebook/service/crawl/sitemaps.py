@@ -1,0 +1,116 @@
+"""Read the URLs of a sitemap: XML, an index of sitemaps, a feed or plain text, packed or not."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from svc_notebook.service.crawl.failure import Failure
+
+# The bounds of the protocol (sitemaps.org).
+MOST_URLS = 50_000
+MOST_BYTES = 50 << 20
+# An index of indexes of indexes is a loop.
+DEEPEST = 3
+_LONGEST = 4000
+
+
+@dataclass
+class Sitemap:
+    """What a sitemap names; `log` tells what was left out of it."""
+
+    pages: list[str] = field(default_factory=list)
+    sitemaps: list[str] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+
+
+def read_sitemap(body: bytes) -> Sitemap:
+    """Read a sitemap; raises `Failure` where it is none."""
+    if body[:2] == b"\x1f\x8b":
+        body = _unpack(body)
+    start = body[:200].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not start.startswith(b"<") and b"\0" not in start:
+        return _cap(Sitemap(pages=_read_lines(body)))
+    return _cap(_Reader().read(body))
+
+
+def _unpack(body: bytes) -> bytes:
+    unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    try:
+        unpacked = unpacker.decompress(body, MOST_BYTES + 1)
+    except zlib.error as error:
+        raise Failure("invalid_sitemap", f"the sitemap cannot be unpacked: {error}") from None
+    if len(unpacked) > MOST_BYTES:
+        raise Failure("page_too_big", f"the sitemap has more than {MOST_BYTES:,} bytes")
+    return unpacked
+
+
+def _read_lines(body: bytes) -> list[str]:
+    lines = (line.strip() for line in body.decode("utf-8-sig", "replace").splitlines())
+    found = [line for line in lines if line.startswith(("http://", "https://"))]
+    if not found and body.strip():
+        raise Failure("invalid_sitemap", "the sitemap is neither XML nor a list of addresses")
+    return found
+
+
+def _cap(sitemap: Sitemap) -> Sitemap:
+    for name in ("pages", "sitemaps"):
+        found = getattr(sitemap, name)
+        if len(found) > MOST_URLS:
+            sitemap.log.append(f"{len(found) - MOST_URLS} {name} beyond the {MOST_URLS}th left out")
+            del found[MOST_URLS:]
+    return sitemap
+
+
+class _Reader:
+    """One pass over the XML, without entities of its own: they are how a bomb is written."""
+
+    def __init__(self) -> None:
+        self.found = Sitemap()
+        self.path: list[str] = []
+        self.text: list[str] | None = None
+        self.root = ""
+        self.parser = expat.ParserCreate(namespace_separator=" ")
+        self.parser.EntityDeclHandler = self.refuse_entity
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.characters
+
+    def read(self, body: bytes) -> Sitemap:
+        try:
+            self.parser.Parse(body, True)
+        except expat.ExpatError as error:
+            if not (self.found.pages or self.found.sitemaps):
+                raise Failure("invalid_sitemap", f"the sitemap is no XML: {error}") from None
+            self.found.log.append(f"the sitemap breaks off: {error}")
+        if self.root not in ("urlset", "sitemapindex", "rss", "feed", "RDF"):
+            raise Failure("invalid_sitemap", f"<{self.root}> is not the root of a sitemap")
+        return self.found
+
+    def refuse_entity(self, *declared: object) -> None:
+        raise Failure("invalid_sitemap", "the sitemap declares entities, which are not read")
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        local = name.rpartition(" ")[2]
+        self.root = self.root or local
+        self.path.append(local)
+        if len(self.path) > 50:
+            raise Failure("invalid_sitemap", "the sitemap is nested too deeply")
+        if self.path[-2:] in (["url", "loc"], ["sitemap", "loc"], ["item", "link"]):
+            self.text = []
+        elif self.path[-2:] == ["entry", "link"] and "href" in attributes:
+            self.found.pages.append(attributes["href"])
+
+    def characters(self, data: str) -> None:
+        if self.text is not None and sum(map(len, self.text)) < _LONGEST:
+            self.text.append(data)
+
+    def end(self, name: str) -> None:
+        if self.text is not None:
+            url = "".join(self.text).strip()
+            goal = self.found.sitemaps if self.path[-2] == "sitemap" else self.found.pages
+            if url and len(url) < _LONGEST:
+                goal.append(url)
+            self.text = None
+        self.path.pop()
