@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -20,12 +20,19 @@ from svc_notebook.bulk.options import IfExists, Options, RowOptions
 from svc_notebook.bulk.parts import find_parts
 from svc_notebook.bulk.plan import Plan, Prepared, prepare
 from svc_notebook.bulk.records import Rows, refuse_early
-from svc_notebook.bulk.replacing import check_share, check_target, describe_first, move_over
+from svc_notebook.bulk.replacing import (
+    check_share,
+    check_target,
+    delete_for_good,
+    describe_first,
+    move_over,
+)
 from svc_notebook.bulk.result import Ledger, LoadResult
 from svc_notebook.bulk.sending import Lanes, send_batches
 from svc_notebook.bulk.source import Source
+from svc_notebook.bulk.verifying import still_holds
 from svc_notebook.bulk.verifying import verify as read_back
-from svc_notebook.client.flows import copy_around, count_records, drop, name_scratch
+from svc_notebook.client.flows import copy_around, drop, name_scratch
 from svc_notebook.client.waiting import wait
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, Stopped, SvcError, TaskFailed
 
@@ -224,7 +231,7 @@ class _Run:
 
     async def _clear_away(self, target: str) -> None:
         try:
-            await self._client.delete_index(target)
+            await delete_for_good(self._client, target)
         except SvcError:
             return  # what went wrong before is what there is to tell; the next load drops it
         if self._checkpoint:
@@ -263,7 +270,6 @@ class _Run:
         """Go on where an earlier load broke off, or clear away what it left; name the target."""
         earlier = checkpoint.target
         if resume and earlier and checkpoint.entries and await self._is_there(checkpoint, earlier):
-            self._again = True
             return earlier
         if earlier and earlier not in (target, self.ledger.index):
             await drop(self._client, earlier)
@@ -275,17 +281,15 @@ class _Run:
         return target
 
     async def _is_there(self, checkpoint: Checkpoint, target: str) -> bool:
-        """Enter what was acknowledged, and see that it was not deleted meanwhile."""
+        """Enter what was acknowledged, and see that it is still there, as it was sent."""
         for entry in checkpoint.entries:
             self.ledger.enter(entry.task, entry.rows)
         await self._publish(target)
-        try:
-            held = await count_records(self._client, target)
-        except KeyRefused:
-            held = 1
-        if self._prepared.options.action == "replace" and not held:
-            self.ledger.rows_of.clear()
-            return False
+        self._again = True
+        with suppress(KeyRefused):
+            if not await still_holds(self._client, target, self._prepared, self._settled()):
+                self.ledger.rows_of.clear()
+                return False
         self.ledger.resumed = self.ledger.sent
         return True
 

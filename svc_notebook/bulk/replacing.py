@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from svc_notebook.bulk.options import IfExists
@@ -48,6 +49,15 @@ def describe_first(plan: Plan) -> str:
     first = plan.rejected.iloc[0]
     of = f", column `{first['column']}`" if isinstance(first["column"], str) else ""
     return f"row {first['row']}{of} {first['reason']}"
+
+
+async def delete_for_good(client: AsyncClient, target: str) -> None:
+    """Delete an index, once more where a batch that was on its way made it anew."""
+    for pause in (0.02, 0.1, 0.3):
+        await client.wait(dict(await client.delete_index(target)), index=target)
+        await asyncio.sleep(pause)
+        if not await count_records(client, target):
+            return
 
 
 async def move_over(client: AsyncClient, target: str, index: str, rows: int) -> None:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pandas as pd
 
-from svc_notebook.bulk.batches import pack_batches
-from svc_notebook.bulk.options import Action
+from svc_notebook.bulk.batches import Span, pack_batches
+from svc_notebook.bulk.options import Action, Options
 from svc_notebook.bulk.plan import Prepared
+from svc_notebook.errors import NotFound
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
@@ -29,18 +30,55 @@ async def verify(client: AsyncClient, index: str, prepared: Prepared) -> pd.Data
 
     The source is read once more, and a thousand records are held at a time.
     """
-    options = prepared.options
-    check = CHECKS[options.action]
-    if options.operations or options.duplicates == "keep":
-        check = _check_presence  # what is stored depends on what was before
+    check = _check_of(prepared.options)
     wrong: list[tuple[str, str]] = []
     sent = _records(prepared)
     while records := await prepared.table.db.in_thread(lambda: list(islice(sent, AT_ONCE))):
-        found = await client.get_objects(
-            [{"indexName": index, "objectID": record["objectID"]} for record in records]
-        )
-        wrong += await asyncio.to_thread(_faults, check, records, found["results"])
+        stored = await _read(client, index, records)
+        wrong += await asyncio.to_thread(_faults, check, records, stored)
     return pd.DataFrame(wrong, columns=["objectID", "problem"], dtype="str")
+
+
+async def still_holds(
+    client: AsyncClient, index: str, prepared: Prepared, spans: Sequence[Span]
+) -> bool:
+    """Tell by a record of each span whether an index holds what was sent to it."""
+    sent = await prepared.table.db.in_thread(_first_records, prepared, spans)
+    try:
+        stored = await _read(client, index, sent) if sent else []
+    except NotFound:
+        stored = [None] * len(sent)
+    return not _faults(_check_of(prepared.options), sent, stored)
+
+
+def _first_records(prepared: Prepared, spans: Sequence[Span]) -> list[Record]:
+    """Write the first record of each span that was sent, of a thousand spans at the most."""
+    apart = -(-len(spans) // AT_ONCE)
+    left = {*prepared.dropped.tolist(), *prepared.repeats}
+    firsts = (next((n for n in range(*span) if n not in left), None) for span in spans[::apart])
+    wanted = sorted({first for first in firsts if first is not None})
+    table = prepared.table
+    if not wanted:
+        return []
+    numbered = f"(SELECT *, row_number() OVER () - 1 AS pos FROM {table.sql})"
+    query = f"SELECT {prepared.step} FROM {numbered} WHERE list_contains({wanted}, pos)"
+    return [msgspec.json.decode(step[1:])["body"] for (step,) in table.db.rows(query)]
+
+
+async def _read(
+    client: AsyncClient, index: str, records: Sequence[Record]
+) -> Sequence[Record | None]:
+    """Read what is stored of these records, in their order."""
+    asked: Any = [{"indexName": index, "objectID": record["objectID"]} for record in records]
+    found: Any = await client.get_objects(asked)
+    results: Sequence[Record | None] = found["results"]
+    return results
+
+
+def _check_of(options: Options) -> Check:
+    if options.operations or options.duplicates == "keep":
+        return _check_presence  # what is stored depends on what was before
+    return CHECKS[options.action]
 
 
 def _records(prepared: Prepared) -> Iterator[Record]:

@@ -124,6 +124,29 @@ def test_an_index_that_was_deleted_meanwhile_gets_all_rows_again(
     assert "all rows were sent" in result.plan.notes[-1]
 
 
+@pytest.mark.parametrize("choice", ["append", "replace", "merge"])
+@pytest.mark.parametrize("ids", [range(1000), range(90_000, 91_000)], ids=["same", "other"])
+def test_an_index_that_was_cleared_and_filled_meanwhile_gets_all_rows_again(
+    service: Running, client: Client, index: str, path: Path, choice: str, ids: range
+) -> None:
+    load(client, table(path.with_name("old.csv"), 50, "old"), index)
+    break_off(service, 7, path, index, if_exists=choice)
+    for name in names(client, index):
+        client.wait(dict(client.clear_objects(name)), index=name)
+        others = [{"objectID": f"{n:05d}", "title": "another"} for n in ids]
+        steps: Any = [{"action": "addObject", "body": each} for each in others]
+        client.wait(dict(client.batch(name, steps)), index=name)
+
+    result = load(client, path, index, if_exists=choice, resume=True)
+
+    found = titles(client, index)
+    assert result.resumed == 0
+    assert {name: found[name] for name in map("{:05d}".format, range(ROWS))} == {
+        f"{n:05d}": f"film {n}" for n in range(ROWS)
+    }
+    assert "all rows were sent" in result.plan.notes[-1]
+
+
 def test_a_replacement_killed_when_it_was_done_is_made_again(
     client: Client, index: str, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
