@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from svc_notebook.tuning import aio as aio
+    from svc_notebook.tuning import clicks as clicks
     from svc_notebook.tuning.agreeing import agreement as agreement
     from svc_notebook.tuning.agreeing import next_to_judge as next_to_judge
     from svc_notebook.tuning.blocking import apply as apply
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.blocking import restore as restore
     from svc_notebook.tuning.blocking import run as run
     from svc_notebook.tuning.blocking import scratches as scratches
+    from svc_notebook.tuning.blocking import search as search
     from svc_notebook.tuning.blocking import snapshot as snapshot
     from svc_notebook.tuning.blocking import undo as undo
     from svc_notebook.tuning.comparing import Comparison as Comparison
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.scores import summary as summary
     from svc_notebook.tuning.scratching import Scratch as Scratch
     from svc_notebook.tuning.scratching import scratch as scratch
+    from svc_notebook.tuning.searching import plan_search as plan_search
     from svc_notebook.tuning.snapshots import Snapshot as Snapshot
     from svc_notebook.tuning.snapshots import read_snapshot as read_snapshot
     from svc_notebook.tuning.tables import check_judgments as check_judgments
@@ -52,7 +55,7 @@ _HOMES = {
     "svc_notebook.tuning.agreeing": ("agreement", "next_to_judge"),
     "svc_notebook.tuning.blocking": (
         "apply", "diff", "drop_scratches", "history", "impact", "measure", "missing", "restore",
-        "run", "scratches", "snapshot", "undo",
+        "run", "scratches", "search", "snapshot", "undo",
     ),
     "svc_notebook.tuning.comparing": ("Comparison", "compare"),
     "svc_notebook.tuning.explaining": ("explain",),
@@ -63,10 +66,11 @@ _HOMES = {
     ),
     "svc_notebook.tuning.scores": ("evaluate", "summary"),
     "svc_notebook.tuning.scratching": ("Scratch", "scratch"),
+    "svc_notebook.tuning.searching": ("plan_search",),
     "svc_notebook.tuning.snapshots": ("Snapshot", "read_snapshot"),
     "svc_notebook.tuning.tables": ("check_judgments", "check_queries", "check_runs"),
 }  # fmt: skip
-_MODULES = ("aio",)
+_MODULES = ("aio", "clicks")
 # By string, for editors stand above: the judgment editor as people look for it here.
 _FACES = {"judge": ("svc_notebook.editors", "judgments")}
 

@@ -1,0 +1,88 @@
+"""What a logged search asked: its query, and all that it filtered by as one text.
+
+The same words under other filters are another query, so filters that come as lists
+(`facetFilters`, `numericFilters`, `tagFilters`) are written as `filters` has them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+from urllib.parse import parse_qsl
+
+
+@lru_cache(10_000)
+def read_asked(params: str) -> tuple[str, str]:
+    """Return the query and the filters of a search's parameters, URL-encoded as the logs have them.
+
+    A list that was cut off, as long parameters are in logs, is left out.
+    """
+    given = dict(parse_qsl(params, keep_blank_values=True))
+    return given.get("query", ""), join_filters(given)
+
+
+def join_filters(params: Mapping[str, Any]) -> str:
+    """Write all that a search filters by as one text for `filters`."""
+    own = str(params.get("filters") or "")
+    lists = [
+        group
+        for name, write in WRITERS.items()
+        for group in _groups(params.get(name), write)
+    ]  # fmt: skip
+    if own and lists:
+        own = own if _is_simple(own) else f"({own})"
+    return " AND ".join([*([own] if own else []), *lists])
+
+
+def _is_simple(filters: str) -> bool:
+    """Whether a text can stand beside an AND as it is."""
+    return " OR " not in filters
+
+
+def _groups(given: Any, write: Callable[[str], str]) -> list[str]:
+    """Write each entry of a list; a list among them is one of alternatives."""
+    return [_group(entry, write) for entry in _entries(given) if entry]
+
+
+def _entries(given: Any) -> list[Any]:
+    if not isinstance(given, str):
+        return list(given or ())
+    if not given.startswith("["):
+        return [part for part in given.split(",") if part]
+    try:
+        return list(json.loads(given))
+    except ValueError:
+        return []
+
+
+def _group(entry: Any, write: Callable[[str], str]) -> str:
+    if isinstance(entry, str):
+        return write(entry)
+    alternatives = [write(one) for one in entry if isinstance(one, str)]
+    text = " OR ".join(alternatives)
+    return f"({text})" if len(alternatives) > 1 else text
+
+
+def _write_facet(entry: str) -> str:
+    name, _, value = entry.partition(":")
+    if value.startswith("-"):
+        return f"NOT {name}:{_quote(value[1:])}"
+    return f"{name}:{_quote(value.removeprefix(chr(92)))}"
+
+
+def _write_tag(entry: str) -> str:
+    return f"NOT _tags:{_quote(entry[1:])}" if entry.startswith("-") else f"_tags:{_quote(entry)}"
+
+
+def _quote(value: str) -> str:
+    mark = "'" if '"' in value else '"'
+    return f"{mark}{value}{mark}"
+
+
+WRITERS: dict[str, Callable[[str], str]] = {
+    "facetFilters": _write_facet,
+    "numericFilters": str,
+    "tagFilters": _write_tag,
+}

@@ -1,0 +1,84 @@
+"""The position-based model, fitted by expectation maximization."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svc_notebook.errors import BadInput
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.intp]
+ROUNDS, CLOSE = 2000, 1e-7
+
+
+@dataclass(frozen=True)
+class Examination:
+    """How attractive each pair is, and how much each position is looked at."""
+
+    attractive: Floats
+    places: Whole
+    examined: Floats
+    rounds: int
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """What was shown of a pair at a position, added up: nothing else tells impressions apart."""
+
+    pair: Whole
+    place: Whole
+    shown: Floats
+    clicked: Floats
+
+
+def fit_examination(
+    pair: Whole, position: Whole, shown: Floats, clicked: Floats, pairs: int, prior: float
+) -> Examination:
+    """Fit P(click) = attractiveness of the pair · examination of the position.
+
+    Raises `BadInput` where nothing was shown at two positions: then any share of the two would fit.
+    """
+    places, place = np.unique(position, return_inverse=True)
+    cells = _add_up(pair, place, shown, clicked, len(places))
+    if len(places) > 1 and len(np.unique(cells.pair)) == len(cells.pair):
+        raise BadInput(
+            "every hit was always shown at one position, so that the model pbm cannot tell a good "
+            "hit from a good place; take coec or ctr, or let ranks vary"
+        )
+    attractive, examined = np.full(pairs, 0.5), np.full(len(places), 0.5)
+    rounds, moved = 0, 1.0
+    while rounds < ROUNDS and moved > CLOSE:
+        before = examined
+        attractive, examined = _improve(cells, attractive, examined, pairs, prior)
+        rounds, moved = rounds + 1, np.abs(examined - before).max(initial=0)
+    most = examined.max(initial=0) or 1.0
+    return Examination(attractive * most, places, examined / most, rounds)
+
+
+def _add_up(pair: Whole, place: Whole, shown: Floats, clicked: Floats, places: int) -> _Cells:
+    keys, at = np.unique(pair * places + place, return_inverse=True)
+    return _Cells(keys // places, keys % places, sum_by(at, shown), sum_by(at, clicked))
+
+
+def _improve(
+    cells: _Cells, attractive: Floats, examined: Floats, pairs: int, prior: float
+) -> tuple[Floats, Floats]:
+    """One round: what was probably attractive and looked at, given the clicks; then the shares."""
+    a, e = attractive[cells.pair], examined[cells.place]
+    missed = cells.shown - cells.clicked
+    unclicked = np.maximum(1 - a * e, 1e-12)
+    attracted = cells.clicked + missed * a * (1 - e) / unclicked
+    looked = cells.clicked + missed * e * (1 - a) / unclicked
+    n = sum_by(cells.pair, cells.shown, pairs) + prior
+    good = sum_by(cells.pair, attracted, pairs) + prior / 2
+    seen = sum_by(cells.place, cells.shown, len(examined))
+    sight = sum_by(cells.place, looked, len(examined))
+    return good / np.maximum(n, 1e-12), sight / np.maximum(seen, 1e-12)
+
+
+def sum_by(at: Whole, values: Floats, size: int = 0) -> Floats:
+    """Sum values over the rows of each number."""
+    return np.bincount(at, values, minlength=size).astype(np.float64)
