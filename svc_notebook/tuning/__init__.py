@@ -38,6 +38,11 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.plots import plot_judged as plot_judged
     from svc_notebook.tuning.plots import plot_tops as plot_tops
     from svc_notebook.tuning.plots import plot_variants as plot_variants
+    from svc_notebook.tuning.sampling import count_queries as count_queries
+    from svc_notebook.tuning.sampling import no_results as no_results
+    from svc_notebook.tuning.sampling import sample_queries as sample_queries
+    from svc_notebook.tuning.sampling import split as split
+    from svc_notebook.tuning.sampling import zero_shares as zero_shares
     from svc_notebook.tuning.scores import evaluate as evaluate
     from svc_notebook.tuning.scores import summary as summary
     from svc_notebook.tuning.scratching import Scratch as Scratch
@@ -63,6 +68,9 @@ _HOMES = {
     "svc_notebook.tuning.plots": (
         "plot_confusion", "plot_deltas", "plot_density", "plot_grades", "plot_judged",
         "plot_tops", "plot_variants",
+    ),
+    "svc_notebook.tuning.sampling": (
+        "count_queries", "no_results", "sample_queries", "split", "zero_shares",
     ),
     "svc_notebook.tuning.scores": ("evaluate", "summary"),
     "svc_notebook.tuning.scratching": ("Scratch", "scratch"),

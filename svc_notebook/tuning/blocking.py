@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from pandas import DataFrame
 
@@ -11,6 +13,7 @@ from svc_notebook.client import Progress
 from svc_notebook.client.twins import behind_bar, blocking
 from svc_notebook.session.clients import AnyClient
 from svc_notebook.tuning import aio
+from svc_notebook.tuning.found import Search
 from svc_notebook.tuning.scores import METRICS, Unjudged
 from svc_notebook.tuning.tables import Queries, Table
 
@@ -73,6 +76,43 @@ def measure(
         lambda tell: aio.measure(
             index, judgments, metrics, queries=queries, params=params, k=k, name=name,
             unjudged=unjudged, gains=gains, relevant=relevant, client=client, on_progress=tell,
+        ),
+        Progress(unit="searches", label=index, shown=progress),
+    )  # fmt: skip
+
+
+def search(
+    index: str,
+    space: Mapping[str, Sequence[Any]],
+    queries: Queries | None = None,
+    judgments: Table | None = None,
+    sampler: str = "grid",
+    *,
+    metric: str = "ndcg@10",
+    budget: int | None = None,
+    holdout: float = 0.3,
+    best: int = 3,
+    k: int = 10,
+    seed: int = 0,
+    notes: str | Path | None = None,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> Search:
+    """Look for better settings, synonyms or rules among those of a space; nothing is saved.
+
+    `space` names values to choose from, `{"ignorePlurals": [False, ["en"]]}`; what parameters of a
+    search can say is tried by them, the rest on one scratch copy. `sampler` is `grid`, `random`,
+    `halving` or `coordinate`; `budget` is how many searches it may take at the most, which
+    `plan_search` tells beforehand. Only the tune queries choose: those marked in `split`, else all
+    but the share `holdout` of them; the `best` few are then held against the rest. With `notes`, a
+    file, a search that was stopped goes on where it was. `options` are those of `evaluate`.
+    """
+    return behind_bar(
+        lambda tell: aio.search(
+            index, space, queries, judgments, sampler, metric=metric, budget=budget,
+            holdout=holdout, best=best, k=k, seed=seed, notes=notes, client=client,
+            on_progress=tell, **options,
         ),
         Progress(unit="searches", label=index, shown=progress),
     )  # fmt: skip
