@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.extracting.charset import decode
 from svc_notebook.service.crawl.extracting.links import Link, absolute, base_of, read_links
+from svc_notebook.service.crawl.extracting.mail import read_mail
+from svc_notebook.service.crawl.extracting.office import read_office
 from svc_notebook.service.crawl.extracting.page import Page, Unreadable, file_type
+from svc_notebook.service.crawl.extracting.pdf import read_pdf
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
@@ -60,11 +63,25 @@ class Document:
 
 
 def read_document(page: Page) -> Document:
-    """Read a page of any kind that is known; raises Unreadable."""
+    """Read a page of any kind that is known; raises Unreadable.
+
+    Pages may be made to take minutes or gigabytes: `Extractors.read` does the same in a process
+    that may be killed.
+    """
     kind = file_type(page.content_type, page.url)
-    if kind != "html":
-        raise Unreadable(f"{page.content_type} cannot be read", reason="unsupported_file_type")
-    return from_html(page, kind, decode(page.body, page.content_type))
+    if kind == "html":
+        return from_html(page, kind, decode(page.body, page.content_type))
+    if kind is None:
+        text = f"files of the type {page.content_type or 'unknown'} cannot be read"
+        raise Unreadable(text, reason="unsupported_file_type")
+    return from_html(page, kind, READERS[kind](page.body))
+
+
+READERS: dict[str, Callable[[bytes], str]] = {
+    "pdf": read_pdf,
+    "email": read_mail,
+    **dict.fromkeys(("doc", "odp", "ods", "odt", "ppt", "xls"), read_office),
+}
 
 
 def from_html(page: Page, kind: str, html: str) -> Document:

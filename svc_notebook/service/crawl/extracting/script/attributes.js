@@ -2,8 +2,8 @@
 
 import { hasWord } from "./matching.js";
 import { Query } from "./query.js";
+import { readable } from "./texts.js";
 import { isElement, textOf, touch } from "./tree.js";
-import { Url } from "./urls.js";
 import { innerHtml, outerHtml } from "./writing.js";
 
 const BOOLEAN = /^(?:autofocus|autoplay|async|checked|controls|defer|disabled|hidden|loop|multiple|open|readonly|required|scoped|selected)$/i;
@@ -34,32 +34,17 @@ function setAttribute(element, name, value) {
   else element.attribs[name] = String(value);
 }
 
-/** @type {Record<string, (element: any, $: any) => any>} */
+/** @type {Record<string, (element: any) => any>} */
 const PROPERTIES = {
   tagName: (element) => element.name.toUpperCase(),
   nodeName: (element) => element.name.toUpperCase(),
   outerHTML: outerHtml,
   innerHTML: innerHtml,
   textContent: textOf,
-  innerText: (element) => textOf(element),
+  innerText: readable,
   className: (element) => element.attribs.class ?? "",
   style: (element) => readStyle(element.attribs.style),
-  href: resolved("href"),
-  src: resolved("src"),
 };
-
-/** @param {string} name @returns {(element: any, $: any) => any} */
-function resolved(name) {
-  return (element, $) => {
-    const written = element.attribs[name];
-    if (written === undefined || !$.baseURI) return written;
-    try {
-      return new Url(written, $.baseURI).href;
-    } catch {
-      return written;
-    }
-  };
-}
 
 /** @param {string} [style] @returns {Record<string, string>} */
 function readStyle(style = "") {
@@ -162,7 +147,7 @@ Object.assign(Query.prototype, {
     }
     const element = this[0];
     if (!isElement(element)) return element?.[name];
-    if (Object.hasOwn(PROPERTIES, name)) return PROPERTIES[name](element, this.$);
+    if (Object.hasOwn(PROPERTIES, name)) return PROPERTIES[name](element);
     if (BOOLEAN.test(name)) return name in element.attribs;
     return /** @type {any} */ (element)[name] ?? getAttribute(element, name);
   },
@@ -194,7 +179,7 @@ Object.assign(Query.prototype, {
   addClass(names) { return changeClasses(this, names, (present, given) => [...present, ...given]); },
   /** @this {any} @param {any} [names] */
   removeClass(names) {
-    if (names === undefined) return this.removeAttr("class");
+    if (names === undefined) return this.attr("class", "");
     return changeClasses(this, names, (present, given) => present.filter((word) => !given.includes(word)));
   },
   /** @this {any} @param {any} names @param {boolean} [on] */

@@ -52,4 +52,4 @@ const WRITTEN = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\u00a0
 export const escapeText = (text) => text.replace(/[&<>\u00a0]/g, (sign) => WRITTEN[sign]);
 
 /** @param {string} text */
-export const escapeAttribute = (text) => text.replace(/[&"\u00a0]/g, (sign) => WRITTEN[sign]);
+export const escapeAttribute = (text) => text.replace(/[&<>"\u00a0]/g, (sign) => WRITTEN[sign]);

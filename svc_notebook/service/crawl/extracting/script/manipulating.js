@@ -15,13 +15,14 @@ function material(what, fresh) {
 }
 
 /** A method that puts content somewhere about each node; the last place takes the nodes themselves.
- * @param {(node: any, nodes: any[]) => void} put */
-const placing = (put) => function (/** @type {any[]} */ ...given) {
+ * @param {(node: any, nodes: any[]) => void} put @param {(node: any) => any} [read] what a function
+ * that gives the content is told */
+const placing = (put, read = innerHtml) => function (/** @type {any[]} */ ...given) {
   // @ts-expect-error `this` is the list that the method is called on
   const query = /** @type {any} */ (this);
   const last = query.length - 1;
   query.toArray().forEach((/** @type {any} */ node, /** @type {number} */ at) => {
-    const what = typeof given[0] === "function" ? given[0].call(node, at, innerHtml(node)) : given;
+    const what = typeof given[0] === "function" ? given[0].call(node, at, read(node)) : given;
     put(node, material(what, at < last));
   });
   return query;
@@ -97,7 +98,7 @@ Object.assign(Query.prototype, {
   prepend: placing((node, nodes) => within(node, nodes, true)),
   before: placing((node, nodes) => beside(node, nodes, 0)),
   after: placing((node, nodes) => beside(node, nodes, 1)),
-  replaceWith: placing(replace),
+  replaceWith: placing(replace, (node) => node),
   appendTo: placed("append"),
   prependTo: placed("prepend"),
   insertBefore: placed("before"),

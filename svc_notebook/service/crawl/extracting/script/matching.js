@@ -374,7 +374,7 @@ const SIMPLE = {
   "last-of-type": (node) => aloneOfType(node, after),
   "only-of-type": (node) => aloneOfType(node, before) && aloneOfType(node, after),
   root: (node) => isTop(node) && !before(node),
-  empty: (node) => !node.children.some((/** @type {any} */ child) => isElement(child) || child.data),
+  empty: (node) => !node.children.some((/** @type {any} */ child) => isElement(child) || child.type === "text"),
   parent: (node) => node.children.some((/** @type {any} */ child) => isElement(child) || child.type === "text"),
   disabled: isDisabled,
   enabled: (node) => FIELDS.has(node.name) && !isDisabled(node),

@@ -104,7 +104,7 @@ class Parser {
     if (!this.balanced) this.imply(name);
     const element = new Element(name, attribs);
     append(this.open, element);
-    if (VOID.has(name)) return;
+    if (VOID.has(name) && !this.filled(name)) return;
     if (RAW.has(name) || (!this.balanced && RCDATA.has(name))) this.raw(element);
     else if (!selfClosed || !this.foreign(name)) this.open = element;
   }
@@ -143,6 +143,12 @@ class Parser {
     return false;
   }
 
+  /** Whether an element that is empty in HTML is another thing, in a drawing or formula.
+   * @param {string} name */
+  filled(name) {
+    return this.balanced && this.foreign(name) && this.html.includes(`</${name}>`, this.at);
+  }
+
   /** Take a text up to the end tag of its element. @param {Element} element */
   raw(element) {
     const { name } = element;
@@ -178,7 +184,9 @@ class Parser {
       else if (hidden === 2) hidden = 1;
       else return mark.index;
     }
-    return this.html.length;
+    // One that hides its own end goes on to the end of the page, where its end was written for it.
+    const last = this.html.lastIndexOf("</script>");
+    return this.balanced && last >= this.at ? last : this.html.length;
   }
 
   end() {
@@ -203,7 +211,7 @@ class Parser {
     }
     const close = html.indexOf(">", at);
     const said = html.slice(at + 1, close < 0 ? html.length : close);
-    const directive = /^!doctype\b/i.test(said);
+    const directive = /^(?:!doctype\b|\?)/i.test(said);
     append(this.open, new Leaf(directive ? "directive" : "comment", said));
     this.at = close < 0 ? html.length : close + 1;
   }

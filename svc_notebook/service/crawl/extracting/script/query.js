@@ -1,7 +1,7 @@
 // `$` and what it finds: a list of nodes with Cheerio's methods, which other modules add to it.
 
 import { filter, select } from "./matching.js";
-import { parsePage, parsePiece } from "./parsing.js";
+import { parsePiece } from "./parsing.js";
 import { Node, contains, inOrder, isBranch, isElement, makeRoot, textOf, append } from "./tree.js";
 import { outerHtml } from "./writing.js";
 
@@ -41,24 +41,19 @@ function hide(object, name) {
   Object.defineProperty(object, name, { enumerable: false });
 }
 
-/** Make the `$` of a page. @param {string} html as Python's parser wrote it out
- * @param {string} [address] what `prop("href")` is relative to */
-export const loadPage = (html, address) => load(parsePage(html), address);
-
-/** @param {any} root @param {string} [address] @returns {any} */
-export function load(root, address) {
+/** Make the `$` of a page. @param {any} root @returns {any} */
+export function load(root) {
   /** @param {any} [selector] @param {any} [context] @param {any} [within] */
   const $ = (selector, context, within) => find($, selector, context, within);
   $.fn = Query.prototype;
   $._root = root;
-  $.baseURI = address;
   $.root = () => new Query($, [root]);
   $.html = (/** @type {any} */ what) => nodesOf($, what ?? root).map(outerHtml).join("");
   $.xml = $.html;
   $.text = (/** @type {any} */ what) => nodesOf($, what ?? root).map(textOf).join("");
   $.contains = contains;
   $.merge = merge;
-  $.load = (/** @type {any} */ html) => load(wholePage(html), address);
+  $.load = (/** @type {any} */ html) => load(wholePage(html));
   $.parseHTML = (/** @type {any} */ html) => (html ? pieces(html) : null);
   $.extract = (/** @type {any} */ map) => /** @type {any} */ ($.root()).extract(map);
   return $;

@@ -26,7 +26,7 @@ export function runExtractor(extractor, html, said) {
   run(said, (facts) => {
     const { fileType, contentLength } = facts;
     const url = new Url(facts.url);
-    const $ = load(parsePage(html), facts.url);
+    const $ = load(parsePage(html));
     const page = { $, url, fileType, contentLength };
     return extractor({ ...page, dataSources: facts.sources, helpers: makeHelpers(page) });
   }, recordsOf);
@@ -35,7 +35,7 @@ export function runExtractor(extractor, html, said) {
 /** Call a link extractor with a page. @param {any} extractor @param {string} html @param {string} said */
 export function runLinks(extractor, html, said) {
   run(said, (facts) => extractor({
-    $: load(parsePage(html), facts.url),
+    $: load(parsePage(html)),
     url: new Url(facts.url),
     fileType: facts.fileType,
     contentLength: facts.contentLength,

@@ -12,7 +12,7 @@ export function outerHtml(node) {
   if (!isElement(node)) return innerHtml(node);
   let tag = `<${node.name}`;
   for (const name in node.attribs) tag += ` ${name}="${escapeAttribute(node.attribs[name])}"`;
-  return VOID.has(node.name) ? `${tag}>` : `${tag}>${innerHtml(node)}</${node.name}>`;
+  return VOID.has(node.name) && !node.children.length ? `${tag}>` : `${tag}>${innerHtml(node)}</${node.name}>`;
 }
 
 /** What stands within a node, as HTML. @param {any} node @returns {string} */
