@@ -56,6 +56,14 @@ class Crawlers:
         """Leave crawls as they are; they go on at the next start."""
         self._crew.stop()
 
+    def wake(self) -> None:
+        """Look at once whether a schedule's time has come."""
+        self._crew.call()
+
+    def is_idle(self) -> bool:
+        """Whether no crawler is at work just now."""
+        return not self._crew.jobs
+
     def all(self) -> list[Crawler]:
         """Every crawler, in the order they were made."""
         return read_crawlers(self._parts.store)
@@ -158,7 +166,7 @@ class Crawlers:
         """How the URLs of the last crawl ended, those of most first."""
         crawl = last_crawl(self._parts.store, self.find(id).number)
         rows = self._parts.store.read(
-            "SELECT reason, status, category, readable, count(*) FROM crawl_urls "
+            "SELECT reason, status, category, min(readable), count(*) FROM crawl_urls "
             "WHERE crawl = ? AND status IS NOT NULL AND (kind = 'page' OR status = 'FAILED') "
             "GROUP BY reason, status, category ORDER BY count(*) DESC, reason",
             crawl.id if crawl else 0,

@@ -39,7 +39,7 @@ class Crew:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._jobs: dict[Errand, Job] = {}
+        self.jobs: dict[Errand, Job] = {}
         self._called = asyncio.Event()
         self._stopping = asyncio.Event()
         self._ready = threading.Event()
@@ -89,7 +89,8 @@ class Crew:
         await self._end_jobs()
 
     async def _end_jobs(self) -> None:
-        for job in self._jobs.values():
+        self._parts.engines.close()
+        for job in self.jobs.values():
             job.stopped.set()
         left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         if left:
@@ -114,14 +115,15 @@ class Crew:
         for crawler in late:
             begin_reindex(self._parts, crawler)
         errands = dict(self._errands(read_crawlers(self._parts.store) if late else crawlers))
-        for name, job in self._jobs.items():
+        for name, job in self.jobs.items():
             if name not in errands:
                 job.stopped.set()
         for name, work in errands.items():
-            if name not in self._jobs:
+            if name not in self.jobs:
                 self._begin(name, work)
         if crawlers and self._sweep():
             return 0.1
+        self._parts.engines.tidy()
         waits = [one.due - now for one in crawlers if one.due and one.running and not one.blocked]
         return max(0.05, min([LONGEST, *(wait for wait in waits if wait > 0)]))
 
@@ -150,10 +152,10 @@ class Crew:
                     traceback.print_exc(file=sys.stderr)
                     await asyncio.sleep(1)
             finally:
-                self._jobs.pop(name, None)
+                self.jobs.pop(name, None)
                 self._called.set()
 
-        self._jobs[name] = Job(self._loop.create_task(do()), stopped)
+        self.jobs[name] = Job(self._loop.create_task(do()), stopped)
 
     def _sweep(self) -> bool:
         """Throw away some of what no crawl needs; tells whether more is left."""

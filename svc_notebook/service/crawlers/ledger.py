@@ -16,7 +16,7 @@ import msgspec
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawlers.crawl import Crawl, aside, insert_crawl, is_running, last_crawl
 from svc_notebook.service.crawlers.crawler import Config, Crawler
-from svc_notebook.service.crawlers.task import end_task, keep_urls
+from svc_notebook.service.crawlers.task import end_task, keep_urls, read_urls
 from svc_notebook.service.steps import Step, make_step, pack_steps
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks import Beside, Draft, Tasks
@@ -108,29 +108,25 @@ class TaskLedger:
         """Return the first `n` URLs that were not visited yet."""
         from svc_notebook.service.crawl.ledger import Waiting
 
-        rows = self._store.read("SELECT urls FROM crawler_tasks WHERE id = ?", self._task)
-        return [Waiting(url, seed=True) for url in _urls(rows)[:n]]
+        return [Waiting(url, seed=True) for url in read_urls(self._store, self._task).left[:n]]
 
     def add(self, found: Iterable[Waiting], *, limit: int | None = None) -> None:
-        """Queue nothing: a task has the URLs it was given, and no others."""
+        """Queue nothing: a task has the URLs it was given, and those they redirect to."""
 
     def settle(
         self, outcomes: Sequence[Outcome], found: Iterable[Waiting], *, limit: int | None = None
     ) -> None:
-        """Keep how visits ended, with their records, as above; what was found is left."""
+        """Keep how visits ended, with their records, as above; what was found takes its turn."""
         with self._tasks.beside() as beside:
             connection = beside.connection
-            left = _urls(
-                connection.execute("SELECT urls FROM crawler_tasks WHERE id = ?", [self._task])
-            )
-            fresh = [one for one in outcomes if one.url in left]
-            crawl, home = self._home(connection)
-            for outcome in fresh:
-                self._settle(beside, crawl, outcome, live=home)
-            visited = {one.url for one in fresh}
-            remaining = [url for url in left if url not in visited]
-            if remaining:
-                keep_urls(connection, self._task, remaining, 0)
+            urls = read_urls(connection, self._task)
+            crawl, live = self._home(connection)
+            for outcome in outcomes:
+                if outcome.url in urls.left:
+                    self._settle(beside, crawl, outcome, live=live)
+            urls = urls.after([one.url for one in outcomes], [one.url for one in found])
+            if urls.left:
+                keep_urls(connection, self._task, urls)
             else:
                 end_task(connection, self._task, "done")
 
@@ -288,7 +284,3 @@ _NEW: tuple[None, Given] = (None, {})
 def _given(writes: Writes) -> str | None:
     given = {index: [step.id for step in steps] for index, steps in writes.items()}
     return msgspec.json.encode(given).decode() if given else None
-
-
-def _urls(rows: Iterable[tuple[bytes | None]]) -> list[str]:
-    return [url for (urls,) in rows if urls for url in msgspec.json.decode(urls)]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from svc_notebook.service.catalog import Catalog
+from svc_notebook.service.crawlers.engines import Engines
 from svc_notebook.service.keyring import Keyring
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks import Tasks
@@ -24,3 +25,4 @@ class Parts:
     keyring: Keyring
     allow_private: bool = False
     clock: Clock = time.time
+    engines: Engines = field(default_factory=Engines)

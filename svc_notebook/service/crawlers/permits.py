@@ -30,6 +30,7 @@ def need_crawl() -> None:
     """Raise `BadInput` where the packages that crawl are not installed."""
     try:
         import_module("svc_notebook.service.crawl.frontier")
+        import_module("svc_notebook.service.crawl.extracting.extractors").check_installed()
     except ModuleNotFoundError as error:
         raise BadInput(
             f"the local service cannot crawl without {error.name}: "
@@ -62,6 +63,14 @@ def check_config(parts: Parts, config: Config) -> None:
             raise BadInput(f"`indexName`: {index[:80]}... has more than {INDEX_NAME} characters")
     for index, settings in configuration.initial_settings.items():
         check_initial(parts, index, settings)
+    _check_functions(parts, config)
+
+
+def _check_functions(parts: Parts, config: Config) -> None:
+    from svc_notebook.service.crawl.configuration import check_functions
+
+    with parts.engines.lend() as extractors:
+        check_functions(config, extractors)
 
 
 def check_initial(parts: Parts, index: str, settings: Mapping[str, Any]) -> None:

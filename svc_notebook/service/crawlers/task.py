@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Literal
 from uuid import uuid4
 
@@ -20,15 +20,27 @@ State = Literal["pending", "blocked", "cancelled", "done"]
 KEPT = 1000
 
 
+class Urls(msgspec.Struct, frozen=True):
+    """The URLs of a task: those it has still to visit, and all it came to know."""
+
+    left: Sequence[str] = ()
+    known: Sequence[str] = ()
+
+    def after(self, visited: Collection[str], found: Sequence[str]) -> Urls:
+        """What is left after some visits, which may have found that others stand for them."""
+        new = [url for url in dict.fromkeys(found) if url not in self.known]
+        left = [url for url in (*self.left, *new) if url not in visited]
+        return Urls(left, [*self.known, *new])
+
+
 @dataclass(frozen=True)
 class Task:
-    """A task; `urls` are those it has still to visit, `writes` is the last write it came to."""
+    """A task; `writes` is the last write it came to."""
 
     id: str
     kind: Kind
     state: State
     writes: int = 0
-    urls: tuple[str, ...] = field(default=())
 
     @property
     def open(self) -> bool:
@@ -43,7 +55,7 @@ def find_task(store: Store, crawler: Crawler, id: str) -> Task:
     )
     if not rows:
         raise BadInput(f"the crawler {crawler.name} has no task {id[:80]}")
-    return _read(*rows[0])
+    return Task(*rows[0])
 
 
 def pending_urls(store: Store, crawler: Crawler) -> Task | None:
@@ -53,7 +65,7 @@ def pending_urls(store: Store, crawler: Crawler) -> Task | None:
         "WHERE crawler = ? AND kind = 'urls' AND state = 'pending' ORDER BY number LIMIT 1",
         crawler.number,
     )
-    return _read(*rows[0]) if rows else None
+    return Task(*rows[0]) if rows else None
 
 
 def count_recent(store: Store, crawler: Crawler, kind: Kind, since: float) -> int:
@@ -80,7 +92,7 @@ def insert_task(
     connection.execute(
         "INSERT INTO crawler_tasks (id, crawler, kind, time, state, urls) "
         "VALUES (?, ?, ?, ?, ?, ?)",
-        (made, crawler.number, kind, time, state, msgspec.json.encode(urls) if urls else None),
+        (made, crawler.number, kind, time, state, _pack(Urls(urls, urls)) if urls else None),
     )
     connection.execute(
         "DELETE FROM crawler_tasks WHERE crawler = ? AND state IN ('done', 'cancelled') "
@@ -98,16 +110,18 @@ def end_task(connection: sqlite3.Connection, id: str, state: State, writes: int 
     )
 
 
-def keep_urls(connection: sqlite3.Connection, id: str, left: Sequence[str], writes: int) -> None:
+def keep_urls(connection: sqlite3.Connection, id: str, urls: Urls) -> None:
     """Say which URLs a task has still to visit."""
-    connection.execute(
-        "UPDATE crawler_tasks SET urls = ?, writes = max(writes, ?) WHERE id = ?",
-        (msgspec.json.encode(left), writes, id),
-    )
+    connection.execute("UPDATE crawler_tasks SET urls = ? WHERE id = ?", (_pack(urls), id))
 
 
-COLUMNS = "id, kind, state, writes, urls"
+def read_urls(source: Store | sqlite3.Connection, id: str) -> Urls:
+    """The URLs of a task; none once it is done."""
+    sql = "SELECT urls FROM crawler_tasks WHERE id = ? AND urls IS NOT NULL"
+    rows = source.read(sql, id) if isinstance(source, Store) else source.execute(sql, [id])
+    return next((msgspec.json.decode(urls, type=Urls) for (urls,) in rows), Urls())
 
 
-def _read(id: str, kind: Kind, state: State, writes: int, urls: bytes | None) -> Task:
-    return Task(id, kind, state, writes, tuple(msgspec.json.decode(urls)) if urls else ())
+COLUMNS = "id, kind, state, writes"
+
+_pack = msgspec.json.encode

@@ -14,7 +14,7 @@ from svc_notebook.service.crawlers.crawl import Crawl
 from svc_notebook.service.crawlers.crawler import Config, Crawler, present_config
 from svc_notebook.service.crawlers.ledger import CrawlLedger, TaskLedger
 from svc_notebook.service.crawlers.parts import Parts
-from svc_notebook.service.crawlers.permits import find_fault
+from svc_notebook.service.crawlers.permits import find_fault, read_config
 from svc_notebook.service.crawlers.reindex import block, publish
 from svc_notebook.service.crawlers.task import Task, end_task
 from svc_notebook.service.store import is_storage_trouble
@@ -74,7 +74,7 @@ async def work_urls(parts: Parts, crawler: Crawler, task: Task, stopped: asyncio
 
     fault = find_fault(parts, config) or await _try(visit, stopped)
     if fault and not stopped.is_set():
-        sys.stderr.write(f"crawler {crawler.name}: {len(task.urls)} URLs not crawled: {fault}\n")
+        sys.stderr.write(f"crawler {crawler.name}: URLs were not crawled: {fault}\n")
         with parts.store.writing() as connection:
             end_task(connection, task.id, "cancelled")
 
@@ -82,17 +82,12 @@ async def work_urls(parts: Parts, crawler: Crawler, task: Task, stopped: asyncio
 @asynccontextmanager
 async def open_tools(parts: Parts, config: Config) -> AsyncIterator[Tools]:
     """Open what visits pages, and what makes records of them."""
-    from svc_notebook.service.crawl.configuration import read_configuration
-    from svc_notebook.service.crawl.extracting.extractors import Extractors
     from svc_notebook.service.crawl.fetcher import Fetcher
 
-    configuration = read_configuration(config)
-    extractors = Extractors()
-    try:
+    configuration = read_config(config)
+    with parts.engines.lend() as extractors:
         async with Fetcher(configuration, allow_private=parts.allow_private) as fetcher:
             yield configuration, fetcher, extractors
-    finally:
-        extractors.close()
 
 
 async def _try(work: Callable[[], Awaitable[None]], stopped: asyncio.Event) -> str:

@@ -14,6 +14,9 @@ import httpx
 import pytest
 
 from svc_notebook.service.app import App
+from svc_notebook.service.crawlers.crawlers import Crawlers
+from svc_notebook.service.crawlers.engines import Engines
+from svc_notebook.service.crawlers.parts import Parts
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
@@ -104,10 +107,42 @@ class Desk:
         return [item["name"] for item in items]
 
 
+class Lasting(Engines):
+    """Engines that outlive a service: starting them takes half a second."""
+
+    def close(self) -> None:
+        """Leave them as they are."""
+
+
+@pytest.fixture(scope="session")
+def engines() -> Iterator[Engines]:
+    """One pair of engines for all tests."""
+    made = Lasting()
+    yield made
+    Engines.close(made)
+
+
+class Clock:
+    """Tells the real time, until it is set forward."""
+
+    ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead
+
+
 @pytest.fixture
-def app(tmp_path: Path) -> Iterator[App]:
+def clock() -> Clock:
+    """The clock of this test's service."""
+    return Clock()
+
+
+@pytest.fixture
+def app(tmp_path: Path, engines: Engines, clock: Clock) -> Iterator[App]:
     """A service of this test's own, whose crawlers may visit this machine."""
-    inner = Service(tmp_path / "data", allow_private_crawl=True)
+    inner = Service(tmp_path / "data")
+    parts = Parts(inner.store, inner.tasks, inner.catalog, inner.keyring, True, clock, engines)
+    inner.crawlers = Crawlers(parts)
     inner.start()
     app = App(inner)
     yield app
@@ -127,6 +162,7 @@ class Site:
     def __init__(self, url: str) -> None:
         self.url = url
         self.pages: dict[str, str] = {}
+        self.redirects: dict[str, str] = {}
         self.visits: list[str] = []
         self.open = threading.Event()
         self.open.set()
@@ -138,7 +174,8 @@ class Site:
         self.pages[path] = f"<html><head><title>{name}</title></head><body>{anchors}</body></html>"
 
     def fill(self, count: int) -> None:
-        """Make a start page that links to so many others."""
+        """Make a start page that links to so many others, and no other pages."""
+        self.pages.clear()
         names = [f"/p{number}" for number in range(count - 1)]
         self.put("/", *names)
         for name in names:
@@ -154,9 +191,11 @@ def site() -> Iterator[Site]:
             made.visits.append(self.path)
             if self.path != "/robots.txt":
                 made.open.wait(20)
-            page = made.pages.get(self.path)
+            page, target = made.pages.get(self.path), made.redirects.get(self.path)
             body = (page or "gone").encode()
-            self.send_response(200 if page else 404)
+            self.send_response(302 if target else 200 if page else 404)
+            if target:
+                self.send_header("location", target)
             self.send_header("content-type", "text/html; charset=utf-8")
             self.send_header("content-length", str(len(body)))
             self.end_headers()

@@ -1,0 +1,232 @@
+"""A whole crawl: what it puts in place of what was live, and what keeps it from that."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from tests.service.crawlers.conftest import Desk, Site, configuration
+
+RIGHTS = ["addObject", "deleteObject", "deleteIndex", "settings", "editSettings"]
+
+
+@pytest.fixture
+def crawler(desk: Desk, site: Site) -> str:
+    """A crawler of a site of ten pages."""
+    site.fill(10)
+    return desk.make(configuration(site.url))
+
+
+def checks(**limits: Any) -> dict[str, Any]:
+    return {"safetyChecks": {"beforeIndexPublishing": limits}}
+
+
+def test_every_page_becomes_a_record(desk: Desk, site: Site, crawler: str) -> None:
+    site.put("/p0", "/missing", "/")
+
+    desk.do(crawler, "reindex")
+
+    state = desk.state(crawler)
+    assert desk.titles() == sorted(site.pages)
+    assert desk.indices() == ["docs"]
+    assert desk.ends(crawler) == {"success": 10, "http_404": 1}
+    assert (state["running"], state["reindexing"], state["blocked"]) == (True, False, False)
+    assert state["lastReindexStartedAt"] < state["lastReindexEndedAt"]
+
+
+def test_settings_are_given_once_and_then_kept(desk: Desk, site: Site) -> None:
+    site.fill(4)
+    initial = {"initialIndexSettings": {"docs": {"searchableAttributes": ["title"]}}}
+    crawler = desk.make(configuration(site.url, indexPrefix="site_", **initial))
+    desk.do(crawler, "reindex")
+    first = desk.inside.call("GET", "/1/indexes/site_docs/settings").json()
+
+    site.open.clear()
+    task = desk.ask("POST", f"{crawler}/reindex")["taskId"]
+    change = {"customRanking": ["desc(links)"], "searchableAttributes": ["title", "links"]}
+    desk.inside.call("PUT", "/1/indexes/site_docs/settings", change)
+    synonym = {"objectID": "s", "type": "synonym", "synonyms": ["a", "b"]}
+    desk.inside.call("PUT", "/1/indexes/site_docs/synonyms/s", synonym)
+    site.open.set()
+    desk.until(lambda: not desk.pending(crawler, task))
+
+    kept = desk.inside.call("GET", "/1/indexes/site_docs/settings").json()
+    assert first["searchableAttributes"] == ["title"]
+    assert {name: kept[name] for name in change} == change
+    assert desk.inside.call("GET", "/1/indexes/site_docs/synonyms/s").json() == synonym
+    assert desk.titles("site_docs") == sorted(site.pages)
+
+
+def test_pages_that_are_gone_take_their_records_along(desk: Desk, site: Site, crawler: str) -> None:
+    desk.ask("PATCH", f"{crawler}/config", checks(maxLostRecordsPercentage=20))
+    desk.do(crawler, "reindex")
+    site.fill(9)
+    site.put("/p3", title="changed")
+
+    desk.do(crawler, "reindex")
+
+    assert len(site.pages) == 9
+    assert desk.titles() == sorted({*site.pages, "changed"} - {"/p3"})
+
+
+def test_a_crawl_that_loses_records_blocks_the_crawler(
+    desk: Desk, site: Site, crawler: str
+) -> None:
+    desk.do(crawler, "reindex")
+    before = desk.titles()
+    site.fill(5)
+
+    task = desk.ask("POST", f"{crawler}/reindex")["taskId"]
+    desk.until(lambda: desk.state(crawler)["blocked"])
+
+    state = desk.state(crawler)
+    assert state["blockingTaskId"] == task
+    assert "docs would go from 10 records to 5" in state["blockingError"]
+    assert desk.titles() == before
+    assert desk.pending(crawler, task)
+    assert desk.ends(crawler) == {"success": 5}
+
+
+def test_a_cancelled_task_blocks_no_more(desk: Desk, site: Site, crawler: str) -> None:
+    other = desk.do(crawler, "reindex")
+    site.fill(5)
+    task = desk.ask("POST", f"{crawler}/reindex")["taskId"]
+    desk.until(lambda: desk.state(crawler)["blocked"])
+
+    refused = desk.refused("POST", f"{crawler}/tasks/{other}/cancel")
+    desk.ask("POST", f"{crawler}/tasks/{task}/cancel")
+
+    assert refused[0] == 400
+    assert not desk.state(crawler)["blocked"]
+    assert "blockingError" not in desk.state(crawler)
+    assert not desk.pending(crawler, task)
+    desk.until(lambda: desk.indices() == ["docs"])
+    assert len(desk.titles()) == 10
+    assert desk.refused("POST", f"{crawler}/tasks/{task}/cancel")[0] == 400
+
+
+def test_a_reindex_takes_the_place_of_a_blocked_one(desk: Desk, site: Site, crawler: str) -> None:
+    desk.do(crawler, "reindex")
+    site.fill(5)
+    desk.ask("POST", f"{crawler}/reindex")
+    desk.until(lambda: desk.state(crawler)["blocked"])
+    site.fill(12)
+
+    desk.do(crawler, "reindex")
+
+    assert not desk.state(crawler)["blocked"]
+    assert desk.titles() == sorted(site.pages)
+    desk.until(lambda: desk.indices() == ["docs"])
+
+
+@pytest.mark.parametrize(("most", "blocked"), [(1, True), (2, False)])
+def test_urls_that_fail_may_block(
+    desk: Desk, site: Site, crawler: str, most: int, blocked: bool
+) -> None:
+    site.put("/p0", "/missing", "/gone")
+    desk.ask("PATCH", f"{crawler}/config", checks(maxFailedUrls=most))
+
+    desk.ask("POST", f"{crawler}/reindex")
+    desk.until(lambda: not desk.state(crawler)["reindexing"])
+
+    assert desk.state(crawler)["blocked"] == blocked
+
+
+def test_a_paused_crawl_goes_on_where_it_was(desk: Desk, site: Site, crawler: str) -> None:
+    desk.ask("PATCH", f"{crawler}/config", {"rateLimit": 4})
+    task = desk.ask("POST", f"{crawler}/reindex")["taskId"]
+    desk.until(lambda: len(desk.ends(crawler)) > 0)
+
+    desk.do(crawler, "pause")
+    desk.until(lambda: desk.inside.app.service.crawlers.is_idle())
+    paused, seen = desk.state(crawler), len(site.visits)
+    time.sleep(0.1)
+    rested = len(site.visits) == seen
+    desk.do(crawler, "run")
+    desk.until(lambda: not desk.pending(crawler, task))
+
+    assert (paused["running"], paused["reindexing"], rested) == (False, True, True)
+    assert desk.titles() == sorted(site.pages)
+
+
+def test_a_reindex_starts_a_crawl_again(desk: Desk, site: Site, crawler: str) -> None:
+    site.open.clear()
+    first = desk.ask("POST", f"{crawler}/reindex")["taskId"]
+    desk.until(lambda: "/" in site.visits)
+
+    second = desk.ask("POST", f"{crawler}/reindex")["taskId"]
+    site.open.set()
+    desk.until(lambda: not desk.pending(crawler, second))
+
+    assert not desk.pending(crawler, first)
+    assert desk.titles() == sorted(site.pages)
+
+
+def test_a_key_that_is_gone_blocks_before_anything_is_fetched(desk: Desk, site: Site) -> None:
+    site.fill(2)
+    key = desk.inside.call("POST", "/1/keys", {"acl": RIGHTS, "indexes": ["docs"]}).json()["key"]
+    crawler = desk.make(configuration(site.url, apiKey=key))
+    desk.inside.call("DELETE", f"/1/keys/{key}")
+
+    desk.ask("POST", f"{crawler}/reindex")
+
+    state = desk.state(crawler)
+    assert state["blocked"]
+    assert "there is no such key" in state["blockingError"]
+    assert key not in state["blockingError"]
+    assert (desk.indices(), site.visits) == ([], [])
+
+
+def test_a_crawl_into_a_replica_is_refused(desk: Desk, site: Site) -> None:
+    desk.inside.call("PUT", "/1/indexes/all/settings", {"replicas": ["docs"]})
+    desk.until(lambda: "docs" in desk.indices())
+
+    status, said = desk.refused("POST", "", {"name": "x", "config": configuration(site.url)})
+
+    assert (status, "docs is a replica of all" in said) == (400, True)
+
+
+def test_replicas_follow_what_a_crawl_publishes(desk: Desk, site: Site, crawler: str) -> None:
+    desk.do(crawler, "reindex")
+    desk.inside.call("PUT", "/1/indexes/docs/settings", {"replicas": ["docs_by_links"]})
+    site.fill(11)
+
+    desk.do(crawler, "reindex")
+
+    assert desk.titles("docs_by_links") == sorted(site.pages)
+
+
+def test_what_was_live_is_kept_where_that_is_wished(desk: Desk, site: Site, crawler: str) -> None:
+    desk.ask("PATCH", f"{crawler}/config", {"saveBackup": True})
+    desk.do(crawler, "reindex")
+    site.fill(11)
+
+    desk.do(crawler, "reindex")
+
+    assert (len(desk.titles("docs_backup")), len(desk.titles())) == (10, 11)
+
+
+def test_a_configuration_that_changes_meanwhile_is_for_the_next_crawl(
+    desk: Desk, site: Site, crawler: str
+) -> None:
+    site.open.clear()
+    task = desk.ask("POST", f"{crawler}/reindex")["taskId"]
+    desk.ask("PATCH", f"{crawler}/config", {"indexPrefix": "new_"})
+    site.open.set()
+    desk.until(lambda: not desk.pending(crawler, task))
+
+    assert desk.indices() == ["docs"]
+
+
+def test_a_page_without_a_record_leaves_an_empty_index(desk: Desk, site: Site) -> None:
+    site.fill(1)
+    config = configuration(site.url)
+    config["actions"][0]["recordExtractor"]["source"] = "() => []"
+    crawler = desk.make(config)
+
+    desk.do(crawler, "reindex")
+
+    assert desk.indices() == ["docs"]
+    assert desk.titles() == []

@@ -1,0 +1,228 @@
+"""URLs that are crawled at once, and URLs that are only tried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from svc_notebook.service.app import App
+from svc_notebook.service.crawlers.crawlers import CALLS
+from tests.service.crawlers.conftest import Clock, Desk, Site, configuration
+
+
+@pytest.fixture
+def crawler(desk: Desk, site: Site) -> str:
+    """A crawler of a site of five pages."""
+    site.fill(5)
+    return desk.make(configuration(site.url))
+
+
+def extra_urls(desk: Desk, crawler: str) -> list[str] | None:
+    config = desk.ask("GET", f"{crawler}?withConfig=true")["config"]
+    return config.get("extraUrls")  # type: ignore[no-any-return]
+
+
+def test_urls_go_into_the_live_index_without_a_reindex(
+    desk: Desk, site: Site, crawler: str
+) -> None:
+    site.put("/p1", "/p2")
+
+    desk.do(crawler, "urls/crawl", {"urls": [f"{site.url}/p1", f"{site.url}/none"]})
+
+    assert desk.titles() == ["/p1"]
+    assert desk.ends(crawler) == {"success": 1, "http_404": 1}
+    assert [desk.state(crawler)[name] for name in ("running", "lastReindexStartedAt")] == [
+        False,
+        None,
+    ]
+    assert "/p2" not in site.visits
+
+
+def test_a_url_is_put_in_place_of_what_it_gave_before(desk: Desk, site: Site, crawler: str) -> None:
+    source = (
+        "({url, $}) => $('a').toArray().map((a) => ({objectID: $(a).text(), title: $(a).text()}))"
+    )
+    config = configuration(site.url)
+    config["actions"][0]["recordExtractor"]["source"] = source
+    desk.ask("PATCH", crawler, {"config": config})
+    site.put("/p1", "/one", "/two")
+    site.put("/p2", "/two", "/three")
+    desk.do(crawler, "urls/crawl", {"urls": [f"{site.url}/p1", f"{site.url}/p2"]})
+    before = desk.titles()
+    site.put("/p1", "/four")
+
+    desk.do(crawler, "urls/crawl", {"urls": [f"{site.url}/p1"]})
+
+    assert before == ["/one", "/three", "/two"]
+    assert desk.titles() == ["/four", "/three", "/two"]
+
+
+def test_urls_go_aside_while_a_reindex_runs(desk: Desk, site: Site, crawler: str) -> None:
+    desk.do(crawler, "reindex")
+    site.fill(6)
+    desk.ask("PATCH", f"{crawler}/config", {"rateLimit": 1})
+    site.open.clear()
+    whole = desk.ask("POST", f"{crawler}/reindex")["taskId"]
+    desk.until(lambda: desk.state(crawler)["reindexing"])
+    site.put("/alone")
+    visit = desk.ask("POST", f"{crawler}/urls/crawl", {"urls": [f"{site.url}/alone"]})["taskId"]
+    during = desk.titles()
+    site.open.set()
+    desk.until(lambda: not desk.pending(crawler, visit))
+    desk.until(lambda: not desk.pending(crawler, whole))
+
+    assert "/alone" not in during
+    assert desk.titles() == sorted(site.pages)
+
+
+@pytest.mark.parametrize(
+    ("save", "kept"), [(True, ["/new", "/p1"]), (False, None), (None, ["/new"])]
+)
+def test_urls_are_saved_as_told_or_where_they_were_not_indexed(
+    desk: Desk, site: Site, crawler: str, save: bool | None, kept: list[str] | None
+) -> None:
+    desk.do(crawler, "reindex")
+    site.put("/new")
+    urls = [site.url + path for path in ("/new", "/", "/p1")]
+
+    desk.do(crawler, "urls/crawl", {"urls": urls, **({} if save is None else {"save": save})})
+
+    assert extra_urls(desk, crawler) == (kept and [site.url + path for path in kept])
+
+
+def test_a_url_that_redirects_is_followed_once(desk: Desk, site: Site, crawler: str) -> None:
+    site.redirects = {"/old": "/p1", "/a": "/b", "/b": "/a"}
+
+    desk.do(crawler, "urls/crawl", {"urls": [f"{site.url}/old", f"{site.url}/a"], "save": False})
+
+    assert desk.titles() == ["/p1"]
+    assert desk.ends(crawler)["success"] == 1
+
+
+def test_calls_in_a_day_are_counted(
+    desk: Desk, site: Site, crawler: str, app: App, clock: Clock
+) -> None:
+    body = {"urls": [f"{site.url}/p1"], "save": False}
+    with app.service.store.writing() as connection:
+        connection.executemany(
+            "INSERT INTO crawler_tasks (id, crawler, kind, time, state) "
+            "VALUES (?, 1, 'urls', ?, 'done')",
+            [(str(number), clock()) for number in range(CALLS)],
+        )
+
+    status, said = desk.refused("POST", f"{crawler}/urls/crawl", body)
+    clock.ahead = 24 * 3600 + 1
+
+    assert (status, "200 calls a day" in said) == (429, True)
+    desk.do(crawler, "urls/crawl", body)
+
+
+def test_what_a_url_would_give_is_told_and_not_kept(desk: Desk, site: Site, crawler: str) -> None:
+    site.put("/p1", "/p2", "https://elsewhere.test/")
+
+    told = desk.ask("POST", f"{crawler}/test", {"url": f"{site.url}/p1"})
+
+    [of_index] = told["records"]
+    assert of_index["indexName"] == "docs"
+    assert [record["title"] for record in of_index["records"]] == ["/p1"]
+    assert of_index["recordsPerExtractor"] == [
+        {"index": 0, "type": "custom", "records": of_index["records"]}
+    ]
+    assert told["links"] == [f"{site.url}/p2"]
+    assert (told["error"], told["externalData"]) == (None, {})
+    assert told["startDate"] <= told["endDate"]
+    assert desk.indices() == []
+    assert desk.ends(crawler) == {}
+
+
+def test_another_configuration_is_tried_and_not_kept(desk: Desk, site: Site, crawler: str) -> None:
+    config = configuration(site.url)
+    source = "({url}) => { console.log('seen', url.pathname); return [{title: 'tried'}]; }"
+    config["actions"][0]["recordExtractor"]["source"] = source
+
+    told = desk.ask(
+        "POST",
+        f"{crawler}/test",
+        {"url": f"{site.url}/p1", "config": {"actions": config["actions"]}},
+    )
+
+    assert told["records"][0]["records"][0]["title"] == "tried"
+    assert ["seen /p1"] in told["logs"]
+    kept = desk.ask("GET", f"{crawler}?withConfig=true")["config"]
+    assert kept["actions"][0]["recordExtractor"]["source"] != source
+
+
+@pytest.mark.parametrize(
+    ("path", "changes", "code"),
+    [
+        ("/none", {}, "http_404"),
+        ("/p1", {"exclusionPatterns": ["**/p1"]}, "excluded"),
+    ],
+)
+def test_what_keeps_a_url_from_being_indexed_is_told(
+    desk: Desk, site: Site, crawler: str, path: str, changes: Any, code: str
+) -> None:
+    told = desk.ask("POST", f"{crawler}/test", {"url": site.url + path, "config": changes})
+
+    assert told["error"]["code"] == code
+    assert told["error"]["message"]
+
+
+def test_an_error_of_an_extractor_is_told(desk: Desk, site: Site, crawler: str) -> None:
+    config = configuration(site.url)
+    config["actions"][0]["recordExtractor"]["source"] = "() => { throw new Error('no title'); }"
+
+    told = desk.ask("POST", f"{crawler}/test", {"url": f"{site.url}/p1", "config": config})
+
+    assert "no title" in str(told["error"])
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"url": "p1"}, "`url`"),
+        ({"url": "https://a.test", "config": {"rateLimit": 0}}, "rateLimit"),
+        (
+            {
+                "url": "https://a.test",
+                "config": {"linkExtractor": {"__type": "function", "source": "("}},
+            },
+            "linkExtractor.source",
+        ),
+    ],
+)
+def test_what_cannot_be_tried_is_refused(desk: Desk, crawler: str, body: Any, message: str) -> None:
+    status, said = desk.refused("POST", f"{crawler}/test", body)
+
+    assert status == 400
+    assert message in said
+
+
+def test_a_schedule_starts_a_crawl_at_its_time(
+    desk: Desk, site: Site, crawler: str, clock: Clock
+) -> None:
+    desk.ask("PATCH", f"{crawler}/config", {"schedule": "every 1 day"})
+    desk.do(crawler, "run")
+    waits = desk.state(crawler)["reindexing"]
+
+    clock.ahead = 24 * 3600
+    desk.inside.app.service.crawlers.wake()
+    desk.until(lambda: desk.state(crawler)["lastReindexEndedAt"] is not None)
+
+    assert not waits
+    assert desk.titles() == sorted(site.pages)
+
+
+def test_a_paused_crawler_lets_its_time_pass(
+    desk: Desk, site: Site, crawler: str, clock: Clock
+) -> None:
+    desk.ask("PATCH", f"{crawler}/config", {"schedule": "every 1 day"})
+    desk.do(crawler, "run")
+    desk.do(crawler, "pause")
+
+    clock.ahead = 24 * 3600
+    desk.do(crawler, "run")
+
+    assert not desk.state(crawler)["reindexing"]
+    assert site.visits == []
