@@ -14,6 +14,7 @@ const [folder, address, appId] = process.argv.slice(2);
 const others = {};
 const require = createRequire(join(folder, "installed.js"));
 const { algoliasearch } = require("algoliasearch");
+const { insightsClient } = require("@algolia/client-insights");
 const { createHttpRequester } = require("@algolia/requester-node-http");
 const lite = join(folder, "node_modules/algoliasearch/dist/lite/builds/browser.js");
 const { liteClient } = await import(pathToFileURL(lite).href);
@@ -38,6 +39,8 @@ const clients = {
   packed: (key) => algoliasearch(appId, key, { hosts, requester, compression: "gzip" }),
   browser: (key) => algoliasearch(appId, key, { hosts, requester, ...inUrl }),
   lite: (key) => liteClient(appId, key, { hosts, requester }),
+  events: (key) => insightsClient(appId, key, "us", { hosts, requester }),
+  beacon: (key) => insightsClient(appId, key, "us", { hosts, requester, ...inUrl }),
 };
 
 async function answer({ client, key, method, argument, others: told }) {
