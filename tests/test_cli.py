@@ -28,11 +28,11 @@ def environment(**values: str) -> dict[str, str]:
     return own | {"PYTHONPATH": str(ROOT), "SVC_CONFIG": "/nowhere/config.toml"} | values
 
 
-def svc(*words: str, **values: str) -> Done:
-    """Run the command to its end."""
+def svc(*words: str, given: str = "", **values: str) -> Done:
+    """Run the command to its end, away from any terminal."""
     return subprocess.run(
         [*COMMAND, *words], capture_output=True, text=True, check=False, timeout=50,
-        env=environment(**values),
+        env=environment(**values), input=given, start_new_session=True,
     )  # fmt: skip
 
 
@@ -48,7 +48,7 @@ def address(service: Running, tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def connected(address: dict[str, str]) -> Svc:
     """The command, connected to the service."""
-    return lambda *words: svc(*words, **address)
+    return lambda *words, given="": svc(*words, given=given, **address)
 
 
 @pytest.fixture
@@ -356,7 +356,7 @@ def test_a_deleted_key_is_printed_to_be_restored(connected: Svc) -> None:
     key = json.loads(shown.stdout)["key"]
 
     gone = connected("keys", "delete", key[:12], "--yes", "--format", "json")
-    back = connected("keys", "restore", json.loads(gone.stdout)["key"])
+    back = connected("keys", "restore", "-", given=f"{key}\n")
 
     assert (json.loads(gone.stdout)["key"], back.returncode) == (key, 0)
     assert key not in back.stdout + back.stderr
@@ -389,7 +389,22 @@ def test_misuse_of_a_family_is_said(words: list[str], message: str) -> None:
 
 
 def test_a_secured_key_is_made_without_a_service() -> None:
-    made = svc("keys", "secure", "parent", "--filters", "owner:42", "--reveal")
-    told = svc("keys", "explain", made.stdout.strip(), "--format", "json")
+    made = svc(
+        "keys", "secure", "--env", "MINE", "--filters", "owner:42", "--reveal", MINE="parent"
+    )
+    told = svc("keys", "explain", "-", "--format", "json", given=made.stdout)
 
     assert json.loads(told.stdout)[0]["value"] == "owner:42"
+
+
+@pytest.mark.parametrize("verb", ["restore", "secure", "explain"])
+def test_a_whole_key_is_no_argument(connected: Svc, verb: str) -> None:
+    refused = connected("keys", verb, "0123456789abcdef")
+    unasked = connected("keys", verb)
+    unset = connected("keys", verb, "--env", "NOWHERE")
+
+    assert [done.returncode for done in (refused, unasked, unset)] == [2, 2, 2]
+    assert "everyone on this machine sees a key that is an argument" in refused.stderr
+    assert "`-` reads it from standard input" in unasked.stderr
+    assert "no key came from the environment's NOWHERE" in unset.stderr
+    assert "0123456789abcdef" not in refused.stderr

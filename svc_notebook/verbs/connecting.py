@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from getpass import GetPassWarning, getpass
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -15,6 +13,7 @@ from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected
 from svc_notebook.session import current, local, use
 from svc_notebook.session.configuration import check_choice
 from svc_notebook.session.local_service import find_running
+from svc_notebook.verbs.prompt import ask_key
 
 __all__ = ["connect", "connect_asking", "current", "local", "profiles", "stop", "use"]
 
@@ -83,20 +82,10 @@ def connect_asking(
     except NotConnected:
         if not (values.get("app_id") or profile in session.profiles()):
             raise
-        values["api_key"] = _ask_key(profile or f"{values.get('app_id')}")
+        values["api_key"] = ask_key(f"API key of {profile or values.get('app_id')}")
         if not values["api_key"]:
             raise
         return connect(profile, **values)
-
-
-def _ask_key(name: str) -> str:
-    """Ask, but never where the answer would show; nobody to ask is no key."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", GetPassWarning)
-            return getpass(f"API key of {name}: ")
-    except (EOFError, GetPassWarning, NotImplementedError, OSError):
-        return ""
 
 
 def profiles() -> dict[str, str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 from svc_notebook.api import ENDPOINTS
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.api.secured import Restrictions
@@ -24,6 +27,41 @@ _KEY_FROM = Option(
 _USER = operand("user", "the user's id")
 _CLUSTER = operand("cluster", "the cluster", completes="cluster")
 QUERY = operand("query", "the words looked for", rest=True, required=False)
+
+_ENV = Option("env", "the variable of the environment that holds the key")
+
+
+def _whole_key(
+    verb: str, summary: str, does: str, *, name: str = "key", options: tuple[Option, ...] = (),
+    examples: tuple[str, ...], **more: Any,
+) -> tuple[Verb, Verb]:
+    """A verb that takes a whole key, in a cell and in a shell."""
+    home = "svc_notebook.verbs.asking"
+    variable = Option(
+        "from", "a variable holding the key: a secret, or what made or deleted it",
+        completes="variable", argument=name, faces=("magic",),
+    )
+    return (
+        Verb(
+            verb, summary, f"{home}.{does}_in_cell",
+            operands=(operand(name, "the whole key; asked for if left out", required=False),),
+            options=(variable, *options), faces=("magic",),
+            examples=tuple(f"{verb} {each}" for each in examples), **more,
+        ),
+        Verb(
+            verb, summary, f"{home}.{does}_in_shell",
+            operands=(
+                operand(name, "`-`: standard input has it; asked for if left out", required=False),
+            ),
+            options=(_ENV, *options), faces=("command",),
+            examples=tuple(f"{verb} {each}" for each in _in_shell(examples)), **more,
+        ),
+    )
+
+
+def _in_shell(examples: tuple[str, ...]) -> list[str]:
+    return [re.sub(r"--from \w+", "-", each) for each in examples]
+
 
 LOOKING: tuple[Verb, ...] = (
     Verb(
@@ -108,33 +146,22 @@ MANAGING: tuple[Verb, ...] = (
         faces=("command",),
         examples=("keys delete 1f3a", "keys delete 1f3a --yes"),
     ),
-    Verb(
-        "keys restore", "Bring a deleted key back",
-        f"{_HOME}.restore_key",
-        operands=(operand("key", "the whole key; or say --from"),), options=(_KEY_FROM,),
-        examples=("keys restore 1f3a5d9b27c04e6881f3a5d9b27c04e6",),
+    *_whole_key(
+        "keys restore", "Bring a deleted key back", "restore_key",
+        examples=("--from answer",),
     ),
-    Verb(
+    *_whole_key(
         "keys secure", "Make a secured key: one that can do less than its parent; nothing is sent",
-        f"{_HOME}.secured_key",
-        operands=(operand("parent", "the whole parent key; or say --from"),),
-        options=(
-            Option("from", "a variable holding the parent key", completes="variable",
-                   argument="parent", faces=("magic",)),
-            _REVEAL, PARAMS,
-        ),
+        "secured_key",
+        name="parent", options=(_REVEAL, PARAMS),
         spread=Restrictions, body="restrictions", common=(),
-        examples=(
-            "keys secure 1f3a5d9b27c04e6881f3a5d9b27c04e6 --filters owner:42 --reveal",
-            "keys secure 1f3a5d9b27c04e6881f3a5d9b27c04e6 --restrictIndices products",
-        ),
+        examples=("--from answer --filters owner:42 --reveal", "--restrictIndices products"),
     ),
-    Verb(
+    *_whole_key(
         "keys explain", "Say what a secured key restricts, read off the key; nothing is sent",
-        f"{_HOME}.explain_key",
-        operands=(operand("key", "the whole key; or say --from"),), options=(_KEY_FROM,),
+        "explain_key",
         common=(FORMAT,),
-        examples=("keys explain ZjQ2NWE=",),
+        examples=("--from answer",),
     ),
     Verb(
         "sources add", "Let a network call; with the first one listed, all others no longer may",

@@ -108,6 +108,8 @@ INSTEAD = {
 }
 # What stands behind a verb beside the function of its own name.
 _BEHIND = {
+    "restore_key_in_cell": ("restore_key",),
+    "restore_key_in_shell": ("restore_key",),
     "load_or_plan": ("load",),
     "facets_or_values": ("read_facets", "read_facet_values"),
     "delete_key_and_show": ("delete_key",),
