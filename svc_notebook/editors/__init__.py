@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
+    from svc_notebook.editors.opening import crawler as crawler
     from svc_notebook.editors.opening import judgments as judgments
     from svc_notebook.editors.opening import query as query
     from svc_notebook.editors.opening import rules as rules
     from svc_notebook.editors.opening import settings as settings
     from svc_notebook.editors.opening import synonyms as synonyms
 
-__all__ = ["judgments", "query", "rules", "settings", "synonyms"]
+__all__ = ["crawler", "judgments", "query", "rules", "settings", "synonyms"]
 
 
 def __getattr__(name: str) -> Any:

@@ -61,6 +61,10 @@ class Editor(anywidget.AnyWidget):
         """Read the value as it is saved."""
         return None
 
+    async def find_lack(self) -> str:
+        """Say why the key may not write, or nothing where it may."""
+        return await find_lack(self.client, self.needs, self.index)
+
     def check(self, value: Any) -> Any:
         """Return a value that may be kept, or raise `BadInput`."""
         return value
@@ -171,7 +175,7 @@ class Editor(anywidget.AnyWidget):
 
     async def _begin(self, value: Any) -> None:
         lack, saved = await asyncio.gather(
-            find_lack(self.client, self.needs, self.index), self.load()
+            self.find_lack(), self.load()
         )
         self._draft = Draft.of(saved)
         if value is not None:

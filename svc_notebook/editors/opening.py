@@ -10,6 +10,7 @@ from pandas import DataFrame
 
 from svc_notebook.api.parameters import SearchOptions, SearchParams, Settings
 from svc_notebook.editors.configuring.editor import SettingsEditor
+from svc_notebook.editors.crawling.editor import CrawlerEditor
 from svc_notebook.editors.curating.rules import RuleEditor
 from svc_notebook.editors.curating.synonyms import SynonymEditor
 from svc_notebook.editors.judging.editor import JudgmentEditor
@@ -120,3 +121,18 @@ def rules(
     if follow is not None:
         editor.follow(follow)
     return editor
+
+
+def crawler(
+    crawler: str,
+    urls: Sequence[str] = (),
+    *,
+    value: Mapping[str, Any] | None = None,
+    client: AnyClient | None = None,
+) -> CrawlerEditor:
+    """Open the crawler editor: change a configuration, and see what it makes of a page.
+
+    The crawler is named by its name or its id. `urls` are pages to try; `value` is a draft to
+    begin with.
+    """
+    return CrawlerEditor(crawler, urls=urls, value=value, client=client)

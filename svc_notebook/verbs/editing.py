@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from svc_notebook.api.parameters import SearchOptions
+from svc_notebook.verbs.crawling import CRAWLER
 from svc_notebook.verbs.options import FORWARD, INDEX, PARAMS
 from svc_notebook.verbs.verb import PROFILE, Option, Verb, operand
 
@@ -74,5 +75,14 @@ EDITING: tuple[Verb, ...] = (
             "edit judgments products --from graded --rater ada --blind",
             "edit judgments products lamp --file judged.csv",
         ),
+    ),
+    Verb(
+        "edit crawler", "Open the crawler editor: change it, and see what it makes of a page",
+        "svc_notebook.editors.crawler",
+        operands=(CRAWLER, operand("urls", "pages to try it on", list[str], rest=True,
+                                   required=False)),
+        common=(PROFILE,),
+        faces=("magic",),
+        examples=("edit crawler docs", "edit crawler docs https://example.com/page"),
     ),
 )  # fmt: skip

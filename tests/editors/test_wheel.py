@@ -17,7 +17,16 @@ from svc_notebook import editors
 from svc_notebook.editors import assembly
 
 assert str(assembly.FOLDER).startswith({site!r}), assembly.FOLDER
-client = svc.connect(url={url!r}, app_id={app_id!r}, api_key={key!r})
+client = svc.connect(
+    url={url!r}, app_id={app_id!r}, api_key={key!r},
+    crawler_user_id={user!r}, crawler_api_key={password!r},
+)
+action = {{
+    "indexName": "wheel",
+    "pathsToMatch": ["**"],
+    "recordExtractor": {{"__type": "function", "source": "() => []"}},
+}}
+client.create_crawler("wheel", {{"rateLimit": 1, "startUrls": [], "actions": [action]}})
 client.replace_all("wheel", [{{"objectID": "1", "name": "lamp"}}])
 for name in editors.__all__:
     editor = getattr(svc.edit, name)("wheel")
@@ -34,7 +43,10 @@ def test_every_editor_opens_from_the_wheel(tmp_path: Path, service: Running) -> 
     site = tmp_path / "site"
     install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--quiet"]
     subprocess.run([*install, "--target", str(site), str(wheel)], check=True)
-    code = OPEN.format(site=str(site), url=service.url, app_id=service.appId, key=service.adminKey)
+    code = OPEN.format(
+        site=str(site), url=service.url, app_id=service.appId, key=service.adminKey,
+        user=service.crawlerUserId, password=service.crawlerApiKey,
+    )  # fmt: skip
 
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -293,6 +293,8 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
     propose: (value, merge = false) => propose(value, merge),
     /** @returns {State} */
     state: () => model.get("state"),
+    /** Wait until Python has all that was proposed. */
+    taken: () => takeProposed(),
     /** The value as it will be once all that was proposed is taken. @returns {any} */
     value: () => (proposed ? proposed.value : model.get("value")),
     close() {

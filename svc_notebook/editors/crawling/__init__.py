@@ -1,0 +1,1 @@
+"""The crawler editor: a configuration, and what it makes of one page."""

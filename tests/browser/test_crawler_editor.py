@@ -1,0 +1,197 @@
+"""The crawler editor in JupyterLab, used as a person uses it, on a real little website."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from svc_notebook.client import Client, Connection, Secret
+from tests.browser.lab import Lab
+from tests.browser.looks import CONTRAST, PICTURES
+from tests.browser.notebook import Notebook
+from tests.conftest import Running, start_service, stop_service
+from tests.service.crawl.site import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
+
+SOURCE = "({url, $}) => {\n  return [{ title: $('h1').text(), path: url.pathname }];\n}"
+PAGE = """<!doctype html><title>{title}</title><h1>{title}</h1>
+<p>What it is made of, and for whom.</p>{links}"""
+CONNECT = (
+    "import svc_notebook as svc\n"
+    "svc.connect(url={url!r}, app_id={app!r}, api_key={key!r},"
+    " crawler_user_id={user!r}, crawler_api_key={password!r})"
+)
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    with Site() as site:
+        links = "".join(f'<a href="/{name}">{name}</a>' for name in ("lamp", "desk", "evil"))
+        site.page("/", PAGE.format(title="The shop", links=links))
+        site.page("/lamp", PAGE.format(title="Reading lamp", links=links))
+        site.page("/evil", PAGE.format(title="&lt;img src=x onerror=alert(1)&gt;", links=""))
+        yield site
+
+
+@pytest.fixture(scope="module")
+def crawling(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterator[Running]:
+    """A service that may crawl this machine, with a crawler of the site."""
+    process, running = start_service(tmp_path_factory.mktemp("crawling"), "--allow-private-crawl")
+    client = Client(
+        Connection(
+            running.appId, Secret(running.adminKey), url=running.url,
+            crawler_user_id=running.crawlerUserId, crawler_api_key=Secret(running.crawlerApiKey),
+        )
+    )  # fmt: skip
+    action = {
+        "indexName": "shop",
+        "pathsToMatch": [f"{site.url}/**"],
+        "recordExtractor": {"__type": "function", "source": SOURCE},
+    }
+    starts = [f"{site.url}/lamp", f"{site.url}/"]
+    client.create_crawler("shop", {"rateLimit": 5, "startUrls": starts, "actions": [action]})
+    client.close()
+    yield running
+    assert stop_service(process) == 0
+
+
+@pytest.fixture(scope="module")
+def notebook(lab: Lab, chromium: Browser, crawling: Running) -> Iterator[Notebook]:
+    context = chromium.new_context(viewport={"width": 1180, "height": 1000})
+    notebook = Notebook(context.new_page(), lab, "crawler.ipynb")
+    notebook.page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
+    notebook.run(
+        CONNECT.format(
+            url=crawling.url, app=crawling.appId, key=crawling.adminKey,
+            user=crawling.crawlerUserId, password=crawling.crawlerApiKey,
+        )
+    )  # fmt: skip
+    yield notebook
+    context.close()
+
+
+@pytest.fixture
+def editor(notebook: Notebook) -> Iterator[Locator]:
+    """A new crawler editor; nothing may have complained at the end."""
+    shown = notebook.open("e = svc.edit.crawler('shop')\ne")
+    expect(source(shown)).to_have_value(SOURCE)
+    yield shown
+    assert not notebook.complaints
+
+
+def source(editor: Locator) -> Locator:
+    return editor.get_by_label("Record extractor")
+
+
+def address(editor: Locator) -> Locator:
+    return editor.get_by_label("Page to try")
+
+
+def records(editor: Locator) -> Locator:
+    return editor.locator(".svc-record pre")
+
+
+def attempt(editor: Locator, url: str) -> None:
+    address(editor).fill(url)
+    address(editor).press("Enter")
+
+
+def test_the_page_that_a_crawl_begins_at_is_offered_and_tried(
+    editor: Locator, notebook: Notebook, site: Site
+) -> None:
+    expect(address(editor)).to_have_value(f"{site.url}/lamp")
+
+    editor.get_by_role("button", name="Try").click()
+
+    expect(records(editor)).to_contain_text('"title": "Reading lamp"')
+    editor.get_by_role("tab", name="Links").click()
+    expect(editor.locator(".svc-links li")).to_have_text(
+        [f"{site.url}/{name}" for name in ("desk", "evil")]
+    )
+    assert notebook.ask("e.records.title.tolist()") == ["Reading lamp"]
+
+
+def test_an_extractor_is_changed_tried_applied_by_keys_alone(
+    editor: Locator, notebook: Notebook
+) -> None:
+    source(editor).fill(SOURCE.replace("path: url.pathname", "kind: 'page'"))
+    source(editor).press("Control+Enter")
+    expect(records(editor)).to_contain_text('"kind": "page"')
+
+    source(editor).press("Control+s")
+    expect(editor.locator(".svc-diff")).to_contain_text("kind: 'page'")
+    editor.get_by_role("button", name="Apply", exact=True).press("Enter")
+    expect(editor.get_by_text("Applied and published.")).to_be_visible()
+
+    editor.get_by_role("button", name="Undo").click()
+    expect(source(editor)).to_have_value(SOURCE)
+    notebook.run("e.apply()", cell=1)
+    notebook.await_value("e.dirty", False)
+
+
+def test_what_an_extractor_throws_is_told(editor: Locator) -> None:
+    source(editor).fill("() => { throw new Error('no price') }")
+    editor.get_by_role("button", name="Try").click()
+
+    expect(editor.get_by_role("alert").filter(has_text="no price")).to_be_visible()
+    expect(source(editor)).to_have_value("() => { throw new Error('no price') }")
+
+
+def test_what_is_no_address_is_told_and_can_be_mended(editor: Locator, site: Site) -> None:
+    attempt(editor, "lamp")
+    expect(editor.get_by_text("no address of a page")).to_be_visible()
+
+    attempt(editor, f"{site.url}/lamp")
+    expect(records(editor)).to_contain_text("Reading lamp")
+    expect(editor.get_by_text("no address of a page")).to_have_count(0)
+
+
+def test_what_a_page_says_is_text(editor: Locator, site: Site) -> None:
+    attempt(editor, f"{site.url}/evil")
+
+    expect(records(editor)).to_contain_text("<img src=x onerror=alert(1)>")
+    expect(editor.locator(".svc-trial img")).to_have_count(0)
+
+
+def test_patterns_and_json_are_the_same_configuration(
+    editor: Locator, notebook: Notebook, site: Site
+) -> None:
+    pages = editor.get_by_label("Pages: add")
+    pages.fill(f"!{site.url}/desk")
+    pages.press("Enter")
+    notebook.await_value("len(e.value['actions'][0]['pathsToMatch'])", 2)
+
+    editor.get_by_role("tab", name="JSON").click()
+    expect(editor.get_by_label("Configuration as JSON")).to_have_value(
+        re.compile(f"!{site.url}/desk")
+    )
+
+
+@pytest.mark.parametrize(
+    ("theme", "picture"),
+    [
+        ("JupyterLab Dark", "crawler-editor-dark.png"),
+        ("JupyterLab Light", "crawler-editor.png"),
+    ],
+    ids=["dark", "light"],
+)
+def test_every_text_can_be_read_by_day_and_by_night(
+    editor: Locator, notebook: Notebook, site: Site, theme: str, picture: str
+) -> None:
+    notebook.page.evaluate(
+        "t => jupyterapp.commands.execute('apputils:change-theme', {theme: t})", theme
+    )
+    attempt(editor, f"{site.url}/lamp")
+    expect(records(editor)).to_contain_text("Reading lamp")
+
+    assert notebook.page.evaluate(CONTRAST) == []
+    if os.environ.get("SVC_PICTURES"):
+        editor.screenshot(path=PICTURES / picture, animations="disabled")
+    notebook.page.evaluate(
+        "jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
+    )

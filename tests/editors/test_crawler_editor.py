@@ -1,0 +1,264 @@
+"""The crawler editor's Python half, against a real service and a real little website."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import svc_notebook as svc
+from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.editors.crawling.editor import CrawlerEditor
+from svc_notebook.editors.crawling.veil import VEIL, Veil
+from svc_notebook.errors import BadInput, BadOption
+from svc_notebook.magics.magic import run
+from tests.conftest import Running, start_service, stop_service
+from tests.service.crawl.site import Site
+
+_NUMBERS = itertools.count(1)
+KEY = "s3cr3t-crawler-target-key"
+TITLES = "({url, $}) => { console.log('at', url.pathname); return [{title: $('title').text()}] }"
+UPPER = "({$}) => [{title: $('title').text().toUpperCase()}]"
+
+
+@pytest.fixture(scope="module")
+def crawling(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A service that may crawl this machine."""
+    process, running = start_service(tmp_path_factory.mktemp("crawling"), "--allow-private-crawl")
+    yield running
+    assert stop_service(process) == 0
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    with Site() as site:
+        site.html("/", "Home", ["/lamp", "/oak"])
+        site.html("/lamp", "A lamp")
+        yield site
+
+
+@pytest.fixture
+def client(crawling: Running) -> Iterator[Client]:
+    client = Client(
+        Connection(
+            crawling.appId, Secret(crawling.adminKey), url=crawling.url,
+            crawler_user_id=crawling.crawlerUserId,
+            crawler_api_key=Secret(crawling.crawlerApiKey),
+        )
+    )  # fmt: skip
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def name(client: Client, site: Site, crawling: Running) -> str:
+    """A crawler of this test's own."""
+    name = f"docs-{next(_NUMBERS)}"
+    action = {
+        "indexName": "docs",
+        "pathsToMatch": [f"{site.url}/**"],
+        "recordExtractor": {"__type": "function", "source": TITLES},
+    }
+    config = {
+        "appId": crawling.appId, "apiKey": crawling.adminKey, "rateLimit": 5,
+        "startUrls": [f"{site.url}/"], "actions": [action],
+        "requestOptions": {"headers": {"x-pass": KEY}},
+    }  # fmt: skip
+    client.create_crawler(name, config)
+    return name
+
+
+@pytest.fixture
+def editor(name: str, client: Client) -> CrawlerEditor:
+    return svc.edit.crawler(name, client=client)
+
+
+def with_source(editor: CrawlerEditor, source: str) -> dict[str, Any]:
+    [action] = editor.value["actions"]
+    extractor = {**action["recordExtractor"], "source": source}
+    return {**editor.value, "actions": [{**action, "recordExtractor": extractor}]}
+
+
+def test_a_page_is_tried_and_its_records_are_a_frame(editor: CrawlerEditor, site: Site) -> None:
+    told = editor.test(f"{site.url}/")
+
+    assert told["error"] is None
+    assert list(editor.records.columns[:1]) == ["index"]
+    assert editor.records["title"].tolist() == ["Home"]
+    assert editor.shown["links"] == [f"{site.url}/lamp", f"{site.url}/oak"]
+    assert any("at /" in line for line in editor.shown["lines"])
+    assert editor.urls[0] == f"{site.url}/"
+
+
+def test_the_draft_is_tried_before_it_is_saved(
+    editor: CrawlerEditor, name: str, client: Client, site: Site
+) -> None:
+    editor.value = with_source(editor, UPPER)
+    editor.test(f"{site.url}/lamp")
+
+    assert editor.records["title"].tolist() == ["A LAMP"]
+    assert editor.dirty
+    assert svc.edit.crawler(name, client=client).value == editor.saved
+
+
+def test_what_fails_is_told_and_nothing_is_lost(editor: CrawlerEditor, site: Site) -> None:
+    editor.value = with_source(editor, "({$}) => { throw new Error('no price here') }")
+    editor.test(f"{site.url}/lamp")
+
+    assert "no price here" in editor.shown["error"]["message"]
+    assert editor.records.empty
+
+
+@pytest.mark.parametrize("url", ["", "example.com", "ftp://example.com/x", "javascript:1"])
+def test_only_pages_are_tried(editor: CrawlerEditor, url: str) -> None:
+    with pytest.raises(BadOption, match="no address of a page"):
+        editor.test(url)
+
+
+def test_applying_sends_what_changed_and_keeps_the_secrets(
+    editor: CrawlerEditor, name: str, client: Client, crawling: Running
+) -> None:
+    editor.value = {**with_source(editor, UPPER), "rateLimit": 7}
+    assert [one["name"] for one in editor.differing()] == ["rateLimit", "actions"]
+
+    editor.apply()
+
+    assert not editor.dirty
+    config = saved(client, name)
+    assert (config["rateLimit"], config["actions"][0]["recordExtractor"]["source"]) == (7, UPPER)
+    assert config["requestOptions"]["headers"]["x-pass"] == KEY
+    assert config["apiKey"] == crawling.adminKey
+
+
+def test_a_property_taken_out_is_gone_once_applied(
+    editor: CrawlerEditor, name: str, client: Client, crawling: Running
+) -> None:
+    editor.value = {n: held for n, held in editor.value.items() if n != "requestOptions"}
+    editor.apply()
+
+    config = saved(client, name)
+    assert "requestOptions" not in config
+    assert config["apiKey"] == crawling.adminKey
+
+
+def test_a_new_secret_is_veiled_and_saved(editor: CrawlerEditor, name: str, client: Client) -> None:
+    editor.value = {**editor.value, "requestOptions": {"headers": {"x-pass": "another"}}}
+
+    assert editor.dirty
+    assert "another" not in json.dumps(editor.get_state(), default=str)
+    editor.apply()
+    assert saved(client, name)["requestOptions"]["headers"]["x-pass"] == "another"
+
+
+def test_what_somebody_else_changed_is_not_overwritten(
+    editor: CrawlerEditor, name: str, client: Client
+) -> None:
+    editor.value = {**editor.value, "rateLimit": 9}
+    other = svc.edit.crawler(name, client=client)
+    other.value = {**other.value, "rateLimit": 3}
+    other.apply()
+
+    with pytest.raises(BadOption, match="`rateLimit` was changed meanwhile"):
+        editor.apply()
+
+    assert saved(client, name)["rateLimit"] == 3
+    assert editor.value["rateLimit"] == 9
+
+
+def test_what_the_service_refuses_is_told_by_its_place(editor: CrawlerEditor) -> None:
+    editor.value = {**editor.value, "rateLimit": 0}
+
+    with pytest.raises(svc.errors.Refused, match="rateLimit"):
+        editor.apply()
+
+    assert editor.dirty
+
+
+def test_no_secret_leaves_python(editor: CrawlerEditor, site: Site, crawling: Running) -> None:
+    editor.test(f"{site.url}/lamp")
+
+    state = json.dumps(editor.get_state(), default=str, ensure_ascii=False)
+    shown = [state, editor.snapshot(), repr(editor)]
+    shown += editor.codes().values()
+    for text in shown:
+        assert KEY not in text
+        assert crawling.adminKey not in text
+        assert crawling.crawlerApiKey not in text
+    assert VEIL in shown[0]
+
+
+def test_undo_brings_the_extractor_back(editor: CrawlerEditor) -> None:
+    editor.value = with_source(editor, UPPER)
+    editor.undo()
+
+    assert not editor.dirty
+
+
+def test_the_code_tries_the_page_or_makes_the_changes(editor: CrawlerEditor, name: str) -> None:
+    assert f"svc.try_url('{name}'" in editor.codes()["Python"]
+    editor.value = {**editor.value, "rateLimit": 7}
+
+    codes = editor.codes()
+    assert f"svc.configure_crawler('{name}', changes)" in codes["Python"]
+    assert codes["Magic"] == f'%%svc crawlers config {name}\n{{\n  "rateLimit": 7\n}}'
+    assert "/config" in codes["curl"]
+
+
+def test_a_value_is_a_configuration(editor: CrawlerEditor) -> None:
+    with pytest.raises(BadInput, match="configuration"):
+        editor.value = ["no"]
+
+
+def test_an_unknown_crawler_is_told_with_what_there_is(client: Client, name: str) -> None:
+    with pytest.raises(BadInput, match=r"no crawler is called .*did you mean"):
+        svc.edit.crawler(f"{name}x", client=client)
+
+
+def test_the_magic_opens_it(
+    name: str, client: Client, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+
+    opened: Any = run(f"edit crawler {name} {site.url}/lamp", None, {})
+
+    assert isinstance(opened, CrawlerEditor)
+    assert opened.urls[0] == f"{site.url}/lamp"
+
+
+SECRET = st.text(min_size=1, max_size=5)
+CONFIGS = st.fixed_dictionaries(
+    {},
+    optional={
+        "apiKey": SECRET,
+        "rateLimit": st.integers(1, 9),
+        "requestOptions": st.fixed_dictionaries({"headers": st.dictionaries(st.text(), SECRET)}),
+        "login": st.lists(st.fixed_dictionaries({"url": SECRET}), max_size=2),
+    },
+)
+
+
+@given(CONFIGS, CONFIGS)
+def test_what_is_veiled_comes_back(first: dict[str, Any], second: dict[str, Any]) -> None:
+    veil = Veil()
+    saved, draft = veil.hide_saved(first), veil.hide_new(second)
+
+    assert veil.lift(saved) == first
+    assert veil.lift(draft) == second
+    assert veil.lift(veil.hide_new(draft)) == second
+    assert saved.get("apiKey", VEIL) == VEIL
+
+
+def test_a_veiled_secret_from_elsewhere_is_not_sent() -> None:
+    with pytest.raises(BadOption, match=r"`requestOptions\.headers\.x` came from elsewhere"):
+        Veil().lift({"requestOptions": {"headers": {"x": VEIL}}})
+
+
+def saved(client: Client, name: str) -> dict[str, Any]:
+    [found] = client.list_crawlers(name=name)["items"]
+    told: Any = client.get_crawler(found["id"], withConfig=True)
+    return dict(told["config"])

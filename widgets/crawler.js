@@ -1,0 +1,63 @@
+// The crawler editor: a configuration, and beside it what it makes of one page.
+
+import { drawChanged } from "./crawler/changed.js";
+import { extractorPanel } from "./crawler/extractor.js";
+import { trialPanel } from "./crawler/trial.js";
+import { button, fill, h } from "./kit/dom.js";
+import { frame } from "./kit/frame.js";
+import { tabs } from "./kit/tabs.js";
+import { jsonPanel } from "./query/json.js";
+
+/** @param {import("./types").Mount} mount */
+function render(mount) {
+  const { model } = mount;
+  const view = frame(mount, {
+    named: "crawler",
+    retry: "refresh",
+    tools: [
+      button("Reload", () => view.run("refresh"), {
+        icon: "⟳",
+        bare: true,
+        title: "Reload what is saved; your changes stay",
+      }),
+    ],
+    diff: async () => drawChanged((await view.run("differing")) ?? []),
+  });
+  const standing = h("p", { class: "hint standing", role: "status" });
+  const extractor = extractorPanel(view, () => trial.test());
+  const trial = trialPanel(view, () => extractor.take());
+  const panels = tabs({
+    label: "Configuration",
+    panels: [
+      { name: "extractor", title: "Extractors", draw: () => extractor.el },
+      {
+        name: "json",
+        title: "JSON",
+        draw: () => jsonPanel(view, { label: "Configuration as JSON", action: "Take this as the draft" }).el,
+      },
+    ],
+  });
+  fill(
+    view.body,
+    standing,
+    h("div", { class: "workbench" }, h("div", { class: "crawler-panels" }, panels.el), trial.el),
+  );
+
+  view.link.watch("state", (state) => {
+    const how = state?.blocked
+      ? `Blocked: ${state.blockingError || "a task failed; cancel it to go on"}`
+      : state?.reindexing
+        ? "Crawling now."
+        : state?.running
+          ? "Waits for its next crawl."
+          : "Paused.";
+    standing.classList.toggle("svc-wrong-text", Boolean(state?.blocked));
+    fill(standing, how);
+  });
+  view.link.watch("value", () => extractor.show());
+  view.link.watch("urls", () => trial.offer(model.get("urls") ?? []));
+  view.link.watch("shown", () => trial.show(model.get("shown") ?? {}));
+  return () => view.close();
+}
+
+export default { render };
