@@ -61,7 +61,6 @@ def test_a_url_is_put_in_place_of_what_it_gave_before(desk: Desk, site: Site, cr
 def test_urls_go_aside_while_a_reindex_runs(desk: Desk, site: Site, crawler: str) -> None:
     desk.do(crawler, "reindex")
     site.fill(6)
-    desk.ask("PATCH", f"{crawler}/config", {"rateLimit": 1})
     site.open.clear()
     whole = desk.ask("POST", f"{crawler}/reindex")["taskId"]
     desk.until(lambda: desk.state(crawler)["reindexing"])
