@@ -130,12 +130,14 @@ def _checked(measure: Measure) -> Measure:
 def completed(measure: Measure, *, relevant: float, best: float) -> dict[str, float]:
     """Give a metric's options with those that were left out."""
     defaults = {"rel": relevant, "max": best, "p": PERSISTENCE}
-    return {name: defaults[name] for name in FAMILIES[measure.family].options} | {**measure.options}
+    family = FAMILIES[measure.family]
+    own = {name: defaults[name] for name in family.options if name not in family.unset}
+    return {**own, **measure.options}
 
 
 def describe(measure: Measure, *, relevant: float, best: float) -> str:
     """Say in words what a metric measures, with every number that goes into it."""
     options = completed(measure, relevant=relevant, best=best)
-    binary = "rel" in measure.options
+    binary = "rel" in options
     gain = f"1 from r = {options['rel']:g}" if binary else f"r / {options.get('max', best):g}"
     return FAMILIES[measure.family].says.format(**options, gain=gain)

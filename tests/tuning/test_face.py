@@ -1,0 +1,44 @@
+"""What `svc.tuning` offers, and that it stays cheap until it is used."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import svc_notebook as svc
+from svc_notebook.tuning import aio, blocking
+from tests.test_face import HEAVY, imported_by
+
+MODULES = {path.stem for path in Path(svc.tuning.__file__).parent.glob("*")}
+
+
+@pytest.mark.parametrize("name", dir(svc.tuning))
+def test_every_name_is_there_and_explained(name: str) -> None:
+    assert inspect.getdoc(getattr(svc.tuning, name))
+
+
+def test_no_module_bears_the_name_of_a_function() -> None:
+    functions = {
+        name for name in dir(svc.tuning) if not inspect.ismodule(getattr(svc.tuning, name))
+    }
+
+    assert not MODULES & functions
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'evalute'"):
+        svc.tuning.evalute  # noqa: B018
+
+
+@pytest.mark.parametrize("name", aio.__all__)
+def test_a_function_and_its_awaited_twin_take_the_same(name: str) -> None:
+    awaited, plain = getattr(aio, name), getattr(blocking, name, None) or getattr(svc.tuning, name)
+
+    own = set(inspect.signature(plain).parameters) - {"progress"}
+    assert own == set(inspect.signature(awaited).parameters) - {"on_progress"}
+
+
+def test_tuning_costs_nothing_until_it_is_used() -> None:
+    assert not imported_by("import svc_notebook as svc\nsvc.tuning") & HEAVY
