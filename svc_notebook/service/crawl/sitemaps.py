@@ -80,7 +80,7 @@ class _Reader:
     def read(self, body: bytes) -> Sitemap:
         try:
             self.parser.Parse(body, True)
-        except expat.ExpatError as error:
+        except (expat.ExpatError, LookupError, ValueError) as error:  # no such encoding, too
             if not (self.found.pages or self.found.sitemaps):
                 raise Failure("invalid_sitemap", f"the sitemap is no XML: {error}") from None
             self.found.log.append(f"the sitemap breaks off: {error}")

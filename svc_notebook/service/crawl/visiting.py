@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import msgspec
 
+from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import Action, Configuration
 from svc_notebook.service.crawl.extracting import Page, Unreadable, file_type
 from svc_notebook.service.crawl.failure import Failure
@@ -105,7 +106,6 @@ class Visitor:
             return _failed(waiting, stage, failure)
 
     async def _visit_sitemap(self, waiting: Waiting) -> Outcome:
-        await self._ask_robots(waiting.url)
         answer = await self._fetcher.follow(waiting.url, limit=MOST_BYTES)
         if answer.status != 200:
             raise refuse_status(answer.status)
@@ -292,6 +292,8 @@ class Visitor:
             return await loop.run_in_executor(self._readers, lambda: work(*args, **options))
         except Unreadable as error:
             raise Failure(error.reason, str(error)) from error
+        except BadInput as error:
+            raise Failure("extractor_error", str(error)) from error
 
 
 def _conditions(known: Remembered | None) -> dict[str, str]:

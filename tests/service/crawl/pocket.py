@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from svc_notebook.service.crawl.ledger import Waiting
@@ -18,6 +18,7 @@ class Pocket:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     batches: list[int] = field(default_factory=list)
     most_taken: int = 0
+    after: Callable[[Pocket], None] = lambda _: None  # called when outcomes were settled
 
     def waiting(self, n: int) -> list[Waiting]:
         rows = [row for row in self.known.values() if row.url not in self.outcomes]
@@ -42,6 +43,11 @@ class Pocket:
             self.outcomes[outcome.url] = outcome
         self.batches.append(len(outcomes))
         self.add(found, limit=limit)
+        self.after(self)
+
+    def copy(self) -> Pocket:
+        """Return what a crawl would find that begins again after it was killed now."""
+        return Pocket(self.last, dict(self.known), dict(self.outcomes))
 
     def remembered(self, url: str) -> Remembered | None:
         before = self.last.outcomes.get(url) if self.last else None

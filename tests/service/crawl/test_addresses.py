@@ -1,0 +1,112 @@
+"""URLs in one spelling."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_notebook.service.crawl.addresses import DEEPEST, Spelling, normalize, path_depth
+
+SPELLINGS = {
+    "HTTP://Shop.TEST:80/a#more": "http://shop.test/a",
+    "https://shop.test:443": "https://shop.test/",
+    "https://shop.test:8443/": "https://shop.test:8443/",
+    "https://shop.test/a/../b/./c": "https://shop.test/b/c",
+    "https://shop.test/a/%2e%2E/b": "https://shop.test/b",
+    "https://shop.test/../../a/..": "https://shop.test/",
+    "https://shop.test/%7euser/%e4%2f": "https://shop.test/~user/%E4%2F",
+    "https://shop.test/caf\u00e9 au lait?q=\u00e9": "https://shop.test/caf%C3%A9%20au%20lait?q=%C3%A9",
+    "https://shop.test/100%": "https://shop.test/100%25",
+    "https://shop.test?": "https://shop.test/",
+    "https://b\u00fccher.test/": "https://xn--bcher-kva.test/",
+    "https://user:secret@shop.test/": "https://shop.test/",
+    "https://shop.test./": "https://shop.test/",
+    " https://shop.test/a\n/b ": "https://shop.test/a/b",
+    "https://shop.test\\a": None,
+    "https://shop.test/a\\b": "https://shop.test/a/b",
+    "http://[::0001]:8080/": "http://[::1]:8080/",
+    "http://[::1": None,
+    "javascript:void(0)": None,
+    "mailto:a@shop.test": None,
+    "ftp://shop.test/": None,
+    "//shop.test/": None,
+    "http:///a": None,
+    "http://a b/": None,
+    "http://shop.test:99999/": None,
+    "https://shop.test/" + "a" * 3000: None,
+    "https://shop.test" + "/a" * (DEEPEST + 2): None,
+    "": None,
+}
+
+
+@pytest.mark.parametrize(("url", "spelled"), SPELLINGS.items())
+def test_a_url_has_one_spelling(url: str, spelled: str | None) -> None:
+    assert normalize(url) == spelled
+
+
+parts = st.text(st.characters(codec="utf-8"), max_size=30)
+urls = st.builds("{}://{}{}/{}?{}#{}".format, st.sampled_from(["http", "HTTPS"]),
+                 st.sampled_from(["shop.test", "B\u00dcCHER.test", "127.0.0.1", "[::1]"]),
+                 st.sampled_from(["", ":80", ":443", ":8080"]), parts, parts, parts)  # fmt: skip
+
+
+@given(urls)
+def test_what_is_spelled_once_stays_as_it_is(url: str) -> None:
+    spelled = normalize(url)
+
+    assert spelled is None or normalize(spelled) == spelled
+
+
+@given(urls)
+def test_what_is_spelled_is_sent_as_it_is(url: str) -> None:
+    spelled = normalize(url)
+
+    assert spelled is None or httpx.URL(spelled).raw_path.decode() in spelled
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_no_text_whatever_breaks_the_spelling(text: str) -> None:
+    for url in (text, f"http://{text}", f"http://shop.test/{text}"):
+        spelled = normalize(url)
+
+        assert spelled is None or spelled.isascii()
+        assert spelled is None or spelled.startswith(("http://", "https://"))
+
+
+@given(st.text("abc/.?#%20\u00e9", max_size=20))
+def test_a_relative_url_is_found_from_its_page(text: str) -> None:
+    base = "https://shop.test/a/b"
+
+    assert (
+        normalize(text, base) == normalize(str(httpx.URL(base).join(text.strip()))) or "%" in text
+    )
+
+
+DEPTHS = {"": 1, "/": 1, "/foo": 1, "/foo/": 2, "/foo/bar": 2, "/foo/bar/": 3}
+
+
+@pytest.mark.parametrize(("path", "depth"), DEPTHS.items())
+def test_the_depth_of_a_path_counts_its_segments(path: str, depth: int) -> None:
+    assert path_depth(f"http://shop.test{path}") == depth
+
+
+def test_parameters_that_are_ignored_go_and_the_rest_keeps_its_order() -> None:
+    spelling = Spelling(ignored=("ref", "utm_*"))
+
+    url = "http://shop.test/?page=1&ref=a&utm_source=doc&b=2"
+
+    assert spelling.found(url) == "http://shop.test/?page=1&b=2"
+    assert spelling.found("http://shop.test/?%72ef=1") == "http://shop.test/"
+
+
+def test_hosts_and_paths_are_changed_in_what_is_found() -> None:
+    spelling = Spelling(
+        hosts={"dev.shop.test": "shop.test"}, paths={"shop.test": {"/foo": "/bar", "/x/": "/y/"}}
+    )
+
+    assert spelling.found("https://dev.shop.test/foo/hello/") == "https://shop.test/bar/hello/"
+    assert spelling.found("https://shop.test/foobar") == "https://shop.test/foobar"
+    assert spelling.found("https://shop.test/x/1") == "https://shop.test/y/1"
+    assert spelling.seed("https://dev.shop.test/foo") == "https://dev.shop.test/foo"

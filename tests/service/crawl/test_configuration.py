@@ -1,0 +1,208 @@
+"""A crawler's configuration: what it may hold, and how it is refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawl.configuration import (
+    MOST_URLS,
+    check_functions,
+    merge,
+    read_configuration,
+)
+from svc_notebook.service.crawl.extracting import Extractors
+
+FUNCTION = {"__type": "function", "source": "() => []"}
+ACTION = {"indexName": "pages", "recordExtractor": FUNCTION}
+LEAST = {"appId": "app", "rateLimit": 8, "actions": [ACTION]}
+FULL: dict[str, Any] = {
+    **LEAST,
+    "apiKey": "s3cr3t",
+    "indexPrefix": "shop_",
+    "startUrls": ["https://shop.test", "https://shop.test/#top"],
+    "extraUrls": ["https://shop.test/extra?utm_source=x"],
+    "sitemaps": ["https://shop.test/sitemap.xml"],
+    "exclusionPatterns": ["**/*.png"],
+    "discoveryPatterns": ["https://shop.test/list/**"],
+    "ignoreQueryParams": ["utm_*"],
+    "ignoreRobotsTxtRules": True,
+    "ignoreNoIndex": True,
+    "ignoreNoFollowTo": True,
+    "ignoreCanonicalTo": ["https://shop.test/**"],
+    "ignorePaginationAttributes": False,
+    "linkExtractor": FUNCTION,
+    "maxDepth": 10,
+    "maxUrls": None,
+    "renderJavaScript": False,
+    "requestOptions": {"timeout": 5000, "retries": 0, "headers": {"Accept-Language": "fr"}},
+    "login": {"fetchRequest": {"url": "https://shop.test/login"}},
+    "externalData": ["https://shop.test/prices.csv"],
+    "initialIndexSettings": {"pages": {"searchableAttributes": ["title"]}},
+    "safetyChecks": {"beforeIndexPublishing": {"maxLostRecordsPercentage": 20, "maxFailedUrls": 3}},
+    "saveBackup": True,
+    "schedule": "every 1 day at 3:00 am",
+    "cache": {"enabled": False},
+    "actions": [
+        {
+            **ACTION,
+            "name": "all",
+            "schedule": "on Monday",
+            "pathsToMatch": ["https://shop.test/**"],
+            "selectorsToMatch": [".product", "!.draft"],
+            "fileTypesToMatch": ["html", "pdf"],
+            "autoGenerateObjectIDs": False,
+            "hostnameAliases": {"dev.shop.test": "shop.test"},
+            "pathAliases": {"shop.test": {"/old": "/new"}},
+        }
+    ],
+}
+
+
+def test_all_that_can_be_said_is_read() -> None:
+    read = read_configuration(FULL)
+
+    assert read.start_urls == ("https://shop.test/", "https://shop.test/extra")
+    assert read.actions[0].index == "shop_pages"
+    assert read.actions[0].file_types == {"html", "pdf"}
+    assert not read.actions[0].caches
+    assert read.initial_settings == {"shop_pages": {"searchableAttributes": ["title"]}}
+    assert read.spelling.found("https://dev.shop.test/old/1") == "https://shop.test/new/1"
+    assert read.requests.timeout == 5
+    assert (read.max_lost_percentage, read.max_failed_urls, read.save_backup) == (20, 3, True)
+    assert read.hosts == {"shop.test"}
+
+
+def test_what_is_not_said_has_its_documented_value() -> None:
+    read = read_configuration(LEAST)
+
+    assert read.actions[0].file_types == {"html"}
+    assert read.actions[0].makes_ids
+    assert read.actions[0].caches
+    assert read.ignores_pagination
+    assert (read.ignores_robots, read.ignores_noindex, read.ignores_nofollow) == (False,) * 3
+    assert (read.requests.timeout, read.requests.retries) == (30, 3)
+    assert (read.max_lost_percentage, read.max_failed_urls) == (10, None)
+    assert read.max_urls == MOST_URLS
+
+
+def test_secrets_do_not_show() -> None:
+    shown = repr(read_configuration({**FULL, "requestOptions": {"headers": {"Cookie": "s3cr3t"}}}))
+
+    assert "s3cr3t" not in shown
+
+
+def action(**members: Any) -> dict[str, Any]:
+    return {"actions": [{**ACTION, **members}]}
+
+
+def token(**members: Any) -> dict[str, Any]:
+    request = {"url": "https://a.test/", "grantType": "client_credentials", "clientId": "a"}
+    return {"login": {"oauthRequest": {"accessTokenRequest": {**request, **members}}}}
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"maxUrl": 3}, "`maxUrl` is not known; did you mean `maxUrls`?"),
+    ({"rateLimit": 0}, "`rateLimit` should be a number, at least 1"),
+    ({"rateLimit": 101}, "`rateLimit` should be a number, at most 100"),
+    ({"actions": []}, "`actions` should be a list of at least 1 entries"),
+    ({"actions": [ACTION] * 31}, "`actions` should be a list of at most 30 entries"),
+    (action(pathsToMatch=[]), "`actions[0].pathsToMatch` should be a list of at least 1"),
+    (action(pathToMatch=["a"]), "`actions[0].pathToMatch` is not known; did you mean"),
+    (action(pathsToMatch=["a", "{"]), "`actions[0].pathsToMatch[1]`: `{` cannot be read"),
+    (action(recordExtractor="() => []"), "`actions[0].recordExtractor` should be an object"),
+    (action(fileTypesToMatch=["htm"]), "`htm` is not one of doc, email, html, odp"),
+    (action(schedule="on Monday"), "`actions[0].name` is missing: an action with a schedule"),
+    (action(name="a", schedule="on Mondy"), "`actions[0].schedule`: `mondy` is not understood"),
+    ({"actions": [{**ACTION, "name": "a"}] * 2}, "`actions[1].name`: `a` is another action's"),
+    ({"startUrls": ["shop.test"]}, "`startUrls[0]`: `shop.test` is no address"),
+    ({"startUrls": ["https://a:b@shop.test"]}, "`startUrls[0]` holds a password"),
+    ({"sitemaps": ["file:///etc/passwd"]}, "`sitemaps[0]`: `file:///etc/passwd` is no address"),
+    ({"exclusionPatterns": ["a"] * 101}, "`exclusionPatterns` should be a list of at most 100"),
+    ({"renderJavaScript": True}, "`renderJavaScript`: this service reads pages without a browser"),
+    ({"renderJavaScript": {"enabled": True}}, "reads pages without a browser"),
+    ({"login": {"browserRequest": {"url": "https://a", "username": "", "password": ""}}},
+     "`login.browserRequest`: this service has no browser; use `fetchRequest`"),
+    ({"login": {"fetchRequest": {"url": "x"}}}, "`login.fetchRequest.url`: `x` is no address"),
+    (token(), "missing required field `clientSecret`"),
+    (token(clientSecret="b", grantType="password"), "`password` is not one of client_credentials"),
+    ({"requestOptions": {"headers": {"A": "b\nc"}}}, "`requestOptions.headers.A`: a header holds"),
+    ({"requestOptions": {"headers": {"A b": "c"}}}, "`A b` cannot be a header's name"),
+    ({"requestOptions": {"headers": {"Host": "c"}}}, "is the crawler's own"),
+    ({"externalData": ["myCSV"]}, "no data source `myCSV` is registered here; give its address"),
+    ({"externalData": ["https://a/x.csv", "https://b/x.csv"]}, "`x` is another source's name"),
+    ({"schedule": "every 1 hour"}, "`schedule`: `every 1 hour` comes more than once in 24 hours"),
+    ({"maxDepth": 101}, "`maxDepth` should be a whole number, at most 100"),
+    ({"indexPrefix": "x" * 65}, "`indexPrefix` should be text of at most 64 characters"),
+    ({"safetyChecks": {"beforeIndexPublishing": {"maxLostRecordsPercentage": -1}}},
+     "`safetyChecks.beforeIndexPublishing.maxLostRecordsPercentage` should be"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "why"), WRONG, ids=[why[:50] for _, why in WRONG])
+def test_a_refusal_names_the_member_and_what_it_may_hold(change: dict[str, Any], why: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(why)):
+        read_configuration({**LEAST, **change})
+
+
+@pytest.mark.parametrize("member", ["appId", "rateLimit", "actions"])
+def test_what_is_needed_is_missed(member: str) -> None:
+    with pytest.raises(BadInput, match=f"`{member}` is missing"):
+        read_configuration({name: value for name, value in LEAST.items() if name != member})
+
+
+def test_a_renderer_that_is_switched_off_is_taken() -> None:
+    assert read_configuration({**LEAST, "renderJavaScript": {"enabled": False, "patterns": []}})
+
+
+def test_a_function_that_is_none_is_named(engine: Extractors) -> None:
+    bad = {"__type": "function", "source": "() => {"}
+    config = {**LEAST, "actions": [ACTION, {**ACTION, "recordExtractor": bad}]}
+
+    with pytest.raises(BadInput, match=r"`actions\[1\]\.recordExtractor\.source`"):
+        check_functions(config, engine)
+    with pytest.raises(BadInput, match=r"`linkExtractor\.source`"):
+        check_functions({**LEAST, "linkExtractor": bad}, engine)
+    check_functions(LEAST, engine)
+
+
+def test_a_change_takes_the_place_of_a_whole_member_and_null_takes_it_away() -> None:
+    config = {**LEAST, "startUrls": ["https://a.test"], "maxUrls": 3}
+
+    assert merge(config, {"startUrls": ["https://b.test"], "maxUrls": None}) == {
+        **LEAST,
+        "startUrls": ["https://b.test"],
+    }
+
+
+def test_pages_are_read_again_only_where_a_change_shapes_records() -> None:
+    fingerprint = read_configuration(FULL).fingerprint
+
+    timing = {**FULL, "rateLimit": 1, "schedule": None, "maxUrls": 3, "apiKey": None}
+    shaping = {**FULL, "ignoreQueryParams": []}
+    assert read_configuration(timing).fingerprint == fingerprint
+    assert read_configuration(shaping).fingerprint != fingerprint
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=4,
+)
+
+
+@given(st.sampled_from(sorted(FULL)), values)
+def test_no_value_whatever_breaks_the_reading(member: str, value: Any) -> None:
+    try:
+        read_configuration({**LEAST, member: value})
+    except BadInput as error:
+        refusal = str(error)
+    else:
+        return
+
+    assert member in refusal

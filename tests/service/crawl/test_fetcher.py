@@ -1,0 +1,325 @@
+"""How pages are asked for: again, with cookies, within limits, and never in private places."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import zlib
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from ipaddress import ip_address
+from itertools import pairwise
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawl.configuration import read_configuration
+from svc_notebook.service.crawl.decoding import Body
+from svc_notebook.service.crawl.failure import Failure
+from svc_notebook.service.crawl.fetcher import Answer, Fetcher
+from svc_notebook.service.crawl.gate import is_public
+from svc_notebook.service.crawl.pace import Pace
+from tests.service.crawl.site import Asked, Reply, Site
+
+
+def fetch(config: dict[str, Any], *urls: str, allow_private: bool = True) -> list[Answer]:
+    async def work(fetcher: Fetcher) -> list[Answer]:
+        return [await fetcher.fetch(url) for url in urls]
+
+    answers: list[Answer] = run(config, work, allow_private=allow_private)
+    return answers
+
+
+def run(
+    config: dict[str, Any],
+    work: Callable[[Fetcher], Awaitable[Any]],
+    *,
+    allow_private: bool = True,
+) -> Any:
+    async def inside() -> Any:
+        configuration = read_configuration(config)
+        async with Fetcher(configuration, allow_private=allow_private, backoff=0.01) as fetcher:
+            return await work(fetcher)
+
+    return asyncio.run(inside())
+
+
+def failing(*replies: Reply) -> Callable[[Asked], Reply]:
+    """Answer with each reply once, then well."""
+    left = list(replies)
+    return lambda asked: left.pop(0) if left else Reply(b"well")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [Reply(status=503), Reply(status=429), Reply(status=500), Reply(b"cut", promised=100)],
+    ids=["503", "429", "500", "cut"],
+)
+def test_what_fails_in_passing_is_asked_again(site: Site, reply: Reply) -> None:
+    site.answer("/", failing(reply, reply))
+
+    (answer,) = fetch(site.config(), f"{site.url}/")
+
+    assert answer.body == b"well"
+    assert len(site.asked) == 3
+
+
+def test_it_is_not_asked_more_often_than_was_said(site: Site) -> None:
+    site.page("/", status=503)
+
+    (answer,) = fetch(site.config(requestOptions={"retries": 1}), f"{site.url}/")
+
+    assert answer.status == 503
+    assert len(site.asked) == 2
+
+
+def test_a_refusal_is_not_asked_again(site: Site) -> None:
+    (answer,) = fetch(site.config(), f"{site.url}/missing")
+
+    assert answer.status == 404
+    assert len(site.asked) == 1
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_a_host_is_left_alone_for_as_long_as_it_asks(site: Site, form: str) -> None:
+    soon = datetime.now(UTC) + timedelta(seconds=9)
+    wait = "9" if form == "seconds" else format_datetime(soon, usegmt=True)
+    site.answer("/", failing(Reply(status=429, headers={"Retry-After": wait})))
+
+    async def work(fetcher: Fetcher) -> bool:
+        asking = asyncio.create_task(fetcher.fetch(f"{site.url}/"))
+        await asyncio.wait([asking], timeout=0.5)
+        asking.cancel()
+        return fetcher.pace.is_slow(site.url.removeprefix("http://"))
+
+    assert run(site.config(), work)
+    assert len(site.asked) == 1
+
+
+def test_a_slow_page_is_given_up(site: Site) -> None:
+    site.page("/", "late", seconds=5)
+    config = site.config(requestOptions={"timeout": 50, "retries": 0})
+
+    with pytest.raises(Failure, match=r"no whole answer within 0\.05 seconds") as failure:
+        fetch(config, f"{site.url}/")
+
+    assert failure.value.reason == "timeout"
+
+
+REFUSED = {
+    "http://127.0.0.1:{port}/": "private_address",
+    "http://localhost:{port}/": "private_address",
+    "http://127.1:{port}/": "private_address",
+    "http://[::1]:{port}/": "private_address",
+    "http://0.0.0.0:{port}/": "private_address",
+    "http://169.254.169.254/": "private_address",
+    "http://[::ffff:127.0.0.1]:{port}/": "private_address",
+    "http://no-such-host.invalid/": "dns_error",
+}
+
+
+@pytest.mark.parametrize(("url", "reason"), REFUSED.items())
+def test_private_places_are_never_connected_to(site: Site, url: str, reason: str) -> None:
+    site.page("/", "secret")
+    port = site.url.rpartition(":")[2]
+
+    with pytest.raises(Failure) as failure:
+        fetch(site.config(), url.format(port=port), allow_private=False)
+
+    assert failure.value.reason == reason
+    assert not site.asked
+
+
+def test_a_proxy_in_a_private_place_is_refused_as_well(site: Site) -> None:
+    config = site.config(requestOptions={"proxy": site.url})
+
+    with pytest.raises(Failure) as failure:
+        fetch(config, "http://elsewhere.invalid/", allow_private=False)
+
+    assert failure.value.reason == "private_address"
+
+
+PRIVATE = (
+    "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1",
+    "0.0.0.0", "224.0.0.1", "255.255.255.255", "240.0.0.1", "::1", "::", "fe80::1", "fc00::1",
+    "ff02::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "2001:db8::1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_an_address_is_private_in_any_disguise(address: str) -> None:
+    assert not is_public(ip_address(address))
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8"])
+def test_an_address_of_the_internet_is_public(address: str) -> None:
+    assert is_public(ip_address(address))
+
+
+def test_a_connection_that_is_refused_says_so() -> None:
+    with Site() as gone:
+        config = gone.config(requestOptions={"retries": 0})
+
+    with pytest.raises(Failure) as failure:
+        fetch(config, f"{gone.url}/")
+
+    assert failure.value.reason == "connection_refused"
+
+
+def test_a_certificate_is_asked_for(site: Site) -> None:
+    with pytest.raises(Failure) as failure:
+        fetch(site.config(requestOptions={"retries": 0}), site.url.replace("http:", "https:"))
+
+    assert failure.value.reason == "tls_error"
+
+
+def test_headers_are_sent_and_secret_ones_to_the_site_alone(site: Site) -> None:
+    with Site() as other:
+        site.page("/")
+        other.page("/")
+        headers = {"Authorization": "Basic c2VjcmV0", "Cookie": "a=1", "Accept-Language": "fr"}
+        config = site.config(requestOptions={"headers": headers})
+
+        fetch(config, f"{site.url}/", f"{other.url}/")
+
+    ours, theirs = site.asked[0].headers, other.asked[0].headers
+    assert ours["authorization"] == "Basic c2VjcmV0"
+    assert ours["cookie"] == "a=1"
+    assert theirs["accept-language"] == ours["accept-language"] == "fr"
+    assert "authorization" not in theirs
+    assert "cookie" not in theirs
+    assert ours["user-agent"].startswith("SvcNotebookCrawler/")
+
+
+def test_a_form_logs_in_and_its_cookie_goes_with_every_page(site: Site) -> None:
+    def login(asked: Asked) -> Reply:
+        good = parse_qs(asked.body.decode()) == {"id": ["me"], "password": ["s3cr3t"]}
+        headers = {"Set-Cookie": "session=42; Path=/; HttpOnly", "Location": "/"}
+        return Reply(status=302, headers=headers) if good else Reply(status=403)
+
+    site.answer("/login", login)
+    site.page("/")
+    options = {"method": "POST", "body": "id=me&password=s3cr3t"}
+    request = {"url": f"{site.url}/login", "requestOptions": options}
+
+    fetch(site.config(login={"fetchRequest": request}), f"{site.url}/a", f"{site.url}/b")
+
+    assert site.paths() == ["/login", "/", "/a", "/b"]
+    assert all(asked.headers["cookie"] == "session=42" for asked in site.asked[1:])
+
+
+def test_a_login_that_is_refused_says_so(site: Site) -> None:
+    config = site.config(login={"fetchRequest": {"url": f"{site.url}/login"}})
+
+    with pytest.raises(BadInput, match=r"`login`: .*/login answers with status 404"):
+        fetch(config, f"{site.url}/")
+
+    assert site.paths() == ["/login"]
+
+
+def test_a_token_is_asked_for_and_sent(site: Site) -> None:
+    site.page("/token", '{"access_token": "abc", "token_type": "Bearer"}')
+    site.page("/")
+    request = {"url": f"{site.url}/token", "grantType": "client_credentials", "clientId": "me",
+               "clientSecret": "s3cr3t", "extraParameters": {"resource": "api"}}  # fmt: skip
+
+    fetch(site.config(login={"oauthRequest": {"accessTokenRequest": request}}), f"{site.url}/")
+
+    assert parse_qs(site.asked[0].body.decode()) == {
+        "grant_type": ["client_credentials"], "client_id": ["me"], "client_secret": ["s3cr3t"],
+        "resource": ["api"],
+    }  # fmt: skip
+    assert site.asked[1].headers["authorization"] == "Bearer abc"
+
+
+def test_a_token_that_is_missing_is_told(site: Site) -> None:
+    site.page("/token", "[]")
+    request = {"url": f"{site.url}/token", "grantType": "client_credentials", "clientId": "me",
+               "clientSecret": "s3cr3t"}  # fmt: skip
+
+    with pytest.raises(BadInput, match="the answer holds no `access_token`"):
+        fetch(site.config(login={"oauthRequest": {"accessTokenRequest": request}}), f"{site.url}/")
+
+
+def unpack(encoding: str, raw: bytes, limit: int = 1000, step: int = 7) -> bytes:
+    body = Body(encoding, limit)
+    for start in range(0, len(raw), step):
+        body.add(raw[start : start + step])
+    return body.read()
+
+
+TEXT = b"shop " * 50
+ENCODED = {
+    "": TEXT,
+    "identity": TEXT,
+    "gzip": gzip.compress(TEXT),
+    "GZip": gzip.compress(TEXT[:100]) + gzip.compress(TEXT[100:]),
+    "deflate": zlib.compress(TEXT),
+    " deflate": zlib.compress(TEXT)[2:-4],
+}
+
+
+@pytest.mark.parametrize(("encoding", "raw"), ENCODED.items(), ids=ENCODED)
+def test_a_body_is_unpacked(encoding: str, raw: bytes) -> None:
+    for step in (1, 7, 10_000):
+        assert unpack(encoding, raw, step=step) == TEXT
+
+
+BROKEN = {
+    "gzip": (gzip.compress(bytes(10_000_000)), "page_too_big"),
+    "x-gzip": (gzip.compress(TEXT)[:20], "truncated_body"),
+    "deflate": (b"not packed at all", "invalid_body"),
+    "br": (b"", "unsupported_encoding"),
+    "gzip, gzip": (b"", "unsupported_encoding"),
+    "": (bytes(2000), "page_too_big"),
+}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "raw", "reason"), [(k, *v) for k, v in BROKEN.items()], ids=BROKEN
+)
+def test_a_body_that_cannot_be_unpacked_is_refused(encoding: str, raw: bytes, reason: str) -> None:
+    with pytest.raises(Failure) as failure:
+        unpack(encoding, raw)
+
+    assert failure.value.reason == reason
+
+
+def test_no_more_pages_are_begun_within_a_second_than_were_said() -> None:
+    async def work() -> list[float]:
+        pace, starts = Pace(5), []
+        loop = asyncio.get_running_loop()
+
+        async def one() -> None:
+            async with pace.turn("shop.test"):
+                starts.append(loop.time())
+
+        await asyncio.gather(*(one() for _ in range(12)))
+        return starts
+
+    starts = asyncio.run(work())
+
+    assert all(later - earlier > 0.99 for earlier, later in zip(starts, starts[5:], strict=False))
+
+
+def test_a_host_gets_the_delay_it_asks_for() -> None:
+    async def work() -> list[float]:
+        pace, starts = Pace(50), []
+        pace.delay("slow.test", 0.2)
+        loop = asyncio.get_running_loop()
+
+        async def one(host: str) -> None:
+            async with pace.turn(host):
+                starts.append(loop.time() if host == "slow.test" else 0.0)
+
+        await asyncio.gather(*(one("slow.test") for _ in range(3)), one("fast.test"))
+        return starts
+
+    starts = asyncio.run(work())
+
+    assert starts[1] == 0.0
+    slow = [start for start in starts if start]
+    assert all(later - earlier > 0.19 for earlier, later in pairwise(slow))

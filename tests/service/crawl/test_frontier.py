@@ -1,0 +1,281 @@
+"""Crawls of a real little site, from its first page to its last."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawl.frontier import WINDOW
+from svc_notebook.service.crawl.ledger import Waiting
+from tests.service.crawl.conftest import Crawler
+from tests.service.crawl.pocket import Pocket
+from tests.service.crawl.site import Asked, Reply, Site, fill_shop, fill_traps
+
+
+def test_every_page_is_visited_once(site: Site, crawler: Crawler) -> None:
+    pages = fill_shop(site)
+
+    ledger = crawler.crawl(site.config())
+
+    assert sorted(ledger.outcomes) == sorted(pages)
+    assert {outcome.reason for outcome in ledger.outcomes.values()} == {"success"}
+    assert max(Counter(site.paths()).values()) == 1
+
+
+def test_pages_near_the_start_come_first(site: Site, crawler: Crawler) -> None:
+    fill_shop(site, products=20)
+
+    ledger = crawler.crawl(site.config())
+
+    depths = [outcome.depth for outcome in ledger.outcomes.values()]
+    assert depths == sorted(depths)
+    assert max(depths) == 2
+
+
+def test_every_trap_ends_with_its_reason(site: Site, crawler: Crawler) -> None:
+    fill_traps(site)
+
+    ledger = crawler.crawl(site.config(startUrls=[f"{site.url}/traps"]))
+
+    assert ledger.reasons(site.url) == {
+        "/traps": "success",
+        "/circle": "http_redirect",
+        "/circle/2": "http_redirect",
+        "/itself": "http_redirect",
+        "/out": "http_redirect",
+        "/nowhere": "http_302",
+        "/truncated": "network_error",
+        "/huge": "page_too_big",
+        "/bomb": "page_too_big",
+        "/garbled": "invalid_body",
+        "/charset": "success",
+        "/gone": "http_410",
+        "/broken": "http_500",
+        "/missing": "http_404",
+        "/picture.png": "unsupported_file_type",
+        "/noindex": "noindex",
+        "/from-noindex": "success",
+        "/nofollow": "success",
+        "/copy": "canonical",
+        "/original": "success",
+        "/private/secret": "forbidden_by_robotstxt",
+    }
+    assert "/private/secret" not in site.paths()
+
+
+def test_an_endless_calendar_ends_at_the_most_urls(site: Site, crawler: Crawler) -> None:
+    fill_traps(site)
+
+    ledger = crawler.crawl(site.config(startUrls=[f"{site.url}/calendar"], maxUrls=12))
+
+    assert len(ledger.outcomes) == len(ledger.known) == 12
+
+
+def test_paths_deeper_than_wanted_are_left_out_unless_they_are_starts(
+    site: Site, crawler: Crawler
+) -> None:
+    site.html("/a/b/c", "Start", ["/a", "/a/b", "/a/b/", "/a/b/c/d"])
+    for path in ("/a", "/a/b", "/a/b/", "/a/b/c/d"):
+        site.html(path, path)
+
+    ledger = crawler.crawl(site.config(startUrls=[f"{site.url}/a/b/c"], maxDepth=2))
+
+    assert sorted(ledger.reasons(site.url)) == ["/a", "/a/b", "/a/b/c"]
+
+
+def test_discovered_pages_give_links_and_no_records(site: Site, crawler: Crawler) -> None:
+    fill_shop(site)
+    config = site.config(discoveryPatterns=[f"{site.url}/products"])
+    config["actions"][0]["pathsToMatch"] = [f"{site.url}/products/*"]
+
+    ledger = crawler.crawl(config)
+
+    reasons = ledger.reasons(site.url)
+    assert reasons["/"] == reasons["/products"] == "no_action_matched"
+    assert reasons["/products/3"] == "success"
+    assert "/about" not in reasons
+
+
+def test_excluded_urls_are_never_asked_for(site: Site, crawler: Crawler) -> None:
+    fill_shop(site)
+    config = site.config(
+        startUrls=[f"{site.url}/", f"{site.url}/products/1"],
+        exclusionPatterns=[f"{site.url}/products/*", f"!{site.url}/products/4"],
+    )
+
+    ledger = crawler.crawl(config)
+
+    reasons = ledger.reasons(site.url)
+    assert reasons["/products/1"] == "excluded"
+    assert reasons["/products/4"] == "success"
+    assert "/products/2" not in reasons
+    assert "/products/1" not in site.paths()
+
+
+def test_sitemaps_bring_pages_that_nothing_links_to(site: Site, crawler: Crawler) -> None:
+    site.html("/deep/er/lamp", "Lamp")
+    site.html("/", "Home")
+    site.page("/index.xml", f"<sitemapindex><sitemap><loc>{site.url}/map.xml</loc></sitemap>"
+              "</sitemapindex>")  # fmt: skip
+    site.page("/map.xml", f"<urlset><url><loc>{site.url}/deep/er/lamp</loc></url>"
+              "<url><loc>http://elsewhere.invalid/</loc></url></urlset>")  # fmt: skip
+
+    ledger = crawler.crawl(site.config(sitemaps=[f"{site.url}/index.xml"], maxDepth=1))
+
+    assert ledger.reasons(site.url) == {
+        "/": "success",
+        "/index.xml": "sitemap",
+        "/map.xml": "sitemap",
+        "/deep/er/lamp": "success",
+    }
+
+
+def test_sitemaps_that_robots_txt_names_are_read_as_well(site: Site, crawler: Crawler) -> None:
+    site.html("/", "Home")
+    site.html("/alone", "Alone")
+    site.page("/robots.txt", f"Sitemap: {site.url}/map.txt\n")
+    site.page("/map.txt", f"{site.url}/alone\n", headers={"Content-Type": "text/plain"})
+
+    ledger = crawler.crawl(site.config())
+
+    assert ledger.reasons(site.url) == {"/": "success", "/map.txt": "sitemap", "/alone": "success"}
+
+
+def test_a_sitemap_that_is_none_fails_and_the_crawl_goes_on(site: Site, crawler: Crawler) -> None:
+    fill_shop(site)
+
+    ledger = crawler.crawl(site.config(sitemaps=[f"{site.url}/about", f"{site.url}/no.xml"]))
+
+    assert ledger.reasons(site.url)["/no.xml"] == "http_404"
+    assert ledger.outcomes[f"{site.url}/about"].reason == "invalid_sitemap"
+    assert ledger.reasons(site.url)["/products/4"] == "success"
+
+
+def test_a_crawl_that_is_stopped_goes_on_where_it_was(site: Site, crawler: Crawler) -> None:
+    pages = fill_shop(site, products=20)
+    ledger = Pocket()
+
+    for settled in range(4, 28, 4):
+        crawler.crawl(site.config(rateLimit=4), ledger, settled=settled)
+
+    assert sorted(ledger.outcomes) == sorted(pages)
+    assert len(ledger.known) == len(pages)
+
+
+def test_a_crawl_that_is_killed_loses_nothing(site: Site, crawler: Crawler) -> None:
+    pages = fill_shop(site, products=8)
+    states: list[Pocket] = []
+    crawler.crawl(site.config(rateLimit=3), Pocket(after=lambda now: states.append(now.copy())))
+
+    for state in (states[0], states[len(states) // 2], states[-1]):
+        crawler.crawl(site.config(), state)
+
+        assert sorted(state.outcomes) == sorted(pages)
+
+
+def test_a_crawl_stops_at_once_with_pages_still_on_their_way(site: Site, crawler: Crawler) -> None:
+    site.html("/", "Home", ["/slow"])
+    site.page("/slow", "slow", seconds=20)
+    began = time.monotonic()
+
+    ledger = crawler.crawl(site.config(), settled=1)
+
+    assert time.monotonic() - began < 10
+    assert ledger.waiting(10) == [Waiting(f"{site.url}/slow", depth=1)]
+
+
+def test_given_urls_alone_are_crawled_without_their_links(site: Site, crawler: Crawler) -> None:
+    fill_shop(site)
+    site.redirect("/old", "/products/1")
+    ledger = Pocket()
+    ledger.add([Waiting(f"{site.url}/about", seed=True), Waiting(f"{site.url}/old", seed=True)])
+
+    crawler.crawl(site.config(), ledger, whole=False)
+
+    assert ledger.reasons(site.url) == {
+        "/about": "success",
+        "/old": "http_redirect",
+        "/products/1": "success",
+    }
+
+
+def test_a_large_crawl_keeps_its_urls_in_the_ledger(site: Site, crawler: Crawler) -> None:
+    site.html("/", "Home", [f"/page/{number}" for number in range(3000)])
+
+    ledger = crawler.crawl(site.config(), settled=100)
+
+    assert len(ledger.known) == 3001
+    assert ledger.most_taken <= WINDOW + 300
+
+
+def test_outcomes_are_settled_together(site: Site, crawler: Crawler) -> None:
+    site.html("/", "Home", [f"/missing/{number}" for number in range(200)])
+
+    ledger = crawler.crawl(site.config())
+
+    assert sum(ledger.batches) == 201
+    assert len(ledger.batches) < 100
+
+
+def test_a_host_that_asks_for_patience_does_not_hold_up_another(
+    site: Site, crawler: Crawler
+) -> None:
+    with Site() as other:
+        fill_shop(other, products=10)
+        site.html("/", "Home", ["/1", "/2", "/3"])
+        for path in ("/1", "/2", "/3"):
+            site.html(path, path)
+        site.page("/robots.txt", "User-agent: *\nCrawl-delay: 20\n")
+        config = site.config(startUrls=[f"{site.url}/", f"{other.url}/"], rateLimit=5)
+        config["actions"][0]["pathsToMatch"].append(f"{other.url}/**")
+
+        ledger = crawler.crawl(config, settled=14)
+
+    assert sum(url.startswith(other.url) for url in ledger.outcomes) == 13
+    assert sum(url.startswith(site.url) for url in ledger.outcomes) == 1
+
+
+def test_a_crawl_begins_only_once_external_data_is_there(site: Site, crawler: Crawler) -> None:
+    fill_shop(site)
+    config = site.config(externalData=[f"{site.url}/prices.csv"])
+
+    with pytest.raises(BadInput, match=r"externalData `prices`: .* answers with status 404"):
+        crawler.crawl(config)
+
+    assert site.paths() == ["/prices.csv"]
+
+
+def test_a_ledger_that_fails_ends_the_crawl(site: Site, crawler: Crawler) -> None:
+    class Full(Pocket):
+        def settle(self, *args: Any, **options: Any) -> None:
+            raise OSError("the disk is full")
+
+    fill_shop(site)
+
+    with pytest.raises(OSError, match="the disk is full"):
+        crawler.crawl(site.config(), Full())
+
+
+def test_at_most_so_many_pages_are_on_their_way(site: Site, crawler: Crawler) -> None:
+    now: list[int] = []
+    most = 0
+
+    def answer(asked: Asked) -> Reply:
+        nonlocal most
+        now.append(1)
+        most = max(most, len(now))
+        time.sleep(0.05)
+        now.pop()
+        return Reply(status=404)
+
+    site.html("/", "Home", [f"/missing/{number}" for number in range(20)])
+    for number in range(20):
+        site.answer(f"/missing/{number}", answer)
+
+    crawler.crawl(site.config(rateLimit=7))
+
+    assert 1 < most <= 7

@@ -1,0 +1,92 @@
+"""Sitemaps of every kind, and those that are none."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_notebook.service.crawl.failure import Failure
+from svc_notebook.service.crawl.sitemaps import MOST_BYTES, MOST_URLS, read_sitemap
+
+SPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+PLAIN = (
+    f"<urlset {SPACE}><url><loc> http://a/?x=1&amp;y=2 </loc><lastmod>2026</lastmod></url></urlset>"
+)
+KINDS: dict[str, tuple[bytes, list[str]]] = {
+    "xml": (PLAIN.encode(), ["http://a/?x=1&y=2"]),
+    "no namespace": (b"<urlset><url><loc>http://a/</loc></url></urlset>", ["http://a/"]),
+    "packed": (gzip.compress(PLAIN.encode()), ["http://a/?x=1&y=2"]),
+    "utf-16": (f'<?xml version="1.0" encoding="utf-16"?>{PLAIN}'.encode("utf-16"), ["http://a/?x=1&y=2"]),
+    "byte order mark": (b"\xef\xbb\xbf" + PLAIN.encode(), ["http://a/?x=1&y=2"]),
+    "cdata": (b"<urlset><url><loc><![CDATA[http://a/]]></loc></url></urlset>", ["http://a/"]),
+    "images": (
+        b'<urlset xmlns:i="http://i"><url><loc>http://a/</loc><i:image><i:loc>http://a/b.png</i:loc>'
+        b"</i:image></url></urlset>",
+        ["http://a/"],
+    ),
+    "text": (b"\xef\xbb\xbfhttp://a/\r\n\r\n# no\nhttps://b/ \n", ["http://a/", "https://b/"]),
+    "rss": (b"<rss><channel><item><link>http://a/</link></item></channel></rss>", ["http://a/"]),
+    "atom": (b'<feed><entry><link href="http://a/"/></entry></feed>', ["http://a/"]),
+    "empty": (b"<urlset/>", []),
+    "nothing": (b"", []),
+    "cut": (b"<urlset><url><loc>http://a/</loc></url><url><lo", ["http://a/"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "pages"), KINDS.values(), ids=KINDS)
+def test_a_sitemap_names_pages(body: bytes, pages: list[str]) -> None:
+    assert read_sitemap(body).pages == pages
+
+
+def test_an_index_names_sitemaps() -> None:
+    body = b"<sitemapindex><sitemap><loc>http://a/1.xml</loc></sitemap></sitemapindex>"
+
+    sitemap = read_sitemap(body)
+
+    assert (sitemap.pages, sitemap.sitemaps) == ([], ["http://a/1.xml"])
+
+
+def test_what_is_beyond_the_most_is_left_out_and_told() -> None:
+    body = b"http://a/\n" * (MOST_URLS + 5)
+
+    sitemap = read_sitemap(body)
+
+    assert len(sitemap.pages) == MOST_URLS
+    assert sitemap.log == ["5 pages beyond the 50000th left out"]
+
+
+PAGE = b"<urlset><url><loc>&c;</loc></url></urlset>"
+LAUGHS = b'<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;">]>' + PAGE
+FILE = b'<!DOCTYPE a [<!ENTITY c SYSTEM "file:///etc/passwd">]>' + PAGE
+JUNK = {
+    "laughs": (LAUGHS, "invalid_sitemap"),
+    "a file": (FILE, "invalid_sitemap"),
+    "html": (b"<!doctype html><html><body>Not found</body></html>", "invalid_sitemap"),
+    "words": (b"not found", "invalid_sitemap"),
+    "zeros": (bytes(100), "invalid_sitemap"),
+    "deep": (b"<a>" * 1000, "invalid_sitemap"),
+    "bomb": (gzip.compress(bytes(MOST_BYTES + 1)), "page_too_big"),
+    "no gzip": (b"\x1f\x8bnothing", "invalid_sitemap"),
+    "no encoding": (b'<?xml version="1.0" encoding="no-such"?><urlset/>', "invalid_sitemap"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "reason"), JUNK.values(), ids=JUNK)
+def test_junk_is_refused(body: bytes, reason: str) -> None:
+    with pytest.raises(Failure) as failure:
+        read_sitemap(body)
+
+    assert failure.value.reason == reason
+
+
+@given(st.binary(max_size=100), st.sampled_from([b"", b"<urlset>", b"\x1f\x8b\x08", b"http://a\n"]))
+def test_no_bytes_whatever_break_the_reading(body: bytes, start: bytes) -> None:
+    try:
+        sitemap = read_sitemap(start + body)
+    except Failure:
+        return
+
+    assert all(isinstance(url, str) for url in sitemap.pages)

@@ -1,0 +1,58 @@
+"""External data: tables by address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawl.sources import rows_of
+from tests.service.crawl.conftest import Crawler
+from tests.service.crawl.site import Site
+
+TABLES = {
+    "a.csv": "url,price\nhttp://shop.test/a,12\n",
+    "semicolons.csv": 'name;url;price\n"A; B";HTTP://shop.test:80/a#x;12\n',
+    "tabs.csv": "\ufeffurl\tprice\nhttp://shop.test/a\t12\nno address\t13\n",
+    "list.json": '[{"url": "http://shop.test/a", "price": "12"}]',
+    "object.json": '{"http://shop.test/a": {"price": "12"}}',
+}
+
+
+@pytest.mark.parametrize(("name", "text"), TABLES.items())
+def test_a_table_is_found_by_the_page_it_speaks_of(
+    site: Site, crawler: Crawler, name: str, text: str
+) -> None:
+    site.html("/", "Home")
+    site.page(f"/{name}", text.replace("http://shop.test/a", f"{site.url}/").replace(
+        "HTTP://shop.test:80/a", f"{site.url}/"))  # fmt: skip
+
+    outcome = crawler.visit(site.config(externalData=[f"{site.url}/{name}"]), f"{site.url}/")
+
+    assert outcome.external[name.partition(".")[0]]["price"] == "12"
+
+
+def test_a_page_that_no_table_speaks_of_gets_an_empty_row() -> None:
+    assert rows_of({"prices": {"http://a/": {"price": 1}}}, "http://b/") == {"prices": {}}
+
+
+WRONG: dict[str, tuple[str, str]] = {
+    "a.csv": ("page,price\nx,1\n", "has no column `url`"),
+    "empty.csv": ("", "has no column `url`"),
+    "broken.json": ("[", "is no JSON"),
+    "deep.json": ("[" * 100_000, "is no JSON"),
+    "numbers.json": ("[1, 2]", "give a list of objects that have `url`"),
+    "binary.json": ("\udcff", "is no JSON"),
+}
+
+
+@pytest.mark.parametrize(("name", "wrong"), WRONG.items(), ids=WRONG)
+def test_a_table_that_cannot_be_read_says_why(
+    site: Site, crawler: Crawler, name: str, wrong: tuple[str, str]
+) -> None:
+    site.page(f"/{name}", wrong[0].encode("utf-8", "surrogateescape"))
+    config: dict[str, Any] = site.config(externalData=[f"{site.url}/{name}"])
+
+    with pytest.raises(BadInput, match=wrong[1]):
+        crawler.visit(config, f"{site.url}/")

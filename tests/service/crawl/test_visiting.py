@@ -1,0 +1,227 @@
+"""Visits of one page: what is made of it, and why it may be skipped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from svc_notebook.service import limits
+from svc_notebook.service.crawl.records import RECORD_BYTES
+from tests.service.crawl.conftest import Crawler
+from tests.service.crawl.pocket import Pocket
+from tests.service.crawl.site import Asked, Reply, Site, html
+
+
+def function(source: str) -> dict[str, str]:
+    return {"__type": "function", "source": source}
+
+
+def with_extractor(site: Site, source: str, **action: Any) -> dict[str, Any]:
+    config = site.config()
+    config["actions"][0].update(recordExtractor=function(source), **action)
+    return config
+
+
+def test_a_page_that_matches_several_actions_gives_records_for_each(
+    site: Site, crawler: Crawler
+) -> None:
+    site.html("/", "Home")
+    config = site.config(indexPrefix="shop_")
+    config["actions"] = [
+        {**config["actions"][0], "recordExtractor": function("() => [{n: 1}, {n: 2}]")},
+        {**config["actions"][0], "recordExtractor": function("() => [{n: 3}]")},
+        {"indexName": "other", "recordExtractor": function("() => [{n: 4, objectID: 7}]")},
+    ]
+
+    outcome = crawler.visit(config, f"{site.url}/")
+
+    url = f"{site.url}/"
+    assert outcome.records == {
+        "shop_pages": [
+            {"n": 1, "objectID": f"0-{url}"},
+            {"n": 2, "objectID": f"1-{url}"},
+            {"n": 3, "objectID": f"2-{url}"},
+        ],
+        "shop_other": [{"n": 4, "objectID": "7"}],
+    }
+    assert [one.action for one in outcome.yielded] == [0, 1, 2]
+
+
+EXTRACTORS = {
+    "() => []": ("SKIPPED", "extraction", "no_records", "no record"),
+    "() => { throw new Error('no price') }": (
+        "FAILED",
+        "extraction",
+        "extractor_error",
+        "no price",
+    ),
+    "() => [{objectID: true}]": ("FAILED", "indexing", "invalid_object_id", "record 0"),
+    "() => [{a: 'x'.repeat(200000)}]": ("FAILED", "indexing", "record_too_big", "100,000"),
+}
+
+
+@pytest.mark.parametrize(("source", "end"), EXTRACTORS.items())
+def test_what_an_extractor_does_wrong_is_told(
+    site: Site, crawler: Crawler, source: str, end: tuple[str, str, str, str]
+) -> None:
+    site.html("/", "Home", ["/next"])
+
+    outcome = crawler.visit(with_extractor(site, source), f"{site.url}/")
+
+    assert (outcome.status, outcome.category, outcome.reason) == end[:3]
+    assert end[3] in outcome.readable
+    assert outcome.found == (f"{site.url}/next",)
+    assert not any(outcome.records.values())
+
+
+def test_an_object_id_is_missed_where_none_is_made(site: Site, crawler: Crawler) -> None:
+    site.html("/", "Home")
+    config = with_extractor(site, "() => [{a: 1}]", autoGenerateObjectIDs=False)
+
+    assert crawler.visit(config, f"{site.url}/").reason == "missing_object_id"
+
+
+def test_a_record_may_be_as_large_as_the_service_takes_it() -> None:
+    assert RECORD_BYTES == limits.RECORD
+
+
+def test_selectors_choose_among_pages(site: Site, crawler: Crawler) -> None:
+    site.page("/", html("Home", text='<b class="price">3</b>'))
+    wanted = with_extractor(site, "() => [{a: 1}]", selectorsToMatch=[".price"])
+    unwanted = with_extractor(site, "() => [{a: 1}]", selectorsToMatch=["!.price"])
+
+    assert crawler.visit(wanted, f"{site.url}/").reason == "success"
+    assert crawler.visit(unwanted, f"{site.url}/").reason == "selectors_not_matched"
+
+
+def test_what_an_extractor_says_is_kept(site: Site, crawler: Crawler) -> None:
+    site.html("/", "Home")
+    config = with_extractor(site, "() => { console.log('seen'); return [{a: 1}] }")
+
+    assert any("seen" in line for line in crawler.visit(config, f"{site.url}/").logs)
+
+
+def test_links_that_are_not_to_be_followed_are_left_out(site: Site, crawler: Crawler) -> None:
+    site.page("/", '<link rel="next" href="/2"><a href="/a">a</a><a rel="nofollow" href="/b">b</a>')
+    url = f"{site.url}/"
+
+    assert crawler.visit(site.config(), url).found == (f"{site.url}/a",)
+    both = crawler.visit(site.config(ignoreNoFollowTo=True), url)
+    assert both.found == (f"{site.url}/a", f"{site.url}/b")
+    paged = crawler.visit(site.config(ignorePaginationAttributes=False), url)
+    assert set(paged.found) == {f"{site.url}/a", f"{site.url}/2"}
+
+
+def test_a_function_may_choose_the_links(site: Site, crawler: Crawler) -> None:
+    site.html("/", "Home", ["/a", "/b"])
+    source = "({ defaultExtractor }) => [...defaultExtractor().slice(0, 1), '/c', 'mailto:x']"
+
+    outcome = crawler.visit(site.config(linkExtractor=function(source)), f"{site.url}/")
+
+    assert outcome.found == (f"{site.url}/a", f"{site.url}/c")
+
+
+def test_a_function_that_fails_to_choose_links_fails_the_page_alone(
+    site: Site, crawler: Crawler
+) -> None:
+    site.html("/", "Home")
+    config = site.config(linkExtractor=function("() => { throw new Error('oh') }"))
+
+    outcome = crawler.visit(config, f"{site.url}/")
+
+    assert (outcome.status, outcome.reason) == ("FAILED", "extractor_error")
+    assert "oh" in outcome.readable
+
+
+def test_noindex_is_heeded_unless_it_is_ignored(site: Site, crawler: Crawler) -> None:
+    headers = {"Content-Type": "text/html", "X-Robots-Tag": "noindex"}
+    site.page("/", html("Home", ["/a"]), headers=headers)
+
+    assert crawler.visit(site.config(), f"{site.url}/").reason == "noindex"
+    assert crawler.visit(site.config(ignoreNoIndex=True), f"{site.url}/").reason == "success"
+
+
+CANONICAL: dict[str, Any] = {
+    "heeded": (False, "canonical"),
+    "ignored": (True, "success"),
+    "ignored here": (["**/original"], "success"),
+    "ignored elsewhere": (["**/other"], "canonical"),
+}
+
+
+@pytest.mark.parametrize(("ignored", "reason"), CANONICAL.values(), ids=CANONICAL)
+def test_a_canonical_url_takes_the_place_of_a_page(
+    site: Site, crawler: Crawler, ignored: Any, reason: str
+) -> None:
+    site.html("/", "Copy", head='<link rel="canonical" href="/original">')
+
+    outcome = crawler.visit(site.config(ignoreCanonicalTo=ignored), f"{site.url}/")
+
+    assert outcome.reason == reason
+    assert f"{site.url}/original" in outcome.found
+
+
+def test_aliases_and_ignored_parameters_change_what_is_found(site: Site, crawler: Crawler) -> None:
+    site.html("/", "Home", ["http://dev.shop.test/old/1?utm_source=x&page=2"])
+    place = site.url.removeprefix("http://")
+    config = site.config(
+        ignoreQueryParams=["utm_*"],
+        hostnameAliases={"dev.shop.test": place},
+        pathAliases={place: {"/old": "/new"}},
+    )
+
+    outcome = crawler.visit(config, f"{site.url}/")
+
+    assert outcome.found == (f"{site.url}/new/1?page=2",)
+
+
+def test_external_data_reaches_the_page_it_speaks_of(site: Site, crawler: Crawler) -> None:
+    site.html("/", "Home")
+    site.page("/prices.csv", f"url,price\n{site.url}/,12\n{site.url}/other,13\n")
+    site.page("/stock.json", f'[{{"url": "{site.url}/", "left": [1, 2]}}]')
+    config = with_extractor(site, "({ dataSources }) => [dataSources]")
+    config["externalData"] = [f"{site.url}/prices.csv",
+                              {"dataSourceId": "stock", "type": "json",
+                               "url": f"{site.url}/stock.json"}]  # fmt: skip
+
+    outcome = crawler.visit(config, f"{site.url}/")
+
+    external = {"prices": {"price": "12"}, "stock": {"left": [1, 2]}}
+    assert outcome.external == external
+    assert outcome.records["pages"] == [{**external, "objectID": f"0-{site.url}/"}]
+
+
+def test_a_page_that_did_not_change_keeps_its_records(site: Site, crawler: Crawler) -> None:
+    def answer(asked: Asked) -> Reply:
+        headers = {"Content-Type": "text/html", "ETag": '"1"'}
+        if asked.headers.get("if-none-match") == '"1"':
+            return Reply(status=304, headers=headers)
+        return Reply(html("Home", ["/a"]).encode(), headers=headers)
+
+    site.answer("/", answer)
+    site.html("/a", "A")
+    first = crawler.crawl(site.config())
+
+    second = crawler.crawl(site.config(), Pocket(first))
+
+    url = f"{site.url}/"
+    assert second.reasons(site.url) == {"/": "not_modified", "/a": "success"}
+    assert second.outcomes[url].records == first.outcomes[url].records
+    assert second.outcomes[url].remember == first.outcomes[url].remember
+
+    third = crawler.crawl(site.config(ignoreNoIndex=True), Pocket(second))
+    assert third.reasons(site.url)["/"] == "success"
+    config = site.config(cache={"enabled": False})
+    assert crawler.crawl(config, Pocket(second)).reasons(site.url)["/"] == "success"
+
+
+def test_a_file_is_read_only_by_an_action_for_its_type(site: Site, crawler: Crawler) -> None:
+    site.page("/", "%PDF-1.4", headers={"Content-Type": "application/pdf"})
+
+    outcome = crawler.visit(site.config(), f"{site.url}/")
+
+    assert (outcome.reason, outcome.category) == ("unsupported_file_type", "fetch")
+    config = site.config()
+    config["actions"][0]["fileTypesToMatch"] = ["pdf"]
+    assert crawler.visit(config, f"{site.url}/").category == "extraction"
