@@ -8,9 +8,11 @@ from msgspec import Meta
 
 from svc_notebook.api.endpoint import Api, endpoint
 from svc_notebook.api.event_parts import AT_ONCE, read_in_turn
-from svc_notebook.api.shapes import Event, EventPage, EventType, Natural, Received, ShownPage
+from svc_notebook.api.shapes import Event, EventPage, EventType, Received, ShownPage
 
 PageLength = Annotated[int, Meta(ge=1, le=10_000)]
+# What a database can hold: milliseconds, and numbers of rows.
+Long = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Events = Annotated[list[Event], Meta(min_length=1, max_length=AT_ONCE)]
 
 
@@ -34,9 +36,9 @@ class EventsApi(Api, interface="events"):
         index: str | None = None,
         userToken: str | None = None,
         eventType: EventType | None = None,
-        since: int | None = None,
-        until: int | None = None,
-        after: Natural = 0,
+        since: Long | None = None,
+        until: Long | None = None,
+        after: Long = 0,
         length: PageLength = 1000,
     ) -> EventPage:
         """Read stored events, the first to come first; the local service alone answers it.
@@ -51,9 +53,9 @@ class EventsApi(Api, interface="events"):
         *,
         index: str | None = None,
         userToken: str | None = None,
-        since: int | None = None,
-        until: int | None = None,
-        after: Natural = 0,
+        since: Long | None = None,
+        until: Long | None = None,
+        after: Long = 0,
         length: PageLength = 1000,
     ) -> ShownPage:
         """Read searches that had a queryID and what they showed; the local service alone answers.

@@ -325,6 +325,17 @@ def test_events_are_chosen_by_index_user_kind_and_time(
     assert "".join(event["eventName"] for event in stored(inside, **moved)) == names
 
 
+@pytest.mark.parametrize(
+    "choice", ["since=99999999999999999999", "after=-1", "until=x", "length=0"]
+)
+@pytest.mark.parametrize("path", ["events", "searches"])
+def test_a_choice_that_cannot_be_is_refused(inside: Inside, path: str, choice: str) -> None:
+    answer = inside.call("GET", f"/local/1/{path}?{choice}")
+
+    assert answer.status_code == 422
+    assert choice.partition("=")[0] in answer.json()["message"]
+
+
 def test_pages_lead_on_until_there_is_no_more(inside: Inside) -> None:
     send(inside, *(click(eventName=str(n)) for n in range(5)))
     names, path = [], "/local/1/events?length=2"

@@ -28,6 +28,7 @@ def delete_user_token(call: Call, user_token: str) -> None:
     """Take a request to forget a user; the events go in the background."""
     check_token(user_token, "userToken")
     call.service.forgetting.count(call.headers)
+    call.service.shown.flush()  # so that the searches of the user are there to lose the token
     call.service.events.forget(user_token)
 
 
