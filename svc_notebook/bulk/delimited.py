@@ -18,6 +18,8 @@ from svc_notebook.errors import BadInput
 
 # Records a plain scan has room for, and those that are given it; more is a quote never closed.
 LONGEST, LARGEST = 2_000_000, 64_000_000
+# What a scan reads at once: smaller pieces are more of them, and each takes a beginning and an end.
+PIECE = 12_000_000
 REASONS = {
     "MISSING COLUMNS": "has fewer columns than the header",
     "TOO MANY COLUMNS": "has more columns than the header",
@@ -114,8 +116,8 @@ def _scan(paths: Sequence[Path], dialect: Dialect, longest: int, mode: str) -> s
         f"read_csv({sql.listing(map(str, paths))}, auto_detect=false, strict_mode=true, "
         f"delim={sql.text(dialect.separator)}, quote={sql.text(dialect.quote)}, "
         f"escape={sql.text(dialect.escape)}, header={str(dialect.header).lower()}, "
-        f"skip=0, columns={columns}, max_line_size={longest}, buffer_size={2 * longest}, "
-        f"store_rejects=true, {mode})"
+        f"skip=0, columns={columns}, max_line_size={longest}, "
+        f"buffer_size={max(2 * longest, PIECE)}, store_rejects=true, {mode})"
     )
     # A blank line is no row; only in a file of one column is it taken for one.
     return f"(SELECT * FROM {call} WHERE c0 IS NOT NULL)" if len(dialect.names) == 1 else call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,8 +10,8 @@ from svc_notebook.bulk import sql
 from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.rendering import (
-    BOOLEAN,
     INTEGER,
+    LIKELY_NUMBER,
     NUMBER,
     Check,
     Rendering,
@@ -23,13 +23,35 @@ from svc_notebook.bulk.rendering import (
 from svc_notebook.bulk.table import WRITTEN, Fault, Field, Table
 from svc_notebook.errors import BadInput, did_you_mean
 
+# From a column's name to the SQL of a condition.
+Condition = Callable[[str], str]
 # Words that stand for a missing value where all other values are numbers or truth values.
 MISSING = "('NA', 'N/A', 'n/a', 'NaN', 'nan', 'null', 'NULL', 'None', '-')"
-KINDS = {"boolean": BOOLEAN, "integer": INTEGER, "number": NUMBER}
+
+
+def _fits(pattern: str) -> Condition:
+    """Match a pattern of numbers: what begins with a letter need not be matched."""
+    return lambda column: (
+        f"CASE WHEN {column} < ':' THEN regexp_full_match({column}, {sql.text(pattern)}) "
+        "ELSE false END"
+    )
+
+
+def _is_boolean(column: str) -> str:
+    return f"lower({column}) IN ('true', 'false')"
+
+
+# What values of a kind have in common.
+KINDS: Mapping[str, Condition] = {
+    "boolean": _is_boolean,
+    "integer": _fits(INTEGER),
+    "number": _fits(NUMBER),
+}
+LIKELY = {**KINDS, "number": _fits(LIKELY_NUMBER)}
 HINTS = {
-    "leading zeros: kept as text": r"0\d+",
-    "more than 18 digits: kept as text": r"-?[1-9]\d{18,}",
-    "decimal commas: kept as text": r"-?\d{1,3}([. ]?\d{3})*,\d+",
+    "leading zeros: kept as text": _fits(r"0\d+"),
+    "more than 18 digits: kept as text": _fits(r"-?[1-9]\d{18,}"),
+    "decimal commas: kept as text": _fits(r"-?\d{1,3}([. ]?\d{3})*,\d+"),
 }
 LONGEST_ID = 512
 IDS = ("objectID", "objectId", "object_id", "id", "ID", "Id", "_id", "uuid", "sku", "SKU", "key")
@@ -161,12 +183,12 @@ def _content_questions(fields: Sequence[Field]) -> Iterator[str]:
     for field in fields:
         yield _null(field)
         yield _words(field)
-        yield from (_matches(field, pattern) for pattern in (*KINDS.values(), *HINTS.values()))
+        yield from (_matches(field, each) for each in (*LIKELY.values(), *HINTS.values()))
 
 
 def _possible(field: Field, first: Answers) -> tuple[str, ...]:
     held = first[ROWS] - first[_null(field)] - first[_words(field)]
-    return tuple(kind for kind, pattern in KINDS.items() if first[_matches(field, pattern)] == held)
+    return tuple(kind for kind, is_one in LIKELY.items() if first[_matches(field, is_one)] == held)
 
 
 def _questions(
@@ -236,7 +258,7 @@ def _rendering(table: Table, field: Field, options: Options) -> Rendering:
 
 def _hint(field: Field, first: Answers) -> str:
     held = first[ROWS] - first[_null(field)]
-    counts = {hint: first[_matches(field, pattern)] for hint, pattern in HINTS.items()}
+    counts = {hint: first[_matches(field, fits)] for hint, fits in HINTS.items()}
     return next((hint for hint, count in counts.items() if count > held / 2), "")
 
 
@@ -262,8 +284,8 @@ def _count(condition: str) -> str:
     return f"count(*) FILTER ({condition})"
 
 
-def _matches(field: Field, pattern: str) -> str:
-    return _count(f"regexp_full_match({field.column}, {sql.text(pattern)})")
+def _matches(field: Field, condition: Condition) -> str:
+    return _count(condition(field.column))
 
 
 def _words(field: Field) -> str:

@@ -252,6 +252,8 @@ def test_files_of_one_header_are_one_table_and_others_are_refused(write: Write) 
         (["+1", "2", "3"], ["+1", "2", "3"]),
         (["NaN", "", "nan"], ["NaN", None, "nan"]),
         (["1e400", "2", "3"], ["1e400", "2", "3"]),
+        (["1", "0." + "3" * 301], ["1", "0." + "3" * 301]),
+        (["true", "fal\u017fe"], ["true", "fal\u017fe"]),
     ],
 )
 def test_a_column_is_what_all_of_its_values_are(
