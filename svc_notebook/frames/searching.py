@@ -68,7 +68,10 @@ async def search_many(
     dtype_backend: Backend | None = None,
     **params: Unpack[SearchOptions],
 ) -> pd.DataFrame:
-    """Run many searches of one index; one long frame whose first column is `query`."""
+    """Run many searches of one index; one long frame whose first column is `query`.
+
+    With `clickAnalytics` each row has its search's `queryID`.
+    """
     asked = [queries] if isinstance(queries, str) else list(queries)
     if any(not isinstance(query, str) for query in asked):
         raise BadInput("queries should be text; leave missing ones out: queries.dropna()")
@@ -213,6 +216,9 @@ def _places(answers: Sequence[SearchAnswer], queries: Sequence[str] | None) -> p
     if queries is not None:
         spread = [q for q, answer in zip(queries, answers, strict=True) for _ in answer["hits"]]
         places.insert(0, "query", pd.Series(spread, dtype="str"))
+        if any("queryID" in answer for answer in answers):
+            named = [answer.get("queryID", "") for answer in answers for _ in answer["hits"]]
+            places["queryID"] = pd.Series(named, dtype="str")
     return places
 
 

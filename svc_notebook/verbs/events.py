@@ -23,6 +23,8 @@ from svc_notebook.verbs.clients import AnyClient, asynchronous
 from svc_notebook.verbs.curation import Done
 from svc_notebook.verbs.documents import Documents, read_file, take_documents
 
+# Members of events by whose names records often have attributes.
+OF_RECORDS = {"filters", "index", "objectData", "positions", "value", "currency"}
 Moment = str | datetime  # a pandas Timestamp is one, too
 
 
@@ -60,17 +62,21 @@ def events_of_rows(frame: DataFrame, shared: Mapping[str, Any]) -> list[dict[str
 
     `objectID` and `rank`, as a search gives them, become `objectIDs`, and with a queryID the
     `positions` of a click; a time becomes milliseconds. Raises `BadInput` for one without a zone.
+    What a record of a search has by the name of such a member is its own: filters, say.
     """
-    members = hints(Event)
+    added = added_to(frame)
+    members = hints(Event).keys() - (OF_RECORDS if added else set())
     chosen = frame[[name for name in frame.columns if name in members]].copy()
-    if "objectID" in frame and not {"objectIDs", "filters"} & {*frame.columns, *shared}:
+    if "queryID" in added:
+        chosen["queryID"] = frame[added["queryID"]]
+    if "objectID" in frame and not {"objectIDs", "filters"} & {*chosen.columns, *shared}:
         chosen["objectIDs"] = [[str(one)] for one in frame["objectID"]]
     if "timestamp" in chosen and is_datetime64_any_dtype(chosen["timestamp"]):
         chosen["timestamp"] = _milliseconds(chosen["timestamp"])
     told = frame.attrs.get("svc", {})
     known = {name: told[name] for name in ("index", "queryID") if name in told}
     events = [{**known, **event, **shared} for event in take_documents(chosen, dict, "events")]
-    ranks = added_to(frame).get("rank", "rank")
+    ranks = added.get("rank", "rank")
     if ranks in frame and "positions" not in {*frame.columns, *shared}:
         for event, rank in zip(events, frame[ranks], strict=True):
             if event.get("eventType") == "click" and "queryID" in event:

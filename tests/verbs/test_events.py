@@ -81,6 +81,23 @@ def test_a_clicked_hit_leads_back_to_its_search(own: str) -> None:
     assert search["objectIDs"][event["positions"][0] - search["first"]] == event["objectIDs"][0]
 
 
+def test_hits_of_many_searches_know_theirs_and_keep_their_attributes(own: str) -> None:
+    films = pd.DataFrame(
+        {"id": ["1", "2"], "title": ["fox", "owl"], "currency": "EUR", "value": 3, "filters": "x"}
+    )
+    svc.push(films, own, id="id")
+    queries: Any = pd.Series(["fox", "owl"])
+
+    hits: Any = queries.svc.search(own, clickAnalytics=True)
+    hits.svc.events(eventType="click", eventName="Opened", userToken="u1")
+
+    events, searches = svc.read_events(own), svc.read_searches(own)
+    assert events["queryID"].tolist() == searches["queryID"].tolist() == hits["queryID"].tolist()
+    assert events["objectIDs"].tolist() == [["1"], ["2"]]
+    assert events["positions"].tolist() == [[1], [1]]
+    assert (events["currency"] == "").all()
+
+
 def test_a_users_events_are_forgotten_when_that_is_confirmed(own: str) -> None:
     user = f"user-{secrets.token_hex(4)}"
     svc.send_events({**EVENT, "index": own, "userToken": user})
