@@ -34,7 +34,7 @@ Collection = Mapping[str, tuple[Mapping[str, int], Sequence[str]]]
 
 def ours(collection: Collection, metrics: Sequence[str], **options: Any) -> dict[str, Any]:
     judged = judgments_of(**{query: given for query, (given, _) in collection.items()})
-    runs = run_of(**{query: found for query, (_, found) in collection.items()})
+    runs = run_of("run", **{query: found for query, (_, found) in collection.items()})
     scores = evaluate(runs, judged, metrics, **options)
     return {query: {m: value_of(scores, query, m) for m in metrics} for query in collection}
 
@@ -64,10 +64,10 @@ def agree(
     """Where anything is relevant both say the same; where nothing is, ours says that it is NaN."""
     own = ours(collection, list(pairs), **options)
     other = theirs(collection, list(pairs.values()))
-    for query, (given, found) in collection.items():
+    for query, (judged, found) in collection.items():
         for name, measure in pairs.items():
             value = own[query][name]
-            if max(given.values()) < least.get(name, 1):
+            if max(judged.values()) < least.get(name, 1):
                 assert math.isnan(value)
             elif not found:
                 assert value == 0
@@ -124,13 +124,13 @@ def test_the_others_are_what_plain_loops_say(collection: Collection, k: int) -> 
 
     own = ours(collection, [f"err@{k}", "rbp(0.7)", "rbp(0.7,rel=2)"])
 
-    for query, (given, found) in collection.items():
-        grades = [given.get(one, 0) for one in found]
-        if max(given.values()) > 0:
+    for query, (judged, found) in collection.items():
+        grades = [judged.get(one, 0) for one in found]
+        if max(judged.values()) > 0:
             assert own[query][f"err@{k}"] == pytest.approx(err(grades[:k], best), abs=1e-12)
             rbp = sum(0.3 * 0.7**place * grade / best for place, grade in enumerate(grades))
             assert own[query]["rbp(0.7)"] == pytest.approx(rbp, abs=1e-12)
-        if max(given.values()) > 1:
+        if max(judged.values()) > 1:
             binary = sum(0.3 * 0.7**place for place, grade in enumerate(grades) if grade > 1)
             assert own[query]["rbp(0.7,rel=2)"] == pytest.approx(binary, abs=1e-12)
 
@@ -150,7 +150,7 @@ def err(grades: Sequence[int], best: int) -> float:
 def test_no_value_is_outside_of_its_range(collection: Collection, unjudged: Any) -> None:
     names = ["ndcg@5", "ndcg_exp@5", "ndcg", "p@5", "r@5", "rr", "ap", "err@5", "rbp", "judged@5"]
     judged = judgments_of(**{query: given for query, (given, _) in collection.items()})
-    runs = run_of(**{query: found for query, (_, found) in collection.items()})
+    runs = run_of("run", **{query: found for query, (_, found) in collection.items()})
 
     scores = evaluate(runs, judged, names, unjudged=unjudged)
 

@@ -1,0 +1,199 @@
+"""Tables on entry: what is taken as it is, what is made good, what is refused with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pandas import DataFrame
+from pandas.testing import assert_frame_equal
+
+from svc_notebook.errors import BadInput, BadRecord
+from svc_notebook.tuning.columns import JUDGMENTS, QUERIES, RUNS
+from svc_notebook.tuning.files import write_table
+from svc_notebook.tuning.tables import check_judgments, check_queries, check_runs
+
+CHECKS: dict[Callable[[Any], DataFrame], Any] = {
+    check_judgments: JUDGMENTS, check_queries: QUERIES, check_runs: RUNS,
+}  # fmt: skip
+# A CSV file has no place for the character 0.
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+HIT = {"run": "a", "query": "lamp", "objectID": "1"}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_an_empty_table_has_the_documented_columns(check: Callable[[Any], DataFrame]) -> None:
+    for given_ in ([], DataFrame({name: [] for name in CHECKS[check]})):
+        frame = check(given_)
+
+        assert {n: str(t) for n, t in frame.dtypes.items()} == {
+            name: str(pd.Series(dtype=column.dtype).dtype) for name, column in CHECKS[check].items()
+        }
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_what_was_checked_is_taken_as_it_is(check: Callable[[Any], DataFrame]) -> None:
+    once = check([{**HIT, "mine": 7}])
+
+    assert_frame_equal(check(once), once)
+    assert once.attrs == {}
+
+
+@given(rows=st.lists(st.tuples(texts, texts, st.floats(0, 9)), min_size=1, max_size=5))
+@settings(max_examples=25, deadline=None)
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_file_gives_back_what_was_written(
+    suffix: str, rows: list[Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("tables") / f"judged{suffix}"
+    frame = check_judgments(
+        [{"query": query, "objectID": f"{number}", "rating": rating, "note": note}
+         for number, (query, note, rating) in enumerate(rows)]
+    )  # fmt: skip
+
+    write_table(frame, path)
+
+    assert_frame_equal(check_judgments(path), frame)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_runs_and_queries_keep_their_objects_in_files(tmp_path: Path, suffix: str) -> None:
+    runs = check_runs([{**HIT, "sorted": {"size": {"width": 9}}}, {"query": "none", "run": "a",
+                       "nbHits": 0, "objectID": None}])  # fmt: skip
+    queries = check_queries(
+        [{"query": "lamp", "params": {"optionalWords": ["a"]}, "tags": ["x", "y"]}, {"query": "b"}]
+    )
+
+    write_table(runs, tmp_path / f"runs{suffix}")
+    write_table(queries, f"{tmp_path}/queries{suffix}")
+
+    assert_frame_equal(check_runs(tmp_path / f"runs{suffix}"), runs)
+    assert_frame_equal(check_queries(f"{tmp_path}/queries{suffix}"), queries)
+
+
+def test_a_written_file_takes_the_place_of_the_old_one_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    write_table(check_runs([HIT]), path)
+
+    with pytest.raises(BadInput, match="cannot be written"):
+        write_table(check_runs([HIT, {**HIT, "objectID": "2"}]), tmp_path / "no" / "runs.csv")
+
+    assert len(check_runs(path)) == 1
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("no.csv", None, "cannot be read: No such file"),
+        ("runs.xls", b"", "ending in .csv or .parquet"),
+        ("bad.parquet", b"nothing", "is no such table"),
+        ("empty.csv", b"", "is no such table"),
+        ("bytes.csv", b"query\n\xff\n", "is no such table"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused(
+    tmp_path: Path, name: str, content: bytes | None, words: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+
+    with pytest.raises(BadInput, match=words):
+        check_runs(tmp_path / name)
+
+
+def test_texts_are_queries_and_rows_that_ask_the_same_are_one() -> None:
+    assert check_queries("lamp")["query"].tolist() == ["lamp"]
+    assert check_queries(["lamp", "Lamp", "lamp"])["query"].tolist() == ["lamp", "Lamp"]
+    assert check_queries(pd.Series(["lamp", "lamp"]))["weight"].tolist() == [1.0]
+
+
+def test_judgments_and_runs_say_what_they_ask() -> None:
+    judged = check_judgments([{"query": "lamp", "objectID": i, "rating": 1} for i in range(3)])
+    filtered = judged.assign(filters="price < 9")
+
+    assert check_queries(judged)["query"].tolist() == ["lamp"]
+    assert check_queries(pd.concat([judged, filtered]))["filters"].tolist() == ["", "price < 9"]
+    assert "objectID" not in check_queries(judged)
+
+
+def test_a_query_told_twice_and_differently_is_refused() -> None:
+    with pytest.raises(BadRecord, match="'lamp' is there twice, with other params"):
+        check_queries([{"query": "lamp", "weight": 2}, {"query": "lamp"}])
+
+
+def test_ranks_follow_scores_and_else_the_order_given() -> None:
+    hits = [{**HIT, "objectID": one} for one in "abc"]
+
+    by_place = check_runs(hits)
+    by_score = check_runs([{**hit, "score": s} for hit, s in zip(hits, [1, 3, 1], strict=True)])
+
+    assert by_place["rank"].tolist() == [1, 2, 3]
+    assert by_place["score"].tolist() == [-1, -2, -3]
+    assert by_score["rank"].tolist() == [2, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("check", "rows", "words"),
+    [
+        (check_runs, [HIT, {**HIT, "query": "q", "rank": 0}], "row 1, `rank`: the first rank is 1"),
+        (check_runs, [{**HIT, "rank": 1.5}], "row 0, `rank`: a whole number"),
+        (check_runs, [HIT, HIT], "has the hit '1' twice, in rows 0 and 1; a hit counts once"),
+        (check_runs, [{**HIT, "rank": 1}, {**HIT, "rank": 1, "objectID": "2"}], "two hits of rank"),
+        (check_runs, [{**HIT, "rank": 1}, {**HIT, "objectID": "2"}], "row 1 has a hit without"),
+        (check_runs, [{"query": "lamp"}], None),
+        (check_runs, [{**HIT, "promoted": "yes"}], "neither true nor false"),
+        (check_runs, [{**HIT, "sorted": "{"}], "not JSON"),
+        (check_runs, [{**HIT, "score": np.inf}], "finite"),
+        (check_queries, [{"query": None}], "row 0, `query`: a value is missing"),
+        (check_queries, [{"query": "a", "stratum": "neck"}], "not one of head, torso, tail, zero"),
+        (check_queries, [{"query": "a", "split": "test"}], "not one of tune, holdout"),
+        (check_queries, [{"query": "a", "weight": -1}], "0 or more"),
+        (check_queries, [{"query": "a", "tags": "x"}], "not JSON"),
+        (check_queries, [{"query": "a", "tags": [1]}], "a list of texts"),
+        (check_queries, [{"query": "a", "params": [1]}], "an object is wanted"),
+        (check_queries, 3, "queries are a DataFrame"),
+        (check_judgments, [{**HIT, "rating": "good"}], "a number is wanted"),
+        (check_judgments, {"Query": ["a"]}, "judgments are a DataFrame"),
+    ],
+)  # fmt: skip
+def test_what_does_not_belong_is_refused_with_its_place(
+    check: Callable[[Any], DataFrame], rows: Any, words: str | None
+) -> None:
+    if words is None:
+        assert check([*rows, {"query": "x", "objectID": None}])["objectID"].isna().all()
+        return
+    with pytest.raises(BadInput, match=words):
+        check(rows)
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    frame = DataFrame([["lamp", "table", "1"]], columns=["query", "query", "objectID"])
+
+    with pytest.raises(BadRecord, match="two columns `query`"):
+        check_judgments(frame)
+
+
+def test_tables_of_other_dtypes_are_read() -> None:
+    frame = DataFrame({"query": ["lamp"], "objectID": [7], "rating": [2]})
+
+    for backend in ("numpy_nullable", "pyarrow"):
+        judged = check_judgments(frame.convert_dtypes(dtype_backend=backend))
+        assert judged["objectID"].tolist() == ["7"]
+        assert judged["rating"].tolist() == [2.0]
+    assert check_judgments(frame.astype(object))["rating"].dtype == "float64"
+
+
+def test_a_large_table_is_checked_by_columns() -> None:
+    count = 200_000
+    numbers = np.arange(count)
+    frame = DataFrame({"query": numbers % 1000, "objectID": numbers, "rating": numbers % 4})
+    frame = frame.astype({"query": "str", "objectID": "str"})
+
+    assert len(check_judgments(frame)) == count
