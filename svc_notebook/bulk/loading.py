@@ -116,11 +116,22 @@ async def load(
     except asyncio.CancelledError:
         raise _stopped(index, run) from None
     except (CallFailed, TaskFailed) as error:
+        if isinstance(error, KeyRefused) and (primary := await _primary_of(client, index)):
+            raise BadInput(
+                f"{index} is a replica of {primary}, which has its records: write to that"
+            ) from error
         if run:
             error.add_note(run.story())
         raise
     finally:
         await db.leave()
+
+
+async def _primary_of(client: AsyncClient, index: str) -> str | None:
+    """Name the index whose replica this is; nothing where that cannot be told."""
+    with suppress(SvcError):
+        return (await client.get_settings(index)).get("primary")
+    return None
 
 
 async def _load_parts(*args: Any, **options: Any) -> LoadResult:

@@ -146,9 +146,20 @@ def name_scratch(index: str) -> str:
 
 async def copy_around(client: AsyncClient, index: str, scratch: str) -> None:
     """Give an index the settings, synonyms and rules of another, if there is one."""
-    if await index_exists(client, index):
+    if await _is_own(client, index):
         copied = await client.operate_index(index, "copy", scratch, AROUND_RECORDS)
         await client.wait(copied, index=index)
+
+
+async def _is_own(client: AsyncClient, index: str) -> bool:
+    """Say whether there is such an index; raises `BadInput` for one whose records are another's."""
+    try:
+        settings = await client.get_settings(index)
+    except NotFound:
+        return False
+    if primary := settings.get("primary"):
+        raise BadInput(f"{index} is a replica of {primary}, which has its records: write to that")
+    return True
 
 
 async def take_place(client: AsyncClient, scratch: str, index: str) -> Any:

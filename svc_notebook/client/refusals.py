@@ -21,6 +21,7 @@ from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused, Service
 NOT_THE_API = "is this the address of a search service?"
 LONGEST_MESSAGE = 2000
 
+_OF_REPLICA = re.compile(r" is a (virtual )?replica of ")
 _BY_STATUS: dict[int, type[Refused]] = {401: KeyRefused, 403: KeyRefused, 404: NotFound}
 
 # For each kind of exception: may the request have been carried out, is the host likely to fail
@@ -110,6 +111,8 @@ def decode_json(content: bytes, read: Decode = msgspec.json.decode) -> Any:
 
 def _refusal(endpoint: Endpoint, status: int, message: str) -> Refused:
     kind = _BY_STATUS.get(status, Refused)
+    if kind is KeyRefused and _OF_REPLICA.search(message):
+        kind = Refused  # no key may
     if kind is KeyRefused:
         message = f"{message}; {endpoint.name}: {access_text(endpoint.acl)}"
     return kind(message, status=status, endpoint=endpoint.name)

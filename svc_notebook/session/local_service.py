@@ -22,6 +22,7 @@ import svc_notebook
 from svc_notebook.client import Secret, portal
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.session.configuration import KEYS, VARIABLES
+from svc_notebook.session.registry import known_folders, remember
 from svc_notebook.session.turn import take_turn
 
 COMMAND = (sys.executable, "-m", "svc_notebook.cli", "serve")
@@ -84,6 +85,7 @@ def local(
     folder = Path(data or default_folder()).expanduser().absolute()
     more = ["--allow-private-crawl"] if allow_private_crawl else []
     running = find_running(folder) or _begin(folder, stay, [*command, *more])
+    remember(folder)
     if allow_private_crawl and not running.allows_private_crawl:
         raise LocalServiceFailed(
             f"the local service that runs on {folder} crawls no private addresses; stop it, and "
@@ -118,6 +120,12 @@ def find_running(data: Path) -> LocalService | None:
     if not found or not is_alive(found.pid) or _is_orphan(data, found.pid):
         return None
     return found if _listens(found.url) else None
+
+
+def all_running() -> list[LocalService]:
+    """Find every service of this user that runs, on whatever folder."""
+    folders = dict.fromkeys([default_folder(), *known_folders()])
+    return [running for folder in folders if (running := find_running(folder))]
 
 
 def _read_note(data: Path) -> LocalService | None:

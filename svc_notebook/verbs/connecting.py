@@ -12,7 +12,7 @@ from svc_notebook.client.hosts import HostChoice
 from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected
 from svc_notebook.session import current, local, use
 from svc_notebook.session.configuration import check_choice
-from svc_notebook.session.local_service import find_running
+from svc_notebook.session.local_service import LocalService, all_running, find_running
 from svc_notebook.verbs.prompt import ask_key
 
 __all__ = ["connect", "connect_asking", "current", "local", "profiles", "stop", "use"]
@@ -97,6 +97,23 @@ def stop(data: str | Path | None = None) -> None:
     """Stop the local service of a data folder: of the one connected to, unless it is named."""
     folder = Path(data or session.folder_in_use()).expanduser().absolute()
     running = find_running(folder)
+    if running is None and data is None:
+        running = _connected_to()
     if running is None:
-        raise LocalServiceFailed(f"no local service runs on {folder}")
+        raise LocalServiceFailed(f"no local service runs on {folder}{'' if data else _others()}")
     running.stop()
+
+
+def _connected_to() -> LocalService | None:
+    """Find the local service that is connected to by its address."""
+    try:
+        address = session.current().connection.address
+    except NotConnected:
+        return None
+    return next((each for each in all_running() if each.url == address), None)
+
+
+def _others() -> str:
+    """Say which other local services run."""
+    found = [str(each.data) for each in all_running()]
+    return f"; one runs on {', '.join(found)}: name its folder, --data {found[0]}" if found else ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.session.local_service import default_folder
+from svc_notebook.session.registry import remember
 
 
 def serve(
@@ -27,6 +29,7 @@ def serve(
         raise LocalServiceFailed(
             f"the local service needs {error.name}: pip install 'svc-notebook[local]'"
         ) from error
+    remember(Path(data) if data else default_folder())
     return service.serve(
         host=host,
         port=port,

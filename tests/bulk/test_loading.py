@@ -17,7 +17,7 @@ import pytest
 
 from svc_notebook import bulk
 from svc_notebook.client import AsyncClient, Client, Connection, Secret, portal
-from svc_notebook.errors import BadInput, KeyRefused, Stopped
+from svc_notebook.errors import BadInput, KeyRefused, Stopped, SvcError
 from tests.conftest import ROOT, Running
 
 FILMS = pd.DataFrame({"id": ["1", "2", "3"], "title": ["Jaws", None, "Alien"], "n": [1, 2, 3]})
@@ -456,3 +456,21 @@ def peak_of(service: Running, path: Path) -> int:
 def test_a_path_is_not_pushed_but_loaded(client: Client, index: str) -> None:
     with pytest.raises(BadInput, match=r"not a DataFrame; load"):
         portal.run(bulk.push(client.aio, "films.csv", index))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("choice", ["append", "replace"])
+def test_a_replica_is_no_place_for_records_and_its_primary_is_named(
+    client: Client, index: str, choice: str
+) -> None:
+    load(client, FILMS, index, id="id")
+    client.wait(dict(client.set_settings(index, {"replicas": [f"{index}_by_n"]})), index=index)
+
+    with pytest.raises(SvcError, match=f"{index}_by_n is a replica of {index}") as refused:
+        load(client, FILMS, f"{index}_by_n", id="id", if_exists=choice)
+
+    assert "the key needs" not in str(refused.value)
+    assert not [name for name in names(client) if name.startswith(f"{index}_by_n_tmp")]
+
+
+def names(client: Client) -> list[str]:
+    return [entry["name"] for entry in client.list_indices()["items"]]

@@ -12,6 +12,7 @@ import svc_notebook as svc
 from svc_notebook.client import Client
 from svc_notebook.session import connecting as session
 from svc_notebook.session.configuration import make_connection
+from svc_notebook.session.local_service import find_running
 from svc_notebook.verbs.choosing import load_or_plan
 from svc_notebook.verbs.connecting import connect_asking
 from tests.conftest import Running
@@ -171,6 +172,29 @@ def test_the_service_that_is_connected_to_is_the_one_to_stop(tmp_path: Path) -> 
 
     with pytest.raises(svc.errors.LocalServiceFailed, match=f"runs on {tmp_path / 'data'}"):
         svc.stop()
+
+
+def test_a_local_service_that_is_connected_to_by_its_address_is_stopped(tmp_path: Path) -> None:
+    running = svc.local(tmp_path / "data")
+    svc.connect(url=running.url, app_id=running.app_id, api_key=running.admin_key)  # type: ignore[arg-type]
+
+    svc.stop()
+
+    assert find_running(tmp_path / "data") is None
+
+
+def test_where_another_local_service_runs_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "none"))
+    running = svc.local(tmp_path / "data")
+    svc.connect(url="http://127.0.0.1:9", app_id="A", api_key="k")
+
+    with pytest.raises(svc.errors.LocalServiceFailed, match=f"one runs on {tmp_path}/data: name"):
+        svc.stop()
+
+    running.stop()
 
 
 def test_a_folder_belongs_to_the_local_service_only() -> None:
