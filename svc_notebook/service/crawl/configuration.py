@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Protocol
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 import msgspec
 
 from svc_notebook.api.checking import check_members
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawl.addresses import Spelling, normalize
+from svc_notebook.service.crawl.addresses import Spelling
+from svc_notebook.service.crawl.asking import Login, Requests, read_login, read_requests, read_url
 from svc_notebook.service.crawl.patterns import Patterns, read_patterns
 from svc_notebook.service.crawl.schedule import Schedule, read_schedule
 from svc_notebook.service.crawl.shape import ActionShape, ConfigurationShape
 
 # A crawl without an end would fill the disk: an endless calendar stops here.
 MOST_URLS = 1_000_000
-
-_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 @dataclass(frozen=True)
@@ -48,28 +46,6 @@ class Source:
     name: str
     kind: str
     url: str
-
-
-@dataclass(frozen=True)
-class Requests:
-    """How pages are asked for; times in seconds."""
-
-    timeout: float = 30.0
-    retries: int = 3
-    headers: Mapping[str, str] = field(default_factory=dict)
-    proxy: str | None = None
-
-
-@dataclass(frozen=True)
-class Login:
-    """The request that logs in; a token's answer goes into `Authorization`."""
-
-    url: str
-    method: str
-    headers: Mapping[str, str]
-    body: str
-    timeout: float
-    token: bool = False
 
 
 @dataclass(frozen=True)
@@ -160,8 +136,8 @@ def read_configuration(config: Mapping[str, Any]) -> Configuration:
         if isinstance(canonical, bool)
         else read_patterns(canonical, "ignoreCanonicalTo"),
         ignores_pagination=given.get("ignorePaginationAttributes", True),
-        requests=_read_requests(given.get("requestOptions", {})),
-        login=_read_login(given.get("login", {})),
+        requests=read_requests(given.get("requestOptions", {})),
+        login=read_login(given.get("login", {})),
         schedule=_read_schedule(given.get("schedule"), "schedule"),
         initial_settings={
             prefix + name: settings
@@ -239,20 +215,6 @@ def _read_urls(
     return tuple(dict.fromkeys(urls))
 
 
-def read_url(url: str, name: str) -> str:
-    """Return a URL in its one spelling; raises `BadInput` where it cannot be fetched."""
-    spelled = normalize(url)
-    if spelled is None:
-        raise BadInput(
-            f"`{name}`: `{url[:200]}` is no address that begins with http:// or https://"
-        )
-    if "@" in urlsplit(url.strip()).netloc:
-        raise BadInput(
-            f"`{name}` holds a password; put it into `requestOptions.headers.Authorization`"
-        )
-    return spelled
-
-
 def _read_spelling(config: Mapping[str, Any]) -> Spelling:
     """Gather the aliases of the top and of all actions: a URL that is found has no action yet."""
     places = [config, *config["actions"]]
@@ -292,68 +254,6 @@ def _read_source(entry: Any, name: str) -> Source:
 
 def _kind_of(path: PurePosixPath) -> str:
     return "json" if path.suffix == ".json" else "csv"
-
-
-def _read_requests(options: Mapping[str, Any]) -> Requests:
-    return Requests(
-        timeout=options.get("timeout", 30_000) / 1000,
-        retries=options.get("retries", 3),
-        headers=_read_headers(options.get("headers", {}), "requestOptions.headers"),
-        proxy=read_url(options["proxy"], "requestOptions.proxy") if options.get("proxy") else None,
-    )
-
-
-def _read_headers(headers: Mapping[str, str], name: str) -> dict[str, str]:
-    for header, value in headers.items():
-        if not _HEADER.fullmatch(header):
-            raise BadInput(f"`{name}`: `{header}` cannot be a header's name")
-        if not all(" " <= sign <= "~" or sign == "\t" for sign in value):
-            raise BadInput(f"`{name}.{header}`: a header holds plain ASCII on one line")
-        if header.lower() in ("host", "content-length", "transfer-encoding", "connection"):
-            raise BadInput(f"`{name}.{header}` is the crawler's own; leave it out")
-    return dict(headers)
-
-
-def _read_login(login: Mapping[str, Any]) -> Login | None:
-    if len(login) > 1:
-        raise BadInput("`login`: give one of fetchRequest and oauthRequest, not several")
-    if fetch := login.get("fetchRequest"):
-        return _read_fetch_login(fetch)
-    if oauth := login.get("oauthRequest"):
-        return _read_token_login(oauth["accessTokenRequest"])
-    return None
-
-
-def _read_fetch_login(fetch: Mapping[str, Any]) -> Login:
-    options = fetch.get("requestOptions", {})
-    headers = _read_headers(options.get("headers", {}), "login.fetchRequest.requestOptions.headers")
-    if options.get("body") and not any(name.lower() == "content-type" for name in headers):
-        headers["Content-Type"] = "application/x-www-form-urlencoded"
-    return Login(
-        url=read_url(fetch["url"], "login.fetchRequest.url"),
-        method=options.get("method", "GET"),
-        headers=headers,
-        body=options.get("body", ""),
-        timeout=options.get("timeout", 30_000) / 1000,
-    )
-
-
-def _read_token_login(request: Mapping[str, Any]) -> Login:
-    form = {
-        "grant_type": request["grantType"],
-        "client_id": request["clientId"],
-        "client_secret": request["clientSecret"],
-        **({"scope": request["scope"]} if request.get("scope") else {}),
-        **request.get("extraParameters", {}),
-    }
-    return Login(
-        url=read_url(request["url"], "login.oauthRequest.accessTokenRequest.url"),
-        method="POST",
-        headers={"Content-Type": "application/x-www-form-urlencoded"},
-        body=urlencode(form),
-        timeout=30.0,
-        token=True,
-    )
 
 
 def _read_schedule(text: str | None, name: str) -> Schedule | None:

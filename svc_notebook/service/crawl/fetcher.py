@@ -21,7 +21,8 @@ import msgspec
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.addresses import normalize
-from svc_notebook.service.crawl.configuration import Configuration, Login
+from svc_notebook.service.crawl.asking import Login
+from svc_notebook.service.crawl.configuration import Configuration
 from svc_notebook.service.crawl.decoding import ACCEPTED, Body
 from svc_notebook.service.crawl.failure import Failure
 from svc_notebook.service.crawl.gate import Gate

@@ -19,6 +19,7 @@ LEAST = timedelta(days=1)
 HORIZON = 366 * 8 + 2
 # How far apart crawls are is looked at over this many days.
 TRIED = 800
+FIRST = date(2024, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -49,17 +50,17 @@ class Schedule:
             if not any(part.covers(day, moment) for part in self.exceptions)
         ]
 
-    def starts(self, day: date) -> list[datetime]:
-        """List the times of about two years from `day`."""
-        return list(self._from(day, TRIED))
+    def is_sparse(self) -> bool:
+        """Say whether no two times of about two years are closer than a day."""
+        return all(then - now >= LEAST for now, then in pairwise(self._from(FIRST, TRIED)))
 
 
 def read_schedule(text: str, name: str = "schedule") -> Schedule:
     """Read a schedule in words; raises `BadInput` at a word that is not understood."""
     parts, exceptions = read_parts(text, name)
     schedule = Schedule(text, tuple(parts), tuple(exceptions))
-    if schedule.after(datetime.combine(date(2024, 1, 1), time(), UTC)) is None:
+    if schedule.after(datetime.combine(FIRST, time(), UTC)) is None:
         raise BadInput(f"`{name}`: `{text}` never comes")
-    if any(then - now < LEAST for now, then in pairwise(schedule.starts(date(2024, 1, 1)))):
+    if not schedule.is_sparse():
         raise BadInput(f"`{name}`: `{text}` comes more than once in 24 hours; give fewer times")
     return schedule

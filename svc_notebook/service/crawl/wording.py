@@ -48,6 +48,8 @@ FIELDS: dict[str, Callable[[date], tuple[int, bool]]] = {
     "year": lambda day: (day.year, False),
 }
 
+MOST_WORDS = 100
+
 _TOKEN = re.compile(
     r"\s*(?:(\d{1,2}:\d\d(?::\d\d)?(?:\s*[ap]m\b)?|\d{1,2}\s*[ap]m\b)|(\d+)(?:st|nd|rd|th)?\b"
     r"|([a-z]+)|([,-]))\s*"
@@ -127,6 +129,8 @@ class _Reader:
         return [token for token in tokens if token not in _FILLERS]
 
     def read(self) -> tuple[list[Part], list[Part]]:
+        if len(self.tokens) > MOST_WORDS:
+            raise BadInput(f"`{self.name}` is too long; {MOST_WORDS} words are the most")
         kept: list[list[Part]] = [[Part()], []]
         goal = kept[0]
         while self.at < len(self.tokens):

@@ -34,6 +34,8 @@ WRONG = {
     "every": "breaks off",
     "daily": "did you mean `day`?",
     "on Mondy": "`mondy` is not understood in `on Mondy`; did you mean `monday`?",
+    "every 1 minute": "comes more than once in 24 hours",
+    "also on Monday " * 60: "is too long; 100 words are the most",
     "every 12 hours": "comes more than once in 24 hours",
     "at 10:00 am and 3:00 pm": "comes more than once in 24 hours",
     "every weekday at 3:00 pm also on Monday at 9:00 am": "comes more than once in 24 hours",
