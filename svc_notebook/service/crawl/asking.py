@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.addresses import normalize
@@ -22,6 +22,7 @@ class Requests:
     retries: int = 3
     headers: Mapping[str, str] = field(default_factory=dict)
     proxy: str | None = None
+    proxy_login: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,19 @@ def read_requests(options: Mapping[str, Any]) -> Requests:
         timeout=options.get("timeout", 30_000) / 1000,
         retries=options.get("retries", 3),
         headers=_read_headers(options.get("headers", {}), "requestOptions.headers"),
-        proxy=read_url(options["proxy"], "requestOptions.proxy") if options.get("proxy") else None,
+        **_read_proxy(options.get("proxy", "")),
     )
+
+
+def _read_proxy(written: str) -> dict[str, Any]:
+    """Read a proxy's address, which may bear a name and a password."""
+    if not written:
+        return {}
+    before, at, place = written.rpartition("@")
+    scheme, _, login = before.partition("://")
+    url = read_url(f"{scheme}://{place}" if at else written, "requestOptions.proxy")
+    name, _, password = login.partition(":")
+    return {"proxy": url, "proxy_login": (unquote(name), unquote(password)) if at else None}
 
 
 def _read_headers(headers: Mapping[str, str], name: str) -> dict[str, str]:

@@ -141,7 +141,8 @@ class Fetcher:
             "network_backend": self._gate,
         }
         if proxy := self._requests.proxy:
-            return httpcore.AsyncHTTPProxy(proxy, **options)  # type: ignore[arg-type]
+            login = self._requests.proxy_login
+            return httpcore.AsyncHTTPProxy(proxy, proxy_auth=login, **options)  # type: ignore[arg-type]
         return httpcore.AsyncConnectionPool(**options)  # type: ignore[arg-type]
 
     async def _ask(self, url: str, headers: Mapping[str, str], limit: int) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # URLs taken from the ledger at once: enough to find one whose host is free.
 WINDOW = 500
+# The most that are held, where all those hosts ask for patience.
+MOST_TAKEN = 10 * WINDOW
 # Outcomes are settled together: a transaction costs a flush to the disk.
 BATCH, BATCH_SECONDS = 50, 0.2
 
@@ -94,6 +96,7 @@ class _Round:
         self._active: dict[asyncio.Task[Outcome], Waiting] = {}
         self._ended: list[tuple[Outcome, Waiting]] = []
         self._settled_at = monotonic()
+        self._met: set[str] = set()
 
     async def run(self) -> None:
         """Go on until nothing waits and nothing is under way, or until it is stopped."""
@@ -114,7 +117,9 @@ class _Round:
 
     def _refill(self) -> None:
         """Take more from the ledger when there is too little to choose from."""
-        if len(self._next) >= self._width:
+        held = self._held()
+        free = sum(_host(waiting) not in held for waiting in self._next)
+        if free >= self._width or len(self._next) >= MOST_TAKEN:
             return
         if self._ended:
             if self._active and not self._is_time():
@@ -126,17 +131,24 @@ class _Round:
 
     def _begin(self) -> None:
         """Begin visits: one at a time with a host that asks for patience."""
-        hosts = Counter(_host(waiting) for waiting in self._active.values())
-        for _ in range(len(self._next)):
-            if len(self._active) >= self._width:
-                return
+        held, later = self._held(), []
+        while self._next and len(self._active) < self._width:
             waiting = self._next.popleft()
-            host = _host(waiting)
-            if hosts[host] and self._pace.is_slow(host):
-                self._next.append(waiting)
+            if (host := _host(waiting)) in held:
+                later.append(waiting)
                 continue
-            hosts[host] += 1
+            if self._is_slow(host):
+                held.add(host)
             self._active[asyncio.create_task(self._visit(waiting))] = waiting
+        self._next.extendleft(reversed(later))
+
+    def _held(self) -> set[str]:
+        """Return the hosts that are asked for one page at a time, and are asked for one now."""
+        return {host for host in map(_host, self._active.values()) if self._is_slow(host)}
+
+    def _is_slow(self, host: str) -> bool:
+        """Say whether a host asks for patience, or may do so in the robots.txt yet to be read."""
+        return host not in self._met or self._pace.is_slow(host)
 
     async def _wait(self, stop: asyncio.Task[bool]) -> None:
         """Wait for a visit to end, and settle when it is time."""
@@ -153,6 +165,9 @@ class _Round:
         for task in done:
             waiting = self._active.pop(task)
             self._ended.append((task.result(), waiting))
+            if len(self._met) >= MOST_TAKEN:
+                self._met.clear()
+            self._met.add(_host(waiting))
 
     def _is_time(self) -> bool:
         return bool(self._ended) and (

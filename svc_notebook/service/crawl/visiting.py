@@ -111,7 +111,7 @@ class Visitor:
             raise refuse_status(answer.status)
         sitemap = await self._in_thread(read_sitemap, answer.body)
         deeper = sitemap.sitemaps if waiting.depth < DEEPEST else []
-        spelled = self._spell(sitemap.pages, answer.url, seed=waiting.seed)
+        spelled = await self._in_thread(self._spell, sitemap.pages, answer.url, seed=waiting.seed)
         spell = self._configuration.spelling.found
         inner = [url for url in (spell(url, answer.url) for url in deeper) if url]
         return _ended(
@@ -137,12 +137,17 @@ class Visitor:
                 waiting, "not_modified", found=known.found, yielded=known.yielded, remember=known
             )
         if answer.target:
-            readable = f"The URL leads on to {answer.target}"
-            found = self._spell([answer.target], answer.url, seed=waiting.seed)
-            return _ended(waiting, "http_redirect", readable=readable, found=found)
+            return self._hand_on(waiting, "http_redirect", answer.target)
         if answer.status != 200:
             raise refuse_status(answer.status)
         return answer
+
+    def _hand_on(self, waiting: Waiting, reason: str, target: str) -> Outcome:
+        """Skip a URL in favour of another, which is visited if it is within the crawl."""
+        found = self._spell([target], waiting.url, seed=waiting.seed)
+        outside = "" if found or target == waiting.url else ", which is not within the crawl"
+        readable = f"{REASONS[reason][2]}: {target}{outside}"
+        return _ended(waiting, reason, readable=readable, found=found)
 
     async def _ask_robots(self, url: str) -> bool:
         if self._configuration.ignores_robots:
@@ -163,9 +168,7 @@ class Visitor:
         )
         document = await self._in_thread(self._extractors.read, page)
         if other := self._other_canonical(document):
-            readable = f"The page names {other} as its canonical URL"
-            found = self._spell([other], waiting.url, seed=waiting.seed)
-            return _ended(waiting, "canonical", readable=readable, found=found)
+            return self._hand_on(waiting, "canonical", other)
         return _Look(waiting, answer, document, actions, rows_of(self._tables, waiting.url))
 
     def _other_canonical(self, document: Document) -> str | None:
@@ -234,16 +237,14 @@ class Visitor:
             urls = await self._in_thread(
                 self._extractors.links, document, configuration.link_extractor
             )
-            return self._spell(urls, document.url)
+            return await self._in_thread(self._spell, urls, document.url)
         passed = ("next", "prev") if configuration.ignores_pagination else ()
-        return self._spell(
-            (
-                link.url
-                for link in document.links
-                if link.kind not in passed and (configuration.ignores_nofollow or not link.nofollow)
-            ),
-            document.url,
-        )
+        urls = [
+            link.url
+            for link in document.links
+            if link.kind not in passed and (configuration.ignores_nofollow or not link.nofollow)
+        ]
+        return await self._in_thread(self._spell, urls, document.url)
 
     async def _named_sitemaps(self, waiting: Waiting) -> tuple[str, ...]:
         """Return the sitemaps that the robots.txt of a site names, where a crawl begins."""

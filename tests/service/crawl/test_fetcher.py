@@ -323,3 +323,13 @@ def test_a_host_gets_the_delay_it_asks_for() -> None:
     assert starts[1] == 0.0
     slow = [start for start in starts if start]
     assert all(later - earlier > 0.19 for earlier, later in pairwise(slow))
+
+
+def test_a_proxy_is_asked_and_told_who_asks(site: Site) -> None:
+    site.page("http://shop.invalid/", "through")
+    proxy = site.url.replace("http://", "http://me:s3cr%40t@")
+
+    (answer,) = fetch(site.config(requestOptions={"proxy": proxy}), "http://shop.invalid/")
+
+    assert answer.body == b"through"
+    assert site.asked[0].headers["proxy-authorization"] == "Basic bWU6czNjckB0"
