@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.plots import plot_judged as plot_judged
     from svc_notebook.tuning.plots import plot_tops as plot_tops
     from svc_notebook.tuning.plots import plot_variants as plot_variants
+    from svc_notebook.tuning.plots import plot_zero_shares as plot_zero_shares
+    from svc_notebook.tuning.reporting import report as report
     from svc_notebook.tuning.sampling import count_queries as count_queries
     from svc_notebook.tuning.sampling import no_results as no_results
     from svc_notebook.tuning.sampling import sample_queries as sample_queries
@@ -67,8 +69,9 @@ _HOMES = {
     "svc_notebook.tuning.files": ("write_table",),
     "svc_notebook.tuning.plots": (
         "plot_confusion", "plot_deltas", "plot_density", "plot_grades", "plot_judged",
-        "plot_tops", "plot_variants",
+        "plot_tops", "plot_variants", "plot_zero_shares",
     ),
+    "svc_notebook.tuning.reporting": ("report",),
     "svc_notebook.tuning.sampling": (
         "count_queries", "no_results", "sample_queries", "split", "zero_shares",
     ),

@@ -16,7 +16,14 @@ from pandas import DataFrame
 import svc_notebook as svc
 from svc_notebook.client import Client, Connection, Secret
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning import count_queries, no_results, sample_queries, split, zero_shares
+from svc_notebook.tuning import (
+    count_queries,
+    no_results,
+    plot_zero_shares,
+    sample_queries,
+    split,
+    zero_shares,
+)
 from svc_notebook.tuning.asked import join_filters, read_asked
 from svc_notebook.tuning.sampling import STRATA, share_out
 from tests.conftest import Running
@@ -91,6 +98,19 @@ def test_each_stratum_tells_its_share_of_searches_in_vain() -> None:
         ["tail", 3, 30, 25, 25 / 30],
         ["all", 5, 100, 25, 0.25],
     ]
+
+
+def test_searches_in_vain_are_drawn_with_their_numbers() -> None:
+    from matplotlib.figure import Figure
+
+    drawn = plot_zero_shares(log(a=50, b=20, nobody=20, nothing=5, e=5), axes=Figure().subplots())
+    empty = plot_zero_shares(log().assign(nbHits=0), axes=Figure().subplots())
+
+    assert [text.get_text() for text in drawn.texts] == [
+        "0.0%  (0 of 50)", "0.0%  (0 of 20)", "83.3%  (25 of 30)",
+    ]  # fmt: skip
+    assert "25.0% of 100" in drawn.get_title("left")
+    assert [text.get_text() for text in empty.texts] == ["no searches"]
 
 
 def test_a_log_that_found_everything_has_no_queries_in_vain() -> None:

@@ -10,6 +10,7 @@ from svc_notebook.tuning.plots.grades import plot_confusion, plot_grades
 from svc_notebook.tuning.plots.judged import plot_judged
 from svc_notebook.tuning.plots.tops import plot_tops
 from svc_notebook.tuning.plots.variants import plot_variants
+from svc_notebook.tuning.plots.zeros import plot_zero_shares
 
 __all__ = [
     "plot_confusion",
@@ -19,4 +20,5 @@ __all__ = [
     "plot_judged",
     "plot_tops",
     "plot_variants",
+    "plot_zero_shares",
 ]
