@@ -51,7 +51,7 @@ BODIES = {"events": limits.EVENTS_BODY}
 
 
 class App:
-    """Answers every declared endpoint; what has no handler yet says so."""
+    """Answers every declared endpoint."""
 
     def __init__(self, service: Service, vendor: str | None = None) -> None:
         self.service = service
@@ -113,9 +113,6 @@ class App:
     def _handle(self, row: Endpoint, caller: Caller, exchange: Exchange) -> Reply:
         if row.acl not in ("any", "actions", "crawler"):
             caller.require(row.acl, [i for n, i in exchange.parts.items() if n == "index"])
-        if row not in HANDLERS:
-            message = f"{row.verb} {row.path} is not answered by the local service yet"
-            return refusal(501, message)
         prefix = self._access.prefix
         given = row.decode(
             exchange.parts,

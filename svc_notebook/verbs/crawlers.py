@@ -22,6 +22,8 @@ Config = Mapping[str, Any] | str | Path
 AT_ONCE = 50  # URLs that one call takes
 # Members of a configuration, at any depth, of which every text is a secret.
 SECRETS = ("apiKey", "headers", "login", "proxy")
+# Members that hold JavaScript; a text alone will do.
+FUNCTIONS = ("recordExtractor", "linkExtractor")
 
 
 @discreet
@@ -34,7 +36,7 @@ async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[
 
 @discreet
 async def create_crawler(name: str, config: Config, *, client: AnyClient | None = None) -> Done:
-    """Make a crawler of a configuration: a dict, or a JSON file."""
+    """Make a crawler of a configuration: a dict, or a JSON file; functions may be plain texts."""
     made = await asynchronous(client).create_crawler(name, _config(config))
     return {"crawler": made["id"], "name": name}
 
@@ -165,7 +167,22 @@ def _config(given: Config) -> dict[str, Any]:
     found = take_documents(given, dict, "config")
     if len(found) != 1:
         raise BadInput(f"a configuration is one object, not {len(found)}")
-    return {name: _revealed(value) for name, value in found[0].items()}
+    return {name: _written(name, _revealed(value)) for name, value in found[0].items()}
+
+
+def _written(name: str, value: Any) -> Any:
+    """Write a member as the API has it: the text of a function is marked as one."""
+    if name in FUNCTIONS and isinstance(value, str):
+        return {"__type": "function", "source": value}
+    if name == "actions" and isinstance(value, list):
+        return [_action(one) for one in value]
+    return value
+
+
+def _action(action: Any) -> Any:
+    if not isinstance(action, Mapping):
+        return action
+    return {name: _written(name, value) for name, value in action.items()}
 
 
 def _hidden(value: Any, *, secret: bool = False) -> Any:

@@ -46,13 +46,13 @@ class Shot:
 class Attack:
     """Shots without end, the same for the same seed."""
 
-    def __init__(self, seed: int, service: Running, names: list[str]) -> None:
+    def __init__(self, seed: int, service: Running, names: list[str], crawler: str = "c") -> None:
         self._dice = Random(seed)
         self._service = service
         self._values = Values(self._dice)
         self._names = [*NAMES, *names]
-        word = f"{service.crawlerUserId}:{service.crawlerApiKey}".encode()
-        self._crawler = b"authorization: Basic " + base64.b64encode(word)
+        self._crawler_id = crawler
+        self._crawler = b"authorization: " + basic_word(service).encode()
         secured = make_secured_key(service.searchKey, hitsPerPage=3, filters="n > 0")
         self._keys = [service.searchKey, secured, "", "wrong", "k" * 5000, "\xff"]
 
@@ -91,7 +91,10 @@ class Attack:
 
     def _target(self, row: Endpoint) -> bytes:
         names = [name for name, place in row.places.items() if place == "path"]
-        path = row.path.format_map({name: self._part(row.types[name]) for name in names})
+        parts = {name: self._part(row.types[name]) for name in names}
+        if "crawler" in parts and self._odds(0.7):
+            parts["crawler"] = self._crawler_id
+        path = row.path.format_map(parts)
         if self._odds(0.03):
             path = self._dice.choice([path + "/", "/" + path, path[:-1], path + "/x/y", path * 30])
         query = self._query(row)
@@ -133,6 +136,8 @@ class Attack:
 
     def _fitting(self, row: Endpoint) -> Any:
         whole = [name for name, place in row.places.items() if place == "body"]
+        if "config" in whole and self._odds(0.7):
+            return {**CRAWL}
         if whole:
             return self._values.fit(row.types[whole[0]])
         kinds = row.members
@@ -140,7 +145,32 @@ class Attack:
             n for n, p in row.signature.parameters.items() if n in kinds and p.default is p.empty
         ]
         few = self._dice.sample(list(kinds), min(len(kinds), self._dice.randint(0, 4)))
-        return {name: self._values.fit(kinds[name]) for name in {*needed, *few}}
+        fitting = {name: self._values.fit(kinds[name]) for name in {*needed, *few}}
+        if "config" in fitting and self._odds(0.7):
+            fitting["config"] = {**CRAWL}
+        if "url" in fitting:
+            fitting["url"] = CRAWL["startUrls"][0]
+        return fitting
+
+
+def basic_word(service: Running) -> str:
+    """The word that opens a service's crawlers."""
+    word = f"{service.crawlerUserId}:{service.crawlerApiKey}".encode()
+    return f"Basic {base64.b64encode(word).decode()}"
+
+
+# A crawler of a site that nobody may visit.
+CRAWL: dict[str, Any] = {
+    "rateLimit": 5,
+    "startUrls": ["http://127.0.0.1:9/"],
+    "actions": [
+        {
+            "indexName": "crawled",
+            "pathsToMatch": ["http://127.0.0.1:9/**"],
+            "recordExtractor": {"__type": "function", "source": "() => []"},
+        }
+    ],
+}
 
 
 class Values:

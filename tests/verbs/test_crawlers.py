@@ -177,6 +177,22 @@ def test_a_name_that_no_crawler_or_two_have_is_told(
         typed("crawlers run docz")
 
 
+def test_a_function_may_be_a_plain_text(stub: Stub, typed: Typed) -> None:
+    stub.acts[:] = [answer({"id": C1})]
+    source, marked = "({$}) => []", {"__type": "function", "source": "({$}) => []"}
+    held = {
+        "actions": [{"indexName": "a", "recordExtractor": source}, {"recordExtractor": marked}],
+        "linkExtractor": source,
+    }
+
+    typed("crawlers create docs --from held", held=held)
+
+    assert sent(stub)[0][2]["config"] == {
+        "actions": [{"indexName": "a", "recordExtractor": marked}, {"recordExtractor": marked}],
+        "linkExtractor": marked,
+    }
+
+
 def test_keys_and_logins_of_a_configuration_do_not_show(stub: Stub, typed: Typed) -> None:
     options = {"headers": {"Authorization": "open sesame"}, "timeout": 3}
     config = {**CONFIG, "apiKey": "k" * 32, "requestOptions": options}

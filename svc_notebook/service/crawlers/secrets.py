@@ -25,7 +25,7 @@ def hide_in_body(body: bytes) -> bytes:
     """The same of a request's body; one that cannot be read is not shown at all."""
     try:
         return msgspec.json.encode(hide_secrets(msgspec.json.decode(body))) if body else b""
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, RecursionError, ValueError):  # not UTF-8, too
         return b""
 
 

@@ -53,6 +53,10 @@ class Desk:
         full = path if path.startswith("/api/") else CRAWLERS + path
         return self.inside.call(verb, full, body, headers=self._headers)
 
+    def send(self, verb: str, path: str, content: bytes) -> httpx.Response:
+        """Send bytes to an endpoint below the crawlers."""
+        return self.inside.call(verb, CRAWLERS + path, headers=self._headers, content=content)
+
     def ask(self, verb: str, path: str = "", body: Any = None) -> Any:
         """The same, for its answer."""
         response = self.call(verb, path, body)

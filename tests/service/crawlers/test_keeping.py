@@ -226,6 +226,15 @@ def test_no_secret_of_a_configuration_is_in_the_logs(desk: Desk, tmp_path: Path)
     assert not [one for one in of_crawlers if key in one or "sesame" in one]
 
 
+@pytest.mark.parametrize("body", [b'{"a":"\xff"}', b'"\\ud800"', b"[" * 2000, b"{", b"", b'"x"'])
+def test_a_body_that_means_nothing_is_refused_and_logged(desk: Desk, body: bytes) -> None:
+    answer = desk.send("PATCH", NOBODY, body)
+
+    [logged] = desk.inside.call("GET", "/1/logs?length=1").json()["logs"]
+    assert answer.status_code in (400, 403)
+    assert logged["answer_code"] == str(answer.status_code)
+
+
 def test_a_database_of_the_version_before_gets_its_crawlers(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     with sqlite3.connect(tmp_path / "data" / "service.sqlite") as connection:
