@@ -22,7 +22,7 @@ from svc_notebook.tuning.files import is_table_file, read_table
 # A DataFrame, rows as dicts, or the path of a CSV or Parquet file.
 Table = DataFrame | Sequence[Mapping[str, Any]] | str | os.PathLike[str]
 # The same; a text that is no such path is a query, and a list may have texts.
-Queries = Table | Sequence[str] | Series
+Queries = Table | Sequence[str | Mapping[str, Any]] | Series
 QUESTION = ["query", "filters"]
 """What tells a query from others: the same words under other filters are another one."""
 JUDGED = [*QUESTION, "objectID", "rater"]

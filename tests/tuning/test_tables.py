@@ -29,8 +29,9 @@ HIT = {"run": "a", "query": "lamp", "objectID": "1"}
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_an_empty_table_has_the_documented_columns(check: Callable[[Any], DataFrame]) -> None:
-    for given_ in ([], DataFrame({name: [] for name in CHECKS[check]})):
-        frame = check(given_)
+    empty: list[Any] = [[], DataFrame({name: [] for name in CHECKS[check]})]
+    for nothing in empty:
+        frame = check(nothing)
 
         assert {n: str(t) for n, t in frame.dtypes.items()} == {
             name: str(pd.Series(dtype=column.dtype).dtype) for name, column in CHECKS[check].items()

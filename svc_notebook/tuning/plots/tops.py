@@ -39,9 +39,7 @@ def plot_tops(
     if part.empty:
         known = rows["query"].unique()
         if query not in set(known):
-            raise BadInput(
-                f"neither run has {query!r}{did_you_mean(query, known)}, or no hits of it"
-            )
+            raise BadInput(f"neither run has hits of {query!r}{did_you_mean(query, known)}")
         raise BadInput(f"say which filters of {query!r} are meant, as in the run")
     deepest = int(part[["rank_before", "rank_after"]].max().max())
     axis: Axes = make_axes(axes, 1, 1, 1.2 + ROW * deepest)[0]

@@ -1,0 +1,179 @@
+"""Runs against each other: what differs, by how much, and how it reads."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pandas import DataFrame
+
+from svc_notebook.errors import BadInput
+from svc_notebook.tuning.comparing import compare
+from svc_notebook.tuning.moving import find_moves, find_overlaps
+from svc_notebook.tuning.tables import check_runs
+from tests.tuning.tables import judgments_of, run_of, without
+
+JUDGED = judgments_of(lamp={"a": 3, "b": 1}, table={"t": 2}, chair={"c": 1}, odd={"o": 0})
+BEFORE = run_of("before", lamp=["x", "a"], table=["t"], chair=["c"], odd=["o"])
+AFTER = run_of("after", lamp=["a", "b", "y"], table=[], chair=["c"], odd=["o"])
+rankings = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
+
+
+def test_each_query_has_its_score_before_and_after() -> None:
+    scores = compare(BEFORE, AFTER, JUDGED, "rr(rel=3)").scores
+
+    lamp = scores[scores["query"] == "lamp"]
+    assert lamp[["before", "after", "delta"]].to_numpy().tolist() == [[0.5, 1, 0.5]]
+
+
+def test_the_verdict_counts_wins_ties_losses_and_what_is_left_out() -> None:
+    row = compare(BEFORE, AFTER, JUDGED).test().iloc[0]
+
+    assert row[["wins", "ties", "losses", "queries", "left_out"]].tolist() == [1, 1, 1, 3, 1]
+    assert row["before"] + row["delta"] == pytest.approx(row["after"])
+    assert row["low"] <= row["delta"] <= row["high"]
+    assert row["p"] == row["p_holm"] == 1
+
+
+def test_moves_say_where_every_hit_went() -> None:
+    moves = compare(BEFORE, AFTER, JUDGED).moves
+
+    lamp = moves[moves["query"] == "lamp"].set_index("objectID")
+    assert lamp["kind"].to_dict() == {"a": "up", "x": "left", "b": "entered", "y": "entered"}
+    assert lamp["moved"]["a"] == 1
+    assert lamp["gain"].isna().to_dict() == {"a": False, "x": True, "b": False, "y": True}
+    assert moves[moves["query"] == "table"]["kind"].tolist() == ["left"]
+
+
+def test_the_same_seed_gives_the_same_verdict() -> None:
+    rng = np.random.default_rng(5)
+    names = [f"query {n}" for n in range(60)]
+    judged = judgments_of(**{name: {"a": 3, "b": 1, "c": 2} for name in names})
+    before, after = (
+        run_of(run, **{name: list(rng.permutation(list("abc"))) for name in names})
+        for run in ("before", "after")
+    )
+
+    one, again, other = (compare(before, after, judged, seed=s).test() for s in (1, 1, 2))
+
+    pd.testing.assert_frame_equal(one, again)
+    assert one["low"].item() != other["low"].item()
+
+
+def test_several_runs_are_corrected_for_their_number() -> None:
+    third = AFTER.assign(run="third")
+
+    told = compare(BEFORE, pd.concat([AFTER, third]), JUDGED).test()
+
+    assert told["run"].tolist() == ["after", "third"]
+    assert (told["p_holm"] >= told["p"]).all()
+    assert "p(Holm)" in repr(compare(BEFORE, [AFTER, third], JUDGED))
+
+
+def test_runs_of_one_name_are_told_apart() -> None:
+    same = AFTER.assign(run="before")
+
+    comparison = compare(BEFORE, [same, same], JUDGED)
+
+    assert comparison.variants == ("before (2)", "before (3)")
+    assert compare(BEFORE, {"plurals": same}, JUDGED).variants == ("plurals",)
+
+
+def test_a_comparison_reads_as_what_was_measured_and_how() -> None:
+    text = repr(compare(BEFORE, AFTER, JUDGED, ["ndcg@10", "p@1"], seed=4))
+
+    for words in (
+        "before → after: 4 queries", "W 1  T 1  L 1", "ideal cut at the same rank",
+        "unjudged hits: no gain", "1 without a relevant judgment (left out)", "1 without hits",
+        "sign-flip", "10,000 resamples, seed 4", "judged 0.88 → 0.89", "of them unjudged", "RBO",
+    ):  # fmt: skip
+        assert words in text
+
+
+def test_html_of_a_comparison_is_escaped() -> None:
+    bad = "<img src=x onerror=alert(1)>"
+    before = run_of(bad, **{bad: ["x", "a"]})
+    after = run_of(f"{bad}2", **{bad: ["a"]})
+
+    html = compare(before, after, judgments_of(**{bad: {"a": 1}}))._repr_html_()
+
+    assert "<img" not in html
+    assert "&lt;img" in html
+    assert "won most" in html
+
+
+def test_failed_queries_are_told_and_left_out() -> None:
+    failed = AFTER.assign(error=np.where(AFTER["query"] == "table", "refused", ""))
+
+    comparison = compare(BEFORE, failed, JUDGED)
+
+    assert comparison.test()["left_out"].item() == 2
+    assert "1 failed (left out)" in repr(comparison)
+
+
+def test_weights_of_queries_count() -> None:
+    queries = DataFrame({"query": ["lamp", "table", "chair"], "weight": [0.0, 0.0, 1.0]})
+
+    assert compare(BEFORE, AFTER, JUDGED, queries=queries).test()["delta"].item() == 0
+
+
+def test_a_run_against_itself_differs_in_nothing() -> None:
+    comparison = compare(BEFORE, BEFORE, JUDGED)
+
+    row = comparison.test().iloc[0]
+    assert row[["delta", "wins", "losses"]].tolist() == [0, 0, 0]
+    assert row["p"] == 1
+    assert (comparison.moves["kind"] == "same").all()
+    assert comparison.rbo["rbo"].tolist() == pytest.approx([1] * 4)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [
+        (pd.concat([BEFORE, AFTER]), AFTER, "`a` is one run, not 2"),
+        (BEFORE, [], "no run to compare with"),
+        (BEFORE, without(AFTER, "query"), "need a column `query`"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(a: Any, b: Any, words: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(words)):
+        compare(a, b, JUDGED)
+
+
+@given(st.lists(st.tuples(rankings, rankings), min_size=1, max_size=30))
+@settings(max_examples=8, deadline=None)
+def test_overlap_is_the_formula_of_its_authors(pairs: list[tuple[list[str], list[str]]]) -> None:
+    old, new = (
+        check_runs(run_of(name, **{f"q{n}": pair[side] for n, pair in enumerate(pairs)}))
+        for side, name in enumerate(("a", "b"))
+    )
+
+    found = find_overlaps(old, new)["rbo"]
+
+    assert found.tolist() == pytest.approx([overlap(*pair) for pair in pairs], abs=1e-12)
+
+
+def overlap(one: list[str], other: list[str], p: float = 0.9) -> float:
+    """Rank-biased overlap, extrapolated, for lists of different lengths: formula 32."""
+    short, long = sorted((one, other), key=len)
+    s, n = len(short), len(long)
+    if not n:
+        return 1.0
+    common = [len(set(short[:d]) & set(long[:d])) for d in range(n + 1)]
+    total = sum(common[d] / d * p**d for d in range(1, n + 1))
+    if s:
+        total += sum(common[s] * (d - s) / (s * d) * p**d for d in range(s + 1, n + 1))
+    share = common[s] / s if s else 0.0
+    return (1 - p) / p * total + ((common[n] - common[s]) / n + share) * p**n
+
+
+def test_a_query_of_one_run_alone_is_no_move() -> None:
+    moves = find_moves(check_runs(BEFORE), check_runs(run_of("b", lamp=["a"])), DataFrame(
+        {"query": [], "filters": [], "objectID": [], "gain": []}, dtype="str"))  # fmt: skip
+
+    assert moves["query"].unique().tolist() == ["lamp"]
