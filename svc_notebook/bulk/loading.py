@@ -21,6 +21,7 @@ from svc_notebook.bulk.parts import find_parts
 from svc_notebook.bulk.plan import Plan, Prepared, prepare
 from svc_notebook.bulk.records import Rows, refuse_early
 from svc_notebook.bulk.replacing import (
+    check_least,
     check_share,
     check_target,
     delete_for_good,
@@ -61,6 +62,7 @@ async def push(
     index: str,
     *,
     if_exists: IfExists = "append",
+    least: float | None = None,
     verify: bool = False,
     in_flight: int = 4,
     on_progress: OnProgress | None = None,
@@ -70,8 +72,8 @@ async def push(
     if isinstance(df, (str, os.PathLike)):
         raise BadInput(f"{df!r} is not a DataFrame; load(…) takes files, URLs and SQL")
     return await load(
-        client, df, index, if_exists=if_exists, verify=verify, in_flight=in_flight,
-        on_progress=on_progress, **options,
+        client, df, index, if_exists=if_exists, least=least, verify=verify,
+        in_flight=in_flight, on_progress=on_progress, **options,
     )  # fmt: skip
 
 
@@ -81,6 +83,7 @@ async def load(
     index: str,
     *,
     if_exists: IfExists = "append",
+    least: float | None = None,
     dry_run: bool = False,
     resume: bool = False,
     verify: bool = False,
@@ -91,18 +94,20 @@ async def load(
     """Send every row that can be sent, and wait until all are published.
 
     With `verify`, all of them are read back and the result's `differences` tells what is not as
-    it was sent; nothing is replaced by what differs. Cancelled, it raises `Stopped`, whose
+    it was sent; nothing is replaced by what differs, nor by less than the share `least` of the
+    number of old records. Cancelled, it raises `Stopped`, whose
     `result` tells what had been done. A load of files that broke off goes on where it was with
     `resume`. `on_progress` is told `(rows sent, rows)`.
     """
     _check_index(index)
     if in_flight < 1:
         raise BadInput("`in_flight` is 1 or more")
+    check_least(least, if_exists)
     checked = Options.of(options)
     refuse_early(source, look=dry_run, resume=resume)
     if parts := await asyncio.to_thread(find_parts, source, checked):
         return await _load_parts(
-            client, parts, index, if_exists=if_exists, dry_run=dry_run, resume=resume,
+            client, parts, index, if_exists=if_exists, least=least, dry_run=dry_run, resume=resume,
             verify=verify, in_flight=in_flight, on_progress=on_progress, given=options,
         )  # fmt: skip
     db = Database()
@@ -111,7 +116,7 @@ async def load(
         prepared = await db.in_thread(prepare, source, index, checked, db)
         run = _Run(client, index, prepared, in_flight, on_progress)
         if not dry_run:
-            await run.carry_out(if_exists, resume=resume, verify=verify)
+            await run.carry_out(if_exists, least, resume=resume, verify=verify)
         return run.ledger.close()
     except asyncio.CancelledError:
         raise _stopped(index, run) from None
@@ -196,7 +201,9 @@ class _Run:
         self._again = False
         self.ledger = Ledger(prepared.plan, index)
 
-    async def carry_out(self, if_exists: IfExists, *, resume: bool, verify: bool) -> None:
+    async def carry_out(
+        self, if_exists: IfExists, least: float | None, *, resume: bool, verify: bool
+    ) -> None:
         """Send and publish, into the index itself or into the one that will replace it."""
         index = self.ledger.index
         if if_exists == "merge":
@@ -205,7 +212,7 @@ class _Run:
         if if_exists == "replace" and not self._prepared.plan.sendable:
             raise BadInput(_nothing_to_send(self._prepared.plan, index))
         if if_exists == "replace":
-            await check_share(self._client, index, self._prepared.plan)
+            await check_share(self._client, index, self._prepared.plan, least)
         self._checkpoint = self._open_checkpoint(if_exists)
         if resume:
             self._check_resumable()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from svc_notebook.bulk.options import IfExists
 from svc_notebook.bulk.plan import Plan
-from svc_notebook.client.flows import count_records, index_exists, take_place
+from svc_notebook.client.flows import count_records, index_exists, is_own, take_place
 from svc_notebook.errors import BadInput, did_you_mean
 
 if TYPE_CHECKING:
@@ -25,23 +25,41 @@ async def check_target(client: AsyncClient, index: str, if_exists: IfExists) -> 
             f"`if_exists` is one of {', '.join(CHOICES)}, not {if_exists!r}"
             f"{did_you_mean(str(if_exists), CHOICES)}"
         )
+    if if_exists == "replace":
+        await is_own(client, index)
     if if_exists == "fail" and await index_exists(client, index):
         raise BadInput(
             f"the index {index} exists; if_exists='append' adds to it, 'replace' replaces it"
         )
 
 
-async def check_share(client: AsyncClient, index: str, plan: Plan) -> None:
-    """Refuse to replace an index by less than half of it only since rows cannot be sent."""
-    if not plan.rejected_rows:
+async def check_share(client: AsyncClient, index: str, plan: Plan, least: float | None) -> None:
+    """Refuse to replace an index by less than `least` of it.
+
+    Unless that is given, only by less than half of it since rows cannot be sent.
+    """
+    if least is None and not plan.rejected_rows:
         return
     old = await count_records(client, index)
-    if plan.sendable < old * LEAST:
+    if plan.sendable >= old * (LEAST if least is None else least):
+        return
+    would = f"{index} has {old:,} records and would have {plan.sendable:,}"
+    if plan.rejected_rows:
         raise BadInput(
-            f"{index} has {old:,} records and would have {plan.sendable:,}, as "
-            f"{plan.rejected_rows:,} rows cannot be sent ({describe_first(plan)}); it was left as "
-            "it is. Mend them, or clear the index first if that is meant"
+            f"{would}, as {plan.rejected_rows:,} rows cannot be sent ({describe_first(plan)}); it "
+            "was left as it is. Mend them, or say that fewer will do: least=0"
         )
+    raise BadInput(f"{would}; it was left as it is. Say that fewer will do: least=0")
+
+
+def check_least(least: float | None, if_exists: IfExists) -> None:
+    """Refuse a share that is none, and one of what is not replaced."""
+    if least is None:
+        return
+    if isinstance(least, bool) or not isinstance(least, (int, float)) or not 0 <= least <= 1:
+        raise BadInput(f"`least` is a share, from 0 to 1, not {least!r}")
+    if if_exists != "replace":
+        raise BadInput("`least` is of a load that replaces: give if_exists='replace' with it")
 
 
 def describe_first(plan: Plan) -> str:

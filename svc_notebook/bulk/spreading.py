@@ -33,6 +33,7 @@ async def load_parts(
     index: str,
     *,
     if_exists: IfExists,
+    least: float | None,
     dry_run: bool,
     resume: bool,
     verify: bool,
@@ -51,7 +52,7 @@ async def load_parts(
     await check_target(client, index, if_exists)
     try:
         if if_exists == "replace":
-            await run.replace()
+            await run.replace(least or 0)
         else:
             await run.send(index)
     except asyncio.CancelledError:
@@ -132,9 +133,9 @@ class _Run:
     done: dict[int, LoadResult] = field(default_factory=dict)
     started: float = field(default_factory=monotonic)
 
-    async def replace(self) -> None:
+    async def replace(self, least: float) -> None:
         """Fill an index beside the one that is there, and put it in its place."""
-        async with replacing(self.client, self.index, least=0) as scratch:
+        async with replacing(self.client, self.index, least=least) as scratch:
             await self.send(scratch)
             sent, held = self.sent, await count_records(self.client, scratch)
             if sent != held or not sent:

@@ -128,6 +128,7 @@ async def replacing(client: AsyncClient, index: str, *, least: float = 0.5) -> A
     records leave `index` as it was and the temporary one deleted.
     """
     scratch = name_scratch(index)
+    await is_own(client, index)  # what fails here has left nothing behind
     try:
         await copy_around(client, index, scratch)
         yield scratch
@@ -146,12 +147,12 @@ def name_scratch(index: str) -> str:
 
 async def copy_around(client: AsyncClient, index: str, scratch: str) -> None:
     """Give an index the settings, synonyms and rules of another, if there is one."""
-    if await _is_own(client, index):
+    if await is_own(client, index):
         copied = await client.operate_index(index, "copy", scratch, AROUND_RECORDS)
         await client.wait(copied, index=index)
 
 
-async def _is_own(client: AsyncClient, index: str) -> bool:
+async def is_own(client: AsyncClient, index: str) -> bool:
     """Say whether there is such an index; raises `BadInput` for one whose records are another's."""
     try:
         settings = await client.get_settings(index)

@@ -132,6 +132,7 @@ async def load(
     *,
     client: AnyClient | None = None,
     if_exists: IfExists = "append",
+    least: float | None = None,
     dry_run: bool = False,
     resume: bool = False,
     verify: bool = False,
@@ -148,8 +149,8 @@ async def load(
     """
     return await bulk.load(
         asynchronous(client), without_told(source, options), index,
-        if_exists=if_exists, dry_run=dry_run, resume=resume, verify=verify, in_flight=in_flight,
-        on_progress=on_progress, **options,
+        if_exists=if_exists, least=least, dry_run=dry_run, resume=resume, verify=verify,
+        in_flight=in_flight, on_progress=on_progress, **options,
     )  # fmt: skip
 
 
@@ -159,6 +160,7 @@ async def push(
     *,
     client: AnyClient | None = None,
     if_exists: IfExists = "append",
+    least: float | None = None,
     verify: bool = False,
     in_flight: int = 4,
     on_progress: OnProgress | None = None,
@@ -171,7 +173,8 @@ async def push(
     """
     return await bulk.push(
         asynchronous(client), without_told(df, options), index,
-        if_exists=if_exists, verify=verify, in_flight=in_flight, on_progress=on_progress, **options,
+        if_exists=if_exists, least=least, verify=verify, in_flight=in_flight,
+        on_progress=on_progress, **options,
     )  # fmt: skip
 
 

@@ -58,6 +58,7 @@ class LoadOptions(bulk.RowOptions, total=False):
     client: AnyClient | None
     progress: bool | None
     if_exists: IfExists
+    least: float
     resume: bool
     verify: bool
     in_flight: int
@@ -156,6 +157,7 @@ def load(
     client: AnyClient | None = None,
     progress: bool | None = None,
     if_exists: IfExists = "append",
+    least: float | None = None,
     dry_run: bool = False,
     resume: bool = False,
     verify: bool = False,
@@ -172,7 +174,7 @@ def load(
     with at_hand(source, options, look=dry_run, resume=resume) as source:
         return behind_bar(
             lambda tell: aio.load(
-                source, index, client=client, if_exists=if_exists, dry_run=dry_run,
+                source, index, client=client, if_exists=if_exists, least=least, dry_run=dry_run,
                 resume=resume, verify=verify, in_flight=in_flight, on_progress=tell, **options,
             ),
             Progress(unit="rows", label=index, shown=progress),
@@ -191,6 +193,7 @@ def push(
     client: AnyClient | None = None,
     progress: bool | None = None,
     if_exists: IfExists = "append",
+    least: float | None = None,
     verify: bool = False,
     in_flight: int = 4,
     **options: Unpack[bulk.RowOptions],
@@ -199,7 +202,7 @@ def push(
     with at_hand(df, options) as df:
         return behind_bar(
             lambda tell: aio.push(
-                df, index, client=client, if_exists=if_exists, verify=verify,
+                df, index, client=client, if_exists=if_exists, least=least, verify=verify,
                 in_flight=in_flight, on_progress=tell, **options,
             ),
             Progress(unit="rows", label=index, shown=progress),

@@ -65,10 +65,14 @@ IF_EXISTS = Option(
     "what to do with an index that exists",
     Literal["append", "replace", "fail", "merge"],
 )
+LEAST = Option(
+    "least", "with `--if-exists replace`: share of the old number of records there must be", float
+)
 VERIFY = Option("verify", "read all back and tell what is not as it was sent", bool)
 LOADING = (
     *ROWS,
     IF_EXISTS,
+    LEAST,
     Option("dry-run", "show the plan and send nothing", bool),
     Option("resume", "go on where a load of the same source was cut off", bool),
     VERIFY,

@@ -15,9 +15,10 @@ from uuid import uuid4
 import pandas as pd
 import pytest
 
+import svc_notebook as svc
 from svc_notebook import bulk
 from svc_notebook.client import AsyncClient, Client, Connection, Secret, portal
-from svc_notebook.errors import BadInput, KeyRefused, Stopped, SvcError
+from svc_notebook.errors import BadInput, KeyRefused, Stopped, SvcError, Unreachable
 from tests.conftest import ROOT, Running
 
 FILMS = pd.DataFrame({"id": ["1", "2", "3"], "title": ["Jaws", None, "Alien"], "n": [1, 2, 3]})
@@ -456,6 +457,53 @@ def peak_of(service: Running, path: Path) -> int:
 def test_a_path_is_not_pushed_but_loaded(client: Client, index: str) -> None:
     with pytest.raises(BadInput, match=r"not a DataFrame; load"):
         portal.run(bulk.push(client.aio, "films.csv", index))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("rows", "least", "done"), [(2, 0.9, False), (2, 0.5, True), (3, 1, True)])
+def test_an_index_is_replaced_by_no_less_than_was_said(
+    client: Client, index: str, rows: int, least: float, done: bool
+) -> None:
+    load(client, FILMS, index, id="id")
+    films = FILMS.head(rows).assign(title="another")
+
+    if done:
+        load(client, films, index, id="id", if_exists="replace", least=least)
+    else:
+        with pytest.raises(BadInput, match=r"has 3 records and would have 2; it was left as it is"):
+            load(client, films, index, id="id", if_exists="replace", least=least)
+
+    found = stored(client, index)
+    assert (len(found), found[0]["title"]) == ((rows, "another") if done else (3, "Jaws"))
+
+
+@pytest.mark.parametrize(
+    ("least", "if_exists"), [(2, "replace"), (-1, "replace"), (True, "replace"), (0.5, "append")]
+)
+def test_a_share_that_is_none_is_refused(
+    client: Client, index: str, least: Any, if_exists: str
+) -> None:
+    with pytest.raises(BadInput, match="`least` is"):
+        load(client, FILMS, index, id="id", if_exists=if_exists, least=least)
+
+
+def test_nothing_is_cleared_away_where_nobody_is_there(
+    index: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = Client(Connection(url="http://127.0.0.1:9", app_id="A", api_key=Secret("k")))
+    asked: list[str] = []
+    perform = AsyncClient.perform
+
+    async def watched(self: AsyncClient, endpoint: Any, parcel: Any) -> Any:
+        asked.append(endpoint.name)
+        return await perform(self, endpoint, parcel)
+
+    monkeypatch.setattr(AsyncClient, "perform", watched)
+    with pytest.raises(Unreachable):
+        load(gone, FILMS, index, id="id", if_exists="replace")
+    with pytest.raises(Unreachable):
+        portal.run(svc.aio.replace_records(index, FILMS, id="id", client=gone))
+
+    assert asked == ["get_settings", "get_settings"]
 
 
 @pytest.mark.parametrize("choice", ["append", "replace"])
