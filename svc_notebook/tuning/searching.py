@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from svc_notebook.tuning.found import Search
 from svc_notebook.tuning.measures import read_measures
 from svc_notebook.tuning.resampling import check_seed
 from svc_notebook.tuning.samplers import SAMPLERS, Plan, Trial, budget_of, count_variants
+from svc_notebook.tuning.sampling import split
 from svc_notebook.tuning.snapshots import Snapshot, snapshot
 from svc_notebook.tuning.spaces import AS_IT_IS, Space, Variant
 from svc_notebook.tuning.tables import QUESTION, Queries, Table, check_judgments, check_queries
@@ -123,7 +123,7 @@ def _prepare(
         raise BadInput("a search has one metric to choose by")
     judged = check_judgments(judgments)
     asked = check_queries(judged if queries is None else queries)
-    tune, held = _split(asked, holdout, check_seed(seed))
+    tune, held = _part(asked, holdout, check_seed(seed))
     own = Space(space)
     allowed = budget_of(sampler, own, len(tune), budget)
     variants = count_variants(sampler, own, len(tune), allowed)
@@ -131,17 +131,11 @@ def _prepare(
     return _Job(own, plan, metric, tune, held, judged, seed)
 
 
-def _split(asked: DataFrame, share: float, seed: int) -> tuple[DataFrame, DataFrame]:
-    """Part queries in two: as marked, else by chance."""
-    if (asked["split"] != "").any():
-        tune, held = (asked[asked["split"] == side] for side in ("tune", "holdout"))
-    else:
-        if not 0 < share < 1:
-            raise BadInput(f"`holdout` is a share between 0 and 1, not {share!r}")
-        places = list(range(len(asked)))
-        random.Random(seed).shuffle(places)
-        cut = round(len(asked) * share)
-        tune, held = asked.iloc[places[cut:]], asked.iloc[sorted(places[:cut])]
+def _part(asked: DataFrame, share: float, seed: int) -> tuple[DataFrame, DataFrame]:
+    """Part queries in two: as marked, else as `split` does it; mixed, for some are tried first."""
+    marked = asked if (asked["split"] != "").any() else split(asked, share, seed)
+    mixed = marked.sample(frac=1, random_state=seed)
+    tune, held = (mixed[mixed["split"] == side] for side in ("tune", "holdout"))
     if min(len(tune), len(held)) < LEAST:
         raise BadInput(
             f"{len(asked)} queries are too few: {len(tune)} to tune and {len(held)} to hold out"
@@ -221,7 +215,9 @@ class _Work:
         whole = [each for (_, n), each in self.results.items() if n == size]
         better = [each for each in whole if base and each.mean > base.mean]
         ordered = sorted(better, key=lambda each: -each.mean)
-        return [Variant(each.variant) for each in ordered[: max(1, count)]]
+        apart = {tuple(each.values): each for each in reversed(ordered)}  # of twins the first
+        best = sorted(apart.values(), key=ordered.index)
+        return [Variant(each.variant) for each in best[: max(1, count)]]
 
     def found(self, index: str, before: Snapshot, holdout: Comparison | None, best: int) -> Search:
         """Tell what was found so far."""

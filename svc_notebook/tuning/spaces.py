@@ -50,6 +50,8 @@ class Variant:
 
 
 def _short(value: Any) -> str:
+    if value is None:
+        return "default"
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return text if len(text) <= 60 else f"{text[:59]}…"
 
