@@ -20,6 +20,7 @@ _SAFE = "!$&'()*+,;=:@/-._~"
 _ESCAPES = re.compile(r"((?:%[0-9A-Fa-f]{2})+)")
 _RESERVED = re.compile(rb"([^A-Za-z0-9\-._~])")
 _HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_\-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_\-]*[a-z0-9_])?)*")
+_QUADS = re.compile(r"\d+\.\d+\.\d+\.\d+")
 _BLANKS = re.compile(r"[\t\n\r]")
 
 
@@ -45,14 +46,15 @@ def normalize(url: str, base: str | None = None) -> str | None:
 def spell_host(host: str) -> str | None:
     """Return a host's name as DNS knows it, an address of version 6 in brackets."""
     host = host.lower().rstrip(".")
-    if ":" in host:
-        try:
-            return f"[{ipaddress.IPv6Address(host)}]"
-        except ValueError:
-            return None
     try:
+        if ":" in host:
+            return f"[{ipaddress.IPv6Address(host)}]"
+        if _QUADS.fullmatch(host):
+            return str(ipaddress.IPv4Address(host))
         ascii_host = host if host.isascii() else idna.encode(host, uts46=True).decode()
-    except (idna.IDNAError, UnicodeError):
+        if "xn--" in ascii_host:
+            idna.decode(ascii_host)
+    except (idna.IDNAError, ValueError):
         return None
     return ascii_host if _HOST.fullmatch(ascii_host) and len(ascii_host) < 254 else None
 

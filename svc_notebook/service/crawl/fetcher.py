@@ -228,7 +228,7 @@ class Fetcher:
     async def _send_login(self, request: httpx.Request, login: Login) -> Answer:
         async with self.pace.turn(request.url.netloc.decode()):
             answer = await self._send(request, login.timeout, PAGE_BYTES)
-        raw = [(b"set-cookie", line.encode()) for line in answer.cookies]
+        raw = [(b"set-cookie", line.encode()) for line in answer.cookies if line.isascii()]
         self._cookies.extract_cookies(httpx.Response(200, headers=raw, request=request))
         return answer
 

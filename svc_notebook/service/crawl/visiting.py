@@ -270,11 +270,14 @@ class Visitor:
         self, look: _Look, yielded: tuple[Yielded, ...], found: tuple[str, ...]
     ) -> Remembered | None:
         """Return what the next crawl wants to know, where a page can say that it did not change."""
-        etag = look.answer.headers.get("etag")
-        modified = look.answer.headers.get("last-modified")
+        said = (look.answer.headers.get(name, "") for name in ("etag", "last-modified"))
+        # What is not ASCII could not be sent back.
+        etag, modified = (value if value.isascii() else "" for value in said)
         if not etag and not modified:
             return None
-        return Remembered(etag, modified, self._fingerprint(look.waiting.url), found, yielded)
+        return Remembered(
+            etag or None, modified or None, self._fingerprint(look.waiting.url), found, yielded
+        )
 
     def _fingerprint(self, url: str) -> str:
         """Stand for all that shapes the records of a page besides itself."""

@@ -18,13 +18,16 @@ EXTRACTOR = "({ url, $ }) => [{ url: url.href, title: $('title').text() }]"
 
 @dataclass
 class Reply:
-    """What the site says to one request; `promised` is a length that it does not keep."""
+    """What the site says to one request; `promised` is a length that it does not keep, `drip` the
+    seconds between pieces of the body.
+    """
 
     body: bytes = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=lambda: {"Content-Type": "text/html"})
     seconds: float = 0.0
     promised: int | None = None
+    drip: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -198,8 +201,9 @@ class _Handler(BaseHTTPRequestHandler):
         bare = reply.status == 304
         self.send_header("Content-Length", str(reply.promised or len(reply.body)))
         self.end_headers()
-        if not bare:
-            self.wfile.write(reply.body)
+        for start in range(0, 0 if bare else len(reply.body), 64 if reply.drip else 1 << 30):
+            self.wfile.write(reply.body[start : start + (64 if reply.drip else 1 << 30)])
+            time.sleep(reply.drip)
         self.close_connection = self.close_connection or reply.promised is not None
 
     def log_message(self, *args: Any) -> None:

@@ -109,6 +109,25 @@ def test_a_slow_page_is_given_up(site: Site) -> None:
     assert failure.value.reason == "timeout"
 
 
+def test_a_page_that_comes_in_drips_is_given_up_as_well(site: Site) -> None:
+    site.page("/", b"x" * 64_000, drip=0.02)
+    config = site.config(requestOptions={"timeout": 200, "retries": 0})
+
+    with pytest.raises(Failure) as failure:
+        fetch(config, f"{site.url}/")
+
+    assert failure.value.reason == "timeout"
+
+
+def test_a_cookie_that_cannot_be_sent_back_is_dropped(site: Site) -> None:
+    site.page("/login", headers={"Set-Cookie": "name=caf\u00e9"})
+    site.page("/")
+
+    fetch(site.config(login={"fetchRequest": {"url": f"{site.url}/login"}}), f"{site.url}/")
+
+    assert "cookie" not in site.asked[1].headers
+
+
 REFUSED = {
     "http://127.0.0.1:{port}/": "private_address",
     "http://localhost:{port}/": "private_address",

@@ -225,3 +225,23 @@ def test_a_file_is_read_only_by_an_action_for_its_type(site: Site, crawler: Craw
     config = site.config()
     config["actions"][0]["fileTypesToMatch"] = ["pdf"]
     assert crawler.visit(config, f"{site.url}/").category == "extraction"
+
+
+def test_a_mark_that_cannot_be_sent_back_is_not_kept(site: Site, crawler: Crawler) -> None:
+    headers = {"Content-Type": "text/html", "ETag": '"caf\u00e9"'}
+    site.page("/", html("Home"), headers=headers)
+
+    outcome = crawler.visit(site.config(), f"{site.url}/")
+
+    assert (outcome.reason, outcome.remember) == ("success", None)
+
+
+def test_a_redirect_out_of_the_crawl_says_so(site: Site, crawler: Crawler) -> None:
+    site.redirect("/", "https://elsewhere.invalid/")
+
+    outcome = crawler.visit(site.config(), f"{site.url}/")
+
+    assert outcome.found == ()
+    assert outcome.readable == (
+        "The URL leads on to another one: https://elsewhere.invalid/, which is not within the crawl"
+    )
