@@ -12,6 +12,8 @@ from svc_notebook.errors import BadInput, BadOption, did_you_mean
 
 _ENTRY = re.compile(r"(\w+)\s*:(?:\s+(.*)|$)", re.S)
 BETWEEN = "---"
+# How a refusal ends of a word that can be nothing but text.
+OF_TEXT, SHOWN = ", not text", 40
 NAMES = ("facets",)  # what may be text, and has no comma in it if it is
 _COMMA = re.compile(r"\s*[,\n]\s*")
 _DASHES = re.compile(r"\n(- .*(?:\n|$))+")
@@ -68,7 +70,11 @@ def read_word(text: str, wanted: Any, name: str) -> Any:
             text = _COMMA.sub(",", text)
         elif "\n" in text and _takes(["a b"], wanted) and not _takes({}, wanted):
             return [line.rstrip(" ,") for line in text.split("\n")]
-    return read_text(text, wanted, name)
+    try:
+        return read_text(text, wanted, name)
+    except BadInput as error:
+        told, of_text, _ = f"{error}".rpartition(OF_TEXT)
+        raise (BadInput(f"{told}, not `{text[:SHOWN]}`") if of_text else error) from None
 
 
 def _read_json(body: str) -> dict[str, Any]:

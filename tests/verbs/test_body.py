@@ -114,7 +114,7 @@ def test_null_in_settings_stays_null() -> None:
         ('{"query": "a",\n "page": }', "line 2, column 10: not valid JSON"),
         ('{"query": 1}', "`query` should be text, not a number"),
         ('{"query": "a", "query": "b"}', "`query` is given twice"),
-        ("page: two", "line 1: `page` should be a whole number, not text"),
+        ("page: two", "line 1: `page` should be a whole number, not `two`"),
         ("hitsPerPage:\n  - 3", "line 1: `hitsPerPage` should be a whole number, not a list"),
         ('{"hitPerPage": 1}', "did you mean `hitsPerPage`"),
         ('{"minProximity": NaN}', "JSON has no NaN"),
