@@ -78,6 +78,25 @@ def drop_others(connection: sqlite3.Connection, crawler: int, id: int) -> None:
     )
 
 
+def inherit_urls(connection: sqlite3.Connection, crawl: Crawl) -> None:
+    """Take over from the whole crawl before what a crawl of some actions did not come to.
+
+    So each URL stays known with all it gave, to indices that this crawl leaves alone, too.
+    """
+    before = last_crawl(connection, crawl.crawler, ("over",))
+    if before is None:
+        return
+    connection.execute(
+        "UPDATE crawl_urls SET given = json_patch(coalesce(("
+        "SELECT old.given FROM crawl_urls AS old WHERE old.crawl = ? AND old.url = crawl_urls.url"
+        "), '{}'), coalesce(given, '{}')) WHERE crawl = ?",
+        (before.id, crawl.id),
+    )
+    connection.execute(
+        "UPDATE OR IGNORE crawl_urls SET crawl = ? WHERE crawl = ?", (crawl.id, before.id)
+    )
+
+
 def sweep_crawls(connection: sqlite3.Connection) -> bool:
     """Throw some of the dropped ledgers away; tells whether there may be more."""
     gone = connection.execute(

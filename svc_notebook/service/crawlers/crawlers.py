@@ -27,10 +27,10 @@ from svc_notebook.service.crawlers.permits import (
     check_name,
     find_fault,
     need_crawl,
-    next_due,
 )
 from svc_notebook.service.crawlers.reindex import begin_reindex, give_up
 from svc_notebook.service.crawlers.task import Kind, count_recent, find_task, insert_task
+from svc_notebook.service.crawlers.times import next_due
 from svc_notebook.service.crawlers.trial import try_url
 from svc_notebook.service.shelf import stamp_now
 

@@ -13,10 +13,11 @@ from functools import partial
 from typing import Any, TypeVar
 
 from svc_notebook.service.crawlers.crawl import last_crawl, sweep_crawls
-from svc_notebook.service.crawlers.crawler import Crawler, read_crawlers
+from svc_notebook.service.crawlers.crawler import Crawler, present_config, read_crawlers
 from svc_notebook.service.crawlers.parts import Parts
 from svc_notebook.service.crawlers.reindex import begin_reindex
 from svc_notebook.service.crawlers.task import pending_urls
+from svc_notebook.service.crawlers.times import part_due
 from svc_notebook.service.crawlers.work import work_reindex, work_urls
 
 T = TypeVar("T")
@@ -113,7 +114,8 @@ class Crew:
         crawlers = read_crawlers(self._parts.store)
         late = [one for one in crawlers if self._is_due(one, now)]
         for crawler in late:
-            begin_reindex(self._parts, crawler)
+            config = present_config(self._parts.store, crawler)
+            begin_reindex(self._parts, crawler, part_due(config, crawler.due or now))
         errands = dict(self._errands(read_crawlers(self._parts.store) if late else crawlers))
         for name, job in self.jobs.items():
             if name not in errands:

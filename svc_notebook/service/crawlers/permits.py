@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -95,15 +94,6 @@ def find_fault(parts: Parts, config: Config) -> str:
     if config.get("appId") != own:
         return f"`appId`: this service is {own}, not {config.get('appId')}"
     return _fault_of_key(parts, config) or _fault_of_indices(parts, config)
-
-
-def next_due(config: Config, now: float) -> float | None:
-    """When a configuration's schedule has the next crawl; raises `BadInput`."""
-    if not config.get("schedule"):
-        return None
-    schedule = read_config(config).schedule
-    moment = schedule.after(datetime.fromtimestamp(now, UTC)) if schedule else None
-    return moment.timestamp() if moment else None
 
 
 def _fault_of_key(parts: Parts, config: Config) -> str:

@@ -16,6 +16,7 @@ from svc_notebook.service.crawlers.crawl import (
     aside,
     drop_others,
     indices_of,
+    inherit_urls,
     insert_crawl,
     is_running,
     last_crawl,
@@ -23,8 +24,9 @@ from svc_notebook.service.crawlers.crawl import (
 )
 from svc_notebook.service.crawlers.crawler import Config, Crawler, change_crawler, present_config
 from svc_notebook.service.crawlers.parts import Parts
-from svc_notebook.service.crawlers.permits import find_fault, next_due, read_config
-from svc_notebook.service.crawlers.task import end_task, insert_task
+from svc_notebook.service.crawlers.permits import find_fault, read_config
+from svc_notebook.service.crawlers.task import Kind, end_task, find_task, insert_task
+from svc_notebook.service.crawlers.times import next_due
 from svc_notebook.service.records import count_bodies
 from svc_notebook.service.shelf import stamp_now
 from svc_notebook.service.steps import Step, pack_steps
@@ -33,21 +35,26 @@ from svc_notebook.service.tasks import Beside, Draft
 SCOPE = ["settings", "synonyms", "rules"]
 
 
-def begin_reindex(parts: Parts, crawler: Crawler) -> str:
-    """Begin a crawl, in place of one that is under way or blocked; returns the task's id."""
-    config = present_config(parts.store, crawler)
+def begin_reindex(parts: Parts, crawler: Crawler, part: Config | None = None) -> str:
+    """Begin a crawl, in place of one that is under way or blocked; returns the task's id.
+
+    A `part` is the configuration with some of its actions: the other indices stay as they are.
+    """
+    present = present_config(parts.store, crawler)
+    config = part or present
     fault = find_fault(parts, config)
     now = parts.clock()
     with parts.tasks.beside() as beside:
         give_up(beside, crawler)
-        task = insert_task(beside.connection, crawler, "reindex", now)
+        kind: Kind = "part" if part else "reindex"
+        task = insert_task(beside.connection, crawler, kind, now)
         crawl = insert_crawl(beside.connection, crawler, task, config, "running")
         change_crawler(
             beside.connection,
             crawler.number,
             running=True,
             began=stamp_now(),
-            due=None if fault else next_due(config, now),
+            due=None if fault else next_due(present, now),
         )
         if fault:
             _block(beside, crawler, crawl, task, fault)
@@ -88,6 +95,8 @@ def publish(parts: Parts, crawler: Crawler, crawl: Crawl) -> None:
         number = 0
         for draft in _moves(parts, crawler, crawl.config):
             number = beside.queue(draft)
+        if find_task(parts.store, crawler, crawl.task).kind == "part":
+            inherit_urls(beside.connection, crawl)
         move_crawl(beside.connection, crawl.id, "over")
         drop_others(beside.connection, crawler.number, crawl.id)
         end_task(beside.connection, crawl.task, "done", number)

@@ -14,7 +14,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.crawlers.crawler import Crawler
 from svc_notebook.service.store import Store
 
-Kind = Literal["run", "pause", "update", "reindex", "urls"]
+Kind = Literal["run", "pause", "update", "reindex", "part", "urls"]
 State = Literal["pending", "blocked", "cancelled", "done"]
 # Tasks of each crawler that are kept once they are done.
 KEPT = 1000
@@ -88,7 +88,7 @@ def insert_task(
 ) -> str:
     """Write down a task, done unless there is more to it; returns its id."""
     made = str(uuid4())
-    state = "pending" if kind in ("reindex", "urls") else "done"
+    state = "pending" if kind in ("reindex", "part", "urls") else "done"
     connection.execute(
         "INSERT INTO crawler_tasks (id, crawler, kind, time, state, urls) "
         "VALUES (?, ?, ?, ?, ?, ?)",

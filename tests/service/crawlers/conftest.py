@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -167,6 +168,7 @@ class Site:
         self.url = url
         self.pages: dict[str, str] = {}
         self.redirects: dict[str, str] = {}
+        self.tags = False  # whether pages say by a tag that they did not change
         self.visits: list[str] = []
         self.open = threading.Event()
         self.open.set()
@@ -197,7 +199,14 @@ def site() -> Iterator[Site]:
                 made.open.wait(20)
             page, target = made.pages.get(self.path), made.redirects.get(self.path)
             body = (page or "gone").encode()
+            tag = f'"{hashlib.sha1(body).hexdigest()}"'
+            if made.tags and self.headers.get("if-none-match") == tag:
+                self.send_response(304)
+                self.end_headers()
+                return
             self.send_response(302 if target else 200 if page else 404)
+            if made.tags:
+                self.send_header("etag", tag)
             if target:
                 self.send_header("location", target)
             self.send_header("content-type", "text/html; charset=utf-8")

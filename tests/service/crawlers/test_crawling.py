@@ -230,3 +230,18 @@ def test_a_page_without_a_record_leaves_an_empty_index(desk: Desk, site: Site) -
 
     assert desk.indices() == ["docs"]
     assert desk.titles() == []
+
+
+def test_a_page_that_did_not_change_keeps_its_records(desk: Desk, site: Site) -> None:
+    site.fill(3)
+    site.tags = True
+    config = configuration(site.url)
+    config["actions"][0]["cache"] = {"enabled": True}
+    crawler = desk.make(config)
+    desk.do(crawler, "reindex")
+    site.put("/p1", title="changed")
+
+    desk.do(crawler, "reindex")
+
+    assert desk.ends(crawler) == {"not_modified": 2, "success": 1}
+    assert desk.titles() == ["/", "/p0", "changed"]

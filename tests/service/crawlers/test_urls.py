@@ -196,32 +196,3 @@ def test_what_cannot_be_tried_is_refused(desk: Desk, crawler: str, body: Any, me
 
     assert status == 400
     assert message in said
-
-
-def test_a_schedule_starts_a_crawl_at_its_time(
-    desk: Desk, site: Site, crawler: str, clock: Clock
-) -> None:
-    desk.ask("PATCH", f"{crawler}/config", {"schedule": "every 1 day"})
-    desk.do(crawler, "run")
-    waits = desk.state(crawler)["reindexing"]
-
-    clock.ahead = 24 * 3600
-    desk.inside.app.service.crawlers.wake()
-    desk.until(lambda: desk.state(crawler)["lastReindexEndedAt"] is not None)
-
-    assert not waits
-    assert desk.titles() == sorted(site.pages)
-
-
-def test_a_paused_crawler_lets_its_time_pass(
-    desk: Desk, site: Site, crawler: str, clock: Clock
-) -> None:
-    desk.ask("PATCH", f"{crawler}/config", {"schedule": "every 1 day"})
-    desk.do(crawler, "run")
-    desk.do(crawler, "pause")
-
-    clock.ahead = 24 * 3600
-    desk.do(crawler, "run")
-
-    assert not desk.state(crawler)["reindexing"]
-    assert site.visits == []
