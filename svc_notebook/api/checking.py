@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeGuard, Union, get_args, get_origin
 
@@ -148,14 +148,13 @@ def _is_shape(kind: Any) -> TypeGuard[type]:
     return typing.is_typeddict(kind)
 
 
-def _alternatives(wanted: Any) -> Iterator[Any]:
+@lru_cache(maxsize=1024)
+def _alternatives(wanted: Any) -> tuple[Any, ...]:
     """Take a type apart: its annotations off, its union's members one by one."""
     wanted = _bare(wanted)
-    if get_origin(wanted) in (Union, types.UnionType):
-        for kind in get_args(wanted):
-            yield from _alternatives(kind)
-    else:
-        yield wanted
+    if get_origin(wanted) not in (Union, types.UnionType):
+        return (wanted,)
+    return tuple(kind for one in get_args(wanted) for kind in _alternatives(one))
 
 
 @lru_cache(maxsize=256)
