@@ -127,7 +127,7 @@ def test_an_accessor_says_what_it_can() -> None:
     titles: Any = FILMS["title"]
 
     assert repr(FILMS.svc).startswith("df.svc of 2 rows: push, plan, diff, delete, records")
-    assert repr(titles.svc) == "series.svc of 2 values: records, search, facet"
+    assert repr(titles.svc) == "series.svc of 2 values: records, search, facet, crawl"
 
 
 def test_the_column_of_the_ids_is_asked_for_with_advice(client: Client, index: str) -> None:

@@ -1,3 +1,4 @@
+import { resetText, unsetText } from "../../widgets/settings/changes.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -74,3 +75,11 @@ for (const [preview, words] of [
     assert.equal(verdict(preview).join(" · "), words);
   });
 }
+
+test("where the default is not known, it is not made up", () => {
+  assert.equal(resetText(undefined), "reset to its default");
+  assert.equal(resetText(20), "reset to 20");
+  assert.equal(resetText(null), "reset to none");
+  assert.equal(unsetText(undefined), "not set");
+  assert.equal(unsetText([]), "not set ([])");
+});

@@ -6,6 +6,12 @@ import { brief } from "./state.js";
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {import("./state.js").Change} Change */
 
+/** @param {any} fallback the default, where it is known */
+export const unsetText = (fallback) => (fallback === undefined ? "not set" : `not set (${brief(fallback)})`);
+
+/** @param {any} fallback the default, where it is known */
+export const resetText = (fallback) => `reset to ${fallback === undefined ? "its default" : brief(fallback)}`;
+
 /** Changes as a table of before and after. @param {Change[]} changes */
 export function drawChanges(changes) {
   return h(
@@ -24,11 +30,11 @@ export function drawChanges(changes) {
           "tr",
           {},
           h("th", { scope: "row" }, name),
-          h("td", {}, how === "set" ? h("span", { class: "hint" }, `not set (${brief(fallback)})`) : h("code", {}, whole(before))),
+          h("td", {}, how === "set" ? h("span", { class: "hint" }, unsetText(fallback)) : h("code", {}, whole(before))),
           h(
             "td",
             {},
-            how === "reset" ? h("span", { class: "hint" }, `reset to ${brief(fallback)}`) : h("code", {}, whole(after)),
+            how === "reset" ? h("span", { class: "hint" }, resetText(fallback)) : h("code", {}, whole(after)),
           ),
         ),
       ),
@@ -96,6 +102,5 @@ function toChanges({ before, after }) {
     how: after[name] === null ? "reset" : before[name] === null ? "set" : "changed",
     before: before[name],
     after: after[name],
-    default: "default",
   }));
 }

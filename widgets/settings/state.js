@@ -2,7 +2,7 @@
 
 /** @typedef {{name: string, meaning: string, kind: string, choices: string[], default: any, effect: string,
  *   group: string, scope: string, around: string[]}} Row */
-/** @typedef {{name: string, how: "set" | "changed" | "reset", before: any, after: any, default: any}} Change */
+/** @typedef {{name: string, how: "set" | "changed" | "reset", before: any, after: any, default?: any}} Change */
 /** @typedef {"absent" | "set" | "same" | "new" | "changed" | "reset"} Kind */
 
 /** A value on one line. @param {any} value */
