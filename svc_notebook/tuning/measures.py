@@ -141,3 +141,8 @@ def describe(measure: Measure, *, relevant: float, best: float) -> str:
     binary = "rel" in options
     gain = f"1 from r = {options['rel']:g}" if binary else f"r / {options.get('max', best):g}"
     return FAMILIES[measure.family].says.format(**options, gain=gain)
+
+
+def deepest(metrics: str | Iterable[str], k: int | None = None) -> int:
+    """How many hits metrics look at, 10 at least; `k` where it is given."""
+    return k or max([10, *(measure.cutoff or 0 for measure in read_measures(metrics))])

@@ -9,7 +9,7 @@ from pandas import DataFrame
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.client.waiting import OnProgress
 from svc_notebook.session.clients import AnyClient, asynchronous
-from svc_notebook.tuning.measures import read_measures
+from svc_notebook.tuning.measures import deepest
 from svc_notebook.tuning.runs import run
 from svc_notebook.tuning.scores import METRICS, Unjudged, evaluate, summary
 from svc_notebook.tuning.tables import Queries, Table, check_judgments
@@ -37,11 +37,16 @@ async def measure(
     `k` hits of each are looked at, by default as many as the metrics want.
     """
     wanted = [metrics] if isinstance(metrics, str) else list(metrics)
-    deepest = max([10, *(one.cutoff or 0 for one in read_measures(wanted))])
     judged = check_judgments(judgments)
     asked = judged if queries is None else queries
     found = await run(
-        index, asked, params, k=k or deepest, name=name, client=client, on_progress=on_progress
+        index,
+        asked,
+        params,
+        k=deepest(wanted, k),
+        name=name,
+        client=client,
+        on_progress=on_progress,
     )
     return summary(
         evaluate(

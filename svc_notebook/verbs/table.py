@@ -12,6 +12,7 @@ from svc_notebook.verbs.crawling import CRAWLING
 from svc_notebook.verbs.curating import CURATING, SETTING
 from svc_notebook.verbs.editing import EDITING
 from svc_notebook.verbs.managing import LOOKING, MANAGING
+from svc_notebook.verbs.measuring import MEASURING
 from svc_notebook.verbs.operating import LISTING, REMOVING
 from svc_notebook.verbs.options import (
     ADDRESS,
@@ -209,6 +210,7 @@ VERBS: tuple[Verb, ...] = (
         examples=("indices",),
     ),
     *EDITING,
+    *MEASURING,
     *LISTING,
     *CURATING,
     *REMOVING,
