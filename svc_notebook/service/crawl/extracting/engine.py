@@ -125,12 +125,11 @@ def main(memory: int) -> None:
     requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=take_in, args=(sys.stdin.buffer, requests), daemon=True).start()
     engine = Engine(memory)
+    engine.prepare()
+    send(answers, "ready")
     while True:
+        send(answers, reply(engine, requests.get()))
         engine.prepare()
-        answer = reply(engine, requests.get())
-        send(answers, answer)
-        if answer.get("spent"):
-            os._exit(0)
 
 
 def take_in(pipe: IO[bytes], requests: queue.SimpleQueue[Any]) -> None:

@@ -174,6 +174,8 @@ class Extractors:
     def _ask(self, *request: Any) -> dict[str, Any]:
         with self._worker() as worker:
             answer: dict[str, Any] = worker.ask(request, self.seconds)
+            if answer.get("spent"):
+                worker.close()
             return answer
 
     @contextmanager
@@ -205,8 +207,16 @@ def as_json(value: Any) -> str:
 
 def check_installed() -> None:
     """Refuse to go on without what the crawler needs; raises BadInput."""
-    if missing := [name for name in NEEDED if find_spec(name) is None]:
+    if missing := [name for name in NEEDED if not installed(name)]:
         raise BadInput(
             f"the crawler needs more than is installed ({', '.join(missing)}):"
             ' pip install "svc-notebook[crawl]"'
         )
+
+
+def installed(name: str) -> bool:
+    """Tell whether a package could be imported, without doing so."""
+    try:
+        return find_spec(name) is not None
+    except ValueError:  # it is there and says nothing of itself
+        return False

@@ -12,6 +12,8 @@ from typing import IO, Any
 import msgspec
 
 LENGTH = 4
+# Starting takes a second at most, unless the machine has no time for it.
+START = 60
 # An answer is a page or its records: more than this is nobody's.
 MOST = 256 << 20
 
@@ -34,11 +36,9 @@ class Worker:
 
     def ask(self, request: tuple[Any, ...], seconds: float) -> Any:
         """Have one request answered; raises Overrun or Broken, and the next has a new process."""
-        with self._lock, self._limited(seconds) as process:
-            assert process.stdin
-            assert process.stdout
-            send(process.stdin, request)
-            return receive(process.stdout)
+        with self._lock:
+            process = self._running()
+            return self._exchange(process, request, seconds)
 
     def close(self) -> None:
         """Kill the process; whoever waits for an answer is told that it is broken."""
@@ -46,33 +46,51 @@ class Worker:
         if process is not None:
             end(process)
 
-    @contextmanager
-    def _limited(self, seconds: float) -> Iterator[subprocess.Popen[bytes]]:
-        process = self._process = self._process or self._start()
-        overrun = threading.Event()
-
-        def stop() -> None:
-            overrun.set()
-            process.kill()
-
-        timer = threading.Timer(seconds, stop)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield process
-        except (EOFError, OSError, ValueError) as error:
+    def _running(self) -> subprocess.Popen[bytes]:
+        """Return the process, which says that it is ready before the first request is its."""
+        if self._process is not None and self._process.poll() is not None:
             self.close()
-            raise (Overrun if overrun.is_set() else Broken) from error
-        finally:
-            timer.cancel()
+        if self._process is None:
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+            self._exchange(self._process, None, START)
+        return self._process
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            self._command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+    def _exchange(
+        self, process: subprocess.Popen[bytes], request: tuple[Any, ...] | None, seconds: float
+    ) -> Any:
+        assert process.stdin
+        assert process.stdout
+        with killing(process, seconds) as overrun:
+            try:
+                if request is not None:
+                    send(process.stdin, request)
+                return receive(process.stdout)
+            except (EOFError, OSError, ValueError) as error:
+                self.close()
+                raise (Overrun if overrun.is_set() else Broken) from error
+
+
+@contextmanager
+def killing(process: subprocess.Popen[bytes], seconds: float) -> Iterator[threading.Event]:
+    """Kill a process when the block takes longer; the event tells whether that was so."""
+    overrun = threading.Event()
+
+    def stop() -> None:
+        overrun.set()
+        process.kill()
+
+    timer = threading.Timer(seconds, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield overrun
+    finally:
+        timer.cancel()
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -121,20 +121,22 @@ function anyOf(groups, scope) {
   return all.length === 1 ? all[0] : (element) => all.some((match) => match(element));
 }
 
-/** @param {Compound[]} group @param {Scope} scope @returns {Match} */
-function compile(group, scope) {
+/** @param {Compound[]} group @param {Scope} scope @param {boolean} [steady] whether the scope is
+ * the same for every element @returns {Match} */
+function compile(group, scope, steady = true) {
   return group.reduce((/** @type {Match | null} */ left, { combinator, tests }) => {
     const match = allOf(tests, scope);
     if (!combinator) return match;
-    return joined(combinator, left ?? scopeMatch(scope), match);
+    return joined(combinator, left ?? scopeMatch(scope), match, steady);
   }, null) ?? (() => false);
 }
 
 /** What a leading combinator starts from. @param {Scope} scope @returns {Match} */
 const scopeMatch = (scope) => (node) => (scope ? scope.includes(node) : !node.parent);
 
-/** @param {string} combinator @param {Match} left @param {Match} right @returns {Match} */
-function joined(combinator, left, right) {
+/** @param {string} combinator @param {Match} left @param {Match} right @param {boolean} steady
+ * @returns {Match} */
+function joined(combinator, left, right, steady) {
   if (combinator === ">") {
     return (element) => right(element) && element.parent !== null && left(element.parent);
   }
@@ -145,12 +147,31 @@ function joined(combinator, left, right) {
       return false;
     };
   }
-  return (element) => {
-    if (!right(element)) return false;
-    let at = before(element);
-    if (combinator === "+") return at !== null && left(at);
-    for (; at; at = before(at)) if (left(at)) return true;
+  if (combinator === "+") {
+    return (element) => right(element) && before(element) !== null && left(before(element));
+  }
+  const anyBefore = steady ? remembered(left) : (/** @type {any} */ element) => {
+    for (let at = before(element); at; at = before(at)) if (left(at)) return true;
     return false;
+  };
+  return (element) => right(element) && anyBefore(element);
+}
+
+/** Whether any sibling before passes, each of them asked but once. @param {Match} left
+ * @returns {Match} */
+function remembered(left) {
+  /** @type {Map<any, boolean>} */
+  const known = new Map();
+  return (element) => {
+    const asked = [];
+    let at = element;
+    for (; at && !known.has(at); at = before(at)) asked.push(at);
+    let passed = at !== null && (known.get(at) === true || left(at));
+    for (const one of asked.reverse()) {
+      known.set(one, passed);
+      passed ||= left(one);
+    }
+    return known.get(element) === true;
   };
 }
 
@@ -278,7 +299,7 @@ function hasOne(group) {
   /** @type {any[]} */
   const scope = [null];
   const combinator = group[0].combinator || " ";
-  const match = compile([{ ...group[0], combinator }, ...group.slice(1)], scope);
+  const match = compile([{ ...group[0], combinator }, ...group.slice(1)], scope, false);
   const aside = combinator === "+" || combinator === "~";
   return (element) => {
     const outer = scope[0];

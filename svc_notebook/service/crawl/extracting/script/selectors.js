@@ -65,8 +65,7 @@ class Reader {
   combinator() {
     const found = this.take(COMBINATOR);
     if (!found) return "";
-    if (found[1]) return found[1];
-    return this.at < this.source.length && this.source[this.at] !== "," ? " " : "";
+    return found[1] || (/^[^,)]/.test(this.source.slice(this.at, this.at + 1)) ? " " : "");
   }
 
   compound() {

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+
+from svc_notebook.service.crawl.extracting import Link, Page, read_document
+
+URL = "https://shop.test/lamps/desk?page=2#top"
+
+
+def links(html: str, **headers: str) -> tuple[Link, ...]:
+    return read_document(Page(URL, html.encode(), "text/html", headers)).links
+
+
+def urls(html: str) -> list[str]:
+    return [link.url for link in links(html)]
+
+
+KINDS = [
+    ('<a href="/x">', "a"),
+    ('<map><area href="/x"></map>', "area"),
+    ('<iframe src="/x"></iframe>', "iframe"),
+    ('<link rel="canonical" href="/x">', "canonical"),
+    ('<link rel="ALTERNATE" href="/x">', "alternate"),
+    ('<link rel="next" href="/x">', "next"),
+    ('<link rel="prev" href="/x">', "prev"),
+    ('<meta http-equiv="Refresh" content="5; URL=\'/x\'">', "refresh"),
+]
+
+
+@pytest.mark.parametrize(("html", "kind"), KINDS, ids=[kind for _, kind in KINDS])
+def test_a_page_leads_where_its_elements_point(html: str, kind: str) -> None:
+    assert links(html) == (Link("https://shop.test/x", False, kind),)
+
+
+ADDRESSES = [
+    ("?page=3", "https://shop.test/lamps/desk?page=3"),
+    ("wall", "https://shop.test/lamps/wall"),
+    ("../chairs/#best", "https://shop.test/chairs/"),
+    ("//cdn.test/a", "https://cdn.test/a"),
+    (" \n/with\nbreaks\t ", "https://shop.test/withbreaks"),
+]
+
+
+@pytest.mark.parametrize(("written", "url"), ADDRESSES)
+def test_an_address_is_relative_to_the_page(written: str, url: str) -> None:
+    assert urls(f'<a href="{written}">') == [url]
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["mailto:a@b.test", "javascript:void(0)", "data:text/html,x", "tel:1", "http://[", "http://",
+     "http://a.test:x/", "ftp://a.test/"],
+)  # fmt: skip
+def test_what_cannot_be_crawled_is_no_link(written: str) -> None:
+    assert urls(f'<a href="{written}">') == []
+
+
+def test_addresses_are_relative_to_a_base_where_there_is_one() -> None:
+    html = '<base target=x><base href="/elsewhere/"><base href="/late/"><a href="x">'
+
+    assert urls(html) == ["https://shop.test/elsewhere/x"]
+
+
+def test_an_address_named_twice_is_one_link_and_followed_if_one_says_so() -> None:
+    html = '<a href="/x" rel="nofollow">1</a><a href="/x#y">2</a><a href="/z" rel="a NoFollow b">'
+
+    assert links(html) == (
+        Link("https://shop.test/x", False, "a"),
+        Link("https://shop.test/z", True, "a"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("html", "headers"),
+    [
+        ('<meta name="robots" content="nofollow">', {}),
+        ('<meta name="ROBOTS" content="none">', {}),
+        ("", {"X-Robots-Tag": "noindex, nofollow"}),
+    ],
+)
+def test_a_page_may_ask_that_no_link_is_followed(html: str, headers: dict[str, str]) -> None:
+    assert links(f'{html}<a href="/x"><a href="/y">', **headers) == (
+        Link("https://shop.test/x", True, "a"),
+        Link("https://shop.test/y", True, "a"),
+    )
