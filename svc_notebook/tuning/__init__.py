@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.blocking import scratches as scratches
     from svc_notebook.tuning.blocking import search as search
     from svc_notebook.tuning.blocking import snapshot as snapshot
+    from svc_notebook.tuning.blocking import suggest_synonyms as suggest_synonyms
     from svc_notebook.tuning.blocking import undo as undo
     from svc_notebook.tuning.comparing import Comparison as Comparison
     from svc_notebook.tuning.comparing import compare as compare
@@ -62,7 +63,7 @@ _HOMES = {
     "svc_notebook.tuning.agreeing": ("agreement", "next_to_judge"),
     "svc_notebook.tuning.blocking": (
         "apply", "diff", "drop_scratches", "history", "impact", "measure", "missing", "restore",
-        "run", "scratches", "search", "snapshot", "undo",
+        "run", "scratches", "search", "snapshot", "suggest_synonyms", "undo",
     ),
     "svc_notebook.tuning.comparing": ("Comparison", "compare"),
     "svc_notebook.tuning.explaining": ("explain",),

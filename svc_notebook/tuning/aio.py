@@ -10,9 +10,10 @@ from svc_notebook.tuning.runs import run
 from svc_notebook.tuning.scratching import async_scratch as scratch
 from svc_notebook.tuning.searching import search
 from svc_notebook.tuning.snapshots import diff, restore, snapshot
+from svc_notebook.tuning.suggesting import suggest_synonyms
 from svc_notebook.tuning.undoing import history, undo
 
 __all__ = [
     "apply", "diff", "drop_scratches", "history", "impact", "measure", "missing", "restore",
-    "run", "scratch", "scratches", "search", "snapshot", "undo",
+    "run", "scratch", "scratches", "search", "snapshot", "suggest_synonyms", "undo",
 ]  # fmt: skip

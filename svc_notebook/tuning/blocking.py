@@ -26,6 +26,7 @@ missing = blocking(aio.missing)
 restore = blocking(aio.restore)
 scratches = blocking(aio.scratches)
 snapshot = blocking(aio.snapshot)
+suggest_synonyms = blocking(aio.suggest_synonyms)
 undo = blocking(aio.undo)
 
 

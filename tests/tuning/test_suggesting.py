@@ -1,0 +1,95 @@
+"""Synonyms are suggested for a reason, tried, and never saved by themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from svc_notebook import tuning
+from svc_notebook.client import Client
+from svc_notebook.errors import BadInput
+from tests.tuning.shop import client, hits, shop
+
+__all__ = ["client", "shop"]
+
+JUDGMENTS: list[dict[str, Any]] = [
+    {"query": "blue settee", "objectID": "5", "rating": 3},
+    {"query": "settee", "objectID": "5", "rating": 3},
+    {"query": "lantern red", "objectID": "1", "rating": 3},
+    {"query": "lantern red", "objectID": "2", "rating": 2},
+    {"query": "lantern red", "objectID": "4", "rating": 1},
+]
+
+
+@pytest.fixture(autouse=True)
+def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def searches(*rows: tuple[str, str, int]) -> pd.DataFrame:
+    return pd.DataFrame([
+        {"userToken": user, "query": query, "queryID": f"{user}-{minute}",
+         "timestamp": pd.Timestamp("2026-01-01", tz="UTC") + pd.Timedelta(minutes=minute)}
+        for user, query, minute in rows
+    ])  # fmt: skip
+
+
+def test_records_that_were_wanted_say_what_a_word_means(shop: str, client: Client) -> None:
+    before = tuning.snapshot(shop).hash
+
+    found = tuning.suggest_synonyms(shop, judgments=JUDGMENTS)
+
+    best = found.iloc[0]
+    assert (best["word"], best["synonym"]) == ("lantern", "lamp")
+    assert best["delta"] > 0
+    assert (best["zero_before"], best["zero_after"]) == (1, 0)
+    assert "3 of 3 records" in best["evidence"]
+    assert tuning.snapshot(shop).hash == before
+    assert not [i for i in client.list_indices()["items"] if i["name"].startswith(f"{shop}_")]
+
+
+def test_without_judgments_the_other_words_lead_to_the_records(shop: str) -> None:
+    found = tuning.suggest_synonyms(shop, ["umbra lantern", "lamp"])
+
+    [row] = found.to_dict("records")
+    assert (row["word"], row["synonym"], row["source"]) == ("lantern", "lamp", "records")
+    assert (row["hits_before"], row["hits_after"]) == (0, 2)
+
+
+def test_asking_again_in_other_words_is_a_hint(shop: str, client: Client) -> None:
+    log = searches(
+        ("ann", "settee", 0), ("ann", "sofa", 1), ("bob", "settee", 0), ("bob", "sofa", 2),
+        ("eve", "settee", 0), ("eve", "lamp", 60),
+    )  # fmt: skip
+
+    found = tuning.suggest_synonyms(shop, searches=log)
+
+    [row] = found.to_dict("records")
+    assert (row["word"], row["synonym"], row["support"]) == ("settee", "sofa", 2)
+    assert row["source"] == "reformulations"
+    assert (row["zero_before"], row["zero_after"]) == (1, 0)
+    tuning.apply(shop, row["document"])
+    assert hits(shop, "settee", client) == ["5"]
+
+
+def test_a_search_that_was_clicked_is_no_hint(shop: str) -> None:
+    log = searches(("ann", "settee", 0), ("ann", "sofa", 1))
+    clicks = pd.DataFrame([{"eventType": "click", "queryID": "ann-0"}])
+
+    assert tuning.suggest_synonyms(shop, searches=log, events=clicks).empty
+
+
+def test_typing_on_is_no_hint(shop: str) -> None:
+    log = searches(("ann", "sof", 0), ("ann", "sofa", 1), ("ann", "sofas", 2))
+
+    assert tuning.suggest_synonyms(shop, searches=log).empty
+
+
+def test_suggestions_want_something_to_learn_from(shop: str) -> None:
+    with pytest.raises(BadInput, match="queries, judgments or searches"):
+        tuning.suggest_synonyms(shop)
+    with pytest.raises(BadInput, match="userToken"):
+        tuning.suggest_synonyms(shop, searches=pd.DataFrame({"query": ["x"]}))
