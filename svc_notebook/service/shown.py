@@ -85,7 +85,9 @@ class Showings:
 
 
 def _row(one: Shown) -> tuple[str, int, str, str, bytes]:
-    body = msgspec.json.encode({**one, "userToken": ""})
+    # The token stands in a column alone, or it could not be forgotten.
+    others = [part for part in one["params"].split("&") if not part.startswith("userToken=")]
+    body = msgspec.json.encode({**one, "userToken": "", "params": "&".join(others)})
     return one["queryID"], one["timestamp"], one["index"], one["userToken"], body
 
 

@@ -336,6 +336,14 @@ def test_a_choice_that_cannot_be_is_refused(inside: Inside, path: str, choice: s
     assert choice.partition("=")[0] in answer.json()["message"]
 
 
+@pytest.mark.parametrize("index", ["*", "a\x00", "x" * 256])
+def test_what_cannot_name_an_index_is_told_with_its_place(inside: Inside, index: str) -> None:
+    answer = send(inside, click(), click(index=index))
+
+    assert answer.status_code == 422
+    assert answer.json()["message"].startswith("`events[1].index`: ")
+
+
 def test_pages_lead_on_until_there_is_no_more(inside: Inside) -> None:
     send(inside, *(click(eventName=str(n)) for n in range(5)))
     names, path = [], "/local/1/events?length=2"
@@ -361,6 +369,7 @@ def test_a_users_events_go_and_those_of_others_stay(inside: Inside) -> None:
     assert (answer.status_code, answer.content) == (204, b"")
     assert [event["userToken"] for event in stored(inside)] == ["you"]
     assert [one["userToken"] for one in shown(inside)] == [""]
+    assert not inside.app.service.store.read("SELECT 1 FROM shown WHERE instr(body, '=me')")
     send(inside, click(userToken="me"))
     assert len(stored(inside)) == 2
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from svc_notebook.api import EventsApi
 from svc_notebook.api.event_parts import check_token
 from svc_notebook.api.shapes import Event, EventPage, EventType, Received, ShownPage
+from svc_notebook.errors import BadInput
 from svc_notebook.service.events import Choice, check_time, milliseconds, queries_of
 from svc_notebook.service.handlers.registry import Call, serves
 from svc_notebook.service.service import check_index_name
@@ -17,10 +18,17 @@ def push_events(call: Call, events: list[Event]) -> Received:
     call.caller.require("search", {event["index"] for event in events})
     searched = call.service.shown.times(query for event in events for query in queries_of(event))
     for number, event in enumerate(events):
-        check_index_name(event["index"])
+        _check_index(event, f"events[{number}].index")
         check_time(event, f"events[{number}]", received, searched)
     call.service.events.take(events, received)
     return {"status": 200, "message": "OK"}
+
+
+def _check_index(event: Event, at: str) -> None:
+    try:
+        check_index_name(event["index"])
+    except BadInput as error:
+        raise BadInput(f"`{at}`: {error}") from None
 
 
 @serves(EventsApi.delete_user_token)
