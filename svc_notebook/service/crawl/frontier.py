@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -63,8 +64,9 @@ def seeds(configuration: Configuration) -> Iterator[Waiting]:
 
 def found_by(outcome: Outcome, waiting: Waiting) -> Iterator[Waiting]:
     """List what a visit found; what a seed's sitemap or redirect leads to is a seed as well."""
-    depth = outcome.depth + 1
-    heir = waiting.seed and (waiting.kind == "sitemap" or outcome.reason in _HANDED_ON)
+    handed_on = outcome.reason in _HANDED_ON
+    depth = outcome.depth + (not handed_on)
+    heir = waiting.seed and (waiting.kind == "sitemap" or handed_on)
     yield from (Waiting(url, depth, seed=heir) for url in outcome.found)
     yield from (Waiting(url, depth, "sitemap", waiting.seed) for url in outcome.sitemaps)
 
@@ -207,6 +209,7 @@ class _Round:
         self._settle()
 
 
+@lru_cache(MOST_TAKEN)  # asked for all that is held, whenever a visit ends
 def _host(waiting: Waiting) -> str:
     return urlsplit(waiting.url).netloc
 

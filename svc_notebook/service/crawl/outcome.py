@@ -57,7 +57,12 @@ class Outcome:
 
     @property
     def records(self) -> dict[str, list[dict[str, Any]]]:
-        """The records of all actions by the full name of their index."""
+        """The records to keep, by the full name of their index: none of a page that failed.
+
+        `yielded` shows what its extractors made all the same.
+        """
+        if self.status != "DONE":
+            return {}
         by_index: dict[str, list[dict[str, Any]]] = {}
         for yielded in self.yielded:
             by_index.setdefault(yielded.index, []).extend(yielded.records)

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import msgspec
@@ -22,7 +23,7 @@ from svc_notebook.service.crawl.reasons import REASONS, refuse_status
 from svc_notebook.service.crawl.records import name_records
 from svc_notebook.service.crawl.robots import Robots
 from svc_notebook.service.crawl.scope import Scope
-from svc_notebook.service.crawl.sitemaps import DEEPEST, MOST_BYTES, read_sitemap
+from svc_notebook.service.crawl.sitemaps import DEEPEST, MOST_BYTES, MOST_URLS, read_sitemap
 from svc_notebook.service.crawl.sources import Row, read_sources, rows_of
 
 if TYPE_CHECKING:
@@ -111,7 +112,9 @@ class Visitor:
             raise refuse_status(answer.status)
         sitemap = await self._in_thread(read_sitemap, answer.body)
         deeper = sitemap.sitemaps if waiting.depth < DEEPEST else []
-        spelled = await self._in_thread(self._spell, sitemap.pages, answer.url, seed=waiting.seed)
+        spelled = await self._in_thread(
+            self._spell, sitemap.pages, answer.url, seed=waiting.seed, most=MOST_URLS
+        )
         spell = self._configuration.spelling.found
         inner = [url for url in (spell(url, answer.url) for url in deeper) if url]
         return _ended(
@@ -134,7 +137,12 @@ class Visitor:
         answer = await self._fetcher.fetch(waiting.url, headers=_conditions(known))
         if answer.status == 304 and known:
             return _ended(
-                waiting, "not_modified", found=known.found, yielded=known.yielded, remember=known
+                waiting,
+                "not_modified",
+                found=known.found,
+                sitemaps=await self._named_sitemaps(waiting),
+                yielded=known.yielded,
+                remember=known,
             )
         if answer.target:
             return self._hand_on(waiting, "http_redirect", answer.target)
@@ -211,7 +219,7 @@ class Visitor:
         try:
             named = name_records(yielded, self._configuration.actions, look.waiting.url)
         except Failure as failure:
-            return _failed(look.waiting, "indexing", failure, **common)
+            return _failed(look.waiting, "indexing", failure, yielded=yielded, **common)
         reason = "success" if any(one.records for one in named) else "no_records"
         remember = self._remember(look, named, common["found"])
         return _ended(look.waiting, reason, yielded=named, remember=remember, **common)
@@ -252,12 +260,14 @@ class Visitor:
             return ()
         return (await self._robots.rules(waiting.url)).sitemaps
 
-    def _spell(self, urls: Iterable[str], base: str, *, seed: bool = False) -> tuple[str, ...]:
+    def _spell(
+        self, urls: Iterable[str], base: str, *, seed: bool = False, most: int = MOST_LINKS
+    ) -> tuple[str, ...]:
         """Spell URLs that were found, each once, and keep those that are to be visited."""
         spell = self._configuration.spelling.found
         spelled = dict.fromkeys(url for url in (spell(url, base) for url in urls) if url)
-        kept = [url for url in spelled if url != base and self._scope.takes(url, seed=seed)]
-        return tuple(kept if seed else kept[:MOST_LINKS])
+        kept = (url for url in spelled if url != base and self._scope.takes(url, seed=seed))
+        return tuple(islice(kept, most))
 
     def _may_reuse(self, url: str, remembered: Remembered | None) -> bool:
         return (

@@ -279,3 +279,20 @@ def test_at_most_so_many_pages_are_on_their_way(site: Site, crawler: Crawler) ->
     crawler.crawl(site.config(rateLimit=7))
 
     assert 1 < most <= 7
+
+
+def test_a_start_that_is_a_redirect_hands_all_its_rights_on(site: Site, crawler: Crawler) -> None:
+    site.redirect("/", "/a/b/c")
+    site.html("/a/b/c", "Home")
+    site.html("/x", "X")
+    site.page("/robots.txt", f"Sitemap: {site.url}/map.txt\n")
+    site.page("/map.txt", f"{site.url}/x\n", headers={"Content-Type": "text/plain"})
+
+    ledger = crawler.crawl(site.config(maxDepth=1))
+
+    assert ledger.reasons(site.url) == {
+        "/": "http_redirect",
+        "/a/b/c": "success",
+        "/map.txt": "sitemap",
+        "/x": "success",
+    }

@@ -72,7 +72,7 @@ def test_what_an_extractor_does_wrong_is_told(
     assert (outcome.status, outcome.category, outcome.reason) == end[:3]
     assert end[3] in outcome.readable
     assert outcome.found == (f"{site.url}/next",)
-    assert not any(outcome.records.values())
+    assert outcome.records == {}
 
 
 def test_an_object_id_is_missed_where_none_is_made(site: Site, crawler: Crawler) -> None:
@@ -245,3 +245,16 @@ def test_a_redirect_out_of_the_crawl_says_so(site: Site, crawler: Crawler) -> No
     assert outcome.readable == (
         "The URL leads on to another one: https://elsewhere.invalid/, which is not within the crawl"
     )
+
+
+def test_where_one_extractor_fails_none_of_a_page_counts(site: Site, crawler: Crawler) -> None:
+    site.html("/", "Home")
+    config = with_extractor(site, "() => [{a: 1}]")
+    config["actions"].append({**config["actions"][0], "recordExtractor": function("() => oh()")})
+
+    outcome = crawler.visit(config, f"{site.url}/")
+
+    assert outcome.reason == "extractor_error"
+    assert outcome.readable.startswith("actions[1]: ")
+    assert outcome.records == {}
+    assert outcome.yielded[0].records == [{"a": 1}]
