@@ -209,6 +209,9 @@ def test_two_searches_stand_side_by_side(editor: Locator) -> None:
     editor.get_by_label("Parameters of the other search").fill('{"ranking": ["desc(price)"]}')
     search_box(editor).fill("mirror")
     expect(sides.get_by_role("status")).to_contain_text("0 came, 0 went; 10 and 10 hits")
+    editor.get_by_label("Parameters of the other search").fill('{"hitsPerPage": "many"}')
+    editor.get_by_role("button", name="Compare").click()
+    expect(sides).to_be_empty()
 
 
 def test_the_search_becomes_code_that_does_the_same(editor: Locator, notebook: Notebook) -> None:

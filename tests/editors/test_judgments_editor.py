@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import pytest
@@ -285,13 +286,32 @@ def test_the_code_goes_on_as_the_same_rater(
 ) -> None:
     monkeypatch.setattr("svc_notebook.session.connecting._current", client)
     monkeypatch.chdir(tmp_path)
-    editor = svc.edit.judgments(shop, ["lamp"], rater=rater, client=client)
+    variants: Any = {"as it is": {}, "red": {"filters": "color:red"}}
+    editor = svc.edit.judgments(
+        shop, ["lamp", {"query": "oak", "filters": "price < 9"}],
+        rater=rater, variants=variants, depth=7, client=client,
+    )  # fmt: skip
     editor.grade("2", 2)
 
-    names: dict[str, Any] = {"editor": editor}
-    exec(editor.codes()["Python"], names)
+    Path("judgments.csv").write_text(editor.codes()["CSV"])
+    *first, last = ast.parse(editor.codes()["Python"]).body
+    names: dict[str, Any] = {}
+    exec(compile(ast.Module(first, []), "code", "exec"), names)
+    again: Any = eval(compile(ast.Expression(cast(ast.Expr, last).value), "code", "eval"), names)
 
-    assert counts(names["editor"]) == [(1, 2)]
+    assert (again.rater, again.depth, again.variants) == (rater, 7, editor.variants)
+    assert [question["query"] for question in again.questions] == ["lamp", "oak"]
+    assert counts(again)[0] == (1, 2)
+
+
+def test_the_code_names_the_file_that_keeps_the_judgments(
+    client: Client, shop: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.csv"
+
+    editor = svc.edit.judgments(shop, ["lamp"], file=path, client=client)
+
+    assert f"file={str(path)!r}" in editor.codes()["Python"]
 
 
 def test_the_magic_opens_it(client: Client, shop: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,20 +32,25 @@ export function comparePanel(view) {
     area.value = JSON.stringify(rest, null, 2);
   }
 
+  let rounds = 0;
+
   async function compare() {
+    const round = ++rounds;
     let value;
     try {
       value = withWords(JSON.parse(area.value || "{}"), view.value()?.query);
       fill(wrong);
     } catch (error) {
+      fill(result);
       return fill(wrong, String(error instanceof Error ? error.message : error));
     }
     const found = await view.run("compare", { index: index.value.trim(), value }, {});
-    if (found) fill(result, drawComparison(found));
+    // What was found before says nothing of a search that failed.
+    if (round === rounds) fill(result, found ? drawComparison(found) : null);
   }
 
   view.link.watch("answer", () => {
-    if (result.children.length) compare();
+    if (rounds) compare();
   });
   return {
     el: h(

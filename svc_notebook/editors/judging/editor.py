@@ -15,6 +15,7 @@ from svc_notebook.editors.base import JSON, Editor, Step
 from svc_notebook.editors.calls import call
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.judging import keeping, table
+from svc_notebook.editors.judging.codes import write_python
 from svc_notebook.editors.judging.pool import (
     Pooled,
     Variant,
@@ -80,6 +81,7 @@ class JudgmentEditor(Editor):
             for query, filters in dict.fromkeys((row["query"], row["filters"]) for row in given)
         ]
         self.variants: Sequence[Variant] = read_variants(variants, index)
+        self._variants = variants  # as they were given
         self.rater, self.depth, self.seed = rater, depth, seed
         self._given, self._asked = given, asked
         self._pools: list[list[Pooled]] = []
@@ -108,15 +110,12 @@ class JudgmentEditor(Editor):
         return write_line(f"{len(rows):,} judgments") + write_table(head, rows)
 
     def codes(self) -> dict[str, str]:
-        """How to keep the judgments and to go on later, and the table itself."""
-        rater = f", rater={self.rater!r}" if self.rater else ""
-        file = 'pd.read_parquet("judgments.parquet")'
-        line = f"svc.edit.judgments({self.index!r}, judgments={file}{rater})"
-        return {
-            "Python": "import pandas as pd\nimport svc_notebook as svc\n\n"
-            f'editor.frame.to_parquet("judgments.parquet")\neditor = {line}\neditor',
-            "CSV": self.frame.to_csv(index=False),
-        }
+        """How to go on later with the table, and the table itself."""
+        code = write_python(
+            self.index, self._asked, file=None if self._file is None else str(self._file),
+            variants=self._variants, depth=self.depth, rater=self.rater,
+        )  # fmt: skip
+        return {"Python": code, "CSV": self.frame.to_csv(index=False)}
 
     # For cells.
 
