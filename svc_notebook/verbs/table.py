@@ -30,6 +30,7 @@ from svc_notebook.verbs.options import (
     STAY,
     VERIFY,
 )
+from svc_notebook.verbs.undoing import UNDOING
 from svc_notebook.verbs.verb import FORMAT, Face, Option, Verb, operand
 
 LIST, SEARCH = "list", "search"
@@ -211,6 +212,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     *EDITING,
     *MEASURING,
+    *UNDOING,
     *LISTING,
     *CURATING,
     *REMOVING,

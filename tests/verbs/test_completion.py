@@ -47,7 +47,22 @@ class Known:
     ("typed", "fragment", "texts"),
     [
         ("sea", "sea", ["search"]),
-        ("s", "s", ["serve", "stop", "search", "show", "settings", "synonyms", "sources"]),
+        ("sy", "sy", ["synonyms"]),
+        (
+            "s",
+            "s",
+            [
+                "serve",
+                "stop",
+                "search",
+                "show",
+                "settings",
+                "snapshot",
+                "scratches",
+                "synonyms",
+                "sources",
+            ],
+        ),
         ("search f", "f", ["films"]),
         ("search ", "", ["films", "products", "'two words'"]),
         ("search 'two", "two", ["two words"]),
