@@ -108,8 +108,12 @@ def read_faceted(settings: Mapping[str, Any]) -> dict[str, Faceted]:
     return found
 
 
+# A list of one blank name unlinks all replicas.
+MAY_BE_BLANK = ("replicas",)
+
+
 def check_entries(settings: Mapping[str, Any]) -> None:
-    """Refuse entries that name no attribute, or break off within a modifier.
+    """Refuse entries that say nothing, name no attribute, or break off within a modifier.
 
     For settings that are new: those stored by older versions may have such, and are searched.
     """
@@ -117,6 +121,10 @@ def check_entries(settings: Mapping[str, Any]) -> None:
         for entry in settings.get(setting) or ():
             if not _split_outside(entry):
                 raise BadInput(f'{setting}: "{entry}" names no attribute; leave it out')
+    for setting, value in settings.items():
+        entries = value if isinstance(value, list) and setting not in MAY_BE_BLANK else ()
+        if blank := [entry for entry in entries if isinstance(entry, str) and not entry.strip()]:
+            raise BadInput(f'{setting}: "{blank[0]}" says nothing; leave it out')
     for path in read_faceted(settings):
         _refuse_open(path, "attributesForFaceting", FACET_MODIFIERS)
 
