@@ -286,6 +286,9 @@ def test_a_key_that_may_only_read_gets_an_editor_that_only_shows(
     )
 
     expect(reader.locator(".svc-note")).to_contain_text("Read-only: the key lacks the right")
+    reader.get_by_role("tab", name="JSON").click()
+    expect(reader.get_by_role("button", name="Take this as the draft")).to_be_disabled()
+    expect(reader.get_by_label("Settings as JSON")).not_to_be_editable()
     expect(reader.get_by_role("button", name="Apply…")).to_be_hidden()
     open_tab(reader, "Typos")
     expect(control(reader, "typoTolerance")).to_be_disabled()

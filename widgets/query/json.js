@@ -35,13 +35,15 @@ export function jsonPanel(view, { label = "Search parameters as JSON", action = 
     const problem = typeof value === "string" ? value : "";
     fill(wrong, problem);
     area.setAttribute("aria-invalid", problem ? "true" : "false");
-    apply.disabled = Boolean(problem);
+    apply.disabled = Boolean(problem) || locked();
     return problem ? undefined : value;
   }
 
+  const locked = () => Boolean(view.state()?.readOnly);
+
   function put() {
     const value = check();
-    if (value) view.propose(value);
+    if (value && !locked()) view.propose(value);
   }
 
   function show() {
@@ -56,6 +58,10 @@ export function jsonPanel(view, { label = "Search parameters as JSON", action = 
 
   view.link.watch("value", () => {
     if (document.activeElement !== area) show();
+  });
+  view.link.watch("state", () => {
+    area.readOnly = locked();
+    check();
   });
   return { el: h("div", { class: "json" }, area, wrong, h("div", { class: "row" }, apply, reset)) };
 }
