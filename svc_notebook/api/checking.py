@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import types
 import typing
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ from svc_notebook.api.wording import word_mismatch
 from svc_notebook.errors import BadInput, did_you_mean
 
 _AT = re.compile(r" - at `\$(.*)`$")
+_SEEN: set[Any] = set()
+_SEEING = threading.RLock()
 _WORD = re.compile(r"Invalid enum value '(.*)'$")
 
 
@@ -61,7 +64,7 @@ def read_text(text: str, wanted: Any, name: str) -> Any:
     if str in kinds:
         return text
     try:
-        return msgspec.convert(text, wanted, strict=False)
+        return _convert(text, wanted, strict=False)
     except msgspec.ValidationError as error:
         if any(get_origin(kind) is list for kind in kinds):
             return check_value([part for part in text.split(",") if part], wanted, name)
@@ -92,11 +95,25 @@ def hints(shape: Any) -> dict[str, Any]:
 
 def _converted(value: Any, wanted: Any, name: str, *, strict: bool) -> Any:
     try:
-        return msgspec.convert(value, wanted, strict=strict)
+        return _convert(value, wanted, strict=strict)
     except msgspec.ValidationError as error:
         raise _refusal(error, wanted, name) from None
     except RecursionError:
         raise BadInput(f"{f'`{name}`' if name else 'the body'}: nested too deeply") from None
+
+
+def _convert(value: Any, wanted: Any, *, strict: bool) -> Any:
+    """Convert; the first time that a type is seen, by one thread alone.
+
+    msgspec lets other threads see a TypedDict that it has read by half, and reads beyond its end.
+    """
+    if wanted in _SEEN:
+        return msgspec.convert(value, wanted, strict=strict)
+    with _SEEING:
+        try:
+            return msgspec.convert(value, wanted, strict=strict)
+        finally:
+            _SEEN.add(wanted)
 
 
 def _refusal(error: msgspec.ValidationError, wanted: Any, name: str) -> BadInput:
