@@ -1,0 +1,40 @@
+"""Every reason by which a URL can end is told to people."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from svc_notebook.service import crawl
+from svc_notebook.service.crawl.reasons import REASONS, refuse_status
+
+PACKAGE = Path(crawl.__file__).parent
+PAGE = (PACKAGE.parents[2] / "docs" / "crawlers.md").read_text(encoding="utf-8")
+TOLD = set(re.findall(r"`(\w+)`", PAGE.partition("## How URLs end")[2]))
+RAISED = re.compile(r'Failure\(\s*"(\w+)"|reason="(\w+)"')
+FAILURES = {
+    first or second
+    for path in PACKAGE.rglob("*.py")
+    for first, second in RAISED.findall(path.read_text(encoding="utf-8"))
+}
+
+
+def test_every_reason_is_told() -> None:
+    assert len(FAILURES) > 15
+    assert FAILURES | set(REASONS) <= TOLD
+
+
+def test_no_reason_is_told_that_there_is_not() -> None:
+    known = FAILURES | set(REASONS) | {"http_404", "internal_error", "selectorsToMatch"}
+
+    assert known >= TOLD
+
+
+@pytest.mark.parametrize(("status", "readable"), [(404, "404 (Not Found)"), (799, "799 (unknown)")])
+def test_a_status_is_named(status: int, readable: str) -> None:
+    failure = refuse_status(status)
+
+    assert failure.reason == f"http_{status}"
+    assert readable in failure.readable
