@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import lzma
+import struct
 import zipfile
 import zlib
 from xml.etree.ElementTree import Element, TreeBuilder
@@ -14,6 +16,11 @@ from svc_notebook.service.crawl.extracting.page import Unreadable
 MOST_PART = 64 << 20
 MOST_ALL = 256 << 20
 MOST_DEPTH = 500
+# How archives are broken, as Python's reader tells it.
+BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError),
+    *(KeyError, OSError, RuntimeError, ValueError),
+)
 
 
 class Archive:
@@ -22,7 +29,7 @@ class Archive:
     def __init__(self, body: bytes) -> None:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(body))
-        except (zipfile.BadZipFile, ValueError, OSError) as error:
+        except BROKEN as error:
             raise Unreadable(f"it is broken: {error}", reason="broken_file") from error
         self.names = frozenset(self._zip.namelist())
         self._left = MOST_ALL
@@ -33,7 +40,7 @@ class Archive:
         try:
             with self._zip.open(name) as part:
                 data = part.read(most + 1)
-        except (KeyError, RuntimeError, OSError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+        except BROKEN as error:
             raise Unreadable(f"its part {name} is broken: {error}", reason="broken_file") from error
         if len(data) > most:
             raise Unreadable("it grows too large when unpacked", reason="too_large")

@@ -149,6 +149,8 @@ def reply(engine: Engine, request: tuple[str, Any]) -> dict[str, Any]:
         return {"unreadable": str(error), "reason": error.reason}
     except (MemoryError, RecursionError) as error:
         return {"error": f"it is too large or too deep ({type(error).__name__})", "spent": True}
+    except Exception as error:  # a file may be broken in ways that nobody has thought of
+        return {"error": f"{type(error).__name__}: {error}", "reason": "broken_file"}
     return answer
 
 

@@ -9,14 +9,14 @@ const CLASS = /(?:^|\s)(?:language|lang|highlight-source|brush:?)-?([\w+#-]+)/;
 /** Write elements as Markdown. @param {any} $ @param {any} what @param {any} url */
 export function markdown($, what, url) {
   const blocks = $(what).toArray().map((/** @type {any} */ node) => blockOf(node, url));
-  return blocks.join("\n\n").replace(/[ \t]+\n/g, "\n").replace(/\n{3,}/g, "\n\n").trim();
+  return blocks.filter(Boolean).join("\n\n");
 }
 
 /** @type {Record<string, (node: any, url: any) => string>} */
 const BLOCKS = {
   pre: (node) => `\`\`\`${languageOf(node, CLASS)}\n${textOf(node).replace(/\n$/, "")}\n\`\`\``,
   hr: () => "---",
-  blockquote: (node, url) => blocksIn(node, url).replace(/^/gm, "> "),
+  blockquote: (node, url) => blocksIn(node, url).replace(/^(?=.)/gm, "> ").replace(/^$/gm, ">"),
   ul: (node, url) => listOf(node, url, () => "- "),
   ol: (node, url) => listOf(node, url, (at) => `${at + Number(node.attribs.start ?? 1)}. `),
   table: tableOf,

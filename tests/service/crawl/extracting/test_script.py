@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import re
+
+from svc_notebook.service.crawl.extracting.script import ENTRY, FOLDER, read_script, walk
+
+
+def test_every_module_is_part_of_the_script() -> None:
+    assert {path.name for path in FOLDER.glob("*.js")} == set(walk(ENTRY))
+
+
+def test_nothing_of_modules_is_left_in_the_script() -> None:
+    stray = re.compile(r"^\s*(?:import|export)\b.*", re.MULTILINE)
+
+    assert not stray.findall(read_script())
+
+
+def test_what_a_module_imports_its_neighbour_exports() -> None:
+    for path in FOLDER.glob("*.js"):
+        text = path.read_text(encoding="utf-8")
+        for names, name in re.findall(
+            r'^import \{([^}]*)\} from "\./([^"]+)";$', text, re.MULTILINE
+        ):
+            exported = (FOLDER / name).read_text(encoding="utf-8")
+            for wanted in re.findall(r"\w+", names):
+                found = re.search(rf"^export (?:function|class|const) {wanted}\b", exported, re.M)
+                assert found, f"{path.name} imports {wanted}, which {name} does not export"
+
+
+def test_names_of_characters_are_python_s_own() -> None:
+    assert '\\"notin;\\"' in read_script()
