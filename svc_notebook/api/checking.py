@@ -67,7 +67,8 @@ def read_text(text: str, wanted: Any, name: str) -> Any:
         return _convert(text, wanted, strict=False)
     except msgspec.ValidationError as error:
         if any(get_origin(kind) is list for kind in kinds):
-            return check_value([part for part in text.split(",") if part], wanted, name)
+            parts = [part for part in text.split(",") if part]
+            return _converted(parts, wanted, name, strict=False)
         raise _refusal(error, wanted, name) from None
 
 

@@ -171,6 +171,24 @@ def test_a_mistake_is_said_before_anything_is_sent(
     assert stub.requests == []
 
 
+def test_a_file_may_hold_lists_with_commas_and_single_values(stub: Stub, tmp_path: Path) -> None:
+    stub.acts[:] = [answer(TAKEN)]
+    path = tmp_path / "clicks.csv"
+    path.write_text(
+        "eventType,eventName,userToken,queryID,objectIDs,positions\n"
+        f"click,Opened,u1,{'a' * 32},17,3\n"
+        f'click,Opened,u1,{"b" * 32},"17,18","3,4"\n'
+    )
+
+    type_line(f"events send {path} --index films")
+
+    events = sent(stub)[0][2]["events"]
+    assert [(event["objectIDs"], event["positions"]) for event in events] == [
+        (["17"], [3]),
+        (["17", "18"], [3, 4]),
+    ]
+
+
 @pytest.mark.parametrize(
     ("given", "iso"),
     [
