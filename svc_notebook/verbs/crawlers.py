@@ -91,7 +91,10 @@ async def reindex_crawler(
     if not wait:
         return done
     await wait_crawled(own, named, [done["taskId"]], timeout=timeout, on_count=on_progress)
-    return {**done, **await count_ends(own, named)}
+    ends = await count_ends(own, named)
+    if on_progress:
+        on_progress(sum(ends.values()))
+    return {**done, **ends}
 
 
 @discreet
