@@ -2,21 +2,12 @@
 
 import { matches } from "./matching.js";
 import { Query, keep, listOf } from "./query.js";
-import { inOrder, isBranch, isElement } from "./tree.js";
+import { after, before, inOrder, isBranch, isElement } from "./tree.js";
 
 /** @typedef {(node: any) => any} Step */
 
 /** @type {Step} */
 const up = (node) => (node.parent?.type === "root" ? null : node.parent);
-/** @param {string} side @returns {Step} */
-const along = (side) => (node) => {
-  let at = node[side];
-  while (at && !isElement(at)) at = at[side];
-  return at;
-};
-const forth = along("next");
-const back = along("prev");
-
 /** All nodes that a step reaches, again and again, until one that `until` means.
  * @param {any} node @param {Step} step @param {any} [until] @returns {any[]} */
 function reach(node, step, until) {
@@ -62,12 +53,12 @@ Object.assign(Query.prototype, {
   parent: one((node) => (node.parent?.type === "root" ? null : node.parent)),
   parents: all(up, true),
   parentsUntil: until(up, true),
-  next: one(forth),
-  nextAll: all(forth, false),
-  nextUntil: until(forth, false),
-  prev: one(back),
-  prevAll: all(back, true),
-  prevUntil: until(back, true),
+  next: one(after),
+  nextAll: all(after, false),
+  nextUntil: until(after, false),
+  prev: one(before),
+  prevAll: all(before, true),
+  prevUntil: until(before, true),
   /** @this {any} @param {any} by */
   children(by) { return gather(this, elements, by); },
   /** @this {any} */

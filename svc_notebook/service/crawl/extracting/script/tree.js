@@ -157,6 +157,20 @@ export function walk(node, visit) {
   return true;
 }
 
+/** @param {any} node @returns {any} the element before it */
+export function before(node) {
+  let at = node.prev;
+  while (at && !isElement(at)) at = at.prev;
+  return at;
+}
+
+/** @param {any} node @returns {any} the element after it */
+export function after(node) {
+  let at = node.next;
+  while (at && !isElement(at)) at = at.next;
+  return at;
+}
+
 /** @param {any} node @returns {any} the topmost node above it, or itself */
 export function topOf(node) {
   while (node.parent) node = node.parent;
