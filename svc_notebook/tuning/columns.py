@@ -70,13 +70,31 @@ def _fresh(default: Any) -> Any:
 
 def _is_ready(given: Series[Any], column: Column) -> bool:
     """Whether a whole column can be taken as it is, without looking at each value."""
-    if column.read is read_text or column.read is read_id:
-        is_text = given.dtype == "str" and given.dtype != object and not given.hasnans
-        return is_text and not (column.read is read_id and (given == "").any())
-    if column.read is read_rating and given.dtype.kind in "fiu":
-        values = given.to_numpy(dtype="float64", na_value=np.nan)
-        return bool((np.isnan(values) | ((values >= 0) & np.isfinite(values))).all())
-    return False
+    is_ready = READY.get(column.read)
+    return bool(is_ready and is_ready(given))
+
+
+def _is_text(given: Series[Any]) -> bool:
+    return given.dtype == "str" and given.dtype != object and not given.hasnans
+
+
+def _is_ids(given: Series[Any]) -> bool:
+    return _is_text(given) and not bool((given == "").any())
+
+
+def _is_whole(given: Series[Any]) -> bool:
+    return given.dtype in ("int64", "Int64")
+
+
+def _is_ranks(given: Series[Any]) -> bool:
+    return _is_whole(given) and not bool((given < 1).any())
+
+
+def _is_numbers(given: Series[Any], least: float = -np.inf) -> bool:
+    if given.dtype.kind not in "fiu":
+        return False
+    values = given.to_numpy(dtype="float64", na_value=np.nan)
+    return bool((np.isnan(values) | ((values >= least) & np.isfinite(values))).all())
 
 
 def _typed(values: list[Any], dtype: str) -> Series[Any]:
@@ -187,6 +205,16 @@ def one_of(*known: str) -> Callable[[Any], str]:
     return read
 
 
+# What tells whole columns that need no look at each value, by what reads a value.
+READY: dict[Callable[[Any], Any], Callable[[Series[Any]], bool]] = {
+    read_text: _is_text,
+    read_id: _is_ids,
+    read_whole: _is_whole,
+    read_rank: _is_ranks,
+    read_number: _is_numbers,
+    read_rating: lambda given: _is_numbers(given, 0),
+    read_flag: lambda given: given.dtype in ("bool", "boolean") and not given.hasnans,
+}
 _text = Column("str", read_text, "")
 _count = Column("Int64", read_whole)
 JUDGMENTS: dict[str, Column] = {

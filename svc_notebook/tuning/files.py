@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -54,10 +55,17 @@ def write_table(frame: DataFrame, path: str | os.PathLike[str]) -> None:
         if target.suffix.lower() == ".parquet":
             plain.to_parquet(beside, index=False)
         else:
-            plain.to_csv(beside, index=False)
+            plain.to_csv(beside, index=False, quoting=_quoting(plain))
         beside.replace(target)
     except OSError as error:
         raise BadInput(f"{target} cannot be written: {error.strerror or error}") from error
+
+
+def _quoting(frame: DataFrame) -> Literal[0, 2]:
+    """Quote every text where one holds a lone return, which Python 3.11 would not quote."""
+    texts = [frame[name] for name, dtype in frame.dtypes.items() if dtype == "str"]
+    returns = any(bool(text.str.contains("\r", regex=False, na=False).any()) for text in texts)
+    return csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
 
 
 def _to_json(value: Any) -> Any:

@@ -47,7 +47,7 @@ def test_what_was_checked_is_taken_as_it_is(check: Callable[[Any], DataFrame]) -
 
 
 @given(rows=st.lists(st.tuples(texts, texts, st.floats(0, 9)), min_size=1, max_size=5))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_file_gives_back_what_was_written(
     suffix: str, rows: list[Any], tmp_path_factory: pytest.TempPathFactory
