@@ -166,14 +166,15 @@ def check_functions(config: Mapping[str, Any], checker: Checks) -> None:
 
 
 def _read_action(action: ActionShape, config: Mapping[str, Any], name: str) -> Action:
-    if action.get("schedule") and not action.get("name"):
+    schedule = _read_schedule(action.get("schedule"), f"{name}.schedule")
+    if schedule and not action.get("name"):
         raise BadInput(f"`{name}.name` is missing: an action with a schedule needs one")
     paths = action.get("pathsToMatch")
     cache = action.get("cache", config.get("cache", {}))
     return Action(
         index=config.get("indexPrefix", "") + action["indexName"],
         name=action.get("name"),
-        schedule=_read_schedule(action.get("schedule"), f"{name}.schedule"),
+        schedule=schedule,
         extractor=action["recordExtractor"]["source"],
         paths=None if paths is None else read_patterns(paths, f"{name}.pathsToMatch"),
         discovery=read_patterns(action.get("discoveryPatterns", ()), f"{name}.discoveryPatterns"),
@@ -257,7 +258,8 @@ def _kind_of(path: PurePosixPath) -> str:
 
 
 def _read_schedule(text: str | None, name: str) -> Schedule | None:
-    return read_schedule(text, name) if text else None
+    """Read a schedule; `never` is what a hosted crawler says where there is none."""
+    return read_schedule(text, name) if text and text.strip().lower() != "never" else None
 
 
 # What says when and how fast to crawl, and not what comes of it.

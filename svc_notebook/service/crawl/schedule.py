@@ -12,7 +12,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawl.wording import Part, read_parts
+from svc_notebook.service.crawl.part import Part
+from svc_notebook.service.crawl.wording import read_parts
 
 LEAST = timedelta(days=1)
 # A leap day comes back within this time; what does not come in it never does.

@@ -91,6 +91,13 @@ def test_what_is_not_said_has_its_documented_value() -> None:
     assert read.max_urls == MOST_URLS
 
 
+def test_never_is_no_schedule() -> None:
+    read = read_configuration({**LEAST, "schedule": "never", **action(schedule="Never")})
+
+    assert read.schedule is None
+    assert read.actions[0].schedule is None
+
+
 def test_secrets_do_not_show() -> None:
     shown = repr(read_configuration({**FULL, "requestOptions": {"headers": {"Cookie": "s3cr3t"}}}))
 
