@@ -90,7 +90,7 @@ class Crew:
         await self._end_jobs()
 
     async def _end_jobs(self) -> None:
-        self._parts.engines.close()
+        """Let all work end; the engines go last, or pages would be told to have failed by it."""
         for job in self.jobs.values():
             job.stopped.set()
         left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
@@ -99,6 +99,7 @@ class Crew:
             for task in late:
                 task.cancel()
             await asyncio.wait(left, timeout=0.2)
+        self._parts.engines.close()
 
     def _look(self) -> float:
         """Begin what is to do, stop what is not; returns how long to rest, if nobody calls."""

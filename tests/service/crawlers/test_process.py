@@ -120,6 +120,26 @@ def test_a_service_stops_soon_though_a_page_never_comes(
     assert time.monotonic() - began < 10  # the page would take twenty seconds
 
 
+def test_a_stop_makes_no_page_fail(site: Site, start: Callable[..., Remote]) -> None:
+    site.fill(20)
+    config = configuration(site.url)
+    busy = "const end = Date.now() + 100; while (Date.now() < end);"
+    source = f"() => {{ {busy} return [{{title: 'x'}}]; }}"
+    config["actions"][0]["recordExtractor"]["source"] = source
+    remote = start("--allow-private-crawl")
+    crawler = remote.make(config)
+    remote.ask("POST", f"{crawler}/reindex")
+    until(lambda: remote.visited(crawler) > 1)
+    assert remote.stop() == 0
+    remote = start("--allow-private-crawl")
+
+    until(lambda: not remote.ask("GET", crawler)["reindexing"])
+
+    [ends] = remote.ask("GET", f"{crawler}/stats/urls")["data"]
+    assert (ends["reason"], ends["count"]) == ("success", 20)
+    assert remote.stop() == 0
+
+
 def test_private_addresses_are_left_alone_unless_allowed(
     site: Site, start: Callable[..., Remote]
 ) -> None:
