@@ -52,11 +52,12 @@ async def keeping(
     With `whole`, what is not named in a scope goes. How it ended is read off the index, for a
     call that failed may have been carried out.
     """
-    journal, kept = Journal.of(client, index), Kept()
+    # What is tried on a scratch copy is kept when it is promoted.
+    journal, kept = None if is_scratch(index) else Journal.of(client, index), Kept()
     deltas = await _find_deltas(client, index, wanted, whole)
     if deltas:
         kept.change = new_change(index, deltas, note, parent)
-        await journal.write(kept.change)
+        await _keep(journal, kept.change)
     try:
         yield kept
     except Exception:
@@ -89,12 +90,17 @@ async def _read_or_nothing(
         return {}
 
 
-async def _close(client: AsyncClient, journal: Journal, kept: Kept, *, failed: bool) -> None:
+async def _keep(journal: Journal | None, change: Change) -> None:
+    if journal:
+        await journal.write(change)
+
+
+async def _close(client: AsyncClient, journal: Journal | None, kept: Kept, *, failed: bool) -> None:
     """Write down how a change ended; one that cannot be looked at stays open."""
     assert kept.change
     with suppress(SvcError):
         kept.change = await _ended(client, kept.change, failed)
-        await journal.write(kept.change)
+        await _keep(journal, kept.change)
 
 
 async def _ended(client: AsyncClient, change: Change, failed: bool) -> Change:
@@ -126,7 +132,7 @@ async def noting(
     For those who change an index by hand: a key that may write need not be one that may read, and
     a disk that is full is no reason to refuse.
     """
-    if is_scratch(index):  # what is tried there is kept when it is promoted
+    if is_scratch(index):
         yield
         return
     async with AsyncExitStack() as stack:
