@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
-
-import msgspec
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import Action, Configuration
 from svc_notebook.service.crawl.extracting import Page, Unreadable, file_type
 from svc_notebook.service.crawl.failure import Failure
 from svc_notebook.service.crawl.fetcher import Answer, Fetcher
+from svc_notebook.service.crawl.leads import Leads
 from svc_notebook.service.crawl.ledger import Waiting
+from svc_notebook.service.crawl.memory import Memory, conditions
 from svc_notebook.service.crawl.outcome import Category, Outcome, Remembered, Yielded
 from svc_notebook.service.crawl.reasons import REASONS, refuse_status
 from svc_notebook.service.crawl.records import name_records
@@ -32,8 +30,6 @@ if TYPE_CHECKING:
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
 
-# Links of one page that are followed; a page of more is made by a machine.
-MOST_LINKS = 10_000
 # Pages read at once: as many as there are processes to read them.
 READERS = 2
 
@@ -76,6 +72,8 @@ class Visitor:
         self._fetcher = fetcher
         self._extractors = extractors
         self._scope = Scope(configuration)
+        self._leads = Leads(configuration, self._scope)
+        self._memory = Memory(configuration, self._scope)
         self._robots = Robots(fetcher)
         self._tables: dict[str, dict[str, Row]] = {}
         # Reading holds a thread; the default pool resolves names, and must not wait for it.
@@ -111,17 +109,16 @@ class Visitor:
         if answer.status != 200:
             raise refuse_status(answer.status)
         sitemap = await self._in_thread(read_sitemap, answer.body)
-        deeper = sitemap.sitemaps if waiting.depth < DEEPEST else []
-        spelled = await self._in_thread(
-            self._spell, sitemap.pages, answer.url, seed=waiting.seed, most=MOST_URLS
+        found = await self._in_thread(
+            self._leads.within, sitemap.pages, answer.url, seed=waiting.seed, most=MOST_URLS
         )
-        spell = self._configuration.spelling.found
-        inner = [url for url in (spell(url, answer.url) for url in deeper) if url]
+        deeper = sitemap.sitemaps if waiting.depth < DEEPEST else []
+        inner = dict.fromkeys(self._leads.spell(url, answer.url) for url in deeper)
         return _ended(
             waiting,
             "sitemap",
-            found=spelled,
-            sitemaps=tuple(dict.fromkeys(inner)),
+            found=found,
+            sitemaps=tuple(url for url in inner if url),
             logs=tuple(sitemap.log),
         )
 
@@ -133,8 +130,9 @@ class Visitor:
             return _ended(waiting, "excluded")
         if not await self._ask_robots(waiting.url):
             return _ended(waiting, "forbidden_by_robotstxt")
-        known = remembered if self._may_reuse(waiting.url, remembered) else None
-        answer = await self._fetcher.fetch(waiting.url, headers=_conditions(known))
+        rows = rows_of(self._tables, waiting.url)
+        known = self._memory.usable(waiting.url, remembered, rows)
+        answer = await self._fetcher.fetch(waiting.url, headers=conditions(known))
         if answer.status == 304 and known:
             return _ended(
                 waiting,
@@ -152,7 +150,7 @@ class Visitor:
 
     def _hand_on(self, waiting: Waiting, reason: str, target: str) -> Outcome:
         """Skip a URL in favour of another, which is visited if it is within the crawl."""
-        found = self._spell([target], waiting.url, seed=waiting.seed)
+        found = self._leads.within([target], waiting.url, seed=waiting.seed)
         outside = "" if found or target == waiting.url else ", which is not within the crawl"
         readable = f"{REASONS[reason][2]}: {target}{outside}"
         return _ended(waiting, reason, readable=readable, found=found)
@@ -175,23 +173,13 @@ class Visitor:
             waiting.url, answer.body, answer.headers.get("content-type", ""), answer.headers
         )
         document = await self._in_thread(self._extractors.read, page)
-        if other := self._other_canonical(document):
+        if other := self._leads.canonical(document):
             return self._hand_on(waiting, "canonical", other)
         return _Look(waiting, answer, document, actions, rows_of(self._tables, waiting.url))
 
-    def _other_canonical(self, document: Document) -> str | None:
-        """Return the canonical URL of a page, where it is another one and is to be heeded."""
-        ignored = self._configuration.ignores_canonical
-        if document.canonical is None or ignored is True:
-            return None
-        spelled = self._configuration.spelling.found(document.canonical, document.url)
-        if spelled is None or spelled == document.url:
-            return None
-        return None if ignored and ignored.match(spelled) else spelled
-
     async def _extract(self, look: _Look) -> Outcome:
         """Make records and gather links of a page."""
-        found = await self._links(look.document)
+        found = await self._in_thread(self._leads.of, look.document, self._extractors)
         sitemaps = await self._named_sitemaps(look.waiting)
         document, waiting = look.document, look.waiting
         common: dict[str, Any] = {"found": found, "sitemaps": sitemaps, "external": look.external}
@@ -221,7 +209,7 @@ class Visitor:
         except Failure as failure:
             return _failed(look.waiting, "indexing", failure, yielded=yielded, **common)
         reason = "success" if any(one.records for one in named) else "no_records"
-        remember = self._remember(look, named, common["found"])
+        remember = self._memory.keep(look.answer, look.external, named, common["found"])
         return _ended(look.waiting, reason, yielded=named, remember=remember, **common)
 
     async def _run(self, look: _Look, place: int, action: Action) -> Yielded:
@@ -236,66 +224,11 @@ class Visitor:
             extraction.error,
         )
 
-    async def _links(self, document: Document) -> tuple[str, ...]:
-        """Return the URLs to visit next, by the configuration's own function if it has one."""
-        configuration = self._configuration
-        if "nofollow" in document.robots and not configuration.ignores_nofollow:
-            return ()
-        if configuration.link_extractor:
-            urls = await self._in_thread(
-                self._extractors.links, document, configuration.link_extractor
-            )
-            return await self._in_thread(self._spell, urls, document.url)
-        passed = ("next", "prev") if configuration.ignores_pagination else ()
-        urls = [
-            link.url
-            for link in document.links
-            if link.kind not in passed and (configuration.ignores_nofollow or not link.nofollow)
-        ]
-        return await self._in_thread(self._spell, urls, document.url)
-
     async def _named_sitemaps(self, waiting: Waiting) -> tuple[str, ...]:
         """Return the sitemaps that the robots.txt of a site names, where a crawl begins."""
         if waiting.depth or self._configuration.ignores_robots:
             return ()
         return (await self._robots.rules(waiting.url)).sitemaps
-
-    def _spell(
-        self, urls: Iterable[str], base: str, *, seed: bool = False, most: int = MOST_LINKS
-    ) -> tuple[str, ...]:
-        """Spell URLs that were found, each once, and keep those that are to be visited."""
-        spell = self._configuration.spelling.found
-        spelled = dict.fromkeys(url for url in (spell(url, base) for url in urls) if url)
-        kept = (url for url in spelled if url != base and self._scope.takes(url, seed=seed))
-        return tuple(islice(kept, most))
-
-    def _may_reuse(self, url: str, remembered: Remembered | None) -> bool:
-        return (
-            remembered is not None
-            and remembered.fingerprint == self._fingerprint(url)
-            and all(action.caches for _, action in self._scope.actions(url))
-        )
-
-    def _remember(
-        self, look: _Look, yielded: tuple[Yielded, ...], found: tuple[str, ...]
-    ) -> Remembered | None:
-        """Return what the next crawl wants to know, where a page can say that it did not change."""
-        said = (look.answer.headers.get(name, "") for name in ("etag", "last-modified"))
-        # What is not ASCII could not be sent back.
-        etag, modified = (value if value.isascii() else "" for value in said)
-        if not etag and not modified:
-            return None
-        return Remembered(
-            etag or None, modified or None, self._fingerprint(look.waiting.url), found, yielded
-        )
-
-    def _fingerprint(self, url: str) -> str:
-        """Stand for all that shapes the records of a page besides itself."""
-        rows = rows_of(self._tables, url)
-        if not any(rows.values()):
-            return self._configuration.fingerprint
-        text = self._configuration.fingerprint.encode() + msgspec.json.encode(rows, order="sorted")
-        return hashlib.sha256(text).hexdigest()
 
     async def _in_thread(
         self, work: Callable[Given, Made], *args: Given.args, **options: Given.kwargs
@@ -308,14 +241,6 @@ class Visitor:
             raise Failure(error.reason, str(error)) from error
         except BadInput as error:
             raise Failure("extractor_error", str(error)) from error
-
-
-def _conditions(known: Remembered | None) -> dict[str, str]:
-    """Ask for a page only if it changed."""
-    if known is None:
-        return {}
-    asked = {"If-None-Match": known.etag, "If-Modified-Since": known.modified}
-    return {name: value for name, value in asked.items() if value}
 
 
 def _ended(waiting: Waiting, reason: str, *, readable: str = "", **more: Any) -> Outcome:
