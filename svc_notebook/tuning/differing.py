@@ -14,6 +14,7 @@ from svc_notebook.tuning.state import Delta, Deltas, Scope, is_usual
 
 COLUMNS = ["scope", "name", "kind", "before", "after"]
 STYLES = {"-": "text-decoration:line-through;opacity:.65", "+": "font-weight:600"}
+SHORT = 90  # characters of a value that stays on one line
 CELL = "text-align:left;vertical-align:top;padding:2px 10px"
 
 
@@ -69,8 +70,10 @@ def write_change(before: Any, after: Any) -> str:
 def _lines(value: Any) -> list[str]:
     if value is None:
         return []
+    if isinstance(value, dict):  # the name stands beside it
+        value = {name: each for name, each in value.items() if name != "objectID"}
     short = json.dumps(value, ensure_ascii=False, default=str)
-    if len(short) <= 60:
+    if len(short) <= SHORT:
         return [short]
     return json.dumps(value, ensure_ascii=False, indent=1, default=str).split("\n")
 

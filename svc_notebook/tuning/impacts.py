@@ -170,7 +170,8 @@ def _verdicts(impact: Impact) -> list[str]:
     ]
     lines += [f"  {name}: {words}" for name, words in definitions(impact.comparison)]
     if count := len(impact.unjudged):
-        lines.append(f"{count:,} hits came that nobody judged; they are in `.unjudged`")
+        came = "1 hit came" if count == 1 else f"{count:,} hits came"
+        lines.append(f"{came} that nobody judged: see `.unjudged`")
     return lines
 
 
