@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import ROOT, start_service, stop_service
 from tests.service.crawlers.conftest import CRAWLERS, Site, basic, configuration
 
-PAGES = 40
+PAGES = 30
 
 
 class Remote:
@@ -82,6 +82,7 @@ def until(holds: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_crawl_that_is_killed_twice_ends_with_every_page_once(
     site: Site, start: Callable[..., Remote]
 ) -> None:
@@ -120,6 +121,7 @@ def test_a_service_stops_soon_though_a_page_never_comes(
     assert time.monotonic() - began < 10  # the page would take twenty seconds
 
 
+@pytest.mark.slow
 def test_a_stop_makes_no_page_fail(site: Site, start: Callable[..., Remote]) -> None:
     site.fill(20)
     config = configuration(site.url)
@@ -154,7 +156,7 @@ def test_private_addresses_are_left_alone_unless_allowed(
     assert remote.stop() == 0
 
 
-@pytest.mark.parametrize("missing", ["protego", "py_mini_racer", "httpx"])
+@pytest.mark.parametrize("missing", ["protego", "py_mini_racer"])
 def test_without_what_crawls_the_service_says_what_to_install(missing: str, tmp_path: Path) -> None:
     code = f"""
 import sys
