@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import IO, Any
 
+import msgspec
 from py_mini_racer import JSEvalException, JSFunction, JSMappedObject, JSOOMException, MiniRacer
 
 from svc_notebook.service.crawl.extracting.document import read_document
@@ -25,6 +26,8 @@ from svc_notebook.service.crawl.extracting.worker import receive, send
 
 # What Python, V8 and a page's parser need besides what an extractor may take.
 BESIDES = 1 << 30
+# The records of a page; a page itself is no larger.
+MOST_JSON = 32 << 20
 OPEN = "its promise is never settled: there are no timers and no network here"
 
 
@@ -73,7 +76,7 @@ class Engine:
 
     def read(self, *page: Any) -> dict[str, Any]:
         """Read a page into a document."""
-        return {"value": read_document(Page(*page))}
+        return {"value": msgspec.msgpack.encode(read_document(Page(*page)))}
 
     def check(self, source: str) -> dict[str, Any]:
         """Find out whether a source is a function."""
@@ -97,7 +100,13 @@ class Engine:
     def _finish(self, world: World, name: str, *arguments: Any) -> dict[str, Any]:
         world.call(name, *arguments)
         outcome = world.call("readOutcome")
-        return {"error": OPEN} if outcome is None else {"value": outcome}
+        if outcome is None:
+            return {"error": OPEN}
+        if not isinstance(outcome, str) or len(outcome) > MOST_JSON:
+            return {
+                "error": f"what it returned is no JSON of up to {MOST_JSON >> 20} million letters"
+            }
+        return {"value": outcome}
 
     def _in_world(self, work: Callable[[World], dict[str, Any]]) -> dict[str, Any]:
         self.prepare()

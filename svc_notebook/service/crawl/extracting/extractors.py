@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -18,6 +18,8 @@ from svc_notebook.service.crawl.extracting.worker import Broken, Overrun, Worker
 
 ENGINE = "svc_notebook.service.crawl.extracting.engine"
 NEEDED = ("py_mini_racer", "selectolax", "pypdf")
+# What is nested deeper than that, others could not read any more.
+DEEPEST = 200
 BROKEN = "the engine broke down over it, most likely for want of memory"
 
 
@@ -48,6 +50,13 @@ class Found(Outcome):
     """Which selectors found something."""
 
     value: list[bool] | None = None
+
+
+# Made here, for two threads that are the first to decode one type may break msgspec.
+RECORDS = msgspec.json.Decoder(Records)
+LINKS = msgspec.json.Decoder(Links)
+FOUND = msgspec.json.Decoder(Found)
+DOCUMENT = msgspec.msgpack.Decoder(Document)
 
 
 @dataclass(frozen=True)
@@ -93,7 +102,7 @@ class Extractors:
         except Broken as error:
             raise Unreadable("reading it took too much memory", reason="too_large") from error
         if "value" in answer:
-            return msgspec.convert(answer["value"], Document)
+            return DOCUMENT.decode(answer["value"])
         reason = answer.get("reason", "too_large")
         raise Unreadable(answer.get("unreadable") or answer["error"], reason=reason)
 
@@ -116,7 +125,7 @@ class Extractors:
 
     def _found(self, html: str, selectors: Sequence[str]) -> list[bool]:
         plain = [selector.removeprefix("!") for selector in selectors]
-        outcome = self._read(self._answer("matches", html, as_json(plain)), Found)
+        outcome = self._read(self._answer("matches", html, as_json(plain)), FOUND)
         if outcome.error is not None or outcome.value is None:
             raise BadInput(f"selectors: {outcome.error}")
         return outcome.value
@@ -125,12 +134,14 @@ class Extractors:
         self, document: Document, source: str, *, sources: Mapping[str, Any] | None = None
     ) -> Extraction:
         """Run a `recordExtractor` over a document; what goes wrong there is `error`."""
-        outcome = self._run("extract", Records, document, source, sources)
+        outcome = self._run("extract", RECORDS, document, source, sources)
+        if nests_deeply(outcome.value):
+            return Extraction([], outcome.logs, f"its records are more than {DEEPEST} levels deep")
         return Extraction(outcome.value or [], outcome.logs, outcome.error)
 
     def links(self, document: Document, source: str) -> list[str]:
         """Run a `linkExtractor` over a document; raises BadInput with what goes wrong there."""
-        outcome = self._run("links", Links, document, source, None)
+        outcome = self._run("links", LINKS, document, source, None)
         if outcome.error is not None:
             raise BadInput(f"linkExtractor: {outcome.error}")
         return outcome.value or []
@@ -144,23 +155,23 @@ class Extractors:
     def _run(
         self,
         name: str,
-        kind: type[Kind],
+        decoder: msgspec.json.Decoder[Kind],
         document: Document,
         source: str,
         sources: Mapping[str, Any] | None,
     ) -> Kind:
         """Have an extractor run."""
         facts = as_json(facts_of(document, sources))
-        return self._read(self._answer(name, source, document.html, facts), kind)
+        return self._read(self._answer(name, source, document.html, facts), decoder)
 
-    def _read(self, answer: dict[str, Any], kind: type[Kind]) -> Kind:
+    def _read(self, answer: dict[str, Any], decoder: msgspec.json.Decoder[Kind]) -> Kind:
         """Read what a run came to, which an extractor may have had its hands in."""
         if "error" in answer:
-            return kind(error=answer["error"])
+            return failed(decoder, answer["error"])
         try:
-            return msgspec.json.decode(answer["value"], type=kind)
+            return decoder.decode(answer["value"])
         except (msgspec.MsgspecError, RecursionError, TypeError, ValueError) as error:
-            return kind(error=f"what it returned cannot be read: {error}")
+            return failed(decoder, f"what it returned cannot be read: {error}")
 
     def _answer(self, *request: Any) -> dict[str, Any]:
         """Ask; running over is an error like any other."""
@@ -186,7 +197,15 @@ class Extractors:
                 raise SvcError("the extractors are closed")
             yield worker
         finally:
+            if self._closed:
+                worker.close()
             self._idle.put(worker)
+
+
+def failed(decoder: msgspec.json.Decoder[Kind], error: str) -> Kind:
+    """Return the outcome of a run that came to nothing."""
+    outcome: Kind = decoder.type(error=error)
+    return outcome
 
 
 def facts_of(document: Document, sources: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -198,6 +217,21 @@ def facts_of(document: Document, sources: Mapping[str, Any] | None) -> dict[str,
         "sources": dict(sources or {}),
         "links": [link.url for link in document.links],
     }
+
+
+def nests_deeply(value: object) -> bool:
+    """Tell whether lists and objects stand in each other more often than anybody needs."""
+    level: list[Any] = [value]
+    for _ in range(DEEPEST):
+        level = [inner for outer in level for inner in members(outer)]
+        if not level:
+            return False
+    return True
+
+
+def members(value: object) -> Iterable[Any]:
+    """Return what stands in a list or object."""
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def as_json(value: Any) -> str:

@@ -15,7 +15,7 @@ LENGTH = 4
 # Starting takes a second at most, unless the machine has no time for it.
 START = 60
 # An answer is a page or its records: more than this is nobody's.
-MOST = 256 << 20
+MOST = 128 << 20
 
 
 class Overrun(Exception):

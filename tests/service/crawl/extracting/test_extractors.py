@@ -244,6 +244,8 @@ def test_nothing_is_left_behind_for_the_next_page(extractors: Extractors, page: 
 FORGED = [
     "JSON.stringify = () => '7'",
     "JSON.stringify = () => 7",
+    "JSON.stringify = () => ({})",
+    "JSON.stringify = () => 'x'.repeat(5e7)",
     "JSON.stringify = () => '{\"value\": [1]}'",
     'JSON.stringify = () => \'{"value": [{}], "logs": 3}\'',
     "JSON.stringify = () => '['.repeat(1e5)",
@@ -296,6 +298,7 @@ GREEDY = [
     "const f = () => f() + 1; f();",
     "const a = {}; let b = a; for (let i = 0; i < 1e5; i++) b = b.a = {}; return [a];",
     "const a = {}; let b = a; for (let i = 0; i < 3e3; i++) b = b.a = {}; return [a];",
+    "const a = {}; let b = a; for (let i = 0; i < 300; i++) b = b.a = [{}][0]; return [a];",
 ]
 
 
