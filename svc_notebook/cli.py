@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
+from io import TextIOWrapper
 from typing import Any
 
 from svc_notebook.errors import BadOption, NotConnected, SvcError
@@ -21,7 +22,11 @@ DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(map(_in_utf8, sys.argv[1:] if arguments is None else arguments))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A terminal that does not know a character shows its number.
+            stream.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
         warnings.showwarning = _warn
         return _attempt(words)
@@ -37,13 +42,31 @@ def _attempt(words: list[str]) -> int:
     except BadOption as error:
         return _complain(error, MISUSED)
     except NotConnected as error:
-        advice = "; here, --profile NAME does" if "connect(" in f"{error}" else ""
-        return _complain(f"{error}{advice}", FAILED)
+        return _complain(_in_shell(f"{error}"), FAILED)
     except KeyboardInterrupt as error:
         return _complain(f"{error}" or "interrupted", INTERRUPTED)
     except SvcError as error:
         return _complain(error, FAILED)
     return status
+
+
+def _in_utf8(word: str) -> str:
+    """Read an argument as UTF-8, whatever the locale says; what is none stays as it came."""
+    try:
+        return os.fsencode(word).decode()
+    except UnicodeError:
+        return word
+
+
+def _in_shell(text: str) -> str:
+    """Give the advice of a shell in place of the advice of Python."""
+    told, python, _ = text.partition("; connect(")
+    if not python:
+        return text
+    return (
+        f"{told}; --profile NAME uses a profile, SVC_URL, SVC_APP_ID and SVC_API_KEY any service, "
+        "and `svc serve` starts the local one"
+    )
 
 
 def _run(words: list[str]) -> int:

@@ -388,6 +388,34 @@ def test_misuse_of_a_family_is_said(words: list[str], message: str) -> None:
     assert message in done.stderr
 
 
+@pytest.mark.parametrize(
+    "terminal",
+    [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}],
+    ids=["ascii", "no locale"],
+)
+def test_a_terminal_that_is_not_utf8_gets_all_it_can_show(
+    address: dict[str, str], tmp_path: Path, terminal: dict[str, str]
+) -> None:
+    path = tmp_path / "oil.csv"
+    path.write_text("id,name\n1,Lämpchen\n", encoding="utf-8")
+
+    loaded = svc("load", str(path), "größe", "--id", "id", **address, **terminal)
+    found = svc("search", "größe", "lämp", **address, **terminal)
+    lost = svc("search", "grösse", **address, **terminal)
+
+    assert (loaded.returncode, found.returncode, lost.returncode) == (0, 0, 1)
+    assert r"L\xe4mpchen" in found.stdout
+    assert r"svc: Index gr\xf6sse does not exist" in lost.stderr
+
+
+def test_a_shell_without_a_key_is_told_what_a_shell_can_do() -> None:
+    done = svc("search", "films", SVC_URL="http://127.0.0.1:9", SVC_APP_ID="A")
+
+    assert done.returncode == 1
+    assert "SVC_API_KEY" in done.stderr
+    assert "connect(" not in done.stderr
+
+
 def test_a_secured_key_is_made_without_a_service() -> None:
     made = svc(
         "keys", "secure", "--env", "MINE", "--filters", "owner:42", "--reveal", MINE="parent"

@@ -77,9 +77,9 @@ def _from_shell(key: str | None, env: str | None) -> str:
     elif key == STANDARD_INPUT:
         found, source = sys.stdin.readline().strip(), "standard input"
     else:
-        found, source = ask_key("Key"), "whoever was asked"
+        found, source = ask_key("Key"), "the prompt; `-` reads it from standard input"
     if not found:
-        raise BadOption(f"no key came from {source}; `-` reads it from standard input")
+        raise BadOption(f"no key came from {source}")
     return found
 
 
