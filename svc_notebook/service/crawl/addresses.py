@@ -21,6 +21,13 @@ _ESCAPES = re.compile(r"((?:%[0-9A-Fa-f]{2})+)")
 _RESERVED = re.compile(rb"([^A-Za-z0-9\-._~])")
 _HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_\-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_\-]*[a-z0-9_])?)*")
 _QUADS = re.compile(r"\d+\.\d+\.\d+\.\d+")
+# What is spelled well already, as nearly all links are: told in a tenth of the time.
+_SHORT = 250
+_SEGMENT = "[A-Za-z0-9_~-][A-Za-z0-9_~.-]*+"
+_PLAIN = re.compile(
+    r"https?://(?![0-9.]+[:/])(?!\S*xn--)[a-z0-9]++(?:[.-][a-z0-9]++)*+(?::(?!80/|443/)[1-9]\d{1,3})?"
+    rf"/(?:{_SEGMENT}(?:/{_SEGMENT}){{0,90}}+/?)?(?:\?[A-Za-z0-9_~.=&-]++)?"
+)
 _BLANKS = re.compile(r"[\t\n\r]")
 
 
@@ -29,6 +36,8 @@ def normalize(url: str, base: str | None = None) -> str | None:
 
     No fragment, no user, no default port; dots in the path resolved, escapes as short as they go.
     """
+    if len(url) <= _SHORT and _PLAIN.fullmatch(url):
+        return url
     url = _BLANKS.sub("", url.strip("".join(map(chr, range(33)))))
     try:
         parts = urlsplit(urljoin(base, url) if base else url)
@@ -107,17 +116,17 @@ class Spelling:
     def found(self, url: str, base: str | None = None) -> str | None:
         """Spell a URL that was found on a page, in a sitemap, a canonical link or a redirect."""
         spelled = normalize(url, base)
-        if spelled is None:
-            return None
+        if spelled is None or not (self.hosts or self.paths):
+            return spelled and self.seed(spelled)
         parts = urlsplit(self.seed(spelled))
         changed = self._alias_path(self._alias_host(parts))
         return normalize(urlunsplit(changed)) if changed != parts else urlunsplit(parts)
 
     def seed(self, url: str) -> str:
         """Spell a URL of the configuration: only parameters are left out."""
-        parts = urlsplit(url)
-        if not self.ignored or not parts.query:
+        if not self.ignored or "?" not in url:
             return url
+        parts = urlsplit(url)
         kept = [pair for pair in parts.query.split("&") if not self._ignores(pair)]
         return urlunsplit(parts._replace(query="&".join(kept)))
 

@@ -69,6 +69,18 @@ def test_what_is_spelled_is_sent_as_it_is(url: str) -> None:
     assert spelled is None or httpx.URL(spelled).raw_path.decode() in spelled
 
 
+near = st.from_regex(
+    r"https?://[a-z0-9.-]{1,9}(:[0-9]{1,5})?/[a-zA-Z0-9._~/-]{0,12}(\?[a-z0-9=&.-]{0,9})?",
+    fullmatch=True,
+)
+
+
+@given(near)
+def test_what_is_spelled_well_already_is_left_as_the_long_way_leaves_it(url: str) -> None:
+    # A fragment keeps a URL from the short way.
+    assert normalize(url) == normalize(f"{url}#")
+
+
 @given(st.text(st.characters(codec="utf-8")))
 def test_no_text_whatever_breaks_the_spelling(text: str) -> None:
     for url in (text, f"http://{text}", f"http://shop.test/{text}"):
