@@ -7,7 +7,7 @@ import os
 import ssl
 import weakref
 from collections.abc import AsyncGenerator
-from functools import cache
+from functools import cache, cached_property
 
 import httpx
 
@@ -40,17 +40,9 @@ class Channels:
         if channel is None or channel.process != os.getpid():
             for closed in [loop for loop in self._open if loop.is_closed()]:
                 del self._open[closed]
-            near = None if self._transport else Loopback(LIMITS)
-            channel = self._open[loop] = Channel(self._make_client(), near)
+            channel = self._open[loop] = Channel(self._transport)
             await channel.watch_loop()
         return channel
-
-    def _make_client(self) -> httpx.AsyncClient:
-        # No proxy stands before this machine, whatever the environment says.
-        mounts = {f"all://{name}": self._transport for name in LOOPBACK}
-        return httpx.AsyncClient(
-            limits=LIMITS, mounts=mounts, transport=self._transport, verify=_trusted()
-        )
 
     async def close(self) -> None:
         """Close the running loop's connections; a later call opens new ones."""
@@ -75,10 +67,10 @@ def _let_go(channels: dict[asyncio.AbstractEventLoop, Channel]) -> None:
 class Channel:
     """One loop's connections: closed on request, when nobody holds them, or when the loop ends."""
 
-    def __init__(self, http: httpx.AsyncClient, near: Loopback | None) -> None:
+    def __init__(self, transport: httpx.AsyncBaseTransport | None) -> None:
         self.process = os.getpid()
-        self._http = http
-        self._near = near
+        self._transport = transport
+        self._near = None if transport else Loopback(LIMITS)
         self._closing: asyncio.Task[None] | None = None
         self._watch = self._close_with_loop()
 
@@ -86,7 +78,7 @@ class Channel:
         """Send a request and bring its answer; raises `httpx.RequestError`."""
         if self._near and is_plain_loopback(request.host):
             return await self._near.exchange(request)
-        response = await self._http.request(
+        response = await self._far.request(
             request.verb,
             request.host + request.target,
             content=request.content,
@@ -112,8 +104,18 @@ class Channel:
         self._closing = self._closing or asyncio.ensure_future(self._aclose())
         return self._closing
 
+    @cached_property
+    def _far(self) -> httpx.AsyncClient:
+        """What reaches all else, made when first needed: its certificates take long to read."""
+        # No proxy stands before this machine, whatever the environment says.
+        mounts = {f"all://{name}": self._transport for name in LOOPBACK}
+        return httpx.AsyncClient(
+            limits=LIMITS, mounts=mounts, transport=self._transport, verify=_trusted()
+        )
+
     async def _aclose(self) -> None:
-        await self._http.aclose()
+        if "_far" in vars(self):
+            await self._far.aclose()
         if self._near:
             await self._near.aclose()
 
