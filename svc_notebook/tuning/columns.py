@@ -120,28 +120,30 @@ def read_id(value: Any) -> str:
     return text
 
 
-def read_rating(value: Any) -> float:
-    """Take a number that is not less than nothing."""
-    if isinstance(value, bool | str) or not hasattr(value, "__float__"):
-        raise ValueError(f"a number is wanted, not {value!r}")
-    number = float(value)
-    if not math.isfinite(number) or number < 0:
-        raise ValueError(f"this is 0 or more, not {value!r}")
-    return number
-
-
 def read_number(value: Any) -> float:
     """Take any finite number."""
     if isinstance(value, bool | str) or not hasattr(value, "__float__"):
         raise ValueError(f"a number is wanted, not {value!r}")
-    if not math.isfinite(float(value)):
-        raise ValueError(f"a finite number is wanted, not {value!r}")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"a finite number is wanted, not {value!r}"[:80])
+    return number
+
+
+def read_rating(value: Any) -> float:
+    """Take a number that is not less than nothing."""
+    number = read_number(value)
+    if number < 0:
+        raise ValueError(f"this is 0 or more, not {value!r}")
+    return number
 
 
 def read_whole(value: Any) -> int:
     """Take a whole number, whatever type it came as."""
-    if read_number(value) != int(value):
+    if read_number(value) != int(value) or abs(int(value)) >= 2**63:
         raise ValueError(f"a whole number is wanted, not {value!r}")
     return int(value)
 

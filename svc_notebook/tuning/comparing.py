@@ -15,7 +15,14 @@ from pandas import DataFrame
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.lists import known_gains
 from svc_notebook.tuning.moving import find_moves, find_overlaps
-from svc_notebook.tuning.resampling import RESAMPLES, check_seed, holm, interval, sign_flip
+from svc_notebook.tuning.resampling import (
+    RESAMPLES,
+    check_resamples,
+    check_seed,
+    holm,
+    interval,
+    sign_flip,
+)
 from svc_notebook.tuning.scores import METRICS, Unjudged, evaluate
 from svc_notebook.tuning.tables import (
     QUESTION,
@@ -155,6 +162,7 @@ def compare(
     Options as for `evaluate`; `seed` makes intervals and tests come out the same again.
     """
     check_seed(seed)
+    check_resamples(resamples)
     base = check_runs(a)
     if base["run"].nunique() != 1:
         raise BadInput(f"`a` is one run, not {base['run'].nunique()}")

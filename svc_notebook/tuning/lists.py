@@ -87,6 +87,8 @@ def known_gains(judgments: DataFrame, gains: Mapping[float, float] | None) -> Da
     rated = judgments[judgments["rating"].notna()]
     values = rated["rating"]
     if gains is not None:
+        if not isinstance(gains, Mapping):
+            raise BadInput("`gains` is a dict, such as {100: 3, 10: 2, 1: 1, 0: 0}")
         named = {float(rating): float(gain) for rating, gain in gains.items()}
         unnamed = sorted(set(values.unique()) - named.keys())
         if unnamed:

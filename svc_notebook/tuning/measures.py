@@ -72,7 +72,7 @@ FAMILIES: dict[str, Family] = {
 
 def read_measures(names: str | Iterable[str]) -> list[Measure]:
     """Read metrics' names; raises `BadInput` for one that is none."""
-    given = [names] if isinstance(names, str) else list(names)
+    given = [names] if isinstance(names, str) else list(names or ())
     if not given:
         raise BadInput("name at least one metric, such as ndcg@10")
     found = {measure.name: measure for measure in map(read_measure, given)}

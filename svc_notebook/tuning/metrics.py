@@ -109,7 +109,9 @@ def _where_known(values: Floats, lists: Lists, least: float | None = None) -> Fl
 
 def _discounted(gains: Floats, cutoff: int | None) -> Floats:
     kept = gains[:, :cutoff]
-    return np.asarray((kept / np.log2(np.arange(2, kept.shape[1] + 2))).sum(axis=1))
+    worth = kept / np.log2(np.arange(2, kept.shape[1] + 2))
+    # Added from the first place on, so that places without a gain at the end round nothing.
+    return np.cumsum(worth, axis=1)[:, -1] if kept.shape[1] else np.zeros(len(kept))
 
 
 def _relevant(lists: Lists, cutoff: int | None, options: Options) -> Floats:

@@ -107,6 +107,13 @@ def check_seed(seed: int) -> int:
     return seed
 
 
+def check_resamples(resamples: int) -> int:
+    """Take a number of resamples; raises `BadInput` for none."""
+    if isinstance(resamples, bool) or not isinstance(resamples, int) or resamples < 1:
+        raise BadInput(f"`resamples` is a whole number from 1, not {resamples!r}")
+    return resamples
+
+
 def _weighed(
     values: Sequence[float] | Floats, weights: Sequence[float] | Floats | None
 ) -> tuple[Floats, Floats]:
@@ -117,10 +124,8 @@ def _weighed(
 
 
 def _portions(resamples: int, width: int) -> Iterator[int]:
-    if resamples < 1:
-        raise BadInput(f"`resamples` is 1 or more, not {resamples}")
     step = max(1, _ROOM // max(1, width))
-    for start in range(0, resamples, step):
+    for start in range(0, check_resamples(resamples), step):
         yield min(step, resamples - start)
 
 

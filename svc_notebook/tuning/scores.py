@@ -60,8 +60,10 @@ def evaluate(
     stays that of what is judged. `queries` brings `weight`, `stratum` and `split` along.
     """
     measures = read_measures(metrics)
-    if unjudged not in TREATMENTS:
+    if unjudged not in [*TREATMENTS]:
         raise BadInput(f"`unjudged` is {', '.join(TREATMENTS)}, not {unjudged!r}")
+    if isinstance(relevant, bool | str) or not relevant > 0:
+        raise BadInput(f"`relevant` is a rating of more than 0, not {relevant!r}")
     found, given = check_runs(runs), check_judgments(judgments)
     known = known_gains(given, gains)
     for measure in measures:

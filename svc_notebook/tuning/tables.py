@@ -108,7 +108,10 @@ def _check(given: Table, columns: Mapping[str, Column], what: str) -> DataFrame:
         if column.required and name not in frame:
             advice = did_you_mean(name, map(str, frame))
             raise BadInput(f"{what} need a column `{name}`{advice}")
-    known = {name: read_column(frame, name, column) for name, column in columns.items()}
+    try:
+        known = {name: read_column(frame, name, column) for name, column in columns.items()}
+    except UnicodeEncodeError as error:
+        raise BadInput(f"{what} hold a text that is not Unicode: {error}") from None
     own = [name for name in frame if name not in columns]
     return pd.concat([DataFrame(known, index=frame.index), frame[own]], axis=1)
 
@@ -126,7 +129,10 @@ def _take(given: Table, columns: Mapping[str, Column], what: str) -> DataFrame:
         raise BadInput(f"{what} are a DataFrame, a list of rows as dicts, or a file's path")
     if not rows:
         return DataFrame({name: Series(dtype=columns[name].dtype) for name in columns})
-    return DataFrame.from_records([{str(k): v for k, v in row.items()} for row in rows])
+    try:
+        return DataFrame.from_records([{str(k): v for k, v in row.items()} for row in rows])
+    except UnicodeEncodeError as error:
+        raise BadInput(f"{what} hold a text that is not Unicode: {error}") from None
 
 
 def _refuse_first(frame: DataFrame, bad: Any, column: str, words: str) -> None:

@@ -352,7 +352,7 @@ ROW: dict[str, Any] = {"query": "q", "objectID": "a", "rating": 1.0}
         ([{**ROW, "objectID": 1.0}], "row 0, `objectID`"),
         ([{**ROW, "objectID": ""}], "empty"),
         ([{**ROW, "rating": -1}], "0 or more"),
-        ([{**ROW, "rating": math.inf}], "0 or more"),
+        ([{**ROW, "rating": math.inf}], "a finite number"),
         ([{**ROW, "rating": True}], "a number is wanted"),
         ([{**ROW, "rating": "3"}], "a number is wanted"),
         ([ROW, {**ROW, "unrateable": True, "objectID": "b"}], "row 1 is unrateable and has a rat"),

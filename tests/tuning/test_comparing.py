@@ -145,6 +145,11 @@ def test_what_cannot_be_compared_is_refused(a: Any, b: Any, words: str) -> None:
         compare(a, b, JUDGED)
 
 
+def test_no_resamples_are_refused() -> None:
+    with pytest.raises(BadInput, match="`resamples`"):
+        compare(BEFORE, AFTER, JUDGED, resamples=0)
+
+
 @given(st.lists(st.tuples(rankings, rankings), min_size=1, max_size=30))
 @settings(max_examples=8, deadline=None)
 def test_overlap_is_the_formula_of_its_authors(pairs: list[tuple[list[str], list[str]]]) -> None:

@@ -84,6 +84,13 @@ def test_where_nothing_differs_that_is_said() -> None:
     )
 
 
+def test_too_few_queries_have_no_interval_and_no_density() -> None:
+    comparison = compare(run_of(lamp=["x", "a"]), run_of(lamp=["a"]), judgments_of(lamp={"a": 1}))
+
+    assert "too few queries" in texts(plots.plot_density(comparison))
+    assert "nan" not in texts(plots.plot_deltas(comparison))
+
+
 def test_the_density_tells_mean_interval_and_p_of_each_run() -> None:
     comparison = many(20)
 

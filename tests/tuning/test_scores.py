@@ -207,3 +207,18 @@ def test_scores_are_what_a_summary_takes() -> None:
         summary(JUDGED)
     with pytest.raises(BadInput, match="no column `strata`"):
         summary(evaluate(run_of(lamp=["a"]), JUDGED), by="strata")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"gains": [1]}, "`gains` is a dict"),
+        ({"metrics": None}, "at least one metric"),
+        ({"unjudged": ["zero"]}, "`unjudged` is zero"),
+        ({"relevant": 0}, "more than 0"),
+        ({"relevant": "1"}, "more than 0"),
+    ],
+)
+def test_options_of_another_kind_are_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        evaluate(run_of(lamp=["a"]), JUDGED, **options)

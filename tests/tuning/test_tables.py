@@ -161,6 +161,9 @@ def test_ranks_follow_scores_and_else_the_order_given() -> None:
         (check_queries, [{"query": "a", "params": [1]}], "an object is wanted"),
         (check_queries, 3, "queries are a DataFrame"),
         (check_judgments, [{**HIT, "rating": "good"}], "a number is wanted"),
+        (check_judgments, [{**HIT, "rating": 10**400}], "finite"),
+        (check_judgments, [{**HIT, "query": "\ud800"}], "not Unicode"),
+        (check_runs, [{**HIT, "nbHits": 2**70}], "a whole number"),
         (check_judgments, {"Query": ["a"]}, "judgments are a DataFrame"),
     ],
 )  # fmt: skip

@@ -10,6 +10,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
 from svc_notebook.tuning.plots.wording import pick, plain_title, short, signed
 from svc_notebook.tuning.resampling import bootstrap_means
+from svc_notebook.tuning.verdicts import p_value, span
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,9 +55,9 @@ def plot_deltas(
 
 
 def _title(row: Any) -> str:
+    mean = f"{signed(row['delta'], 3)} {span(row['low'], row['high'])}"
     return (
-        f"{row['metric']}, {short(str(row['run']), 32)}: mean {signed(row['delta'], 3)} "
-        f"[{signed(row['low'], 3)}, {signed(row['high'], 3)}];  "
+        f"{row['metric']}, {short(str(row['run']), 32)}: mean {mean};  "
         f"{row['wins']} won, {row['ties']} tied, {row['losses']} lost"
     )
 
@@ -120,6 +121,9 @@ def plot_density(comparison: Comparison, metric: str | None = None, *, axes: Any
     clean(axis, f"mean difference of {metric} to {short(comparison.base, 40)}, resampled")
     plain_title(axis)
     scores = comparison.scores[comparison.scores["metric"] == metric].dropna(subset="delta")
+    if scores.groupby("run").size().max() < 2 or scores.empty:
+        say_empty(axis, "there are too few queries to resample")
+        return axis
     tested = comparison.test().set_index(["run", "metric"])
     for place, name in enumerate(names):
         part = scores[scores["run"] == name]
@@ -151,10 +155,8 @@ def _draw_ridge(axis: Axes, base: float, means: Any, row: Any, name: str) -> Non
     axis.fill_between(centres[inside], base, base + heights[inside], color=own.pale, lw=0)
     axis.plot([row["delta"]] * 2, [base, base + 0.62], color=own.hue, lw=1.8)
     axis.axhline(base, color=own.palest, lw=0.8)
-    words = (
-        f"{signed(row['delta'], 3)}  [{signed(row['low'], 3)}, {signed(row['high'], 3)}]"
-        f"   p {'< 0.001' if row['p_holm'] < 0.001 else format(row['p_holm'], '.3f')}"
-    )
+    between = span(row["low"], row["high"])
+    words = f"{signed(row['delta'], 3)}  {between}   p {p_value(row['p_holm'])}"
     axis.text(
         row["delta"], base + 0.66, words, ha="center", va="bottom", fontsize=8.5, color=own.ink
     )
