@@ -141,8 +141,10 @@ class Endpoint:
                 continue
             held[place][name] = self._checked(name, value)
         members = held["member"] | next(iter(held["spread"].values()), {})
-        parts = {name: quote(str(part), safe="") for name, part in held["path"].items()}
-        headers = {self.headings[name]: quote(value) for name, value in held["header"].items()}
+        parts = {name: _quoted(name, str(part), "") for name, part in held["path"].items()}
+        headers = {
+            self.headings[name]: _quoted(name, value, "/") for name, value in held["header"].items()
+        }
         query = held["query"]
         if self.verb == "GET":
             query, members = query | members, {}
@@ -376,3 +378,11 @@ def spelled_out(signature: inspect.Signature, row: Endpoint) -> inspect.Signatur
             if key not in taken and key.isidentifier()
         ]
     return signature.replace(parameters=spelled)
+
+
+def _quoted(name: str, text: str, safe: str) -> str:
+    """Percent-encode a text; raises `BadInput` for one that has no UTF-8."""
+    try:
+        return quote(text, safe=safe)
+    except UnicodeEncodeError:
+        raise BadInput(f"`{name}` is text with half a character (a lone surrogate)") from None

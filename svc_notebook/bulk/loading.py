@@ -148,6 +148,8 @@ async def _load_parts(*args: Any, **options: Any) -> LoadResult:
 def _check_index(index: object) -> None:
     if not isinstance(index, str) or not index:
         raise BadInput(f"an index is named by text, not {index!r}: load(source, 'films')")
+    if any("\ud800" <= letter <= "\udfff" for letter in index):
+        raise BadInput("the name of the index has half a character in it (a lone surrogate)")
 
 
 def _stopped(index: str, run: _Run | None) -> Stopped:

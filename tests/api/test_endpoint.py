@@ -110,6 +110,8 @@ def test_an_unknown_argument_is_refused_before_it_is_sent(row: Endpoint) -> None
             "`hitsPerPage` should be a whole number, at most 1000",
         ),
         ("search", {"index": "", "query": "x"}, "`index` is empty"),
+        ("search", {"index": "a\ud83d"}, "`index` is text with half a character"),
+        ("get_object", {"index": "i", "object_id": "\ud83d"}, "`object_id` is text with half"),
         ("search", {"index": "i", "queryType": "all"}, "not one of prefixLast, prefixAll"),
         ("search", {}, "missing a required argument: 'index'"),
         ("set_settings", {"index": "i", "settings": {"ranknig": []}}, "did you mean `ranking`"),

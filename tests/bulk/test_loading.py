@@ -522,3 +522,8 @@ def test_a_replica_is_no_place_for_records_and_its_primary_is_named(
 
 def names(client: Client) -> list[str]:
     return [entry["name"] for entry in client.list_indices()["items"]]
+
+
+def test_an_index_is_not_named_by_half_a_character(client: Client) -> None:
+    with pytest.raises(BadInput, match="half a character"):
+        load(client, FILMS, "films\ud83d", id="id")
