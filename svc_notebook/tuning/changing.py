@@ -10,6 +10,7 @@ import msgspec
 
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, SvcError
+from svc_notebook.session.turn import take_turn
 from svc_notebook.tuning.journal import Change, Journal, new_change
 from svc_notebook.tuning.leftovers import is_scratch
 from svc_notebook.tuning.state import Delta, Objects, Scope, compare, read_part, write_parts
@@ -29,6 +30,18 @@ async def apply(
             parts = {scope: delta.after for scope, delta in kept.change.deltas.items()}
             await write_parts(client, index, parts)
     return kept.change
+
+
+@asynccontextmanager
+async def alone(client: AsyncClient, index: str) -> AsyncIterator[None]:
+    """Let no other process of this user look at an index and change it at the same time."""
+    turn = Journal.of(client, index).path.with_suffix(".turn")
+    try:
+        turn.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise BadInput(f"the folder {turn.parent} cannot be made: {error.strerror}") from None
+    async with take_turn(turn):
+        yield
 
 
 class Kept:

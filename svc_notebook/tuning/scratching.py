@@ -113,10 +113,11 @@ class AsyncScratch:
         """
         base = self._check_open()
         tried = await read_state(self.client, self.name)
-        found = _deltas(await read_state(self.client, self.index), tried)
-        if not force:
-            await self._refuse_if_changed(base)
-        made = await self._put_in_place(found, note or f"promote {self.name}")
+        async with changing.alone(self.client, self.index):
+            now = await read_state(self.client, self.index)
+            if not force:
+                self._refuse_if_changed(base, now)
+            made = await self._put_in_place(_deltas(now, tried), note or f"promote {self.name}")
         await self.drop()
         self.state = "promoted"
         return tell_change(made)
@@ -143,8 +144,8 @@ class AsyncScratch:
     def __repr__(self) -> str:
         return f"<scratch copy {self.name} of {self.index}: {self.state}>"
 
-    async def _refuse_if_changed(self, base: Snapshot) -> None:
-        changed = _deltas(base.state, await read_state(self.client, self.index))
+    def _refuse_if_changed(self, base: Snapshot, now: State) -> None:
+        changed = _deltas(base.state, now)
         if not changed:
             return
         names = [f"{scope} `{name}`" for scope, delta in changed.items() for name in delta.before]

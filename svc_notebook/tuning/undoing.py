@@ -68,16 +68,17 @@ async def undo(
     change = journal.find(change_id) if change_id else find_newest(journal.read(), index)
     if change.state == "failed":
         raise BadInput(f"the change {change.change_id} failed, so that there is nothing to undo")
-    conflicts = [
-        conflict
-        for scope in change.deltas
-        for conflict in await _find_conflicts(own, change, scope)
-    ]
-    if conflicts and not force:
-        raise BadInput(_refusal(change, conflicts))
-    wanted = {scope: delta.before for scope, delta in change.deltas.items()}
-    told = note or f"undo {change.change_id}" + (f": {change.note}" if change.note else "")
-    made = await changing.apply(own, index, wanted, note=told, parent=change.change_id)
+    async with changing.alone(own, index):
+        conflicts = [
+            conflict
+            for scope in change.deltas
+            for conflict in await _find_conflicts(own, change, scope)
+        ]
+        if conflicts and not force:
+            raise BadInput(_refusal(change, conflicts))
+        wanted = {scope: delta.before for scope, delta in change.deltas.items()}
+        told = note or f"undo {change.change_id}" + (f": {change.note}" if change.note else "")
+        made = await changing.apply(own, index, wanted, note=told, parent=change.change_id)
     return tell_change(made)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook import tuning
-from svc_notebook.client import Client
+from svc_notebook.client import Client, portal
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from tests.conftest import ROOT, Running
 from tests.tuning.shop import changes_of, client, connect, hits, shop
@@ -102,6 +102,21 @@ def test_promoting_what_was_changed_meanwhile_is_refused(shop: str, client: Clie
 
     assert set(made["name"]) == {"distinct", "hitsPerPage"}
     assert client.get_settings(shop)["hitsPerPage"] == 7
+
+
+def test_of_two_promotions_at_once_one_is_refused(shop: str) -> None:
+    async def promote_both() -> list[Any]:
+        both = [tuning.aio.scratch(shop), tuning.aio.scratch(shop)]
+        async with both[0] as one, both[1] as other:
+            await svc.aio.set_settings(one.name, hitsPerPage=7)
+            await svc.aio.set_settings(other.name, distinct=1)
+            work = (one.promote(), other.promote())
+            return list(await asyncio.gather(*work, return_exceptions=True))
+
+    ended = portal.run(promote_both())
+
+    assert sum(isinstance(each, BadInput) for each in ended) == 1
+    assert len(changes_of(shop)) == 1
 
 
 def test_promoting_what_was_not_changed_changes_nothing(shop: str, client: Client) -> None:
