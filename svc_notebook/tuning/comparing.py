@@ -118,11 +118,11 @@ class Comparison:
         drawn: Axes = plot_deltas(self, metric, run=run, axes=axes)
         return drawn
 
-    def report(self, path: str | os.PathLike[str]) -> Any:
-        """Write this comparison to one HTML file that needs nothing else."""
+    def report(self, path: str | os.PathLike[str], **options: Any) -> Any:
+        """Write this comparison to one HTML file that needs nothing else; see `tuning.report`."""
         from svc_notebook.tuning import report
 
-        return report(self, path=path)
+        return report(self, path=path, **options)
 
     @cached_property
     def _tested(self) -> DataFrame:

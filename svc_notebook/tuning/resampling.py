@@ -34,11 +34,15 @@ def bootstrap_means(
 ) -> Floats:
     """Draw as many values as there are, with putting back, again and again: the mean of each."""
     own, shares = _weighed(values, weights)
+    even = bool((shares == shares[:1]).all())
     rng = np.random.default_rng(check_seed(seed))
     parts = []
     for count in _portions(resamples, len(own)):
         drawn = rng.integers(0, len(own), size=(count, len(own)), dtype=np.int32)
-        parts.append((own * shares)[drawn].sum(axis=1) / shares[drawn].sum(axis=1))
+        if even:
+            parts.append(own[drawn].mean(axis=1))
+        else:
+            parts.append((own * shares)[drawn].sum(axis=1) / shares[drawn].sum(axis=1))
     return np.concatenate(parts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,14 @@ def test_a_run_against_itself_differs_in_nothing() -> None:
 def test_what_cannot_be_compared_is_refused(a: Any, b: Any, words: str) -> None:
     with pytest.raises(BadInput, match=re.escape(words)):
         compare(a, b, JUDGED)
+
+
+def test_a_comparison_is_written_to_one_file(tmp_path: Path) -> None:
+    written = compare(BEFORE, AFTER, JUDGED).report(tmp_path / "report.html", title="Lamps & <b>")
+
+    page = Path(written).read_text(encoding="utf-8")
+    assert "Lamps &amp; &lt;b&gt;" in page
+    assert "ndcg@10" in page
 
 
 def test_no_resamples_are_refused() -> None:
