@@ -17,7 +17,9 @@ export class Query {
     this.length = nodes.length;
     hide(this, "$");
     hide(this, "prevObject");
-    Object.assign(this, nodes);
+    /** @type {any} */
+    const list = this;
+    for (let at = 0; at < nodes.length; at++) list[at] = nodes[at];
   }
 
   [Symbol.iterator]() { return Array.prototype[Symbol.iterator].call(this); }
