@@ -35,6 +35,8 @@ MOST_HOPS = 5
 REDIRECTS = (301, 302, 303, 307, 308)
 # Worth another try: the server is busy or broken for the moment.
 PASSING = (408, 425, 429, 500, 502, 503, 504)
+# The server as a whole, not this page alone.
+BUSY = (429, 503)
 LONGEST_WAIT = 30.0
 # What a page elsewhere, to which a link or a redirect leads, is not to learn.
 _SECRET = ("authorization", "cookie")
@@ -110,7 +112,11 @@ class Fetcher:
                 continue
             if last or answer.status not in PASSING:
                 return answer
-            self.pace.rest(host, _retry_after(answer) or self._wait(attempt))
+            wait = _retry_after(answer)
+            if wait is not None or answer.status in BUSY:
+                self.pace.rest(host, wait or self._wait(attempt))
+            else:  # one broken page is no reason to leave the others alone
+                await asyncio.sleep(self._wait(attempt))
         raise AssertionError("the last attempt returns or raises")
 
     async def follow(self, url: str, *, limit: int = PAGE_BYTES) -> Answer:

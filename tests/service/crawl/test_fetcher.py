@@ -83,6 +83,19 @@ def test_a_refusal_is_not_asked_again(site: Site) -> None:
     assert len(site.asked) == 1
 
 
+async def comes_to_rest(fetcher: Fetcher, site: Site, looks: int) -> bool:
+    """Ask for a page, and look so often whether its host is left alone."""
+    asking = asyncio.create_task(fetcher.fetch(f"{site.url}/"))
+    try:
+        for _ in range(looks):
+            await asyncio.sleep(0.01)
+            if fetcher.pace.is_slow(site.url.removeprefix("http://")):
+                return True
+        return False
+    finally:
+        asking.cancel()
+
+
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_a_host_is_left_alone_for_as_long_as_it_asks(site: Site, form: str) -> None:
     soon = datetime.now(UTC) + timedelta(seconds=9)
@@ -90,13 +103,23 @@ def test_a_host_is_left_alone_for_as_long_as_it_asks(site: Site, form: str) -> N
     site.answer("/", failing(Reply(status=429, headers={"Retry-After": wait})))
 
     async def work(fetcher: Fetcher) -> bool:
-        asking = asyncio.create_task(fetcher.fetch(f"{site.url}/"))
-        await asyncio.wait([asking], timeout=0.5)
-        asking.cancel()
-        return fetcher.pace.is_slow(site.url.removeprefix("http://"))
+        return await comes_to_rest(fetcher, site, 1000)
 
     assert run(site.config(), work)
     assert len(site.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "rests"), [(500, False), (502, False), (429, True), (503, True)]
+)
+def test_a_broken_page_does_not_hold_up_its_host(site: Site, status: int, rests: bool) -> None:
+    site.page("/", status=status)
+
+    async def work(fetcher: Fetcher) -> bool:
+        fetcher._backoff = 60
+        return await comes_to_rest(fetcher, site, 1000 if rests else 30)
+
+    assert run(site.config(), work) is rests
 
 
 def test_a_slow_page_is_given_up(site: Site) -> None:
