@@ -174,7 +174,9 @@ def _config(given: Config) -> dict[str, Any]:
 
 
 def _written(name: str, value: Any) -> Any:
-    """Write a member as the API has it: the text of a function is marked as one."""
+    """Write a member as the API has it: a function's text is marked, `add_key`'s answer a key."""
+    if name == "apiKey" and isinstance(value, Mapping) and "key" in value:
+        return value["key"]
     if name in FUNCTIONS and isinstance(value, str):
         return {"__type": "function", "source": value}
     if name == "actions" and isinstance(value, list):

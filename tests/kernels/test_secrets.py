@@ -42,6 +42,14 @@ display(narrow, svc.explain_key(narrow), f"{narrow} {made}")
 gone = svc.delete_key(made)
 display(gone, svc.restore_key(gone))
 """
+CRAWLERS = """
+writer = svc.add_key(acl=["addObject", "deleteObject", "deleteIndex", "settings", "editSettings"])
+action = {"indexName": "d", "pathsToMatch": ["https://d.test/**"], "recordExtractor": "() => []"}
+crawler = svc.create_crawler("docs", {"rateLimit": 1, "apiKey": writer, "actions": [action]})
+held = svc.get_crawler("docs")
+display(crawler, held, svc.read_crawlers(), svc.read_logs(), f"{held}")
+display(svc.configure_crawler("docs", held["config"], whole=True))
+"""
 EDITOR = """
 films = pd.DataFrame({"objectID": ["1", "2"], "title": ["Alien", "Heat"], "year": [1979, 1995]})
 result = films.svc.push("films")
@@ -87,7 +95,8 @@ FAILING = (
     "svc.clear_index('films', client=svc.connect('reader', api_key=narrow))",
     "svc.delete_key(made, client=svc.connect('reader'))",
     "svc.get_key(narrow, client=client)",
-    "svc.read_crawlers(client=client)",
+    "svc.create_crawler('wrong', {'apiKey': made, 'actions': []}, client=client)",
+    "svc.configure_crawler('docs', {'apiKey': made, 'rateLimit': 0}, client=client)",
     "pickle.dumps(made)",
     "open('svc.toml', 'w').write('[profiles.broken')\nsvc.profiles()",
     "os.remove('svc.toml')\nsvc.connect('shop', vendor='not a token')",
@@ -160,7 +169,7 @@ def session(service: Running, home: Path) -> Session:
     (home / "work").mkdir()
     with running_kernel(environment(home)) as kernel:
         kernel.good(f"%cd -q {home / 'work'}")
-        for cell in (OPENING, KEYS, EDITOR, LOOKING, PICKLING):
+        for cell in (OPENING, KEYS, CRAWLERS, EDITOR, LOOKING, PICKLING):
             kernel.good(cell)
         kernel.good("%xmode Verbose")  # shows the values of every frame
         for cell in FAILING:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
+from svc_notebook.client import Secret
 from tests.client.stub import Stub, answer
 from tests.verbs.conftest import Typed, sent, type_line
 
@@ -191,6 +192,15 @@ def test_a_function_may_be_a_plain_text(stub: Stub, typed: Typed) -> None:
         "actions": [{"indexName": "a", "recordExtractor": marked}, {"recordExtractor": marked}],
         "linkExtractor": marked,
     }
+
+
+def test_the_answer_of_a_new_key_stands_for_it(stub: Stub, typed: Typed) -> None:
+    stub.acts[:] = [answer({"id": C1})]
+    made = {"key": Secret("k" * 32), "createdAt": "2026-01-01"}
+
+    typed("crawlers create docs --from held", held={"apiKey": made})
+
+    assert sent(stub)[0][2]["config"] == {"apiKey": "k" * 32}
 
 
 def test_keys_and_logins_of_a_configuration_do_not_show(stub: Stub, typed: Typed) -> None:
