@@ -185,8 +185,8 @@ def test_the_console_goes_into_the_logs(extractors: Extractors, page: Document) 
 
     assert extraction.logs == [
         'one 2 {"three":[3]} null undefined',
-        '1 found: <h1 id="top">All lamps</h1> "<h1>" "https://shop.test/lamps/desk?page=2#top"',
-        'TypeError: bad (line 4, column 21) [function ] "4n"',
+        '1 found: <h1 id="top">All lamps</h1> <h1> https://shop.test/lamps/desk?page=2#top',
+        "TypeError: bad (line 4, column 21) [function ] 4",
     ]
     assert extraction.error == "Error: after (line 5, column 13)"
 

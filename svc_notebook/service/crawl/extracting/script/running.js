@@ -123,12 +123,17 @@ function shown(value) {
   if (value instanceof Error) return tell(value);
   if (value instanceof Query) return `${value.length} found: ${value.toString()}`;
   if (typeof value === "function") return `[function ${value.name}]`;
+  if (typeof value !== "object" || value instanceof Url) return String(value);
+  if (value instanceof Node) return `<${/** @type {any} */ (value).name ?? value.type}>`;
   try {
-    return JSON.stringify(value, (_, inner) => (inner instanceof Node ? `<${/** @type {any} */ (inner).name ?? inner.type}>` : typeof inner === "bigint" ? `${inner}n` : inner)) ?? String(value);
+    return JSON.stringify(value, (_, inner) => (needsShowing(inner) ? shown(inner) : inner)) ?? String(value);
   } catch {
     return String(value);
   }
 }
+
+/** @param {any} value */
+const needsShowing = (value) => value instanceof Node || value instanceof Query || typeof value === "bigint";
 
 /** @param {...any} values */
 function log(...values) {

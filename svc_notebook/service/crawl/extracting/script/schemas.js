@@ -5,7 +5,13 @@ import { readable, saidBy } from "./texts.js";
 /** @typedef {{ $: any, url: any, fileType?: string, contentLength?: number }} PageOf */
 
 const PRODUCTS = ["Product", "ProductGroup", "IndividualProduct", "ProductModel", "SomeProducts"];
-const ARTICLES = ["Article", "AdvertiserContentArticle", "AnalysisNewsArticle", "APIReference", "AskPublicNewsArticle", "BackgroundNewsArticle", "BlogPosting", "DiscussionForumPosting", "LiveBlogPosting", "NewsArticle", "OpinionNewsArticle", "Report", "ReportageNewsArticle", "ReviewNewsArticle", "SatiricalArticle", "ScholarlyArticle", "SocialMediaPosting", "TechArticle"];
+const ARTICLES = (
+  "Article AdvertiserContentArticle AnalysisNewsArticle APIReference"
+  + " AskPublicNewsArticle BackgroundNewsArticle BlogPosting DiscussionForumPosting"
+  + " LiveBlogPosting NewsArticle OpinionNewsArticle Report ReportageNewsArticle"
+  + " ReviewNewsArticle SatiricalArticle ScholarlyArticle SocialMediaPosting"
+  + " TechArticle"
+).split(" ");
 
 /** One record of any page. @param {PageOf} page @param {Record<string, any>} recordProps */
 export function pageRecord({ $, url, fileType, contentLength }, recordProps = {}) {
@@ -58,7 +64,7 @@ export function articleRecord({ $, url }) {
     keywords: listed(said.keywords ?? meta($, "keywords")),
     tags: $('meta[property="article:tag"]').toArray().map(saidBy).filter(Boolean),
     image: meta($, "og:image", "twitter:image") || imageOf(said.image),
-    authors: [said.author ?? meta($, "author", "article:author") ?? []].flat().map((author) => textual(author?.name ?? author)).filter(Boolean),
+    authors: [said.author ?? meta($, "author", "article:author") ?? []].flat().map(textual).filter(Boolean),
     datePublished: textual(said.datePublished) || meta($, "article:published_time"),
     dateModified: textual(said.dateModified) || meta($, "article:modified_time"),
     category: textual(said.articleSection ?? said.category) || meta($, "article:section"),
@@ -120,10 +126,12 @@ function things(data) {
   return [data, ...things(data["@graph"] ?? null), ...things(data.mainEntity ?? null)];
 }
 
-/** @param {any} value */
-const textual = (value) => (value === undefined || value === null ? undefined
-  : typeof value === "object" ? [value].flat()[0]?.name ?? [value].flat()[0]?.["@value"] ?? (Array.isArray(value) ? String(value[0]) : undefined)
-    : String(value).trim());
+/** A text, or what a thing of JSON-LD is called. @param {any} value @returns {string | undefined} */
+function textual(value) {
+  const one = [value].flat()[0];
+  if (one === undefined || one === null) return undefined;
+  return typeof one === "object" ? one.name ?? one["@value"] : String(one).trim();
+}
 
 /** @param {any} image @returns {string | undefined} */
 function imageOf(image) {
@@ -132,7 +140,7 @@ function imageOf(image) {
 }
 
 /** @param {any} words @returns {string[]} */
-const listed = (words) => [words ?? []].flat().flatMap((word) => String(word).split(",")).map((word) => word.trim()).filter(Boolean);
+const listed = (words) => [words ?? []].flat().join().split(",").map((word) => word.trim()).filter(Boolean);
 
 /** Leave out what nothing was found for. @param {Record<string, any>} record */
 const present = (record) => Object.fromEntries(Object.entries(record).filter(([, value]) => (
