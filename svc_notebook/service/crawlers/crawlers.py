@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -47,6 +48,7 @@ class Crawlers:
         self._parts = parts
         self._crew = Crew(parts)
         self._trials = threading.BoundedSemaphore(TRIALS)
+        self._turns: dict[int, threading.Lock] = {}
 
     def start(self) -> None:
         """Go on with the crawls that were under way."""
@@ -89,19 +91,19 @@ class Crawlers:
 
     def update(self, id: str, name: str | None, config: Config | None) -> str:
         """Give a crawler another name or configuration; returns the task's id."""
-        crawler = self.find(id)
         if name is None and config is None:
             raise BadInput("give a `name` or a `config`")
         changes = {} if name is None else {"name": check_name(name), "updated": stamp_now()}
-        return self._change(crawler, "update", changes, config and self._own(config))
+        with self._turn(id) as crawler:
+            return self._change(crawler, "update", changes, config and self._own(config))
 
     def configure(self, id: str, changes: Config) -> str:
         """Change top-level members of a configuration; returns the task's id."""
         need_crawl()
         from svc_notebook.service.crawl.configuration import merge
 
-        crawler = self.find(id)
-        return self._change(crawler, "update", {}, merge(self.config(crawler), changes))
+        with self._turn(id) as crawler:
+            return self._change(crawler, "update", {}, merge(self.config(crawler), changes))
 
     def run(self, id: str) -> str:
         """Let a crawler go on, or wait for its schedule; returns the task's id."""
@@ -123,27 +125,28 @@ class Crawlers:
 
     def crawl(self, id: str, urls: Sequence[str], save: bool | None) -> str:
         """Visit URLs now; returns the task's id."""
-        crawler = self.find(id)
+        self.find(id)
         need_crawl()
-        from svc_notebook.service.crawl.addresses import normalize
-
-        for number, url in enumerate(urls):
-            check_url(url, f"urls[{number}]")
         if not urls:
             raise BadInput("`urls` is empty: name those that are to be crawled")
+        named = [read_url(url, f"urls[{number}]") for number, url in enumerate(urls)]
+        with self._turn(id) as crawler:
+            task = self._name_urls(crawler, list(dict.fromkeys(named)), save)
+        self._crew.call()
+        return task
+
+    def _name_urls(self, crawler: Crawler, urls: Sequence[str], save: bool | None) -> str:
+        """Queue URLs, and keep those that later crawls shall visit; returns the task's id."""
         config, now = self.config(crawler), self._parts.clock()
         if fault := find_fault(self._parts, config):
             raise BadInput(fault)
         if count_recent(self._parts.store, crawler, "urls", now - DAY) >= CALLS:
             raise Refused(f"{CALLS} calls a day are the most; crawl the rest later", status=429)
-        named = list(dict.fromkeys(normalize(url) or url for url in urls))
-        kept = self._with_urls(crawler, config, named, save)
+        kept = self._with_urls(crawler, config, urls, save)
         with self._parts.store.writing() as connection:
             if kept:
                 add_version(connection, crawler.number, kept)
-            task = insert_task(connection, crawler, "urls", now, named)
-        self._crew.call()
-        return task
+            return insert_task(connection, crawler, "urls", now, urls)
 
     def is_pending(self, id: str, task: str) -> bool:
         """Whether a task is still to do, or what came of it not to be seen yet."""
@@ -182,13 +185,13 @@ class Crawlers:
         need_crawl()
         from svc_notebook.service.crawl.configuration import merge
 
-        check_url(url, "url")
+        named = read_url(url, "url")
         config = merge(self.config(crawler), changes or {})
         check_config(self._parts, config)
         if not self._trials.acquire(blocking=False):
             raise TooMany(f"{TRIALS} URLs are being tried already; try again")
         try:
-            return self._crew.run(try_url(self._parts, config, url))
+            return self._crew.run(try_url(self._parts, config, named))
         finally:
             self._trials.release()
 
@@ -197,6 +200,12 @@ class Crawlers:
         configs = [self.config(crawler) for crawler in self.all()]
         urls = (url for one in configs for name in BEGINNINGS for url in one.get(name) or ())
         return sorted({host for url in urls if (host := urlsplit(url).hostname)})
+
+    @contextmanager
+    def _turn(self, id: str) -> Iterator[Crawler]:
+        """Let one at a time change a crawler's configuration, by what it is until then."""
+        with self._turns.setdefault(self.find(id).number, threading.Lock()):
+            yield self.find(id)
 
     def _own(self, config: Config) -> Config:
         """A configuration of this application, unless it says another."""
@@ -260,17 +269,14 @@ class Crawlers:
 
 # Where a configuration names URLs to begin at.
 BEGINNINGS = ("startUrls", "sitemaps", "extraUrls")
-LONGEST = 2048
 
 
-def check_url(url: str, at: str) -> None:
-    """Raise `BadInput` for what is no address of a page."""
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        usable = False
-    if not usable:
-        raise BadInput(f"`{at}`: {url[:80]!r} is no address; give one that begins with https://")
+def read_url(url: str, at: str) -> str:
+    """Spell a page's address as a crawl does; raises `BadInput` for what is none."""
+    from svc_notebook.service.crawl.addresses import LONGEST, normalize
+
     if len(url) > LONGEST:
         raise BadInput(f"`{at}` is longer than {LONGEST} characters")
+    if (spelled := normalize(url)) is None:
+        raise BadInput(f"`{at}`: {url[:80]!r} is no address; give one that begins with https://")
+    return spelled

@@ -64,8 +64,6 @@ def _records(yielded: Yielded) -> dict[str, Any]:
 def _lines(outcome: Outcome) -> Iterable[str]:
     yield f"Processing url '{outcome.url}'"
     yield from outcome.logs
-    for one in outcome.yielded:
-        yield from one.logs
 
 
 def _plain(external: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,26 @@ def test_a_crawler_gets_another_name_and_configuration(desk: Desk) -> None:
     assert "maxDepth" not in state["config"]
     assert state["config"]["startUrls"] == CONFIG["startUrls"]
     assert not desk.pending(crawler, first)
+
+
+def test_changes_at_the_same_time_all_count(desk: Desk) -> None:
+    crawler = desk.make(CONFIG)
+    changes: dict[str, Any] = {
+        "maxDepth": 7,
+        "maxUrls": 9,
+        "rateLimit": 3,
+        "saveBackup": True,
+        "indexPrefix": "p",
+    }
+
+    def change(name: str) -> None:
+        desk.ask("PATCH", f"{crawler}/config", {name: changes[name]})
+
+    with ThreadPoolExecutor(len(changes)) as pool:
+        list(pool.map(change, changes))
+
+    config = desk.ask("GET", f"{crawler}?withConfig=true")["config"]
+    assert {name: config.get(name) for name in changes} == changes
 
 
 def test_every_configuration_is_kept(desk: Desk, app: App) -> None:

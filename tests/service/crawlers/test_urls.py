@@ -168,6 +168,26 @@ def test_what_keeps_a_url_from_being_indexed_is_told(
     assert told["error"]["message"]
 
 
+def test_what_an_extractor_logs_is_told_once(desk: Desk, site: Site, crawler: str) -> None:
+    config = configuration(site.url)
+    config["actions"][0]["recordExtractor"]["source"] = "() => { console.log('here'); return []; }"
+
+    told = desk.ask("POST", f"{crawler}/test", {"url": f"{site.url}/p1", "config": config})
+
+    assert told["logs"] == [[f"Processing url '{site.url}/p1'"], ["here"]]
+
+
+def test_a_url_is_tried_in_the_spelling_that_is_crawled(
+    desk: Desk, site: Site, crawler: str
+) -> None:
+    told = desk.ask("POST", f"{crawler}/test", {"url": f"{site.url}/a/../p1#part"})
+
+    [record] = told["records"][0]["records"]
+    desk.do(crawler, "urls/crawl", {"urls": [f"{site.url}/p1"]})
+    browsed = desk.inside.call("POST", "/1/indexes/docs/browse", {}).json()["hits"]
+    assert [hit["objectID"] for hit in browsed] == [record["objectID"]]
+
+
 def test_an_error_of_an_extractor_is_told(desk: Desk, site: Site, crawler: str) -> None:
     config = configuration(site.url)
     config["actions"][0]["recordExtractor"]["source"] = "() => { throw new Error('no title'); }"
