@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
+import math
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +22,10 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.columns import Column
 
 KINDS = (".csv", ".parquet")
+MARKS = (",", ";", "\t")
+"""What stands between cells; a file with `;` has a comma in its numbers."""
+PLAIN = ("float64", "Int64", "bool", "boolean")
+FLAGS = {"true": True, "false": False}
 
 
 def is_table_file(name: str | os.PathLike[str]) -> bool:
@@ -77,11 +84,62 @@ def _read_parquet(path: Path) -> DataFrame:
 
 
 def _read(path: Path, columns: Mapping[str, Column]) -> DataFrame:
-    """Read CSV; an empty cell is a missing value where the column is of no texts."""
-    names = [str(name) for name in pd.read_csv(path, nrows=0)]
+    """Read CSV as spreadsheets save it, too; rows of empty cells alone say nothing."""
+    form = _form_of(path, columns)
+    names = [str(name) for name in pd.read_csv(path, nrows=0, index_col=False, **form)]
     texts = {name: str for name in names if name in columns and columns[name].dtype == "str"}
     others = {name: [""] for name in names if name not in texts}
-    frame = pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=others)
+    frame = _read_all(path, names, dtype=texts, keep_default_na=False, na_values=others, **form)
+    frame = frame[~(frame.isna() | (frame == "")).all(axis=1)].reset_index(drop=True)
     for name in texts.keys() & {"objectID"}:
         frame[name] = frame[name].where(frame[name] != "")
+    for name in others.keys() & columns.keys():
+        if frame[name].dtype.kind not in "biuf" and columns[name].dtype in PLAIN:
+            frame[name] = frame[name].astype(object).map(_plain)
     return frame
+
+
+def _read_all(path: Path, names: list[str], **options: Any) -> DataFrame:
+    """Read CSV; cells beyond the names of the first line are refused, unless they are empty."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            return DataFrame(pd.read_csv(path, index_col=False, **options))
+        except pd.errors.ParserWarning:
+            form = {name: options[name] for name in ("sep", "encoding")}
+            width = pd.read_csv(path, header=None, skiprows=1, nrows=1, **form).shape[1]
+            wide = [*names, *(f"beyond {number}" for number in range(len(names), width))]
+            frame = pd.read_csv(path, header=0, names=wide, index_col=False, **options)
+    beyond = frame[wide[len(names) :]]
+    if not (beyond.isna() | (beyond == "")).all(axis=None):
+        raise ValueError("its rows have more cells than its first line has names")
+    return DataFrame(frame[names])
+
+
+def _form_of(path: Path, columns: Mapping[str, Column]) -> dict[str, Any]:
+    """Tell what stands between cells, and the encoding: a spreadsheet's own are taken, too."""
+    with path.open("rb") as file:
+        encoding = "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
+    with path.open(encoding=encoding or "utf-8-sig", errors="replace") as file:
+        first = file.readline().strip()
+    found = {mark: columns.keys() & {*_cells(first, mark)} for mark in MARKS}
+    mark = max(MARKS, key=lambda mark: len(found[mark]))
+    return {"sep": mark, "decimal": "," if mark == ";" else ".", "encoding": encoding}
+
+
+def _cells(line: str, mark: str) -> list[str]:
+    return [cell.strip('"') for cell in line.split(mark)]
+
+
+def _plain(value: Any) -> Any:
+    """Take one cell of a column in which some are no numbers by what it says itself."""
+    if not isinstance(value, str):
+        return value
+    word = value.strip().lower()
+    if word in FLAGS:
+        return FLAGS[word]
+    try:
+        number = float(word)
+    except ValueError:
+        return value
+    return number if math.isfinite(number) else value

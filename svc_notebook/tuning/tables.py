@@ -27,6 +27,7 @@ QUESTION = ["query", "filters"]
 """What tells a query from others: the same words under other filters are another one."""
 JUDGED = [*QUESTION, "objectID", "rater"]
 ANSWER = ["run", *QUESTION]
+SHOWN = 8  # columns that a refusal names
 
 
 def check_judgments(given: Table) -> DataFrame:
@@ -106,14 +107,19 @@ def _check(given: Table, columns: Mapping[str, Column], what: str) -> DataFrame:
     frame = _take(given, columns, what)
     for name, column in columns.items():
         if column.required and name not in frame:
-            advice = did_you_mean(name, map(str, frame))
-            raise BadInput(f"{what} need a column `{name}`{advice}")
+            raise BadInput(f"{what} need a column `{name}`{_advise(name, [*map(str, frame)])}")
     try:
         known = {name: read_column(frame, name, column) for name, column in columns.items()}
     except UnicodeEncodeError as error:
         raise BadInput(f"{what} hold a text that is not Unicode: {error}") from None
     own = [name for name in frame if name not in columns]
     return pd.concat([DataFrame(known, index=frame.index), frame[own]], axis=1)
+
+
+def _advise(wanted: str, names: list[str]) -> str:
+    near = did_you_mean(wanted, names)
+    there = ", ".join(f"`{name}`" for name in names[:SHOWN])
+    return near or (f"; there are {there}: rename the one that is meant" if there else "")
 
 
 def _take(given: Table, columns: Mapping[str, Column], what: str) -> DataFrame:

@@ -201,3 +201,50 @@ def test_a_large_table_is_checked_by_columns() -> None:
     frame = frame.astype({"query": "str", "objectID": "str"})
 
     assert len(check_judgments(frame)) == count
+
+
+SHEETS = {
+    "semicolons": "\ufeffquery;objectID;rating\r\nlamp;007;2,5\r\n;;\r\nlamp;8;1\r\n".encode(),
+    "tabs": "query\tobjectID\trating\nlamp\t007\t2.5\nlamp\t8\t1\n".encode("utf-16"),
+    "quotes": b'"query","objectID","rating"\n"lamp","007",2.5\n,,\n"lamp","8",1\n',
+    "an empty last cell": b"query,objectID,rating\nlamp,007,2.5,\nlamp,8,1,\n",
+}
+
+
+@pytest.mark.parametrize("content", SHEETS.values(), ids=SHEETS)
+def test_what_a_spreadsheet_saves_is_read(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "judged.csv").write_bytes(content)
+
+    frame = check_judgments(tmp_path / "judged.csv")
+
+    assert frame[["query", "objectID", "rating"]].to_numpy().tolist() == [
+        ["lamp", "007", 2.5], ["lamp", "8", 1.0],
+    ]  # fmt: skip
+
+
+def test_rows_with_more_cells_than_names_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "judged.csv").write_text("query,objectID,rating\nlamp,big,1,3\nlamp,big,2,3\n")
+
+    with pytest.raises(BadInput, match="more cells than its first line"):
+        check_judgments(tmp_path / "judged.csv")
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "row"),
+    [("rating", ["3", "1.5", "-1"], 2), ("rating", ["3", "", "good"], 2),
+     ("rating", ["3", "nan", "1"], 1), ("rating", ["inf", "1", "1"], 0),
+     ("unrateable", ["true", "FALSE", "x"], 2)],
+)  # fmt: skip
+def test_the_row_that_is_wrong_in_a_file_is_named(
+    column: str, cells: list[str], row: int, tmp_path: Path
+) -> None:
+    lines = [f"lamp,{number},{cell}" for number, cell in enumerate(cells)]
+    (tmp_path / "judged.csv").write_text("\n".join([f"query,objectID,{column}", *lines]))
+
+    with pytest.raises(BadRecord, match=f"row {row}, `{column}`"):
+        check_judgments(tmp_path / "judged.csv")
+
+
+def test_columns_of_other_names_are_told() -> None:
+    with pytest.raises(BadInput, match="column `query`; there are `a`, `b`: rename"):
+        check_judgments([{"a": 1, "b": 2}])
