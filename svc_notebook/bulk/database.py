@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from svc_notebook.bulk.sql import text
+from svc_notebook.client.heartbeat import beating
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ class Database:
         """Run blocking work in a thread; cancelled, it stops the query and sees the thread end."""
         running = asyncio.ensure_future(asyncio.to_thread(work, *args))
         try:
-            return await asyncio.shield(running)
+            with beating():
+                return await asyncio.shield(running)
         except asyncio.CancelledError:
             self.interrupt()
             await asyncio.wait([running], timeout=PATIENCE)
