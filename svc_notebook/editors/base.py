@@ -174,9 +174,7 @@ class Editor(anywidget.AnyWidget):
     # The rest.
 
     async def _begin(self, value: Any) -> None:
-        lack, saved = await asyncio.gather(
-            self.find_lack(), self.load()
-        )
+        lack, saved = await asyncio.gather(self.find_lack(), self.load())
         self._draft = Draft.of(saved)
         if value is not None:
             self._draft = self._draft.put(self.check(value))

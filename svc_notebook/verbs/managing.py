@@ -32,29 +32,46 @@ _ENV = Option("env", "the variable of the environment that holds the key")
 
 
 def _whole_key(
-    verb: str, summary: str, does: str, *, name: str = "key", options: tuple[Option, ...] = (),
-    examples: tuple[str, ...], **more: Any,
+    verb: str,
+    summary: str,
+    does: str,
+    *,
+    name: str = "key",
+    options: tuple[Option, ...] = (),
+    examples: tuple[str, ...],
+    **more: Any,
 ) -> tuple[Verb, Verb]:
     """A verb that takes a whole key, in a cell and in a shell."""
     home = "svc_notebook.verbs.asking"
     variable = Option(
-        "from", "a variable holding the key: a secret, or what made or deleted it",
-        completes="variable", argument=name, faces=("magic",),
+        "from",
+        "a variable holding the key: a secret, or what made or deleted it",
+        completes="variable",
+        argument=name,
+        faces=("magic",),
     )
     return (
         Verb(
-            verb, summary, f"{home}.{does}_in_cell",
+            verb,
+            summary,
+            f"{home}.{does}_in_cell",
             operands=(operand(name, "the whole key; asked for if left out", required=False),),
-            options=(variable, *options), faces=("magic",),
-            examples=tuple(f"{verb} {each}" for each in examples), **more,
+            options=(variable, *options),
+            faces=("magic",),
+            examples=tuple(f"{verb} {each}" for each in examples),
+            **more,
         ),
         Verb(
-            verb, summary, f"{home}.{does}_in_shell",
+            verb,
+            summary,
+            f"{home}.{does}_in_shell",
             operands=(
                 operand(name, "`-`: standard input has it; asked for if left out", required=False),
             ),
-            options=(_ENV, *options), faces=("command",),
-            examples=tuple(f"{verb} {each}" for each in _in_shell(examples)), **more,
+            options=(_ENV, *options),
+            faces=("command",),
+            examples=tuple(f"{verb} {each}" for each in _in_shell(examples)),
+            **more,
         ),
     )
 
