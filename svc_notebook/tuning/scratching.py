@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
+from svc_notebook.api.warning import warn_user
 from svc_notebook.client import portal
-from svc_notebook.errors import BadInput, CallFailed, NotFound, SvcError
+from svc_notebook.errors import BadInput, CallFailed, KeyRefused, NotFound, SvcError
 from svc_notebook.session.clients import AnyClient, asynchronous
 from svc_notebook.session.turn import take_turn
 from svc_notebook.tuning import changing
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.comparing import Comparison
 
 SHOWN = 5  # changes that a refusal names
+NEEDED = ("addObject", "deleteIndex")  # to copy, and to drop the copy
 OWN = "replicas"  # a setting that a copy has not, and that stays as it is on the index
 
 
@@ -56,6 +58,7 @@ class AsyncScratch:
         """Copy records, settings, synonyms and rules; raises `NotFound` where there is none."""
         if self.before:
             raise BadInput(f"{self.name} is {self.state}; make another scratch copy")
+        await self._check_rights()
         self.before = await snapshot(self.index, client=self.client)
         turn = turn_of(self.name)
         await asyncio.to_thread(turn.parent.mkdir, parents=True, exist_ok=True)
@@ -66,9 +69,23 @@ class AsyncScratch:
             copied = await self.client.operate_index(self.index, "copy", self.name)
             await self.client.wait(dict(copied), index=self.index)
         except BaseException:
-            await asyncio.shield(self.drop())
+            with suppress(SvcError):  # why there is no copy matters more
+                await asyncio.shield(self.drop())
             raise
         return self
+
+    async def _check_rights(self) -> None:
+        """Refuse, before anything is copied, a key that could not drop the copy again."""
+        try:
+            key = await self.client.get_key(self.client.connection.api_key.reveal())
+        except CallFailed:  # the admin's own, or derived from another: seen when it is used
+            return
+        lacking = [right for right in NEEDED if right not in key["acl"]]
+        if lacking:
+            rights = " and ".join(f"`{right}`" for right in lacking)
+            raise KeyRefused(
+                f"a scratch copy needs the right {rights}, which this key has not", status=403
+            )
 
     async def run(self, queries: Queries, params: Any = None, **options: Any) -> pd.DataFrame:
         """Search the copy for queries; see `svc_notebook.tuning.run`."""
@@ -126,20 +143,27 @@ class AsyncScratch:
         """Delete the copy; the index stays as it is. Doing so twice does no harm."""
         if self.state != "open":
             return
-        atexit.unregister(self._drop_at_exit)
-        with suppress(NotFound):
-            deleted = await self.client.delete_index(self.name)
-            with suppress(CallFailed):
-                await self.client.wait(dict(deleted), index=self.name)
+        try:
+            with suppress(NotFound):
+                deleted = await self.client.delete_index(self.name)
+                with suppress(CallFailed):
+                    await self.client.wait(dict(deleted), index=self.name)
+        finally:
+            await self._held.aclose()
         self.state = "dropped"
-        await self._held.aclose()
+        atexit.unregister(self._drop_at_exit)
         turn_of(self.name).unlink(missing_ok=True)
 
     async def __aenter__(self) -> Self:
         return await self.open()
 
-    async def __aexit__(self, *_: object) -> None:
-        await asyncio.shield(self.drop())
+    async def __aexit__(self, kind: object = None, *_: object) -> None:
+        try:
+            await asyncio.shield(self.drop())
+        except SvcError as error:
+            if kind is None:
+                raise
+            warn_user(f"{self.name} is left, `drop_scratches` drops it: {error}")
 
     def __repr__(self) -> str:
         return f"<scratch copy {self.name} of {self.index}: {self.state}>"
@@ -251,8 +275,8 @@ class Scratch:
     def __enter__(self) -> Self:
         return self.open()
 
-    def __exit__(self, *_: object) -> None:
-        self.drop()
+    def __exit__(self, *raised: object) -> None:
+        portal.run(self.aio.__aexit__(*raised))
 
     def __repr__(self) -> str:
         return repr(self.aio)

@@ -283,3 +283,40 @@ def test_only_scratch_copies_are_dropped(shop: str, client: Client) -> None:
         tuning.drop_scratches(shop)
 
     assert shop in names(client)
+
+
+@pytest.mark.parametrize("lacking", ["addObject", "deleteIndex"])
+def test_a_key_that_could_not_copy_and_drop_is_refused_before(
+    lacking: str, shop: str, client: Client, service: Running
+) -> None:
+    rights = {"search", "settings", "editSettings", "addObject", "deleteIndex"} - {lacking}
+    key = client.add_key(acl=sorted(rights))["key"]
+    before = names(client)
+
+    with pytest.raises(KeyRefused, match=f"needs the right `{lacking}`"):
+        tuning.scratch(shop, client=connect(service, key)).open()
+
+    assert names(client) == before
+
+
+def test_an_error_inside_is_told_even_where_the_copy_cannot_be_dropped(
+    shop: str, client: Client, service: Running
+) -> None:
+    rights: Any = ["search", "settings", "editSettings", "addObject", "deleteIndex"]
+    key, left = client.add_key(acl=rights)["key"], list[str]()
+
+    def fail() -> None:
+        with tuning.scratch(shop, client=connect(service, key)) as s:
+            left.append(s.name)
+            client.update_key(key, acl=["search"])
+            raise ZeroDivisionError
+
+    with (
+        pytest.warns(UserWarning, match="is left, `drop_scratches` drops it"),
+        pytest.raises(ZeroDivisionError),
+    ):
+        fail()
+
+    found = tuning.scratches().set_index("name")
+    assert not found.loc[left[0], "in_use"]
+    assert tuning.drop_scratches(left) == left
