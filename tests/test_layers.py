@@ -32,6 +32,7 @@ LAYERS: list[dict[str, set[str]]] = [
                 "protego",
                 "py_mini_racer",
                 "pypdf",
+                "regex",
                 "selectolax",
             ),  # the crawler
         },

@@ -14,9 +14,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import quote
 
+import regex
+
 from svc_notebook.errors import BadInput
 
 LONGEST = 2000
+# Seconds for a pattern and a URL made to try every way it could match; others take microseconds.
+PATIENCE = 0.25
 # The widest range that `{1..n}` may spell out.
 WIDEST = 1000
 # Wildcards of a segment that have to be tried against each other.
@@ -37,18 +41,27 @@ _CLASSES = {
 class Patterns:
     """Patterns in the order they were given: of those that speak of a URL, the last one decides.
 
-    Patterns that are all negated leave everything but what they name.
+    Patterns that are all negated leave everything but what they name. A URL that a pattern cannot
+    be matched with in time, it does not speak of.
     """
 
     written: tuple[str, ...]
-    rows: tuple[tuple[bool, re.Pattern[str]], ...]
+    rows: tuple[tuple[bool, regex.Pattern[str]], ...]
 
     def match(self, url: str) -> bool:
         """Say whether the patterns, taken together, hold a URL."""
-        last = next((negated for negated, row in reversed(self.rows) if row.fullmatch(url)), None)
+        last = next((negated for negated, row in reversed(self.rows) if holds(row, url)), None)
         if last is None:
             return bool(self.rows) and all(negated for negated, _ in self.rows)
         return not last
+
+
+def holds(pattern: regex.Pattern[str], url: str) -> bool:
+    """Say whether a pattern holds a URL, without keeping other threads from their work."""
+    try:
+        return bool(pattern.fullmatch(url, concurrent=True, timeout=PATIENCE))
+    except TimeoutError:
+        return False
 
 
 def read_patterns(written: Iterable[str], name: str) -> Patterns:
@@ -59,7 +72,7 @@ def read_patterns(written: Iterable[str], name: str) -> Patterns:
     )
 
 
-def read_pattern(text: str, name: str) -> tuple[bool, re.Pattern[str]]:
+def read_pattern(text: str, name: str) -> tuple[bool, regex.Pattern[str]]:
     """Read one pattern: whether it is negated, and what it holds."""
     if not text.strip():
         raise BadInput(f"`{name}` is empty; give a pattern such as https://shop.test/**")
@@ -70,8 +83,8 @@ def read_pattern(text: str, name: str) -> tuple[bool, re.Pattern[str]]:
     spelled = quote(bare, safe="".join(map(chr, range(33, 127))))
     try:
         source = _Translation(spelled).whole()
-        return negated, re.compile(f"{source}|{re.escape(spelled)}")
-    except (re.error, ValueError, RecursionError, OverflowError) as error:
+        return negated, regex.compile(f"{source}|{re.escape(spelled)}")
+    except (regex.error, ValueError, RecursionError, OverflowError) as error:
         raise BadInput(f"`{name}`: `{text[:80]}` cannot be read: {error}") from None
 
 

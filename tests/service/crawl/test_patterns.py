@@ -69,7 +69,16 @@ def test_a_pattern_that_cannot_be_read_is_named(pattern: str, why: str) -> None:
         read(pattern)
 
 
-HOSTILE = ["https://a/*-*-*-*-x", "https://a/**/b/**/c/**/d", "https://a/*a?*a[b]*a?*b"]
+HOSTILE = [
+    "https://a/*-*-*-*-x",
+    "https://a/**/b/**/c/**/d",
+    "https://a/*a?*a[b]*a?*b",
+    "https://a/+(a|aa)b",
+    "https://a/+(?|a)z",
+    f"https://a/{'?(a)' * 40}z",
+    f"https://a/{'{,a}' * 40}z",
+    "https://a/**/*b*/**/*b*/**/*b*/z",
+]
 
 
 @pytest.mark.timeout(10)

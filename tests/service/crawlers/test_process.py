@@ -156,7 +156,7 @@ def test_private_addresses_are_left_alone_unless_allowed(
     assert remote.stop() == 0
 
 
-@pytest.mark.parametrize("missing", ["protego", "py_mini_racer"])
+@pytest.mark.parametrize("missing", ["protego", "py_mini_racer", "regex"])
 def test_without_what_crawls_the_service_says_what_to_install(missing: str, tmp_path: Path) -> None:
     code = f"""
 import sys
