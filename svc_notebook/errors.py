@@ -145,3 +145,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     spelled = {name.casefold(): name for name in known}
     near = difflib.get_close_matches(word.casefold(), spelled, n=1, cutoff=0.6)
     return f"; did you mean `{spelled[near[0]]}`?" if near else ""
+
+
+def lacking_attribute(module: str, name: str, known: Iterable[str]) -> AttributeError:
+    """Make the error for a name that a module has not."""
+    advice = "" if name.startswith("_") else did_you_mean(name, known)
+    return AttributeError(f"module {module!r} has no attribute {name!r}{advice}")

@@ -95,7 +95,9 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(module), face)
     home = next((module for module, names in _HOMES.items() if name in names), None)
     if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from svc_notebook.errors import lacking_attribute
+
+        raise lacking_attribute(__name__, name, __dir__())
     found = getattr(import_module(home), name)
     globals()[name] = found
     return found

@@ -28,7 +28,7 @@ def test_no_module_bears_the_name_of_a_function() -> None:
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'evalute'"):
+    with pytest.raises(AttributeError, match="no attribute 'evalute'; did you mean `evaluate`"):
         svc.tuning.evalute  # noqa: B018
 
 

@@ -89,6 +89,7 @@ def test_too_few_queries_have_no_interval_and_no_density() -> None:
 
     assert "too few queries" in texts(plots.plot_density(comparison))
     assert "nan" not in texts(plots.plot_deltas(comparison))
+    assert " ;" not in texts(plots.plot_deltas(comparison))
 
 
 def test_the_density_tells_mean_interval_and_p_of_each_run() -> None:
@@ -187,3 +188,13 @@ def test_plots_are_drawn_into_axes_that_are_given(style: str) -> None:
 def test_what_cannot_be_drawn_is_refused(draw: Any, words: str) -> None:
     with pytest.raises(BadInput, match=words):
         draw(many(4))
+
+
+def test_a_mean_without_spread_is_drawn_without_a_hill() -> None:
+    same = run_of("now", **{f"query {n}": ["a", "b"] for n in range(30)})
+    comparison = compare(same, same, judgments_of(**{f"query {n}": {"a": 1} for n in range(30)}))
+
+    axes = plots.plot_density(comparison)
+
+    assert not axes.collections
+    assert "+0.000" in texts(axes)

@@ -8,6 +8,7 @@ import numpy as np
 
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
+from svc_notebook.tuning.comparing import TIE
 from svc_notebook.tuning.plots.wording import pick, plain_title, short, signed
 from svc_notebook.tuning.resampling import bootstrap_means
 from svc_notebook.tuning.verdicts import p_value, span
@@ -55,7 +56,7 @@ def plot_deltas(
 
 
 def _title(row: Any) -> str:
-    mean = f"{signed(row['delta'], 3)} {span(row['low'], row['high'])}"
+    mean = f"{signed(row['delta'], 3)} {span(row['low'], row['high'])}".strip()
     return (
         f"{row['metric']}, {short(str(row['run']), 32)}: mean {mean};  "
         f"{row['wins']} won, {row['ties']} tied, {row['losses']} lost"
@@ -146,13 +147,8 @@ def plot_density(comparison: Comparison, metric: str | None = None, *, axes: Any
 
 def _draw_ridge(axis: Axes, base: float, means: Any, row: Any, name: str) -> None:
     own = colours()
-    counts, edges = np.histogram(means, bins=80)
-    smooth = np.convolve(counts, np.hanning(9) / np.hanning(9).sum(), mode="same")
-    heights = smooth / max(smooth.max(), 1) * 0.62
-    centres = (edges[:-1] + edges[1:]) / 2
-    inside = (centres >= row["low"]) & (centres <= row["high"])
-    axis.fill_between(centres, base, base + heights, color=own.palest, lw=0)
-    axis.fill_between(centres[inside], base, base + heights[inside], color=own.pale, lw=0)
+    if np.ptp(means) > TIE:  # where no query differs, the mean has no spread
+        _fill_ridge(axis, base, means, row)
     axis.plot([row["delta"]] * 2, [base, base + 0.62], color=own.hue, lw=1.8)
     axis.axhline(base, color=own.palest, lw=0.8)
     between = span(row["low"], row["high"])
@@ -164,3 +160,14 @@ def _draw_ridge(axis: Axes, base: float, means: Any, row: Any, name: str) -> Non
         0.0, base - 0.04, name, ha="left", va="top", fontsize=8.5, color=own.grey,
         transform=axis.get_yaxis_transform(), parse_math=False,
     )  # fmt: skip
+
+
+def _fill_ridge(axis: Axes, base: float, means: Any, row: Any) -> None:
+    own = colours()
+    counts, edges = np.histogram(means, bins=80)
+    smooth = np.convolve(counts, np.hanning(9) / np.hanning(9).sum(), mode="same")
+    heights = smooth / max(smooth.max(), 1) * 0.62
+    centres = (edges[:-1] + edges[1:]) / 2
+    inside = (centres >= row["low"]) & (centres <= row["high"])
+    axis.fill_between(centres, base, base + heights, color=own.palest, lw=0)
+    axis.fill_between(centres[inside], base, base + heights[inside], color=own.pale, lw=0)
