@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
+from svc_notebook.errors import BadInput
 from svc_notebook.service.crawlers.crawl import last_crawl, sweep_crawls
 from svc_notebook.service.crawlers.crawler import Crawler, present_config, read_crawlers
 from svc_notebook.service.crawlers.parts import Parts
+from svc_notebook.service.crawlers.permits import need_crawl
 from svc_notebook.service.crawlers.reindex import begin_reindex
 from svc_notebook.service.crawlers.task import pending_urls
 from svc_notebook.service.crawlers.times import part_due
@@ -44,6 +46,7 @@ class Crew:
         self._called = asyncio.Event()
         self._stopping = asyncio.Event()
         self._ready = threading.Event()
+        self._told = False
         self._thread = threading.Thread(target=self._run, name="svc-crawl", daemon=True)
 
     def start(self) -> None:
@@ -114,6 +117,8 @@ class Crew:
         now = self._parts.clock()
         crawlers = read_crawlers(self._parts.store)
         late = [one for one in crawlers if self._is_due(one, now)]
+        if (late or any(self._errands(crawlers))) and not self._can_crawl():
+            return LONGEST
         for crawler in late:
             config = present_config(self._parts.store, crawler)
             begin_reindex(self._parts, crawler, part_due(config, crawler.due or now))
@@ -129,6 +134,17 @@ class Crew:
         self._parts.engines.tidy()
         waits = [one.due - now for one in crawlers if one.due and one.running and not one.blocked]
         return max(0.05, min([LONGEST, *(wait for wait in waits if wait > 0)]))
+
+    def _can_crawl(self) -> bool:
+        """Whether what crawls is installed; work waits until it is, and that is told once."""
+        try:
+            need_crawl()
+        except BadInput as error:
+            if not self._told:
+                sys.stderr.write(f"crawls wait: {error}\n")
+            self._told = True
+            return False
+        return True
 
     def _is_due(self, crawler: Crawler, now: float) -> bool:
         if not crawler.due or crawler.due > now or not crawler.running or crawler.blocked:

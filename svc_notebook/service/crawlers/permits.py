@@ -45,7 +45,8 @@ def check_name(name: str) -> str:
 
 
 def read_config(config: Config) -> Configuration:
-    """Read a configuration; raises `BadInput` naming what it may not hold."""
+    """Read a configuration; raises `BadInput` naming what it may not hold, or what is missing."""
+    need_crawl()
     from svc_notebook.service.crawl.configuration import read_configuration
 
     return read_configuration(config)
@@ -53,7 +54,6 @@ def read_config(config: Config) -> Configuration:
 
 def check_config(parts: Parts, config: Config) -> None:
     """Check a configuration that is to be kept; raises `BadInput` naming what it may not hold."""
-    need_crawl()
     configuration = read_config(config)
     if fault := find_fault(parts, config):
         raise BadInput(fault)

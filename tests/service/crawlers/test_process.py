@@ -158,8 +158,62 @@ def test_private_addresses_are_left_alone_unless_allowed(
 
 @pytest.mark.parametrize("missing", ["protego", "py_mini_racer", "regex"])
 def test_without_what_crawls_the_service_says_what_to_install(missing: str, tmp_path: Path) -> None:
-    code = f"""
-import sys
+    done = run_without(
+        missing,
+        tmp_path,
+        f"""
+print(service.crawlers.all())
+try:
+    service.crawlers.create("docs", {configuration()!r})
+except BadInput as error:
+    print(error)
+""",
+    )
+
+    assert done.stderr == ""
+    assert done.stdout.startswith("[]\n")
+    assert 'pip install "svc-notebook[crawl]"' in done.stdout
+
+
+def test_a_crawl_under_way_waits_for_what_crawls(
+    site: Site, start: Callable[..., Remote], tmp_path: Path
+) -> None:
+    site.fill(2)
+    site.open.clear()
+    remote = start("--allow-private-crawl")
+    crawler = remote.make(configuration(site.url))
+    task = remote.ask("POST", f"{crawler}/reindex")["taskId"]
+    remote.ask("PATCH", f"{crawler}/config", {"schedule": "every 1 day"})
+    remote.kill()
+
+    done = run_without(
+        "regex",
+        tmp_path / "data",
+        f"""
+for _ in range(3): service.crawlers.wake(); time.sleep(0.1)
+service.crawlers.pause({crawler[1:]!r})
+try:
+    service.crawlers.run({crawler[1:]!r})
+except BadInput as error:
+    print(error)
+""",
+    )
+
+    [told] = done.stderr.splitlines()
+    for text in (told, done.stdout):
+        assert 'pip install "svc-notebook[crawl]"' in text
+    site.open.set()
+    remote = start("--allow-private-crawl")
+    remote.ask("POST", f"{crawler}/run")
+    until(lambda: not remote.ask("GET", f"{crawler}/tasks/{task}")["pending"])
+    assert len(remote.titles()) == 2
+    assert remote.stop() == 0
+
+
+def run_without(missing: str, data: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """Run code on a `service` where a package is not installed."""
+    whole = f"""
+import sys, time
 from importlib.abc import MetaPathFinder
 class Without(MetaPathFinder):
     def find_spec(self, name, path, target=None):
@@ -169,19 +223,11 @@ sys.meta_path.insert(0, Without())
 from pathlib import Path
 from svc_notebook.errors import BadInput
 from svc_notebook.service.service import Service
-service = Service(Path({str(tmp_path)!r}))
+service = Service(Path({str(data)!r}))
 service.start()
-print(service.crawlers.all())
-try:
-    service.crawlers.create("docs", {configuration()!r})
-except BadInput as error:
-    print(error)
+{code}
 service.stop()
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60
+    return subprocess.run(
+        [sys.executable, "-c", whole], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
-
-    assert done.stderr == ""
-    assert done.stdout.startswith("[]\n")
-    assert 'pip install "svc-notebook[crawl]"' in done.stdout
