@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,9 +32,11 @@ COLUMNS = [
 ]  # fmt: skip
 METRIC = "ndcg@10"
 WORD = re.compile(r"\w+")
+ADDRESS = re.compile(r"\w+://")
 SHORTEST = 3  # letters of a word that is worth a synonym
 PER_WORD = 3  # synonyms of one word that are tried
 LOOKED_AT = 20  # records of one query whose words are read
+LIFT = 1.5  # how much oftener than elsewhere a word is in the wanted records
 SOON = pd.Timedelta(minutes=5)  # between a search and the same asked in other words
 
 
@@ -123,13 +126,15 @@ async def _from_records(
     """Look for words that no record has, and what the records that were wanted say instead."""
     words = sorted({word for query in poor for word in words_of(query) if len(word) >= SHORTEST})
     counts = await _count_hits(client, index, words)
-    found: list[Idea] = []
-    for query in poor:
-        lost = [word for word in words_of(query) if counts.get(word) == 0]
-        if lost:
-            records = await _wanted(client, index, query, lost, judged)
-            found += _common_words(query, lost, records)
-    return found
+    lacks = {query: [word for word in words_of(query) if counts.get(word) == 0] for query in poor}
+    read = [
+        (query, lost, await _wanted(client, index, query, lost, judged))
+        for query, lost in lacks.items()
+        if lost
+    ]
+    said = {word for query, _, records in read for word, _ in _common_words(query, records)}
+    usual = await _count_hits(client, index, ["", *sorted(said)])
+    return [idea for each in read for idea in _telling_words(*each, usual)]
 
 
 async def _count_hits(client: AsyncClient, index: str, words: Sequence[str]) -> dict[str, int]:
@@ -160,15 +165,32 @@ async def _wanted(
     return [dict(hit) for hit in found["hits"]]
 
 
-def _common_words(
-    query: str, lost: Sequence[str], records: Sequence[Mapping[str, Any]]
-) -> Iterator[Idea]:
-    """Yield the words that most of the records have in their shorter texts."""
+def _common_words(query: str, records: Sequence[Mapping[str, Any]]) -> list[tuple[str, int]]:
+    """Count the words that many of the records have in their shorter texts."""
     known = set(words_of(query))
     counts = Counter(word for record in records for word in _title_words(record) - known)
-    most = [(word, n) for word, n in counts.most_common(PER_WORD) if n >= max(2, len(records) / 4)]
+    return [(word, n) for word, n in counts.most_common() if n >= max(2, len(records) / 4)]
+
+
+def _telling_words(
+    query: str,
+    lost: Sequence[str],
+    records: Sequence[Mapping[str, Any]],
+    usual: Mapping[str, int],
+) -> Iterator[Idea]:
+    """Yield those that these records have much more often than any others.
+
+    `usual` is how many records of the index have each word, and the empty one all.
+    """
+    lifts = {
+        word: (count, count / len(records) * usual[""] / usual[word])
+        for word, count in _common_words(query, records)
+        if usual[word] > 0
+    }
+    telling = {word: count * math.log(lift) for word, (count, lift) in lifts.items() if lift > LIFT}
     for word in lost:
-        for synonym, count in most:
+        for synonym in sorted(telling, key=lambda each: -telling[each])[:PER_WORD]:
+            count = lifts[synonym][0]
             evidence = f"{count} of {len(records)} records for {query!r} say {synonym!r}"
             yield Idea(word, synonym, "records", count, evidence)
 
@@ -178,7 +200,7 @@ def _title_words(record: Mapping[str, Any]) -> set[str]:
         value
         for name, value in record.items()
         if not name.startswith("_") and name != "objectID"
-        and isinstance(value, str) and len(value) <= 200
+        and isinstance(value, str) and len(value) <= 200 and not ADDRESS.match(value)
     ]  # fmt: skip
     return {word for word in words_of(texts) if len(word) >= SHORTEST and not word.isdigit()}
 

@@ -93,3 +93,17 @@ def test_suggestions_want_something_to_learn_from(shop: str) -> None:
         tuning.suggest_synonyms(shop)
     with pytest.raises(BadInput, match="userToken"):
         tuning.suggest_synonyms(shop, searches=pd.DataFrame({"query": ["x"]}))
+
+
+def test_what_every_record_says_is_no_synonym(client: Client) -> None:
+    words = ["sofa", "sofa", "sofa", "lamp", "table", "desk", "chair", "bed"]
+    records = [
+        {"objectID": f"{n}", "name": f"{word} from our shop", "image": f"https://a.com/{word}_one"}
+        for n, word in enumerate(words)
+    ]
+    client.replace_all("pictured", records)
+    judged = [{"query": "settee", "objectID": f"{n}", "rating": 3} for n in range(3)]
+
+    found = tuning.suggest_synonyms("pictured", judgments=judged)
+
+    assert found["synonym"].tolist() == ["sofa"]
