@@ -164,6 +164,8 @@ def compare(
     check_seed(seed)
     check_resamples(resamples)
     base = check_runs(a)
+    if base.empty:
+        raise BadInput("`a` is a run of no query")
     if base["run"].nunique() != 1:
         raise BadInput(f"`a` is one run, not {base['run'].nunique()}")
     others = list(_others(b))

@@ -69,6 +69,8 @@ def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
 
 def _hits_of(run: DataFrame, query: str, filters: str | None) -> list[tuple[int, dict[str, Any]]]:
     """Take the hits of one query, each as a search would give it, by rank."""
+    if not isinstance(query, str):
+        raise BadInput(f"`query` is the text of one query of the run, not {query!r}")
     asked = run[run["query"] == query]
     if asked.empty:
         raise BadInput(f"the run has no query {query!r}{did_you_mean(query, run['query'])}")

@@ -58,8 +58,8 @@ async def run(
     without hits is a row without `objectID`, and one that failed says why in `error`. Judgments
     or a run will do for `queries`. `attrs["svc"]` says what was asked, and how the index ranked.
     """
-    if not 1 <= k <= MOST:
-        raise BadInput(f"`k` is from 1 to {MOST} hits, not {k}")
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST:
+        raise BadInput(f"`k` is from 1 to {MOST} hits, not {k!r}")
     own = asynchronous(client)
     shared = _check_params(params)
     questions = read_questions(queries)

@@ -138,6 +138,7 @@ def test_a_run_against_itself_differs_in_nothing() -> None:
     [
         (pd.concat([BEFORE, AFTER]), AFTER, "`a` is one run, not 2"),
         (BEFORE, [], "no run to compare with"),
+        (BEFORE.head(0), AFTER, "`a` is a run of no query"),
         (BEFORE, without(AFTER, "query"), "need a column `query`"),
     ],
 )

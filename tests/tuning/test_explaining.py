@@ -95,3 +95,10 @@ def test_hits_without_criteria_are_told_by_their_ids() -> None:
     why = explain(RUN, "lamp", filters="")
 
     assert why[["objectID", "before", "criterion"]].to_numpy().tolist() == [["a", "b", "tie"]]
+
+
+def test_what_is_no_text_is_no_query() -> None:
+    query: Any = 5
+
+    with pytest.raises(BadInput, match="the text of one query"):
+        explain(RUN, query)

@@ -105,6 +105,7 @@ def test_a_run_says_what_it_was_and_how_the_index_ranked(measured: str) -> None:
     ("options", "words"),
     [
         ({"k": 0}, "from 1 to 1000"),
+        ({"k": "10"}, "from 1 to 1000 hits, not '10'"),
         ({"params": {"hitsPerPage": 3}}, "`k` says how many"),
         ({"params": {"typoTolerence": False}}, "did you mean `typoTolerance`"),
         ({"queries": [3]}, "queries are a DataFrame"),
