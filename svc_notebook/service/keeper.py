@@ -13,7 +13,7 @@ from typing import Any
 from svc_notebook.service.catalog import Catalog
 from svc_notebook.service.records import count_bodies, drop_retired, find_retired
 from svc_notebook.service.shelf import Shelf
-from svc_notebook.service.store import Store
+from svc_notebook.service.store import Store, is_storage_trouble
 from svc_notebook.service.tasks import Tasks
 
 # Seconds between looks.
@@ -41,6 +41,7 @@ class Keeper:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="svc-keeper", daemon=True)
         self._seen = -1
+        self._troubles: dict[Callable[[], None], str] = {}
         self._merged: dict[int, int] = {}
         self._warmed: dict[int, tuple[Any, ...]] = {}
         self._retired: set[str] = set()
@@ -65,9 +66,20 @@ class Keeper:
     def _try(self, work: Callable[[], None]) -> None:
         try:
             work()
-        except Exception:
-            if not self._stopping.is_set():
+            self._troubles.pop(work, None)
+        except Exception as error:
+            if self._stopping.is_set():
+                return
+            if isinstance(error, OSError) or is_storage_trouble(error):
+                self._tell(work, str(error))
+            else:
                 traceback.print_exc(file=sys.stderr)
+
+    def _tell(self, work: Callable[[], None], trouble: str) -> None:
+        """Tell once that the disk fails, though it is tried again at every look."""
+        if self._troubles.get(work) != trouble:
+            sys.stderr.write(f"tidying waits: {trouble}; free the disk or the data folder\n")
+        self._troubles[work] = trouble
 
     def _open_ahead(self) -> None:
         """Open engines, those written last first: no search then waits for files or a replay."""

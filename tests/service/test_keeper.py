@@ -273,6 +273,24 @@ def test_files_that_cannot_be_read_are_not_believed(tmp_path: Path) -> None:
     again.stop()
 
 
+def test_files_that_cannot_be_written_are_told_of_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service = Service(tmp_path)
+    shutil.rmtree(tmp_path / "engine", ignore_errors=True)
+    (tmp_path / "engine").write_text("in the way")
+    service.start()
+    add(service, "alien")
+    time.sleep(2)  # four looks
+    told = capsys.readouterr().err
+    (tmp_path / "engine").unlink()
+    wait_saved(service)
+    service.stop()
+
+    assert told.count("tidying waits") == 1
+    assert "Traceback" not in told
+
+
 def test_the_files_of_a_deleted_index_are_swept_away(tmp_path: Path) -> None:
     service = Service(tmp_path)
     service.start()
