@@ -11,6 +11,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.session.clients import AnyClient, asynchronous
 from svc_notebook.tuning import changing
 from svc_notebook.tuning.differing import Differences
+from svc_notebook.tuning.leftovers import is_scratch
 from svc_notebook.tuning.snapshots import tell_change
 from svc_notebook.tuning.state import KINDS, SCOPES, TOLD, Objects, Scope, by_id
 
@@ -26,7 +27,11 @@ async def apply(
 
     What is not named stays. If a part of it is refused, nothing is changed.
     """
-    made = await changing.apply(asynchronous(client), index, read_proposal(change), note=note)
+    own, wanted = asynchronous(client), read_proposal(change)
+    if is_scratch(index):  # nobody else's, and without a journal
+        return tell_change(await changing.apply(own, index, wanted, note=note))
+    async with changing.alone(own, index):
+        made = await changing.apply(own, index, wanted, note=note)
     return tell_change(made)
 
 

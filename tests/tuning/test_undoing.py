@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -294,3 +295,15 @@ def test_a_difference_leads_from_one_state_to_the_other_and_back(
     back = State(*({**there.settings, **delta.before} for delta in deltas))
     assert not differences(there, State(other, one, other))
     assert not differences(back, State(one, there.settings, one), ["settings"])
+
+
+def test_of_changes_at_once_each_finds_what_the_one_before_it_left(shop: str) -> None:
+    async def change_at_once() -> None:
+        changes = [tuning.aio.apply(shop, {"hitsPerPage": 30 + n}) for n in range(6)]
+        await asyncio.gather(*changes)
+
+    portal.run(change_at_once())
+
+    found = tuning.history(shop).iloc[::-1]
+    left = [after["hitsPerPage"] for after in found["after"]]
+    assert [before["hitsPerPage"] for before in found["before"]][1:] == left[:-1]
