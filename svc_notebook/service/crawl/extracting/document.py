@@ -86,9 +86,12 @@ READERS: dict[str, Callable[[bytes], str]] = {
 
 def from_html(page: Page, kind: str, html: str) -> Document:
     """Read what a text in HTML says of itself."""
-    from selectolax.lexbor import LexborHTMLParser
+    from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
-    tree = LexborHTMLParser(html)
+    try:
+        tree = LexborHTMLParser(html)
+    except SelectolaxError as error:  # any text is HTML: what can be short is memory
+        raise Unreadable("reading it took too much memory", reason="too_large") from error
     robots = frozenset(read_robots(tree, page.headers))
     return Document(
         url=page.url,
