@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
@@ -18,11 +19,14 @@ from svc_notebook.client.heartbeat import beating
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
+    import duckdb
     import pyarrow as pa
 
 T = TypeVar("T")
 # How long a stopped query may take to end, in seconds.
 PATIENCE = 0.5
+# And how long it is waited for before its connection is left to it.
+LETTING_GO = 10.0
 SETTINGS = {"threads": min(4, os.cpu_count() or 1), "memory_limit": "128MB"}
 # Columns of a table that is no longer read in several threads.
 WIDE = 100
@@ -127,7 +131,7 @@ class Database:
     def close(self) -> None:
         """Forget everything, temporary files too."""
         if opened := self.__dict__.pop("connection", None):
-            opened.close()
+            _close(opened)
         if folder := self.__dict__.pop("folder", None):
             shutil.rmtree(folder, ignore_errors=True)
         self.ends.close()
@@ -153,6 +157,23 @@ def import_duckdb() -> Any:
             'bulk work needs DuckDB and pyarrow: pip install "svc-notebook[bulk]"'
         ) from error
     return duckdb
+
+
+def _close(connection: duckdb.DuckDBPyConnection) -> None:
+    """Close a connection, once a query that was stopped has let go of it."""
+    import duckdb
+
+    until = time.monotonic() + LETTING_GO
+    while True:
+        try:
+            connection.close()
+        except duckdb.Error:  # it is busy: the thread that uses it is on its way out
+            if time.monotonic() > until:
+                return  # and closes it with the last of its references
+            connection.interrupt()
+            time.sleep(0.02)
+        else:
+            return
 
 
 def _forget(ended: asyncio.Future[Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from svc_notebook.bulk.dialect import Dialect
@@ -14,28 +14,39 @@ from svc_notebook.errors import BadInput
 
 # Of a value that is closed, so many lines have to look like rows, and nearly all.
 MANY, SHARE = 20, 0.9
+# So many lines of a value tell what the rest of it is.
+ENOUGH = 10_000
 # A row of so many bytes, and so much longer than the others, may have swallowed some.
 LONG, TIMES, FEW = 200, 4, 1000
 
 
-@dataclass(frozen=True)
+@dataclass
 class Value:
     """A quoted value that goes on after the line on which it begins."""
 
     line: int
     column: int
-    # The lines after that one, and how many of them would be rows by themselves.
+    # The lines after that one; of those looked at, how many would be rows by themselves.
     lines: int = 0
+    looked_at: int = 0
     rows: int = 0
     # Whether a quote ends it that is followed by a separator or the end of a line.
     closed: bool = False
+
+    def take(self, line: str, end: int, dialect: Dialect) -> None:
+        """Count a line in, of which the value has all or what is before `end`."""
+        self.lines += 1
+        self.closed = end >= 0 and line[end : end + 1] in ("", "\n", "\r", dialect.separator)
+        if not self.closed and self.looked_at < ENOUGH:
+            self.looked_at += 1
+            self.rows += _is_row(line, dialect)
 
     def swallows(self, dialect: Dialect, options: Options) -> bool:
         """Tell whether what it holds is rows rather than a value."""
         if not self.closed:
             return self.rows > 0
         meant = dialect.names[self.column : self.column + 1]
-        likely = self.rows >= MANY and self.rows >= SHARE * self.lines
+        likely = self.rows >= MANY and self.rows >= SHARE * self.looked_at
         return likely and not any(name in options.dtype for name in meant)
 
 
@@ -79,7 +90,7 @@ def long_values(path: Path, dialect: Dialect) -> Iterator[Value]:
                 found = _left_open(line, 0, 0, dialect) if dialect.quote in line else None
             else:
                 end = _end_of_quote(line, 0, dialect)
-                held = _with_line(held, line, end, dialect)
+                held.take(line, end, dialect)
                 if end < 0:
                     continue
                 yield held
@@ -87,13 +98,6 @@ def long_values(path: Path, dialect: Dialect) -> Iterator[Value]:
             held = None if found is None else Value(number, found)
     if held:
         yield held
-
-
-def _with_line(value: Value, line: str, end: int, dialect: Dialect) -> Value:
-    """Count a line in, of which the value has all or what is before `end`."""
-    closed = end >= 0 and line[end : end + 1] in ("", "\n", "\r", dialect.separator)
-    row = not closed and _is_row(line, dialect)
-    return replace(value, lines=value.lines + 1, rows=value.rows + row, closed=closed)
 
 
 def _left_open(line: str, at: int, column: int, dialect: Dialect) -> int | None:
