@@ -375,14 +375,16 @@ def test_a_users_events_go_and_those_of_others_stay(inside: Inside) -> None:
 
 
 def test_what_comes_after_a_deletion_was_asked_for_stays(tmp_path: Path) -> None:
-    events = Events(Store(tmp_path / "store"))
+    store = Store(tmp_path / "store")
+    events = Events(store)
     events.take([click(userToken="me", eventName="before")], milliseconds())  # type: ignore[list-item]
     events.forget("me")
     events.take([click(userToken="me", eventName="after")], milliseconds())  # type: ignore[list-item]
 
     events.tidy()
 
-    rows = events._store.read("SELECT body FROM events")
+    rows = store.read("SELECT body FROM events")
+    store.close()
     assert [json.loads(body)["eventName"] for [body] in rows] == ["after"]
 
 
