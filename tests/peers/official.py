@@ -11,11 +11,9 @@ from urllib.parse import urlsplit
 
 import pytest
 from algoliasearch.http.api_response import ApiResponse
-from algoliasearch.http.base_config import BaseConfig
 from algoliasearch.http.helpers import RetryTimeout
 from algoliasearch.http.hosts import Host, HostsCollection
 from algoliasearch.http.request_options import RequestOptions
-from algoliasearch.http.retry import RetryStrategy
 from algoliasearch.http.transporter import Transporter
 from algoliasearch.http.transporter_sync import TransporterSync
 from algoliasearch.http.verb import Verb
@@ -24,11 +22,6 @@ from algoliasearch.search.config import SearchConfig
 from algoliasearch.search.models.browse_response import BrowseResponse
 
 from tests.conftest import Running
-
-
-class NotAnswered(Exception):
-    """The service says that it does not answer an endpoint."""
-
 
 # Its models keep enums as strings, and pydantic warns of that whenever one is written out.
 own_warnings = pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning")
@@ -54,21 +47,8 @@ def point_at(service: Running, key: str | None = None) -> SearchConfig:
     return config
 
 
-class Watching(RetryStrategy):
-    """Tells a 501 from a fault: to the client both are a host to give up."""
-
-    def decide(self, host: Host, response: ApiResponse[Any]) -> str:
-        if response.status_code == 501:
-            raise NotAnswered(response.raw_data)
-        return super().decide(host, response)
-
-
 class Translating(TransporterSync):
     """Sends everything as it is, under neutral header names."""
-
-    def __init__(self, config: BaseConfig) -> None:
-        super().__init__(config)
-        self._retry_strategy = Watching()
 
     def request(
         self, verb: Verb, path: str, request_options: RequestOptions, use_read_transporter: bool
