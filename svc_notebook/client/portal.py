@@ -13,7 +13,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
 from svc_notebook.errors import BadInput, Stopped
@@ -115,7 +115,8 @@ async def _end_all(loop: asyncio.AbstractEventLoop) -> None:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
     await loop.shutdown_asyncgens()
-    await loop.shutdown_default_executor()
+    with suppress(RuntimeError):  # while Python ends, no thread can be begun to wait for others
+        await loop.shutdown_default_executor()
 
 
 @contextmanager
