@@ -20,6 +20,7 @@ def main() -> int:
     parser.add_argument("--allow-private-crawl", action="store_true")
     parser.add_argument("--app-id")
     parser.add_argument("--admin-key")
+    parser.add_argument("--admin-key-file")
     parser.add_argument("--parent", type=int)
     parser.add_argument("--reset-allowlist", action="store_true")
     return serve(**vars(parser.parse_args()))

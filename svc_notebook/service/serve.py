@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import json as json_text
 import os
-import re
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.app import App
 from svc_notebook.service.connection import MOST, Connection
 from svc_notebook.service.folder import Folder
+from svc_notebook.service.identity import take_identity
 from svc_notebook.service.service import Service
 
 # Connections and what is open besides.
@@ -48,6 +48,7 @@ def serve(
     allow_private_crawl: bool = False,
     app_id: str | None = None,
     admin_key: str | None = None,
+    admin_key_file: str | None = None,
     parent: int | None = None,
     reset_allowlist: bool = False,
 ) -> int:
@@ -56,9 +57,9 @@ def serve(
     `parent` is the process whose end ends the service too.
     """
     folder = Folder(data or default_folder())
-    facts = {"appId": app_id, "adminKey": admin_key}
     try:
-        check_given(facts, clusters)
+        check_clusters(clusters)
+        facts = take_identity(app_id, admin_key, admin_key_file)
         folder.hold()
         listener = listen(host, port)
         service = Service(
@@ -78,21 +79,10 @@ def serve(
     return 0
 
 
-def check_given(facts: Mapping[str, str | None], clusters: int) -> None:
-    """Raise `LocalServiceFailed` for an identity that no header can carry, or for no clusters."""
+def check_clusters(clusters: int) -> None:
+    """Raise `LocalServiceFailed` for none, and for more than there may be."""
     if clusters not in range(1, CLUSTERS + 1):
         raise LocalServiceFailed(f"{clusters} clusters cannot be: take 1 to {CLUSTERS}")
-    for name, what in {"appId": "application id", "adminKey": "admin key"}.items():
-        value = facts.get(name)
-        if value is not None and not _CARRIED.fullmatch(value):
-            # What a key is, is not shown.
-            raise LocalServiceFailed(
-                f"the {what} must have at least one character, and only ASCII ones without spaces; "
-                "leave it out for one that is made at the first start"
-            )
-
-
-_CARRIED = re.compile(r"[!-~]+")
 
 
 def listen(host: str, port: int) -> socket.socket:

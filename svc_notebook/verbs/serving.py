@@ -19,6 +19,7 @@ def serve(
     allow_private_crawl: bool = False,
     app_id: str | None = None,
     admin_key: str | None = None,
+    admin_key_file: str | None = None,
     parent: int | None = None,
     reset_allowlist: bool = False,
 ) -> int:
@@ -39,6 +40,7 @@ def serve(
         allow_private_crawl=allow_private_crawl,
         app_id=app_id,
         admin_key=admin_key,
+        admin_key_file=admin_key_file,
         parent=parent,
         reset_allowlist=reset_allowlist,
     )

@@ -82,7 +82,15 @@ VERBS: tuple[Verb, ...] = (
             Option("clusters", "how many clusters user mapping knows", int),
             PRIVATE_CRAWL,
             Option("app-id", "application id to answer to"),
-            Option("admin-key", "admin key to make at the first start"),
+            Option(
+                "admin-key",
+                "admin key to answer to; as an argument it shows in the list of processes, from "
+                "the environment's SVC_ADMIN_KEY it does not",
+            ),
+            Option(
+                "admin-key-file", "a file that holds the admin key; `-` is standard input",
+                completes="path",
+            ),
             Option("parent", "end with the process of this id", int),
             Option("reset-allowlist", "let every address in again", bool),
         ),
