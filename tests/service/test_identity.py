@@ -39,7 +39,7 @@ def test_an_argument_and_a_file_win_over_the_environment(
 
     for given, key in (({"argument": "mine"}, "mine"), ({"file": tmp_path / "key"}, "from-file")):
         monkeypatch.setenv(VARIABLE, "from-environment")
-        assert key_of(**given) == key  # type: ignore[arg-type]
+        assert key_of(**given) == key
         assert VARIABLE not in os.environ
 
 
