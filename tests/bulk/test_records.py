@@ -131,7 +131,11 @@ def test_nothing_is_a_load_of_nothing(client: Client, index: str) -> None:
     assert (result.plan.rows, result.sent, result.complete) == (0, 0, True)
 
 
-@pytest.mark.parametrize("source", [["a.csv", "b.csv"], [1], iter("abc"), ({1, 2},)], ids=str)
+@pytest.mark.parametrize(
+    "source",
+    [["a.csv", "b.csv"], [1], iter("abc"), ({1, 2},)],
+    ids=["paths", "number", "letters", "set"],
+)
 def test_what_holds_no_dict_is_refused(source: Any) -> None:
     with pytest.raises(BadInput, match=r"a record is a dict"):
         pack(source)

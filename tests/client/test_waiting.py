@@ -67,7 +67,9 @@ def test_tasks_come_in_many_shapes(
 
 
 @pytest.mark.parametrize(
-    "tasks", ["5", None, True, {"createdAt": "now"}, 5.0, [{"taskID": None}], object()], ids=repr
+    "tasks",
+    ["5", None, True, {"createdAt": "now"}, 5.0, [{"taskID": None}], object()],
+    ids=["text", "nothing", "truth", "answer", "fraction", "task", "object"],
 )
 def test_what_is_no_task_is_refused(tasks: Any) -> None:
     with pytest.raises(BadInput, match=r"no task|no taskID"):
