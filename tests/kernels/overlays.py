@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
+
+from tests.installing import give_up, install_once
 
 NO_NETWORK = ("Temporary failure in name resolution", "Network is unreachable", "NewConnection")
 
@@ -25,14 +25,12 @@ def put_before(cache: pytest.Cache, package: str, release: str, *beside: str) ->
         return []
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     folder = cache.mkdir("overlays") / f"{package}-{release}-{python}"
-    if not folder.exists():
-        _install(folder, f"{package}=={release}.*", *beside)
-    return [str(folder)]
+    packages = (f"{package}=={release}.*", *beside)
+    return [str(install_once(folder, partial(_install, packages)))]
 
 
-def _install(folder: Path, *packages: str) -> None:
-    beside = folder.with_name(f"{folder.name}-{os.getpid()}")
-    options = ["--quiet", "--no-deps", "--disable-pip-version-check", f"--target={beside}"]
+def _install(packages: tuple[str, ...], folder: Path) -> None:
+    options = ["--quiet", "--no-deps", "--disable-pip-version-check", f"--target={folder}"]
     done = subprocess.run(
         [sys.executable, "-m", "pip", "install", *options, *packages],
         capture_output=True,
@@ -40,14 +38,5 @@ def _install(folder: Path, *packages: str) -> None:
         check=False,
     )
     if done.returncode and any(words in done.stderr for words in NO_NETWORK):
-        shutil.rmtree(beside, ignore_errors=True)
-        _give_up("the package index cannot be reached")
+        give_up("the package index cannot be reached")
     assert done.returncode == 0, done.stderr
-    beside.rename(folder)
-
-
-def _give_up(reason: str) -> NoReturn:
-    """Skip where somebody works without it; what CI lacks is a failure."""
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
-
-import pytest
+from typing import Any
 
 from tests.conftest import Running
+from tests.installing import give_up, install_once
 
 PACKAGE = "algoliasearch@5"
 SCRIPT = Path(__file__).with_name("javascript.mjs")
@@ -92,16 +91,16 @@ def run_script(folder: Path, service: Running) -> Iterator[Script]:
 
 def install(folder: Path, packages: Sequence[str] = (PACKAGE,)) -> Path:
     """Install packages once, all or none; skips where that cannot be done, but fails in CI."""
-    installed, beside = folder / "installed", folder / "beginning"
-    if installed.exists():
-        return installed
+    return install_once(folder / "installed", partial(_install, packages))
+
+
+def _install(packages: Sequence[str], folder: Path) -> None:
     npm = shutil.which("npm")
     if not npm or not shutil.which("node"):
         give_up("Node.js and npm are not installed")
-    shutil.rmtree(beside, ignore_errors=True)
     quiet = ["--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=0"]
     done = subprocess.run(
-        [npm, "install", f"--prefix={beside}", *quiet, *packages],
+        [npm, "install", f"--prefix={folder}", *quiet, *packages],
         capture_output=True,
         text=True,
         check=False,
@@ -109,14 +108,6 @@ def install(folder: Path, packages: Sequence[str] = (PACKAGE,)) -> Path:
     if done.returncode and any(code in done.stderr for code in NO_NETWORK):
         give_up("the npm registry cannot be reached")
     assert done.returncode == 0, done.stderr
-    return beside.rename(installed)
-
-
-def give_up(reason: str) -> NoReturn:
-    """Skip where somebody works without it; what CI lacks is a failure."""
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 def ids(answer: dict[str, Any]) -> list[str]:
