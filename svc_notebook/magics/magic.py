@@ -7,12 +7,14 @@ from typing import Any
 
 from IPython.core.magic import no_var_expand
 
-from svc_notebook.errors import BadOption
+from svc_notebook.api.warning import warn_user
+from svc_notebook.errors import BadOption, SvcError
 from svc_notebook.verbs.binding import bind_words
 from svc_notebook.verbs.helping import help as help_on
 from svc_notebook.verbs.line import split_line
 from svc_notebook.verbs.performing import perform
 from svc_notebook.verbs.table import pick_verb
+from svc_notebook.verbs.variables import literal_variable, variable_meant
 
 Magic = Callable[..., Any]
 
@@ -33,8 +35,15 @@ def run(line: str, cell: str | None, variables: dict[str, Any]) -> Any:
     if cell is not None and not line.strip():
         raise BadOption("write the verb after `%%svc`, on its line: `%svc help` lists them")
     verb, words = pick_verb([word.text for word in split_line(line)] or ["help"], "magic")
-    call = bind_words(verb, words, "magic", variables, cell)
-    value = perform(call, "magic")
+    if advice := literal_variable(verb, words, variables):
+        warn_user(advice)
+    try:
+        call = bind_words(verb, words, "magic", variables, cell)
+        value = perform(call, "magic")
+    except SvcError as error:
+        if advice := variable_meant(verb, words, variables, error):
+            error.add_note(advice)
+        raise
     if call.output is None:
         return value
     variables[call.output] = value

@@ -31,6 +31,7 @@ from svc_notebook.tuning.state import (
 )
 
 EDITION = 1
+ENDING = ".json"  # of a name that means a file, where it could be an index's
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,10 @@ async def snapshot(
 
     Records are no part of it; `svc.export` is for them.
     """
+    if isinstance(path, str) and not path.endswith(ENDING):
+        raise BadInput(
+            f"call the file {path}{ENDING}: by the end of its name it is told from an index"
+        )
     now = datetime.now(UTC).isoformat(timespec="seconds")
     taken = Snapshot(index, now, await read_state(asynchronous(client), index))
     if path is not None:
@@ -150,7 +155,7 @@ async def diff(one: Side, other: Side, *, client: AnyClient | None = None) -> Di
 async def _state(side: Side, client: AnyClient | None) -> State:
     if isinstance(side, Snapshot):
         return side.state
-    if isinstance(side, str) and not side.endswith(".json"):
+    if isinstance(side, str) and not side.endswith(ENDING):
         return await read_state(asynchronous(client), side)
     return read_snapshot(side).state
 

@@ -105,9 +105,9 @@ class _Binding:
         if name not in self.variables:
             found = self.variables.items()
             names = [one for one, value in found if not (one.startswith("_") or is_tool(value))]
+            advice = did_you_mean(name, names) if name.isidentifier() else "; name it first"
             raise BadOption(
-                f"`{option}` wants the name of a variable; there is no "
-                f"`{name}`{did_you_mean(name, names)}"
+                f"`{option}` wants the name of a variable; there is no `{name}`{advice}"
             )
         return self.variables[name]
 
