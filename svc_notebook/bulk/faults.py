@@ -48,12 +48,12 @@ def find_faults(table: Table, profile: Profile, ids: Ids, step: str, options: Op
             reason,
             places,
         )
-    if ids.faulty:
-        _add_repeated(faults, table, ids, options, places)
     for fault in table.faults:
         position = fault.row - 1
         faults.positions.append(np.array([position]))
         faults.told.append(places.fault(position, fault.column, fault.value, fault.reason))
+    if ids.faulty:
+        _add_repeated(faults, table, ids, options, places)
     faults.told += profile.skipped
     faults.told.sort(key=lambda fault: (fault.file or "", fault.row))
     return faults
@@ -138,10 +138,15 @@ def _add(
 
 
 def _add_repeated(faults: Faults, table: Table, ids: Ids, options: Options, places: Places) -> None:
-    """Find the rows that share an id: told apart where it is a hash, else left behind."""
+    """Find the rows that share an id: told apart where it is a hash, else left behind.
+
+    Rows that stay behind for another reason stand in nobody's way.
+    """
     if not ids.hashed and options.duplicates == "keep":
         return
-    held = f"(SELECT * FROM {_numbered(table, f'{ids.sql} AS id')} WHERE coalesce(id, '') <> '')"
+    numbered = _numbered(table, f"{ids.sql} AS id")
+    sendable = _sendable(table.db, faults.positions)
+    held = f"(SELECT * FROM {numbered} WHERE coalesce(id, '') <> '' AND {sendable})"
     shared = f"SELECT hash(id) FROM {held} GROUP BY hash(id) HAVING count(*) > 1"
     order = "DESC" if options.duplicates == "last" else "ASC"
     ranked = (
@@ -165,6 +170,16 @@ def _add_repeated(faults: Faults, table: Table, ids: Ids, options: Options, plac
         places.fault(pos, ids.column, shown, f"has the id of {places.name(other)}")
         for pos, shown, other in told
     ]
+
+
+def _sendable(db: Database, dropped: Sequence[Positions]) -> str:
+    """Write the condition that a row is none of those that stay behind."""
+    if not dropped:
+        return "true"
+    import pyarrow as pa
+
+    db.register("staying_behind", pa.table({"pos": np.unique(np.concatenate(dropped))}))
+    return "pos NOT IN (SELECT pos FROM staying_behind)"
 
 
 def _positions(db: Database, query: str) -> Positions:

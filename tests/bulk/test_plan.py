@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,23 @@ def test_rows_of_one_id_are_told_with_both_numbers(
     assert all(
         words in told for (_, words), (_, _, told) in zip(rejected, packed.rejected, strict=True)
     )
+
+
+@pytest.mark.parametrize(
+    ("duplicates", "sent"), [("reject", [3, 4]), ("last", [3, 4]), ("error", [3, 4])]
+)
+def test_a_row_that_cannot_be_sent_keeps_no_other_from_its_id(
+    duplicates: str, sent: list[int]
+) -> None:
+    frame = pd.DataFrame({"id": ["a", "b", "a", "b"], "n": [inf, inf, 3.0, 4.0]})
+
+    packed = pack(frame, id="id", duplicates=duplicates)
+
+    assert [record["n"] for record in packed.records] == sent
+    assert [(row, told) for row, _, told in packed.rejected] == [
+        (1, "is infinite; JSON has no infinity"),
+        (2, "is infinite; JSON has no infinity"),
+    ]
 
 
 def test_rows_of_one_id_can_be_an_error() -> None:
