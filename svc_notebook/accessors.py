@@ -108,7 +108,8 @@ class FrameAccessor:
         """Report an event for each row; `shared` are members that all have, `eventType` and so on.
 
         A row has its own in columns of their names. The hits of a search bring their index, their
-        ids, and with `clickAnalytics` their queryID and positions.
+        ids, the user token that was searched with, and with `clickAnalytics` their queryID and
+        positions.
         """
         from svc_notebook.verbs import blocking
         from svc_notebook.verbs.events import events_of_rows
@@ -151,6 +152,12 @@ class SeriesAccessor:
 
     def __repr__(self) -> str:
         return _told(self, f"series.svc of {len(self._series)} values")
+
+    def __getattr__(self, name: str) -> Any:
+        """Say how a row is taken by what tables alone have."""
+        of_frame = name[0] != "_" and name in vars(FrameAccessor)
+        advice = f"; of a DataFrame it has: df.iloc[[0]].svc.{name}" if of_frame else ""
+        raise AttributeError(f"series.svc has no {name}{advice}")
 
     def records(
         self,

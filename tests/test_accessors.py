@@ -233,6 +233,14 @@ def test_hits_become_events(client: Client, index: str) -> None:
     }
 
 
+def test_a_row_alone_is_led_to_the_table() -> None:
+    row: Any = FILMS.iloc[0]
+
+    with pytest.raises(AttributeError, match=r"no events; .* df\.iloc\[\[0\]\]\.svc\.events"):
+        _ = row.svc.events
+    assert not hasattr(row.svc, "nothing_of_the_kind")
+
+
 def test_times_of_events_are_milliseconds_and_have_a_zone() -> None:
     when = pd.to_datetime(pd.Series(["2026-01-01T00:00:01Z", None]), utc=True)
     rows: Any = pd.DataFrame(

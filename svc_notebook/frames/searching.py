@@ -44,9 +44,10 @@ async def search(
     """Search; a row for each hit: `rank` (from 1), `objectID`, then its attributes.
 
     `criteria` adds the value of each criterion, `highlight` adds `highlighted.X` for attributes
-    X, `flatten` gives each member of an object its own column. `attrs["svc"]` holds index,
-    query, params, what the answer tells beside the hits, and `added`: the columns that are no
-    attributes. Where a record has that name, the added column is `_rank`.
+    X, `flatten` gives each member of an object its own column; with `clickAnalytics` each row has
+    its search's `queryID`. `attrs["svc"]` holds index, query, params, what the answer tells beside
+    the hits, and `added`: the columns that are no attributes. Where a record has that name, the
+    added column is `_rank`.
     """
     asked = _asked(params, criteria, highlight, columns)
     answer = await client.search(index, query, **asked)
@@ -216,9 +217,9 @@ def _places(answers: Sequence[SearchAnswer], queries: Sequence[str] | None) -> p
     if queries is not None:
         spread = [q for q, answer in zip(queries, answers, strict=True) for _ in answer["hits"]]
         places.insert(0, "query", pd.Series(spread, dtype="str"))
-        if any("queryID" in answer for answer in answers):
-            named = [answer.get("queryID", "") for answer in answers for _ in answer["hits"]]
-            places["queryID"] = pd.Series(named, dtype="str")
+    if any("queryID" in answer for answer in answers):
+        named = [answer.get("queryID", "") for answer in answers for _ in answer["hits"]]
+        places["queryID"] = pd.Series(named, dtype="str")
     return places
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from svc_notebook import frames
 from svc_notebook.api.checking import hints
 from svc_notebook.api.event_parts import AT_ONCE, check_parts, check_token
 from svc_notebook.api.shapes import Event, EventType
+from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import BadInput, CallFailed
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.origin import added_to
@@ -36,6 +37,11 @@ async def send_events(
     A thousand travel together: all of them are taken, or none. If a later thousand is refused,
     the error says how many were taken before.
     """
+    if isinstance(events, DataFrame) and added_to(events):
+        raise BadInput(
+            "these are hits, not events; an event of each of them: "
+            'hits.svc.events(eventType="click", eventName="Product opened")'
+        )
     if isinstance(events, str | os.PathLike):
         events = read_file(Path(events), Event)
     given = take_documents(events, dict, "events")
@@ -62,7 +68,8 @@ def events_of_rows(frame: DataFrame, shared: Mapping[str, Any]) -> list[dict[str
 
     `objectID` and `rank`, as a search gives them, become `objectIDs`, and with a queryID the
     `positions` of a click; a time becomes milliseconds. Raises `BadInput` for one without a zone.
-    What a record of a search has by the name of such a member is its own: filters, say.
+    Index, queryID and user token are the search's, where nothing else is said. What a record of a
+    search has by the name of such a member is its own: filters, say.
     """
     added = added_to(frame)
     members = hints(Event).keys() - (OF_RECORDS if added else set())
@@ -73,15 +80,42 @@ def events_of_rows(frame: DataFrame, shared: Mapping[str, Any]) -> list[dict[str
         chosen["objectIDs"] = [[str(one)] for one in frame["objectID"]]
     if "timestamp" in chosen and is_datetime64_any_dtype(chosen["timestamp"]):
         chosen["timestamp"] = _milliseconds(chosen["timestamp"])
-    told = frame.attrs.get("svc", {})
-    known = {name: told[name] for name in ("index", "queryID") if name in told}
-    events = [{**known, **event, **shared} for event in take_documents(chosen, dict, "events")]
+    rows = take_documents(chosen, dict, "events")
+    events = [{**_known_of(frame), **event, **shared} for event in rows]
+    if not all("index" in event for event in events):
+        raise BadInput(
+            "these rows do not say of which index they are, as joined ones never do: add "
+            "index='products'"
+        )
     ranks = added.get("rank", "rank")
     if ranks in frame and "positions" not in {*frame.columns, *shared}:
-        for event, rank in zip(events, frame[ranks], strict=True):
-            if event.get("eventType") == "click" and "queryID" in event:
-                event["positions"] = [int(rank)]
+        lost = _place_clicks(events, frame[ranks])
+        if lost and added:
+            warn_user(
+                "these clicks belong to no search, and say nothing about its hits: search with "
+                "clickAnalytics=True"
+            )
     return events
+
+
+def _known_of(frame: DataFrame) -> dict[str, Any]:
+    """What a search says that its events want to know, too."""
+    told = frame.attrs.get("svc", {})
+    facts = {**told.get("params", {}), **told}
+    return {name: facts[name] for name in ("index", "queryID", "userToken") if name in facts}
+
+
+def _place_clicks(events: Sequence[dict[str, Any]], ranks: Iterable[Any]) -> int:
+    """Say where what was clicked stood in its search; return how many clicks belong to none."""
+    clicks = [
+        (event, rank)
+        for event, rank in zip(events, ranks, strict=True)
+        if event.get("eventType") == "click"
+    ]
+    placed = [(event, rank) for event, rank in clicks if "queryID" in event]
+    for event, rank in placed:
+        event["positions"] = [int(rank)]
+    return len(clicks) - len(placed)
 
 
 def _milliseconds(times: Series[Any]) -> Series[Any]:

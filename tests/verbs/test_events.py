@@ -98,6 +98,49 @@ def test_hits_of_many_searches_know_theirs_and_keep_their_attributes(own: str) -
     assert (events["currency"] == "").all()
 
 
+def test_a_click_is_reported_in_one_line(own: str) -> None:
+    svc.push(pd.DataFrame({"id": ["1", "2"], "title": ["a fox", "a fox"]}), own, id="id")
+    found: Any = svc.search(own, "fox", clickAnalytics=True, userToken="ada")
+
+    found[found["objectID"] == "2"].svc.events(eventType="click", eventName="Opened")
+
+    [event] = svc.read_events(own).to_dict("records")
+    assert (event["userToken"], event["positions"]) == ("ada", [2])
+    assert event["queryID"] == found["queryID"][0] == found.attrs["svc"]["queryID"]
+
+
+def test_hits_that_were_joined_keep_their_search_and_want_an_index(own: str) -> None:
+    svc.push(pd.DataFrame({"id": ["1"], "title": ["a fox"]}), own, id="id")
+    found = svc.search(own, "fox", clickAnalytics=True)
+    joined: Any = found.merge(pd.DataFrame({"objectID": ["1"], "userToken": ["ada"]}))
+    joined.attrs.clear()  # as pandas 2 does, and later ones where the frames differ
+
+    with pytest.raises(svc.errors.BadInput, match="add index='products'"):
+        joined.svc.events(eventType="click", eventName="Opened")
+    joined.svc.events(eventType="click", eventName="Opened", index=own)
+
+    [event] = svc.read_events(own).to_dict("records")
+    assert (event["queryID"], event["positions"]) == (found["queryID"][0], [1])
+
+
+def test_clicks_on_hits_of_no_known_search_are_told(own: str) -> None:
+    svc.push(pd.DataFrame({"id": ["1"], "title": ["a fox"]}), own, id="id")
+    found: Any = svc.search(own, "fox")
+
+    with pytest.warns(UserWarning, match="search with clickAnalytics=True"):
+        found.svc.events(eventType="click", eventName="Opened", userToken="ada")
+
+    assert "queryID" not in found
+    assert svc.read_events(own)["queryID"].tolist() == [""]
+
+
+def test_hits_are_not_taken_for_events(own: str) -> None:
+    svc.push(pd.DataFrame({"id": ["1"], "title": ["a fox"]}), own, id="id")
+
+    with pytest.raises(svc.errors.BadInput, match=r"hits, not events; .*hits\.svc\.events\("):
+        svc.send_events(svc.search(own, "fox"))
+
+
 def test_a_users_events_are_forgotten_when_that_is_confirmed(own: str) -> None:
     user = f"user-{secrets.token_hex(4)}"
     svc.send_events({**EVENT, "index": own, "userToken": user})

@@ -22,11 +22,12 @@ INDEX = "variables"
 def lamps(admin: svc.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An index that is there, in a folder without files."""
     monkeypatch.chdir(tmp_path)
-    svc.push(VARIABLES["df"], INDEX)
+    svc.push(FRAME, INDEX)
 
 
+FRAME = pd.DataFrame({"objectID": ["1", "2"], "name": ["lamp", "desk"]})
 VARIABLES: dict[str, object] = {
-    "df": pd.DataFrame({"objectID": ["1", "2"], "name": ["lamp", "desk"]}),
+    "df": FRAME,
     "saved": {"hitsPerPage": 5},
     "ids": ["1", "2"],
     "answer": {"taskID": 1},
