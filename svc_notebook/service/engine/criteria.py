@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 
@@ -98,6 +99,18 @@ class Candidates:
         part._farthest = farthest
         return part
 
+    def among(self, rows: Array) -> Candidates | None:
+        """Return rows, ascending, with all that is known of them; None if not all are here."""
+        at = np.searchsorted(self.rows, rows)
+        if len(at) and (at[-1] >= len(self.rows) or (self.rows[at] != rows).any()):
+            return None
+        kept = np.zeros(len(self.rows), bool)
+        kept[at] = True
+        part = copy(self)
+        if len(at) < len(self.rows):
+            part.keep(kept)
+        return part
+
     def ranks_ahead(self, criteria: Sequence[object]) -> bool:
         """Whether rows of which no word has a good rank come last by the first of these criteria.
 
@@ -164,7 +177,8 @@ class Candidates:
             return None
         several = len(self.match.words) > 1 and self._manner.least_distance < CAP
         if self._manner.attribute_by_distance and several:
-            return self._nearest()[1]
+            self.column("proximity")
+            return self._columns["attribute"]
         return self._best_rank()
 
     def exact(self) -> Array | None:

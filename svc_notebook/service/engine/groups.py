@@ -107,7 +107,7 @@ def _put_together(leaders: Order, order: Order, most: int) -> Grouped:
         rows += [int(leaders.rows[place]), *order.rows[places].tolist()]
         sequence += range(len(places) + 1)
     segments = [*leaders.segments, *order.segments]
-    together = Order(segments, np.array(numbers, np.int16), np.array(rows, np.int64))
+    together = Order(segments, np.array(numbers, np.int16), np.array(rows, np.int64), order.ranked)
     return Grouped(together, sequence)
 
 

@@ -102,7 +102,7 @@ class Pinned:
         rows = np.empty(len(promoted), np.int64)
         numbers[promoted], rows[promoted] = self.order.numbers[here] + shift, self.order.rows[here]
         numbers[~promoted], rows[~promoted] = others.numbers, others.rows
-        return Order([*others.segments, *self.order.segments], numbers, rows)
+        return Order([*others.segments, *self.order.segments], numbers, rows, others.ranked)
 
 
 NOTHING = Pinned(Order((), np.zeros(0, np.int16), np.zeros(0, np.int64)), np.zeros(0, np.int64))

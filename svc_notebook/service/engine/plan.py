@@ -110,13 +110,16 @@ class Plan:
         for number, segment in enumerate(order.segments):
             places = np.flatnonzero(order.numbers == number)
             rows, back = np.unique(order.rows[places], return_inverse=True)
-            found = self._explain_rows(by_segment[segment], rows)
+            ranked = order.ranked.get(segment)
+            known = ranked.among(rows) if ranked else None
+            match = by_segment[segment]
+            found = self._explain_rows(match, known or self.candidates(match, rows))
             for place, at in zip(places.tolist(), back.tolist(), strict=True):
                 infos[place] = found[at]
         return infos
 
-    def _explain_rows(self, match: Match, rows: Array) -> list[dict[str, Any]]:
-        candidates = self.candidates(match, rows)
+    def _explain_rows(self, match: Match, candidates: Candidates) -> list[dict[str, Any]]:
+        rows = candidates.rows
         columns = {
             name: _values(candidates.column(criterion), len(rows), sign)
             for name, criterion, sign in INFO

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -39,9 +39,18 @@ class Key:
 class Ranked:
     """The best rows of one segment, and the keys that say so, in no order yet."""
 
-    segment: Segment
-    rows: Array
+    candidates: Candidates
     keys: Sequence[Key]
+
+    @property
+    def rows(self) -> Array:
+        """The rows, ascending."""
+        return self.candidates.rows
+
+    @property
+    def segment(self) -> Segment:
+        """Where they are."""
+        return self.candidates.match.segment
 
 
 def read_steps(options: Options) -> list[Step]:
@@ -118,7 +127,7 @@ class _Contest:
             kept = ~self._tied
             kept[np.flatnonzero(self._tied)[: self._left()]] = True
             self._keep(kept, self._tied[kept])
-        return Ranked(self._candidates.match.segment, self._candidates.rows, self._keys)
+        return Ranked(self._candidates, self._keys)
 
     def _is_open(self) -> bool:
         return len(self._tied) > self._wanted
@@ -152,11 +161,15 @@ def _find_edge(values: Array, left: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Rows of several segments in their final order; `order[i:j]` are objectIDs."""
+    """Rows of several segments in their final order; `order[i:j]` are objectIDs.
+
+    `ranked` are rows whose criteria are known from being ranked, most often all of the order's.
+    """
 
     segments: Sequence[Segment]
     numbers: Array
     rows: Array
+    ranked: Mapping[Segment, Candidates] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -171,7 +184,7 @@ class Order:
 
     def take(self, places: Array | slice) -> Order:
         """Return the order of some of the places only."""
-        return Order(self.segments, self.numbers[places], self.rows[places])
+        return Order(self.segments, self.numbers[places], self.rows[places], self.ranked)
 
 
 def order_all(ranked: Sequence[Ranked]) -> Order:
@@ -181,7 +194,7 @@ def order_all(ranked: Sequence[Ranked]) -> Order:
         return Order(segments, np.zeros(0, np.int16), np.zeros(0, np.int64))
     numbers = np.repeat(np.arange(len(ranked), dtype=np.int16), [len(one.rows) for one in ranked])
     rows = np.concatenate([one.rows for one in ranked])
-    unsorted = Order(segments, numbers, rows)
+    unsorted = Order(segments, numbers, rows, {one.segment: one.candidates for one in ranked})
     keys = [_join_keys(column) for column in zip(*(one.keys for one in ranked), strict=True)]
     last = rows if len(ranked) == 1 else _id_ranks(unsorted)
     return unsorted.take(np.lexsort([last, *reversed(keys)]))
