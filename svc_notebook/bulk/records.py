@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from itertools import islice
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +36,7 @@ ENOUGH = 100
 Texts = list[str | None]
 # What a push takes.
 Rows = pd.DataFrame | Mapping[str, Any] | Iterable[Mapping[str, Any]]
+AsyncRows = Rows | AsyncIterable[Mapping[str, Any]]
 
 
 def are_records(source: object) -> bool:
@@ -43,14 +50,17 @@ def are_records(source: object) -> bool:
 
 def is_stream(source: object) -> bool:
     """Tell what can be gone through only once."""
-    return isinstance(source, Iterator) and are_records(source)
+    return isinstance(source, AsyncIterable) or (
+        isinstance(source, Iterator) and are_records(source)
+    )
 
 
 def refuse_early(source: object, *, look: bool = False, resume: bool = False) -> None:
     """Refuse what would only use up a stream, or cannot go on: data in memory has no state."""
     if look and is_stream(source):
         raise BadInput("looking at a stream uses it up; look at what it goes through: list(…)")
-    if resume and (isinstance(source, (pd.DataFrame, Records)) or are_records(source)):
+    in_memory = isinstance(source, (pd.DataFrame, Records)) or are_records(source)
+    if resume and (in_memory or is_stream(source)):
         raise BadInput("only a load of files can be resumed; load this again")
 
 
@@ -61,6 +71,8 @@ def at_hand(
     """Go through a stream here and now, in the caller's own thread; give anything else as it is."""
     checked = Options.of(options)
     refuse_early(source, look=look, resume=resume)
+    if isinstance(source, AsyncIterable):
+        raise BadInput("an asynchronous stream is awaited: await svc.aio.load(source, index)")
     if not is_stream(source):
         yield source
         return
@@ -68,18 +80,43 @@ def at_hand(
         yield records
 
 
+@asynccontextmanager
+async def awaited(
+    source: Any, options: Mapping[str, Any], *, look: bool = False, resume: bool = False
+) -> AsyncIterator[Any]:
+    """Go through an asynchronous stream, in the caller's own loop; give anything else as it is."""
+    if not isinstance(source, AsyncIterable):
+        yield source
+        return
+    checked = Options.of(options)
+    refuse_early(source, look=look, resume=resume)
+    with Records(checked.timezone) as records:
+        with _gathering(records, source):
+            async for item in source:
+                records.add(item)
+                if records.are_enough(checked.limit):
+                    break
+        yield records
+
+
 def gather(source: Any, options: Options, stopped: Callable[[], bool] = lambda: False) -> Records:
     """Write down every record; one that is none is a fault. What a stream raises is raised."""
-    if isinstance(source, AsyncIterable):
-        raise BadInput("an asynchronous stream has to be gathered first: [r async for r in …]")
     records = Records(options.timezone)
-    try:
-        for item in islice([source] if isinstance(source, Mapping) else source, options.limit):
+    with _gathering(records, source):
+        for item in [source] if isinstance(source, Mapping) else source:
             if stopped():
                 raise ReadingStopped
             records.add(item)
-            if not records.rows and records.taken >= ENOUGH:
+            if records.are_enough(options.limit):
                 break
+    return records
+
+
+@contextmanager
+def _gathering(records: Records, source: object) -> Iterator[None]:
+    """Say how far it came where it breaks off, and refuse what holds no record at all."""
+    try:
+        yield
     except BaseException as error:
         error.add_note(f"this was after record {records.taken:,} of the source; nothing was sent")
         records.close()
@@ -90,7 +127,6 @@ def gather(source: Any, options: Options, stopped: Callable[[], bool] = lambda: 
             f"a {kind} that holds no dict cannot be loaded; a record is a dict: "
             "[{'objectID': '1', 'title': 'Jaws'}]"
         )
-    return records
 
 
 class Records:
@@ -110,6 +146,10 @@ class Records:
     def taken(self) -> int:
         """How many records were taken, those that are none among them."""
         return self.rows + len(self.skipped)
+
+    def are_enough(self, limit: int | None) -> bool:
+        """Whether no more are wanted, or so many things are none that none will come."""
+        return self.taken == limit or (not self.rows and self.taken >= ENOUGH)
 
     @property
     def name(self) -> str:

@@ -16,7 +16,7 @@ from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.bulk.exporting import Beside
 from svc_notebook.bulk.loading import OnProgress
 from svc_notebook.bulk.options import IfExists
-from svc_notebook.bulk.records import Rows
+from svc_notebook.bulk.records import AsyncRows, Rows, awaited
 from svc_notebook.bulk.source import Source
 from svc_notebook.client.waiting import Tasks
 from svc_notebook.frames.browsing import Place
@@ -142,20 +142,22 @@ async def load(
 ) -> bulk.LoadResult:
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; done when published.
 
-    Dicts may be one, a list of them, or a stream, which is gone through in another thread.
+    Dicts may be one, a list of them, or a stream, which is gone through in another thread; an
+    asynchronous stream is gone through here.
 
     With `dry_run` nothing is sent; the result's `plan` tells what would be. With `verify` all is
     read back, and `differences` tells what is not stored as it was sent.
     """
-    return await bulk.load(
-        asynchronous(client), without_told(source, options), index,
-        if_exists=if_exists, least=least, dry_run=dry_run, resume=resume, verify=verify,
-        in_flight=in_flight, on_progress=on_progress, **options,
-    )  # fmt: skip
+    async with awaited(source, options, look=dry_run, resume=resume) as source:
+        return await bulk.load(
+            asynchronous(client), without_told(source, options), index,
+            if_exists=if_exists, least=least, dry_run=dry_run, resume=resume, verify=verify,
+            in_flight=in_flight, on_progress=on_progress, **options,
+        )  # fmt: skip
 
 
 async def push(
-    df: Rows,
+    df: AsyncRows,
     index: str,
     *,
     client: AnyClient | None = None,
@@ -171,11 +173,12 @@ async def push(
     What a search told about its hits, `rank` and the like, is no attribute and stays behind,
     unless `columns` names it.
     """
-    return await bulk.push(
-        asynchronous(client), without_told(df, options), index,
-        if_exists=if_exists, least=least, verify=verify, in_flight=in_flight,
-        on_progress=on_progress, **options,
-    )  # fmt: skip
+    async with awaited(df, options) as df:
+        return await bulk.push(
+            asynchronous(client), without_told(df, options), index,
+            if_exists=if_exists, least=least, verify=verify, in_flight=in_flight,
+            on_progress=on_progress, **options,
+        )  # fmt: skip
 
 
 async def diff_records(

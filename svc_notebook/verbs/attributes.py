@@ -11,7 +11,7 @@ from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.origin import added_to
 
-AHEAD = ("query", "rank")
+AHEAD = ("query", "rank", "queryID")
 MARKED = "highlighted."
 SHOWN = 5  # columns named in a warning
 
@@ -35,7 +35,8 @@ def _warn_of_told(names: list[str]) -> None:
     """Warn of columns that look as a search adds them: merging makes pandas forget where from."""
     places = names[: names.index("objectID")] if "objectID" in names else []
     marked = [name for name in names if name.startswith(MARKED)]
-    if found := [name for name in places if places[-1] == "rank" and name in AHEAD] + marked:
+    searched = "rank" in places and places[-1] in AHEAD
+    if found := [name for name in places if searched and name in AHEAD] + marked:
         warn_user(
             f"{', '.join(found[:SHOWN])}: this looks like what a search adds, and is written as "
             "attributes of the records; `columns` names those that should be"

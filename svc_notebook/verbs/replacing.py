@@ -7,6 +7,7 @@ from typing import Unpack
 
 from svc_notebook import bulk
 from svc_notebook.bulk.loading import OnProgress
+from svc_notebook.bulk.records import awaited
 from svc_notebook.bulk.source import Source
 from svc_notebook.errors import BadInput
 from svc_notebook.verbs.attributes import without_told
@@ -32,8 +33,8 @@ async def replace_records(
     if not 0 <= least <= 1:
         raise BadInput(f"`least` is a share, from 0 to 1, not {least!r}")
     own = asynchronous(client)
-    async with own.replacing(index, least=least) as scratch:
-        rows = without_told(source, options)
+    async with awaited(source, options) as given, own.replacing(index, least=least) as scratch:
+        rows = without_told(given, options)
         result = await bulk.load(own, rows, scratch, on_progress=on_progress, **options)
         if result.rejected_rows and not skip_rejected:
             raise BadInput(
