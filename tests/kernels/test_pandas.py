@@ -16,8 +16,10 @@ RELEASE = "2.2"
 MODULES = (
     "tests/frames",
     "tests/test_accessors.py",
+    "tests/bulk/test_records.py",
     "tests/bulk/test_rejects.py",
     "tests/bulk/test_returning.py",
+    "tests/bulk/test_small.py",
     "tests/plots",
 )
 
