@@ -4,6 +4,14 @@ FIND_PYTHON = for p in python3 python3.13 python3.12 python3.11; do \
 PYTHON ?= $(shell $(FIND_PYTHON))
 VENV ?= .venv
 BIN = $(VENV)/bin
+# Processes of tests for one run of all: one to a core, four at most. What TESTS names needs none.
+WORKERS ?= $(if $(TESTS),0,logical)
+# Tests start hundreds of processes: each would compile every module where a machine forbids keeping.
+export PYTHONDONTWRITEBYTECODE =
+# Extras that come with another: no second round of pip for them.
+WITHIN_bench = demo test
+WITHIN_dev = demo test
+WITHIN_test = demo
 # JupyterLab wants to be told that running as root, in a container for instance, is meant.
 LAB_OPTIONS ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 
@@ -19,8 +27,8 @@ demo: $(VENV)/.demo  ## From a CSV to ranked hits, with a picture and a page, in
 lab: $(VENV)/.demo  ## Open JupyterLab on the tutorials
 	$(BIN)/jupyter lab $(LAB_OPTIONS) notebooks/01-from-csv-to-search.ipynb
 
-test: $(VENV)/.test  ## Run the whole suite, or what TESTS names
-	$(BIN)/python -m pytest $(TESTS)
+test: $(VENV)/.test  ## Run the whole suite on all cores, or what TESTS names
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal $(TESTS)
 
 check: $(VENV)/.dev  ## Lint, types, spelling, generated pages
 	$(BIN)/ruff check .
@@ -54,4 +62,4 @@ $(VENV)/.%: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
 		rm -rf $(VENV); echo "$(PYTHON) cannot make environments; on Debian: apt-get install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
-	@touch $@
+	@touch $@ $(WITHIN_$*:%=$(VENV)/.%)
