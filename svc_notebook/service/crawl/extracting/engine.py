@@ -1,19 +1,21 @@
 """The process in which pages are read and extractors run: what it does may fail without harm.
 
 It reads requests from its input and answers on its output. Every extractor gets a JavaScript
-world of its own, made before it is asked for, so that no page and no extractor can leave anything
-behind for another. When its parent goes away, however that happens, so does the process.
+world of its own, which is used again for its next page only if all in it is as it was: no page and
+no extractor can leave anything behind for another. When its parent goes away, however that happens,
+so does the process.
 """
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
 import os
 import queue
 import sys
 import threading
 from collections.abc import Callable
-from typing import IO, Any
+from contextlib import suppress
+from typing import IO, Any, NoReturn
 
 import msgspec
 from py_mini_racer import JSEvalException, JSFunction, JSMappedObject, JSOOMException, MiniRacer
@@ -28,18 +30,22 @@ from svc_notebook.service.crawl.extracting.worker import receive, send
 BESIDES = 1 << 30
 # The records of a page; a page itself is no larger.
 MOST_JSON = 32 << 20
+# Worlds that wait for the next page of their extractors; each holds a few megabytes.
+KEPT = 8
 OPEN = "its promise is never settled: there are no timers and no network here"
 
 
 class World:
-    """One JavaScript engine with our script in it, used for one extractor."""
+    """One JavaScript engine with our script in it, for one run after another of one extractor."""
 
     def __init__(self, memory: int) -> None:
         self.racer = MiniRacer()
         self.racer.set_hard_memory_limit(memory)
+        # Past that, too much may be left for the next run to be collected first.
+        self.racer.set_soft_memory_limit(memory // 4)
         script = self.racer.eval(read_script())
         assert isinstance(script, JSMappedObject)
-        self.script = script
+        self._functions = {str(name): script[name] for name in script}
 
     def function(self, source: str) -> JSFunction:
         """Return what a source says; raises JSEvalException, and Unfit where it is no function."""
@@ -50,9 +56,13 @@ class World:
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Call a function of the script."""
-        function = self.script[name]
+        function = self._functions[name]
         assert isinstance(function, JSFunction)
         return function(*arguments)
+
+    def is_fit(self) -> bool:
+        """Tell whether the next run would find all as the last one did; forget what it came to."""
+        return self.call("tidy") is True and not self.racer.was_soft_memory_limit_reached()
 
     def close(self) -> None:
         """Give back what the engine took."""
@@ -63,12 +73,22 @@ class Unfit(Exception):
     """What was given is not what it should be."""
 
 
+class Ended(Exception):
+    """V8 broke a run off; `answer` says why."""
+
+    def __init__(self, answer: dict[str, Any]) -> None:
+        super().__init__(answer["error"])
+        self.answer = answer
+
+
 class Engine:
     """What the process does, request by request: `("extract", source, html, facts)`."""
 
     def __init__(self, memory: int) -> None:
         self.memory = memory
         self.next: World | None = None
+        # By the source that ran there, the one used last at the end.
+        self.worlds: dict[str, World] = {}
 
     def prepare(self) -> None:
         """Make the next world, while nobody waits."""
@@ -80,49 +100,75 @@ class Engine:
 
     def check(self, source: str) -> dict[str, Any]:
         """Find out whether a source is a function."""
-        return self._in_world(lambda world: {"value": world.function(source) is not None})
+        return self._in_world(source, lambda world: {"value": world.function(source) is not None})
 
     def extract(self, source: str, html: str, facts: str) -> dict[str, Any]:
         """Run a `recordExtractor`; its outcome is JSON."""
-        return self._in_world(lambda world: self._run(world, "runExtractor", source, html, facts))
+        return self._run(source, "runExtractor", html, facts)
 
     def links(self, source: str, html: str, facts: str) -> dict[str, Any]:
         """Run a `linkExtractor`; its outcome is JSON."""
-        return self._in_world(lambda world: self._run(world, "runLinks", source, html, facts))
+        return self._run(source, "runLinks", html, facts)
 
     def matches(self, html: str, selectors: str) -> dict[str, Any]:
         """Find out which selectors find something; the outcome is JSON."""
-        return self._in_world(lambda world: self._finish(world, "testSelectors", html, selectors))
+        return self._in_world("", lambda world: _finish(world, "testSelectors", html, selectors))
 
-    def _run(self, world: World, name: str, source: str, *arguments: str) -> dict[str, Any]:
-        return self._finish(world, name, world.function(source), *arguments)
+    def _run(self, source: str, name: str, *arguments: str) -> dict[str, Any]:
+        return self._in_world(
+            source, lambda world: _finish(world, name, world.function(source), *arguments)
+        )
 
-    def _finish(self, world: World, name: str, *arguments: Any) -> dict[str, Any]:
-        world.call(name, *arguments)
-        outcome = world.call("readOutcome")
-        if outcome is None:
-            return {"error": OPEN}
-        if not isinstance(outcome, str) or len(outcome) > MOST_JSON:
-            return {
-                "error": f"what it returned is no JSON of up to {MOST_JSON >> 20} million letters"
-            }
-        return {"value": outcome}
-
-    def _in_world(self, work: Callable[[World], dict[str, Any]]) -> dict[str, Any]:
+    def _in_world(self, source: str, work: Callable[[World], dict[str, Any]]) -> dict[str, Any]:
+        """Work in a world where nothing else than this source ran; a new one has the last word."""
+        if world := self.worlds.pop(source, None):
+            with suppress(Ended):
+                return self._work(source, world, work)
         self.prepare()
         world, self.next = self.next, None
         assert world is not None
         try:
-            return work(world)
+            return self._work(source, world, work)
+        except Ended as error:
+            return error.answer
+
+    def _work(
+        self, source: str, world: World, work: Callable[[World], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Work in a world, and keep it if the next run would find it as this one did."""
+        fit = False
+        try:
+            answer = work(world)
+            fit = world.is_fit()
+            return answer
         except JSEvalException as error:
             # Where an extractor is ended for want of memory, V8 does not always say so.
             spent = isinstance(error, JSOOMException) or world.racer.was_hard_memory_limit_reached()
             much = f"it took more than {self.memory >> 20} MB of memory"
-            return {"error": much if spent else locate(str(error)), "spent": spent}
+            raise Ended({"error": much if spent else locate(str(error)), "spent": spent}) from error
         except Unfit as error:
             return {"error": str(error)}
         finally:
-            world.close()
+            if fit:
+                self._keep(source, world)
+            else:
+                world.close()
+
+    def _keep(self, source: str, world: World) -> None:
+        self.worlds[source] = world
+        if len(self.worlds) > KEPT:
+            self.worlds.pop(next(iter(self.worlds))).close()
+
+
+def _finish(world: World, name: str, *arguments: Any) -> dict[str, Any]:
+    """Call a function of the script that runs something, and read what it came to."""
+    world.call(name, *arguments)
+    outcome = world.call("readOutcome")
+    if outcome is None:
+        return {"error": OPEN}
+    if not isinstance(outcome, str) or len(outcome) > MOST_JSON:
+        return {"error": f"what it returned is no JSON of up to {MOST_JSON >> 20} million letters"}
+    return {"value": outcome}
 
 
 def main(memory: int) -> None:
@@ -133,7 +179,17 @@ def main(memory: int) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=take_in, args=(sys.stdin.buffer, requests), daemon=True).start()
-    engine = Engine(memory)
+    asyncio.run(answer_all(Engine(memory), requests, answers))
+
+
+async def answer_all(
+    engine: Engine, requests: queue.SimpleQueue[Any], answers: IO[bytes]
+) -> NoReturn:
+    """Answer one request after another.
+
+    It is a coroutine because V8 is called directly from a loop that runs; without one, every world
+    would have a thread and a loop of its own, through which each call goes.
+    """
     engine.prepare()
     send(answers, "ready")
     while True:
@@ -143,7 +199,7 @@ def main(memory: int) -> None:
 
 def take_in(pipe: IO[bytes], requests: queue.SimpleQueue[Any]) -> None:
     """Take in requests, and end the process when there can be no more, whatever it is at."""
-    with contextlib.suppress(EOFError, OSError):
+    with suppress(EOFError, OSError):
         while True:
             requests.put(receive(pipe))
     os._exit(0)

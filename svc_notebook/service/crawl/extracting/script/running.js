@@ -7,6 +7,8 @@ import { makeHelpers } from "./helpers.js";
 import { select } from "./matching.js";
 import { parsePage } from "./parsing.js";
 import { Query, load } from "./query.js";
+import { forgetSelectors } from "./selectors.js";
+import { isUntouched, noteAll } from "./traces.js";
 import { Node } from "./tree.js";
 import { SearchParams, Url } from "./urls.js";
 
@@ -17,6 +19,8 @@ const LONGEST_LOG = 10000;
 const logs = [];
 /** What became of the extractor: JSON, once it has ended. @type {string | null} */
 let outcome = null;
+/** Whether a promise is open that the run waits for. */
+let open = false;
 
 /** @typedef {{ url: string, fileType: string, contentLength: number,
  *   sources: Record<string, any>, links: string[] }} Facts */
@@ -55,10 +59,22 @@ export function testSelectors(html, selectors) {
 /** What the run has come to; null as long as a promise is open. */
 export const readOutcome = () => outcome;
 
+/** Make ready for another run; tell whether that may be: not where this one left anything behind. */
+export function tidy() {
+  outcome = null;
+  logs.length = 0;
+  if (open || !isUntouched(NOTES)) return false;
+  forgetSelectors();
+  // What the engine keeps of the last match, as `RegExp.$1`.
+  return /^/.test("");
+}
+
 /** @param {string} said JSON @param {(facts: Facts) => any} call @param {(value: any) => any} check */
 function run(said, call, check) {
-  const done = (/** @type {any} */ value) => { outcome = JSON.stringify({ value: check(value), logs }, written); };
-  const failed = (/** @type {any} */ error) => { outcome = JSON.stringify({ error: tell(error), logs }); };
+  const end = (/** @type {string} */ json) => { open = false; outcome = json; };
+  const done = (/** @type {any} */ value) => end(JSON.stringify({ value: check(value), logs }, written));
+  const failed = (/** @type {any} */ error) => end(JSON.stringify({ error: tell(error), logs }));
+  open = true;
   try {
     const value = call(JSON.parse(said));
     if (typeof value?.then === "function") Promise.resolve(value).then(done).catch(failed);
@@ -162,3 +178,13 @@ for (const name of ["Atomics", "SharedArrayBuffer", "WebAssembly", "setTimeout",
 }
 Object.assign(globalThis, WORLD);
 
+/** One of each kind of thing that an extractor is given. */
+function* given() {
+  const $ = load(parsePage("<!DOCTYPE html><p class=a>a<!-- b --></p>"));
+  const page = { $, url: new Url("https://a.test/?b=c"), fileType: "html", contentLength: 1 };
+  const { searchParams } = page.url;
+  yield* [page, makeHelpers(page), $("*"), $.root(), $._root, $("p").contents().toArray()];
+  yield* [searchParams, searchParams.keys(), $("p").attr(), $("p").data(), $("p").prop("style")];
+}
+
+const NOTES = noteAll([...given()]);

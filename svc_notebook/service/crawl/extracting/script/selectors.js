@@ -34,6 +34,11 @@ export function readSelector(source) {
   return groups;
 }
 
+/** Forget the selectors that were read, which a run may have had its hands in. */
+export function forgetSelectors() {
+  known.clear();
+}
+
 class Reader {
   /** @param {string} source */
   constructor(source) {
