@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from svc_notebook.client.portal import GRACE
 from tests.client.stub import hang, serving
 from tests.kernels.saving import save_notebook
 from tests.magics.kernel import Kernel
@@ -44,28 +43,26 @@ def names(kernel: Kernel) -> None:
     kernel.good(SETUP)
 
 
-def stop_in_the_middle(kernel: Kernel, code: str) -> tuple[str, str, float]:
-    """Press Stop while a cell runs; return its status, its error and how long the reply took."""
+def stop_in_the_middle(kernel: Kernel, code: str) -> tuple[str, str]:
+    """Press Stop while a cell runs that never ends; return its status and its error."""
     request = kernel.start(code)
     time.sleep(0.5)
     kernel.stop()
-    pressed = time.monotonic()
     cell = kernel.finish(request)
-    return cell.status, cell.error, time.monotonic() - pressed
+    return cell.status, cell.error
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_stop_ends_the_work_and_its_clean_up_and_leaves_nothing(kernel: Kernel, kind: str) -> None:
-    status, error, took = stop_in_the_middle(kernel, KINDS[kind] + "portal.run(work(0.2))")
+    status, error = stop_in_the_middle(kernel, KINDS[kind] + "portal.run(work(0.2))")
 
     assert (status, error) == ("error", "KeyboardInterrupt: ")
-    assert took < 12 * GRACE
     assert kernel.good("state['end'], running()").result == "('cleaned up', [])"
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_stop_tells_what_had_been_done(kernel: Kernel, kind: str) -> None:
-    status, error, _ = stop_in_the_middle(kernel, KINDS[kind] + "portal.run(load())")
+    status, error = stop_in_the_middle(kernel, KINDS[kind] + "portal.run(load())")
 
     assert (status, error) == ("error", "Stopped: stopped after 3 batches")
     assert kernel.good("sys.last_value.result").result == "3"
@@ -77,11 +74,10 @@ def test_stop_ends_a_call_that_is_awaited_though_nothing_comes(kernel: Kernel, c
         kernel.good(
             f"client = AsyncClient(Connection(url={server.url!r}, patience=Patience(read=60)))"
         )
-        status, error, took = stop_in_the_middle(kernel, f"await client.{call}")
+        status, error = stop_in_the_middle(kernel, f"await client.{call}")
         kernel.good("await client.close()")
 
     assert (status, error) == ("error", "CancelledError: ")
-    assert took < 12 * GRACE
 
 
 @pytest.mark.parametrize("kind", KINDS)
