@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -72,12 +73,17 @@ def level_of(room: str) -> int:
 
 
 def imports_of(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parse(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno} imports relatively"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def ours(path: Path) -> Iterator[str]:
@@ -114,7 +120,8 @@ def test_there_is_no_room_for_odds_and_ends() -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    graph = {name_of(path): set(targets(path)) for path in MODULES}
+    names = {name_of(path) for path in MODULES}
+    graph = {name_of(path): set(targets(path, names)) for path in MODULES}
 
     assert find_circle(graph) is None
 
@@ -124,10 +131,9 @@ def name_of(path: Path) -> str:
     return ".".join(parts).removesuffix(".__init__")
 
 
-def targets(path: Path) -> Iterator[str]:
+def targets(path: Path, names: set[str]) -> Iterator[str]:
     """The modules `path` runs at import: imports inside functions and for types do not count."""
-    names = {name_of(p) for p in MODULES}
-    for node in at_import(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in at_import(parse(path)):
         if isinstance(node, ast.ImportFrom) and node.module in names:
             inner = {f"{node.module}.{alias.name}" for alias in node.names} & names
             yield from inner or {node.module}
