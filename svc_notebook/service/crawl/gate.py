@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import selectors
 import socket
+import ssl
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,6 +22,8 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 PATIENCE = 10.0
+# One system call to look at one socket, where there is such a thing; the usual kind takes four.
+_Selector = getattr(selectors, "PollSelector", selectors.DefaultSelector)
 
 
 def is_public(address: Address) -> bool:
@@ -70,8 +74,10 @@ class Gate(httpcore.AsyncNetworkBackend):
     async def _connect(
         self, address: str, port: int, patience: float | None, local: str | None, options: Any
     ) -> httpcore.AsyncNetworkStream:
-        return await self._network.connect_tcp(
-            address, port, timeout=patience, local_address=local, socket_options=options
+        return Line(
+            await self._network.connect_tcp(
+                address, port, timeout=patience, local_address=local, socket_options=options
+            )
         )
 
     def _admit(self, host: str, addresses: list[str]) -> list[str]:
@@ -87,6 +93,50 @@ class Gate(httpcore.AsyncNetworkBackend):
                 " --allow-private-crawl to crawl it",
             )
         return public
+
+
+class Line(httpcore.AsyncNetworkStream):
+    """A connection that is quick to tell whether the other end hung up.
+
+    Each request asks that of every connection that is kept, and the library's own puts together
+    all it knows of both ends before it answers.
+    """
+
+    def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
+        self._stream = stream
+        self._socket: socket.socket = stream.get_extra_info("socket")
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
+        """Read what there is."""
+        return await self._stream.read(max_bytes, timeout)
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        """Write all of it."""
+        await self._stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        """Hang up."""
+        await self._stream.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> httpcore.AsyncNetworkStream:
+        """Go on under TLS."""
+        return Line(await self._stream.start_tls(ssl_context, server_hostname, timeout))
+
+    def get_extra_info(self, info: str) -> Any:
+        """Tell what is known of the connection."""
+        return self._is_readable() if info == "is_readable" else self._stream.get_extra_info(info)
+
+    def _is_readable(self) -> bool:
+        if self._socket.fileno() < 0:
+            return True
+        with _Selector() as selector:
+            selector.register(self._socket, selectors.EVENT_READ)
+            return bool(selector.select(0))
 
 
 async def _resolve(host: str, port: int, patience: float) -> list[str]:

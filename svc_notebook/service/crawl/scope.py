@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from svc_notebook.service.crawl.addresses import path_depth
 from svc_notebook.service.crawl.configuration import Action, Configuration
+
+# Pages of a site link to the same URLs again and again, and patterns take their time.
+REMEMBERED = 10_000
 
 
 class Scope:
@@ -18,6 +22,8 @@ class Scope:
             configuration.discovery,
             *(action.discovery for action in configuration.actions),
         )
+        self.actions = lru_cache(REMEMBERED)(self._find_actions)
+        self.excludes = lru_cache(REMEMBERED)(self._find_exclusion)
 
     def takes(self, url: str, *, seed: bool = False) -> bool:
         """Say whether a URL that was found is visited; seeds may lie deeper than `maxDepth`."""
@@ -27,7 +33,7 @@ class Scope:
             and (bool(self.actions(url)) or self._is_discovered(url))
         )
 
-    def excludes(self, url: str) -> bool:
+    def _find_exclusion(self, url: str) -> bool:
         """Say whether a URL is never visited."""
         return self._configuration.exclusions.match(url)
 
@@ -39,9 +45,9 @@ class Scope:
             or self._is_discovered(url)
         )
 
-    def actions(self, url: str) -> list[tuple[int, Action]]:
+    def _find_actions(self, url: str) -> tuple[tuple[int, Action], ...]:
         """List the actions whose paths hold a URL, with their places."""
-        return [
+        return tuple(
             (place, action)
             for place, action in enumerate(self._configuration.actions)
             if (
@@ -49,7 +55,7 @@ class Scope:
                 if action.paths is None
                 else action.paths.match(url)
             )
-        ]
+        )
 
     def _is_shallow(self, url: str) -> bool:
         depth = self._configuration.max_depth
