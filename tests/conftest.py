@@ -15,11 +15,17 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+from hypothesis import HealthCheck, settings
 
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 
 ROOT = Path(__file__).parent.parent
+# Several processes share the machine: how long an example takes says nothing.
+settings.register_profile(
+    "shared", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("shared")
 
 
 @dataclass(frozen=True)
