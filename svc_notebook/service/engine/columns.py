@@ -188,14 +188,14 @@ class Labels:
 
 def join_labels(many: Sequence[Labels]) -> Labels:
     """Join columns whose rows were renumbered already."""
-    names, moved = union(one.names for one in many)
+    names, moved = union([one.names for one in many])
     rows = np.concatenate([one.rows for one in many])
     codes = np.concatenate([to[one.codes] for one, to in zip(many, moved, strict=True)])
     used = np.zeros(len(names), bool)
     used[codes] = True
     fewer = np.cumsum(used) - 1
     return Labels(
-        Names.of(names.take(np.flatnonzero(used))),
+        names.only(used),
         *_distinct_pairs(rows.astype(np.int32), fewer[codes].astype(np.int32)),
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,6 +14,9 @@ AFTER = b"\xff"
 
 FEW = 100
 """Fewer keys than this are faster one by one than as arrays."""
+
+BLOCK = 1 << 16
+"""So many strings of one blob are held as Python's at once, which take several times the room."""
 
 
 class Names:
@@ -28,13 +32,13 @@ class Names:
     @classmethod
     def of(cls, ascending: Sequence[str]) -> Names:
         """Store strings that are distinct and sorted already."""
-        whole = "".join(ascending)
-        if whole.isascii():
-            lengths = np.fromiter(map(len, ascending), np.int64, len(ascending))
-            return cls(np.frombuffer(whole.encode(), np.uint8), starts_of(lengths))
-        encoded = [_encode(name) for name in ascending]
-        lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), starts_of(lengths))
+        return cls._joined([_pack(ascending)])
+
+    @classmethod
+    def _joined(cls, pieces: Sequence[tuple[bytes, Array]]) -> Names:
+        blob = b"".join(piece for piece, _ in pieces)
+        lengths = np.concatenate([lengths for _, lengths in pieces])
+        return cls(np.frombuffer(blob, np.uint8), starts_of(lengths))
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Names:
@@ -60,6 +64,19 @@ class Names:
     def all(self) -> list[str]:
         """Return every string, in order."""
         return self.take(np.arange(len(self)))
+
+    def blocks(self) -> Iterator[tuple[slice, list[str]]]:
+        """Go through all strings, some of them at a time."""
+        for start in range(0, len(self), BLOCK):
+            span = slice(start, min(start + BLOCK, len(self)))
+            yield span, self.take(np.arange(span.start, span.stop))
+
+    def only(self, mask: Array) -> Names:
+        """Return those of a mask."""
+        if mask.all():
+            return self
+        lengths = np.diff(self.starts)
+        return Names(self.blob[np.repeat(mask, lengths)], starts_of(lengths[mask]))
 
     def find(self, name: str) -> int:
         """Return the place of a string, or -1."""
@@ -124,13 +141,27 @@ class Names:
         return low
 
 
-def union(many: Iterable[Names]) -> tuple[Names, list[Array]]:
+def union(many: Sequence[Names]) -> tuple[Names, list[Array]]:
     """Merge; also tell, for each of the merged, where its strings went."""
-    parts = [names.all() for names in many]
-    together = sorted(set().union(*parts))
-    place = {name: number for number, name in enumerate(together)}
-    moved = [np.fromiter(map(place.__getitem__, part), np.int32, len(part)) for part in parts]
-    return Names.of(together), moved
+    moved = [np.empty(len(one), np.int32) for one in many]
+    pieces = [_pack([])]
+    start = 0
+    for spans in _cut_alike(many):
+        parts = [one.take(np.arange(*span)) for one, span in zip(many, spans, strict=True)]
+        together = sorted(set().union(*parts))
+        place = {name: number for number, name in enumerate(together, start)}
+        for to, part, span in zip(moved, parts, spans, strict=True):
+            to[slice(*span)] = np.fromiter(map(place.__getitem__, part), np.int32, len(part))
+        pieces.append(_pack(together))
+        start += len(together)
+    return Names._joined(pieces), moved
+
+
+def _cut_alike(many: Sequence[Names]) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Cut all at the same strings, so that no more than `BLOCK` of each lie between two cuts."""
+    cuts = sorted({one._encoded(at) for one in many for at in range(BLOCK, len(one), BLOCK)})
+    bounds = ([0, *map(one._first_not_below, cuts), len(one)] for one in many)
+    return zip(*map(pairwise, bounds), strict=True)
 
 
 def starts_of(lengths: Array) -> Array:
@@ -138,6 +169,15 @@ def starts_of(lengths: Array) -> Array:
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
+
+
+def _pack(names: Sequence[str]) -> tuple[bytes, Array]:
+    """Return strings one after the other, and the length of each in bytes."""
+    whole = "".join(names)
+    if whole.isascii():
+        return whole.encode(), np.fromiter(map(len, names), np.int64, len(names))
+    encoded = [_encode(name) for name in names]
+    return b"".join(encoded), np.fromiter(map(len, encoded), np.int64, len(encoded))
 
 
 def _encode(name: str) -> bytes:

@@ -7,14 +7,14 @@ A place is a number that rises through the whole table: neighbours in one text d
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, Arrays, part, parts_of, spread
-from svc_notebook.service.engine.names import starts_of, union
+from svc_notebook.service.engine.names import Names, starts_of, union
 from svc_notebook.service.engine.placeholders import FIRST, LAST, ONLY, find_sealed
 from svc_notebook.service.engine.spelling import Vocabulary
 from svc_notebook.service.engine.words import BREAK, Rules, split_all
@@ -27,6 +27,9 @@ ALONE = 0x400
 SLOT = 11
 """An occurrence's `spot`: the attribute's number, whether its text is this word alone, position."""
 PLACES = 40
+PLACE = (1 << PLACES) - 1
+AT_ONCE = 1 << 20
+"""Occurrences that are put in order at once: all of a million records' would take gigabytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +64,7 @@ class Postings:
         sequence = _order_by(terms)
         spans = np.bincount(rows, weights=lengths + GAP, minlength=records).astype(np.int64)
         return cls(
-            Vocabulary.of(ascending),
+            Vocabulary.of(Names.of(ascending)),
             starts_of(np.bincount(terms, minlength=len(words))),
             rows[text][sequence].astype(np.int32),
             spot[sequence].astype(np.int32),
@@ -97,23 +100,26 @@ COLUMNS = ("starts", "rows", "spots", "places", "first_places")
 def merge(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Postings:
     """Join postings; `moved[n]` tells where each row of the nth goes, -1 where it is gone."""
     first_places = starts_of(_spans(many, moved, records))
-    names, renamed = union(one.vocabulary.names for one in many)
-    columns = [
-        _move(one, rows, ranks, first_places)
-        for one, rows, ranks in zip(many, moved, renamed, strict=True)
-    ]
-    terms, places, spots = (np.concatenate(column) for column in zip(*columns, strict=True))
-    return _assemble(names.all(), terms, places, spots, first_places)
-
-
-def _move(
-    one: Postings, rows: Array, ranks: Array, first_places: Array
-) -> tuple[Array, Array, Array]:
-    """Return the words, places and spots of the occurrences that stay."""
-    kept = np.flatnonzero(rows[one.rows] >= 0)
-    shift = first_places[:-1][rows] - one.first_places[:-1]
-    places = one.places[kept] + shift[one.rows[kept]]
-    return np.repeat(ranks, np.diff(one.starts))[kept], places, one.spots[kept]
+    names, renamed = union([one.vocabulary.names for one in many])
+    counts = np.zeros(len(names), np.int64)
+    room = sum(len(one.rows) for one in many)
+    columns = tuple(np.empty(room, np.int32) for _ in range(3))
+    end = 0
+    for some in _stretches(many, renamed, len(names)):
+        cuts = [
+            _cut(one, to, ranks, some, first_places)
+            for one, to, ranks in zip(many, moved, renamed, strict=True)
+        ]
+        keys, rows, spots = (np.concatenate(column) for column in zip(*cuts, strict=True))
+        counts[some] = np.bincount(keys >> PLACES, minlength=some.stop - some.start)
+        order = np.argsort(keys, kind="stable")
+        start, end = end, end + len(order)
+        for column, found in zip(columns, (rows, spots, keys & PLACE), strict=True):
+            column[start:end] = found[order]
+    rows, spots, places = (each if end == room else each[:end].copy() for each in columns)
+    used = counts > 0
+    words = Vocabulary.of(names.only(used))
+    return Postings(words, starts_of(counts[used]), rows, spots, places, first_places)
 
 
 def _spans(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Array:
@@ -124,23 +130,29 @@ def _spans(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Ar
     return spans
 
 
-def _assemble(
-    words: list[str], terms: Array, places: Array, spots: Array, first_places: Array
-) -> Postings:
-    counts = np.bincount(terms, minlength=len(words))
-    used = np.flatnonzero(counts)
-    spot_at = np.zeros(int(first_places[-1]) + 2 * GAP, np.int32)
-    spot_at[places] = spots
-    row_at = np.repeat(np.arange(len(first_places) - 1, dtype=np.int32), np.diff(first_places))
-    place = _merge_runs(terms, places)
-    return Postings(
-        Vocabulary.of([words[number] for number in used.tolist()]),
-        starts_of(counts[used]),
-        row_at[place - GAP],
-        spot_at[place],
-        place.astype(np.int32),
-        first_places,
-    )
+def _stretches(many: Sequence[Postings], renamed: Sequence[Array], words: int) -> Iterator[slice]:
+    """Cut the words of all so that those of one stretch occur about `AT_ONCE` times."""
+    occur = np.zeros(words, np.int64)
+    for one, ranks in zip(many, renamed, strict=True):
+        occur[ranks] += np.diff(one.starts)
+    ends = np.cumsum(occur)
+    cuts = np.searchsorted(ends, np.arange(AT_ONCE, int(occur.sum()), AT_ONCE))
+    return (slice(*pair) for pair in pairwise(np.unique([0, *cuts, words]).tolist()))
+
+
+def _cut(
+    one: Postings, moved: Array, ranks: Array, words: slice, first_places: Array
+) -> tuple[Array, Array, Array]:
+    """Return the occurrences of some words that stay: word and place as one number, row, spot."""
+    first, last = np.searchsorted(ranks, (words.start, words.stop))
+    span = slice(one.starts[first], one.starts[last])
+    terms = np.repeat(ranks[first:last] - words.start, np.diff(one.starts[first : last + 1]))
+    before = one.rows[span]
+    kept = moved[before] >= 0
+    before = before[kept]
+    rows = moved[before]
+    places = one.places[span][kept] + (first_places[rows] - one.first_places[before])
+    return (terms[kept].astype(np.int64) << PLACES) | places, rows, one.spots[span][kept]
 
 
 def _number_words(words: list[str]) -> tuple[Array, list[str]]:
@@ -202,10 +214,3 @@ def _order_by(terms: Array) -> Array:
     if terms.max(initial=0) > 0xFFFF:
         order = order[np.argsort((terms[order] >> 16).astype(np.uint16), kind="stable")]
     return order
-
-
-def _merge_runs(terms: Array, places: Array) -> Array:
-    """Return the places in the order of terms, then places; each part is in that order already."""
-    packed = (terms.astype(np.int64) << PLACES) | places
-    packed.sort(kind="stable")
-    return packed & ((1 << PLACES) - 1)

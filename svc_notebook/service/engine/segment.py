@@ -21,7 +21,7 @@ from svc_notebook.service.engine.columns import (
 )
 from svc_notebook.service.engine.geo import LATITUDE, LONGITUDE, Places, read_places
 from svc_notebook.service.engine.leaves import Leaf, Record, number_text, read_leaves
-from svc_notebook.service.engine.names import Names
+from svc_notebook.service.engine.names import Names, union
 from svc_notebook.service.engine.postings import Postings, merge
 from svc_notebook.service.engine.shape import INTERNAL, OBJECT_ID, TAGS, Shape, Sorted, covers
 from svc_notebook.service.engine.words import split_camel
@@ -162,18 +162,11 @@ def merge_segments(many: Sequence[Segment], alive: Sequence[Array]) -> Segment:
 
 def _merge_ids(many: Sequence[Segment], alive: Sequence[Array]) -> tuple[Names, list[Array]]:
     """Return the ids that stay, and for each segment where its rows go, or -1."""
-    parts = [one.ids.take(np.flatnonzero(mask)) for one, mask in zip(many, alive, strict=True)]
-    together = [name for part in parts for name in part]
-    order = sorted(range(len(together)), key=together.__getitem__)
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    moved, start = [], 0
-    for part, mask in zip(parts, alive, strict=True):
-        rows = np.full(len(mask), -1, np.int32)
-        rows[mask] = place[start : start + len(part)]
-        start += len(part)
-        moved.append(rows)
-    return Names.of([together[n] for n in order]), moved
+    ids, places = union([one.ids.only(mask) for one, mask in zip(many, alive, strict=True)])
+    moved = [np.full(len(mask), -1, np.int32) for mask in alive]
+    for rows, mask, place in zip(moved, alive, places, strict=True):
+        rows[mask] = place
+    return ids, moved
 
 
 def _with_same_slots(many: Sequence[Segment]) -> tuple[list[Segment], tuple[str, ...]]:

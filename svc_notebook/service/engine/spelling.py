@@ -41,15 +41,19 @@ class Vocabulary:
         self._compounds: dict[str, Compounds] = {}
 
     @classmethod
-    def of(cls, ascending: list[str]) -> Vocabulary:
-        """Make the vocabulary of words that are distinct and sorted already."""
-        lengths = np.fromiter(map(len, ascending), np.int32, len(ascending))
-        width = min(WIDTH, int(lengths.max(initial=1)))
-        table = np.array(ascending, dtype=f"U{width}")
-        letters = table.view(np.uint32).reshape(len(ascending), width)
-        kind = np.uint16 if letters.max(initial=0) < 2**16 else np.uint32
-        short = np.minimum(lengths, WIDTH).astype(np.int8)
-        return cls(Names.of(ascending), np.ascontiguousarray(letters.T.astype(kind)), short)
+    def of(cls, names: Names) -> Vocabulary:
+        """Make the vocabulary of distinct words in ascending order."""
+        width = min(WIDTH, int(np.diff(names.starts).max(initial=1)))
+        # What UTF-8 begins with such a byte is beyond 16 bits.
+        kind = np.uint32 if names.blob.max(initial=0) >= 0xF0 else np.uint16
+        letters = np.empty((width, len(names)), kind)
+        lengths = np.empty(len(names), np.int32)
+        for span, words in names.blocks():
+            lengths[span] = np.fromiter(map(len, words), np.int32, len(words))
+            table = np.array(words, dtype=f"U{width}").view(np.uint32)
+            letters[:, span] = table.reshape(len(words), width).T
+        longest = int(lengths.max(initial=1))
+        return cls(names, letters[:longest], np.minimum(lengths, WIDTH).astype(np.int8))
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Vocabulary:

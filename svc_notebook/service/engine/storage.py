@@ -113,7 +113,7 @@ def _load_view(folder: Path, kept: Kept) -> View:
     return View(segment, bits.astype(bool))
 
 
-def _encode_segment(segment: Segment) -> list[bytes]:
+def _encode_segment(segment: Segment) -> list[bytes | memoryview]:
     columns: dict[str, Mapping[str, Labels | Numbers]] = {
         "labels": segment.labels,
         "texts": segment.texts,
@@ -131,14 +131,20 @@ def _encode_segment(segment: Segment) -> list[bytes]:
     return _encode_arrays(list(segment.slots), paths, arrays)
 
 
-def _encode_arrays(slots: list[str], paths: dict[str, list[str]], arrays: Arrays) -> list[bytes]:
-    places, pieces, start = {}, [], 0
+def _encode_arrays(
+    slots: list[str], paths: dict[str, list[str]], arrays: Arrays
+) -> list[bytes | memoryview]:
+    places: dict[str, Place] = {}
+    pieces: list[bytes | memoryview] = []
+    start = 0
     for name, array in arrays.items():
         places[name] = Place(array.dtype.str, list(array.shape), start)
-        pieces.append(_padded(np.ascontiguousarray(array).tobytes()))
-        start += len(pieces[-1])
+        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+        pieces += [data, _padding(len(data))]
+        start += len(data) + len(pieces[-1])
     header = msgspec.json.encode(Header(slots, paths, places, start))
-    return [_padded(b"%d\n%s" % (len(header), header)), *pieces]
+    first = b"%d\n%s" % (len(header), header)
+    return [first, _padding(len(first)), *pieces]
 
 
 def _read_segment(path: Path, name: str) -> Segment:
@@ -186,11 +192,11 @@ def _view_of(whole: Array | None, place: Place) -> Array:
     return np.asarray(whole[place.start : place.start + size]).view(kind).reshape(place.shape)
 
 
-def _padded(data: bytes) -> bytes:
-    return data + bytes(-len(data) % ALIGNED)
+def _padding(size: int) -> bytes:
+    return bytes(-size % ALIGNED)
 
 
-def _write_file(path: Path, pieces: Sequence[bytes]) -> None:
+def _write_file(path: Path, pieces: Sequence[bytes | memoryview]) -> None:
     aside = path.with_name(f"{path.name}.new")
     with aside.open("wb") as file:
         file.writelines(pieces)

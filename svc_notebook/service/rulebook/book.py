@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from svc_notebook.service.engine.names import Names
 from svc_notebook.service.engine.spelling import Vocabulary
 from svc_notebook.service.engine.words import Rules
 from svc_notebook.service.entries import Entry
@@ -161,7 +162,7 @@ class _File:
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:
-        return Vocabulary.of(sorted(self.loose))
+        return Vocabulary.of(Names.of(sorted(self.loose)))
 
 
 def _key_of(condition: Condition) -> Key:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_notebook.service.engine import names
 from svc_notebook.service.engine.names import Names, union
 
 TEXT = st.text(st.characters() | st.sampled_from("ab\0é\U0001f600\ud800"), max_size=12)
@@ -15,17 +18,26 @@ MANY = st.builds(
 
 
 @given(MANY)
-def test_names_come_back_as_they_were(names: list[str]) -> None:
-    assert Names.of(names).all() == names
+def test_names_come_back_as_they_were(ascending: list[str]) -> None:
+    assert Names.of(ascending).all() == ascending
+
+
+@given(st.lists(st.tuples(TEXT, st.booleans())))
+def test_those_of_a_mask_are_left(marked: list[tuple[str, bool]]) -> None:
+    kept = dict(sorted(marked))
+
+    some = Names.of(list(kept)).only(np.array(list(kept.values()), bool))
+
+    assert some.all() == [name for name, keep in kept.items() if keep]
 
 
 @given(MANY, st.lists(TEXT))
 def test_a_name_is_found_where_it_is_and_no_other_is_found(
-    names: list[str], others: list[str]
+    ascending: list[str], others: list[str]
 ) -> None:
-    wanted = names + others
-    expected = [names.index(name) if name in names else -1 for name in wanted]
-    stored = Names.of(names)
+    wanted = ascending + others
+    expected = [ascending.index(name) if name in ascending else -1 for name in wanted]
+    stored = Names.of(ascending)
 
     assert [stored.find(name) for name in wanted] == expected
     assert stored.find_many(wanted).tolist() == expected
@@ -34,16 +46,20 @@ def test_a_name_is_found_where_it_is_and_no_other_is_found(
 
 @given(MANY, PREFIX, TEXT)
 def test_all_names_that_begin_so_lie_between_the_bounds(
-    names: list[str], start: str, rest: str
+    ascending: list[str], start: str, rest: str
 ) -> None:
-    first, end = Names.of(names).beginning(start + rest)
+    first, end = Names.of(ascending).beginning(start + rest)
 
-    assert names[first:end] == [name for name in names if name.startswith(start + rest)]
+    expected = [name for name in ascending if name.startswith(start + rest)]
+    assert ascending[first:end] == expected
 
 
-@given(MANY, MANY)
-def test_a_union_tells_where_each_name_went(one: list[str], other: list[str]) -> None:
-    together, moved = union([Names.of(one), Names.of(other)])
+@pytest.mark.parametrize("block", [2, names.BLOCK])
+@given(one=MANY, other=MANY)
+def test_a_union_tells_where_each_name_went(block: int, one: list[str], other: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(names, "BLOCK", block)
+        together, moved = union([Names.of(one), Names.of(other)])
 
     assert together.all() == sorted({*one, *other})
     assert [together[place] for place in moved[0].tolist()] == one

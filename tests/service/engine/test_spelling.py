@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_notebook.service.engine.names import Names
 from svc_notebook.service.engine.spelling import FAR, LONGEST, Vocabulary, typos_between
 
 LETTERS = st.sampled_from(["ab", "abcde", "aé\U00010330"]).flatmap(
@@ -70,7 +71,7 @@ def test_a_vocabulary_finds_what_pairs_compared_one_by_one_find(
         if 0 < (typos := typos_between(word, other, allowed, prefix)[0]) <= allowed
     }
 
-    found = Vocabulary.of(ascending).misspelled(word, allowed, prefix)
+    found = Vocabulary.of(Names.of(ascending)).misspelled(word, allowed, prefix)
 
     names = [ascending[place] for place in found.words.tolist()]
     assert dict(zip(names, found.typos.tolist(), strict=True)) == near

@@ -1,0 +1,63 @@
+"""Segments: what is merged is as if it had been indexed at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from random import Random
+
+import numpy as np
+import pytest
+
+from svc_notebook.service.engine import names, postings
+from svc_notebook.service.engine.arrays import Arrays
+from svc_notebook.service.engine.columns import Labels, Numbers
+from svc_notebook.service.engine.leaves import Record
+from svc_notebook.service.engine.segment import Segment, merge_segments
+from svc_notebook.service.engine.shape import OBJECT_ID, Shape
+from tests.service.engine import cases
+
+
+def arrays_of(segment: Segment) -> Arrays:
+    columns: dict[str, Labels | Numbers] = {}
+    for kind in ("labels", "texts", "numbers"):
+        columns |= {f"{kind} {path}": column for path, column in getattr(segment, kind).items()}
+    found = {
+        f"{path} {name}": array
+        for path, column in columns.items()
+        for name, array in column.arrays().items()
+    }
+    return {**found, **segment.ids.arrays(), **segment.postings.arrays(), "groups": segment.groups}
+
+
+def _in_order(records: Iterable[Record]) -> list[Record]:
+    return sorted(records, key=lambda record: str(record[OBJECT_ID]))
+
+
+@pytest.mark.parametrize(("block", "at_once"), [(3, 7), (names.BLOCK, postings.AT_ONCE)])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_merge_gives_what_indexing_all_at_once_gives(
+    seed: int, block: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(names, "BLOCK", block)
+    monkeypatch.setattr(postings, "AT_ONCE", at_once)
+    random = Random(seed)
+    shape = Shape.of(cases.make_settings(random))
+    records = _in_order(cases.make_record(random, number) for number in range(60))
+    parts = [records[start::4] for start in range(4)]
+    alive = [np.array([random.random() < 0.8 for _ in part], bool) for part in parts]
+    left = [
+        record
+        for part, mask in zip(parts, alive, strict=True)
+        for record, lives in zip(part, mask, strict=True)
+        if lives
+    ]
+
+    merged = merge_segments([Segment.of(part, shape) for part in parts], alive)
+
+    whole = Segment.of(_in_order(left), shape)
+    assert merged.slots == whole.slots
+    found, expected = arrays_of(merged), arrays_of(whole)
+    assert found.keys() == expected.keys()
+    for name, array in expected.items():
+        np.testing.assert_array_equal(found[name], array, name)
+        assert found[name].dtype == array.dtype
