@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
+# Is told what a visit is about to do.
+OnStage = Callable[[str], None]
 
 # Pages read at once: as many as there are processes to read them.
 READERS = 2
@@ -41,9 +43,10 @@ async def visit(
     fetcher: Fetcher,
     extractors: Extractors,
     remembered: Remembered | None = None,
+    on_stage: OnStage = lambda _: None,
 ) -> Outcome:
     """Visit one URL alone; raises `BadInput` where login or external data fail."""
-    visitor = Visitor(configuration, fetcher, extractors)
+    visitor = Visitor(configuration, fetcher, extractors, on_stage=on_stage)
     try:
         await visitor.prepare()
         return await visitor.visit(waiting, remembered)
@@ -66,9 +69,15 @@ class Visitor:
     """Visits URLs, and knows what lasts for a crawl: robots.txt files and external data."""
 
     def __init__(
-        self, configuration: Configuration, fetcher: Fetcher, extractors: Extractors
+        self,
+        configuration: Configuration,
+        fetcher: Fetcher,
+        extractors: Extractors,
+        *,
+        on_stage: OnStage = lambda _: None,
     ) -> None:
         self._configuration = configuration
+        self._on_stage = on_stage
         self._fetcher = fetcher
         self._extractors = extractors
         self._scope = Scope(configuration)
@@ -81,7 +90,9 @@ class Visitor:
 
     async def prepare(self) -> None:
         """Log in and fetch external data; raises `BadInput` where that fails."""
+        self._on_stage("logging in")
         await self._fetcher.log_in()
+        self._on_stage("fetching external data")
         self._tables = await read_sources(self._fetcher)
 
     async def close(self) -> None:
@@ -128,9 +139,11 @@ class Visitor:
         """Fetch a page, unless there is a reason not to; an outcome says how it ended already."""
         if self._scope.excludes(waiting.url):
             return _ended(waiting, "excluded")
+        self._on_stage("fetching robots.txt")
         if not await self._ask_robots(waiting.url):
             return _ended(waiting, "forbidden_by_robotstxt")
         rows = rows_of(self._tables, waiting.url)
+        self._on_stage("fetching the page")
         known = self._memory.usable(waiting.url, remembered, rows)
         answer = await self._fetcher.fetch(waiting.url, headers=conditions(known))
         if answer.status == 304 and known:
@@ -172,6 +185,7 @@ class Visitor:
         page = Page(
             waiting.url, answer.body, answer.headers.get("content-type", ""), answer.headers
         )
+        self._on_stage("reading the page")
         document = await self._in_thread(self._extractors.read, page)
         if other := self._leads.canonical(document):
             return self._hand_on(waiting, "canonical", other)
@@ -179,6 +193,7 @@ class Visitor:
 
     async def _extract(self, look: _Look) -> Outcome:
         """Make records and gather links of a page."""
+        self._on_stage("gathering links")
         found = await self._in_thread(self._leads.of, look.document, self._extractors)
         sitemaps = await self._named_sitemaps(look.waiting)
         document, waiting = look.document, look.waiting
@@ -195,8 +210,7 @@ class Visitor:
         ]
         if not actions:
             return _ended(waiting, "selectors_not_matched", **common)
-        yielded = [await self._run(look, place, action) for place, action in actions]
-        return self._judge(look, tuple(yielded), common)
+        return self._judge(look, tuple(await self._run_all(look, actions)), common)
 
     def _judge(self, look: _Look, yielded: tuple[Yielded, ...], common: dict[str, Any]) -> Outcome:
         """Say how a page ended whose extractors have run: all of them, or none of them count."""
@@ -212,17 +226,19 @@ class Visitor:
         remember = self._memory.keep(look.answer, look.external, named, common["found"])
         return _ended(look.waiting, reason, yielded=named, remember=remember, **common)
 
-    async def _run(self, look: _Look, place: int, action: Action) -> Yielded:
-        extraction = await self._in_thread(
-            self._extractors.extract, look.document, action.extractor, sources=look.external
-        )
-        return Yielded(
-            place,
-            action.index,
-            extraction.records if extraction.error is None else [],
-            tuple(extraction.logs),
-            extraction.error,
-        )
+    async def _run_all(self, look: _Look, actions: Iterable[tuple[int, Action]]) -> list[Yielded]:
+        """Run extractors in turn, until one takes too long: none of the page counts then."""
+        yielded = []
+        for place, action in actions:
+            self._on_stage(f"running actions[{place}].recordExtractor")
+            made = await self._in_thread(
+                self._extractors.extract, look.document, action.extractor, sources=look.external
+            )
+            records = made.records if made.error is None else []
+            yielded.append(Yielded(place, action.index, records, tuple(made.logs), made.error))
+            if made.overran:
+                break
+        return yielded
 
     async def _named_sitemaps(self, waiting: Waiting) -> tuple[str, ...]:
         """Return the sitemaps that the robots.txt of a site names, where a crawl begins."""

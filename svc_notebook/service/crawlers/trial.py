@@ -25,15 +25,20 @@ async def try_url(parts: Parts, config: Config, url: str) -> CrawlTest:
     from svc_notebook.service.crawl.ledger import Waiting
     from svc_notebook.service.crawl.visiting import visit
 
-    began = stamp_now()
+    began, stages = stamp_now(), ["waiting for its turn"]
     try:
         async with asyncio.timeout(SECONDS), open_tools(parts, config) as tools:
             configuration, fetcher, extractors = tools
             outcome = await visit(
-                configuration, Waiting(url, seed=True), fetcher=fetcher, extractors=extractors
+                configuration,
+                Waiting(url, seed=True),
+                fetcher=fetcher,
+                extractors=extractors,
+                on_stage=stages.append,
             )
     except TimeoutError:
-        return _failed(began, "timeout", f"the page was not done within {SECONDS} s")
+        text = f"the page was not done within {SECONDS} s, which ended while {stages[-1]}"
+        return _failed(began, "timeout", text)
     except SvcError as error:
         return _failed(began, "configuration_error", str(error))
     return _tell(began, outcome)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.service import limits
+from svc_notebook.service.crawl.extracting import Extractors
 from svc_notebook.service.crawl.records import RECORD_BYTES
 from tests.service.crawl.conftest import Crawler
 from tests.service.crawl.pocket import Pocket
@@ -258,3 +259,20 @@ def test_where_one_extractor_fails_none_of_a_page_counts(site: Site, crawler: Cr
     assert outcome.readable.startswith("actions[1]: ")
     assert outcome.records == {}
     assert outcome.yielded[0].records == [{"a": 1}]
+
+
+def test_the_extractor_that_takes_too_long_is_named_and_the_next_ones_are_left_out(
+    site: Site,
+) -> None:
+    site.html("/", "Home")
+    config = site.config()
+    [action] = config["actions"]
+    sources = ["() => [{ a: 1 }]", "() => { for (;;); }", "() => { for (;;); }"]
+    config["actions"] = [{**action, "recordExtractor": function(one)} for one in sources]
+
+    with Extractors(seconds=0.3, processes=1) as extractors:
+        outcome = Crawler(extractors).visit(config, f"{site.url}/")
+
+    assert (outcome.status, outcome.reason) == ("FAILED", "extractor_error")
+    assert outcome.readable == "actions[1]: it took more than 0.3 seconds"
+    assert [one.action for one in outcome.yielded] == [0, 1]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.service.app import App
+from svc_notebook.service.crawlers import trial
 from svc_notebook.service.crawlers.crawlers import CALLS
 from tests.service.crawlers.conftest import Clock, Desk, Site, configuration
 
@@ -186,6 +187,19 @@ def test_a_url_is_tried_in_the_spelling_that_is_crawled(
     desk.do(crawler, "urls/crawl", {"urls": [f"{site.url}/p1"]})
     browsed = desk.inside.call("POST", "/1/indexes/docs/browse", {}).json()["hits"]
     assert [hit["objectID"] for hit in browsed] == [record["objectID"]]
+
+
+def test_a_trial_that_takes_too_long_tells_what_it_was_at(
+    desk: Desk, site: Site, crawler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "SECONDS", 0.5)
+    site.open.clear()
+
+    told = desk.ask("POST", f"{crawler}/test", {"url": f"{site.url}/p1"})
+
+    site.open.set()
+    assert told["error"]["code"] == "timeout"
+    assert told["error"]["message"].endswith("which ended while fetching the page")
 
 
 def test_an_error_of_an_extractor_is_told(desk: Desk, site: Site, crawler: str) -> None:

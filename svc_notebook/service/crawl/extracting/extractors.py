@@ -29,6 +29,7 @@ class Outcome(msgspec.Struct):
     value: list[Any] | None = None
     logs: list[str] = []
     error: str | None = None
+    overran: bool = False
 
 
 Kind = TypeVar("Kind", bound=Outcome)
@@ -66,18 +67,27 @@ class Extraction:
     records: list[dict[str, Any]] = field(default_factory=list)
     logs: list[str] = field(default_factory=list)
     error: str | None = None
+    overran: bool = False  # whether it was ended for the time it took
 
 
 class Extractors:
     """A few isolated engines, reused over pages, each replaced when it takes too much.
 
-    Calls block, and may come from several threads at once. Each has `seconds`, starting an engine
-    aside; an extractor has `memory` in bytes.
+    Calls block, and may come from several threads at once. An extractor has `seconds`, starting an
+    engine aside, and `memory` in bytes; reading a page may take `reading` seconds.
     """
 
-    def __init__(self, *, seconds: float = 30, memory: int = 256 << 20, processes: int = 2) -> None:
+    def __init__(
+        self,
+        *,
+        seconds: float = 10,
+        reading: float = 15,
+        memory: int = 256 << 20,
+        processes: int = 2,
+    ) -> None:
         check_installed()
         self.seconds = seconds
+        self.reading = reading
         self._workers = [Worker(ENGINE, str(memory)) for _ in range(processes)]
         # The one used last is taken first: the others are not even started without need.
         self._idle: queue.LifoQueue[Worker] = queue.LifoQueue()
@@ -95,9 +105,9 @@ class Extractors:
         """Read a page of any kind that is known; raises Unreadable."""
         request = ("read", page.url, page.body, page.content_type, dict(page.headers))
         try:
-            answer = self._ask(*request)
+            answer = self._ask(*request, seconds=self.reading)
         except Overrun as error:
-            text = f"reading it took more than {self.seconds:g} seconds"
+            text = f"reading it took more than {self.reading:g} seconds"
             raise Unreadable(text, reason="reading_timed_out") from error
         except Broken as error:
             raise Unreadable("reading it took too much memory", reason="too_large") from error
@@ -137,7 +147,7 @@ class Extractors:
         outcome = self._run("extract", RECORDS, document, source, sources)
         if nests_deeply(outcome.value):
             return Extraction([], outcome.logs, f"its records are more than {DEEPEST} levels deep")
-        return Extraction(outcome.value or [], outcome.logs, outcome.error)
+        return Extraction(outcome.value or [], outcome.logs, outcome.error, outcome.overran)
 
     def links(self, document: Document, source: str) -> list[str]:
         """Run a `linkExtractor` over a document; raises BadInput with what goes wrong there."""
@@ -167,7 +177,7 @@ class Extractors:
     def _read(self, answer: dict[str, Any], decoder: msgspec.json.Decoder[Kind]) -> Kind:
         """Read what a run came to, which an extractor may have had its hands in."""
         if "error" in answer:
-            return failed(decoder, answer["error"])
+            return failed(decoder, answer["error"], overran=answer.get("overran", False))
         try:
             return decoder.decode(answer["value"])
         except (msgspec.MsgspecError, RecursionError, TypeError, ValueError) as error:
@@ -176,15 +186,15 @@ class Extractors:
     def _answer(self, *request: Any) -> dict[str, Any]:
         """Ask; running over is an error like any other."""
         try:
-            return self._ask(*request)
+            return self._ask(*request, seconds=self.seconds)
         except Overrun:
-            return {"error": f"it took more than {self.seconds:g} seconds"}
+            return {"error": f"it took more than {self.seconds:g} seconds", "overran": True}
         except Broken:
             return {"error": BROKEN}
 
-    def _ask(self, *request: Any) -> dict[str, Any]:
+    def _ask(self, *request: Any, seconds: float) -> dict[str, Any]:
         with self._worker() as worker:
-            answer: dict[str, Any] = worker.ask(request, self.seconds)
+            answer: dict[str, Any] = worker.ask(request, seconds)
             if answer.get("spent"):
                 worker.close()
             return answer
@@ -202,9 +212,9 @@ class Extractors:
             self._idle.put(worker)
 
 
-def failed(decoder: msgspec.json.Decoder[Kind], error: str) -> Kind:
+def failed(decoder: msgspec.json.Decoder[Kind], error: str, *, overran: bool = False) -> Kind:
     """Return the outcome of a run that came to nothing."""
-    outcome: Kind = decoder.type(error=error)
+    outcome: Kind = decoder.type(error=error, overran=overran)
     return outcome
 
 

@@ -267,7 +267,7 @@ def test_an_extractor_cannot_forge_what_it_came_to(
 
 @pytest.fixture(scope="module")
 def strict() -> Any:
-    with Extractors(seconds=1, memory=64 << 20, processes=1) as extractors:
+    with Extractors(seconds=1, reading=1, memory=64 << 20, processes=1) as extractors:
         yield extractors
 
 
