@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.fields import allowed_in, is_alone
+from svc_notebook.service.engine.fields import Fields, allowed_in, is_alone
 from svc_notebook.service.engine.languages import is_stop_word
 from svc_notebook.service.engine.match import Match, WordMatch
 from svc_notebook.service.engine.occurrences import Chunk
@@ -216,6 +216,8 @@ class Candidates:
 
     def _standing(self, number: int) -> Standing:
         found = self._occurrences(number)
+        if len(found) == 1:
+            return _stand(*found[0], self.match.fields)
         if not found:
             nothing = np.zeros(0, np.int64)
             return Standing(nothing, nothing, nothing, nothing, nothing)
@@ -260,6 +262,12 @@ COMPUTE: Mapping[str, Callable[[Candidates], Array | None]] = {
     "attribute": Candidates.attribute,
     "exact": Candidates.exact,
 }
+
+
+def _stand(chunk: Chunk, owners: Array, fields: Fields) -> Standing:
+    """Return occurrences that are all of one kind."""
+    lengths, spans = np.full(len(owners), chunk.length), np.full(len(owners), chunk.span)
+    return Standing.of(owners, chunk.places(), lengths, fields.rank(chunk.spots()), spans)
 
 
 def _renumber(chunk: Chunk, owners: Array, to: Array) -> Owned:

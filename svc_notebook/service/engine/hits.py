@@ -15,6 +15,7 @@ from svc_notebook.service.engine.shape import OBJECT_ID
 
 Fetch = Callable[[Sequence[str]], Sequence[Mapping[str, Any] | None]]
 Hit = dict[str, Any]
+UNASKED = Query()
 
 
 def make_hits(
@@ -27,9 +28,9 @@ def make_hits(
 ) -> list[Hit]:
     """Fetch the records and make hits of those that are still there."""
     retrieve = make_retriever(options)
-    marker = make_marker(query, options)
     style = Style.of(options.settings, options.params, [word.text for word in query.words])
     highlights, snippets = bool(style.highlighted), bool(style.snippeted)
+    marker = make_marker(query if highlights or snippets else UNASKED, options)
     hits = []
     for number, record in enumerate(fetch(ids)):
         if record is None:

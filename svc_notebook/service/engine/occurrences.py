@@ -80,9 +80,13 @@ class Finder:
     def find_chunks(self, ways: Sequence[Alternative]) -> list[Chunk]:
         """Return all occurrences of a query word where the search allows them."""
         groups: dict[object, list[Alternative]] = {}
-        for way in ways:
+        for way in filter(self.may_stand, ways):
             groups.setdefault(_kind_of(way), []).append(way)
         return [chunk for some in groups.values() for chunk in self.find(some) if len(chunk)]
+
+    def may_stand(self, way: Alternative) -> bool:
+        """Whether all words of a way that stands for several are there: seldom so for parts."""
+        return len(way.words) == 1 or self.known.keys() >= set(way.words)
 
     def find_rows(self, way: Alternative) -> Array:
         """Return the records in which a word or phrase stands, wherever that is searched."""

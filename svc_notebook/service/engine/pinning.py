@@ -73,11 +73,16 @@ class Pinned:
 
     def beside(self, matches: Sequence[Match]) -> Sequence[Match]:
         """Return the matches without what is promoted."""
-        return [_with_rows(match, self.rows(match.segment), False) for match in matches]
+        return self._marked(matches, False)
 
     def among(self, matches: Sequence[Match]) -> Sequence[Match]:
         """Return the matches with what is promoted."""
-        return [_with_rows(match, self.rows(match.segment), True) for match in matches]
+        return self._marked(matches, True)
+
+    def _marked(self, matches: Sequence[Match], value: bool) -> Sequence[Match]:
+        if not len(self):
+            return matches
+        return [_with_rows(match, self.rows(match.segment), value) for match in matches]
 
     def pushed(self, others: int) -> Pinned:
         """Return them with no gaps behind the last of the other hits."""

@@ -109,13 +109,14 @@ class Plan:
         by_segment = {match.segment: match for match in matches}
         for number, segment in enumerate(order.segments):
             places = np.flatnonzero(order.numbers == number)
-            rows, back = np.unique(order.rows[places], return_inverse=True)
+            places = places[np.argsort(order.rows[places])]
+            rows = order.rows[places]
             ranked = order.ranked.get(segment)
             known = ranked.among(rows) if ranked else None
             match = by_segment[segment]
             found = self._explain_rows(match, known or self.candidates(match, rows))
-            for place, at in zip(places.tolist(), back.tolist(), strict=True):
-                infos[place] = found[at]
+            for place, info in zip(places.tolist(), found, strict=True):
+                infos[place] = info
         return infos
 
     def _explain_rows(self, match: Match, candidates: Candidates) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -19,6 +20,7 @@ CAP = 8
 COST = 40
 """A choice's value is its distance shifted by this, plus its rank: one comparison for both."""
 RANK = (1 << COST) - 1
+NEVER = np.iinfo(np.int64).max >> 2
 FAR = 1 << 16
 """Farther than the words of any query stand apart."""
 
@@ -52,6 +54,13 @@ class Standing:
         ends = start + lengths[order] - 1
         return cls(owners[order], start, ends, ranks[order], spans[order])
 
+    @cached_property
+    def firsts(self) -> Array:
+        """The first occurrence in each record that has any."""
+        opens = np.ones(len(self.owners), bool)
+        np.not_equal(self.owners[1:], self.owners[:-1], out=opens[1:])
+        return np.flatnonzero(opens)
+
     def take(self, kept: Array) -> Standing:
         """Return those that a mask keeps."""
         return Standing(*(column[kept] for column in self.columns()))
@@ -83,13 +92,14 @@ def find_nearest(
 
 
 def _go_on(before: Standing, word: Standing, records: int, least: int, allowed: int) -> Standing:
-    has_before = _owning(before, records)
-    has_word = _owning(word, records)
     reached = _reach(before, word, _least(before, records), least, allowed)
-    fresh = ~has_before[word.owners]
-    values = np.where(fresh, word.values, reached)
-    state = replace(word, values=values)
-    waiting = ~has_word[before.owners]
+    if len(before.firsts) < records:
+        fresh = ~_owning(before, records)[word.owners]
+        reached = np.where(fresh, word.values, reached)
+    state = replace(word, values=reached)
+    if len(word.firsts) == records:
+        return state
+    waiting = ~_owning(word, records)[before.owners]
     return _join(state, before.take(waiting)) if waiting.any() else state
 
 
@@ -138,9 +148,11 @@ def _distance(before: Standing, word: Standing, at: Array, active: Array) -> Arr
 
 def _least(state: Standing, records: int) -> Array:
     """Return each record's least value; of a record without any, the worst."""
-    least = np.full(records, np.iinfo(np.int64).max >> 2, np.int64)
-    if len(state.owners):
-        first = np.flatnonzero(np.diff(state.owners, prepend=-1))
+    first = state.firsts
+    if len(first) == records > 0:
+        return np.asarray(np.minimum.reduceat(state.values, first))
+    least = np.full(records, NEVER, np.int64)
+    if len(first):
         least[state.owners[first]] = np.minimum.reduceat(state.values, first)
     return least
 

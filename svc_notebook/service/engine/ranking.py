@@ -176,8 +176,10 @@ class Order:
 
     def __getitem__(self, span: slice) -> list[str]:
         numbers, rows = self.numbers[span], self.rows[span]
+        if len(self.segments) == 1:
+            return self.segments[0].ids.take(rows)
         found = np.empty(len(rows), object)
-        for number in np.unique(numbers).tolist():
+        for number in set(numbers.tolist()):
             chosen = numbers == number
             found[chosen] = self.segments[number].ids.take(rows[chosen])
         return list(found)

@@ -71,8 +71,9 @@ def find_hits(views: Sequence[View], options: Options, fetch: Fetch, pins: Pins 
     pinned = find_pinned(plan, pins)
     relevant = keep_relevant(plan, matches) if options.sorts_relevant else matches
     count, found = _find_page(plan, relevant, pinned, page)
-    infos = _explain(plan, matches, pinned, found) if options["getRankingInfo"] else None
-    hits = make_hits(found.order[:], infos, found.numbers, fetch, query, options)
+    ids = found.order[:]
+    infos = _explain(plan, matches, pinned, found.order, ids) if options["getRankingInfo"] else None
+    hits = make_hits(ids, infos, found.numbers, fetch, query, options)
     counts, stats = _count_facets(plan, matches, pinned)
     return Found(
         hits,
@@ -121,12 +122,12 @@ def _sorted_members(options: Options, count: int) -> dict[str, int]:
 
 
 def _explain(
-    plan: Plan, matches: Sequence[Match], pinned: Pinned, found: groups.Grouped
+    plan: Plan, matches: Sequence[Match], pinned: Pinned, order: Order, ids: Sequence[str]
 ) -> list[dict[str, Any]]:
-    infos = plan.explain(matches, found.order)
+    infos = plan.explain(matches, order)
     return [
         {**info, "promoted": True} if name in pinned.ids else info
-        for name, info in zip(found.order[:], infos, strict=True)
+        for name, info in zip(ids, infos, strict=True)
     ]
 
 
@@ -136,6 +137,8 @@ def _count_facets(
     """Count the facets asked for, before or after groups are reduced as each wants it."""
     options = plan.options
     paths = facets.read_facets(options)
+    if not paths:
+        return None, None
     after = {path for path in paths if facets.counts_after_distinct(path, options)}
     chosen = [(match.segment, match.rows) for match in pinned.among(matches)]
     reduced = groups.only_leaders(plan, matches, pinned) if after else ()
@@ -143,7 +146,7 @@ def _count_facets(
     of = {path: leading if path in after else chosen for path in paths}
     counts = {path: facets.count_facet(of[path], path, options) for path in paths}
     stats = {path: found for path in paths if (found := facets.measure_facet(of[path], path))}
-    return counts if paths else None, stats or None
+    return counts, stats or None
 
 
 def find_values(
