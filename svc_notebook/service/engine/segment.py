@@ -64,6 +64,8 @@ class Segment:
     numbers: Mapping[str, Numbers]
     groups: Array
     name: str = field(default_factory=lambda: uuid.uuid4().hex)
+    # Whether its arrays lie in its file.
+    mapped: bool = False
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -82,6 +84,11 @@ class Segment:
             _read_numbers(leaves) | read_places(records),
             _read_groups(leaves, len(records), shape.distinct),
         )
+
+    def knowing(self, other: Segment) -> Segment:
+        """Take over the orders that another of the same records has worked out."""
+        self._orders.update(other._orders)
+        return self
 
     @cached_property
     def places(self) -> Places:

@@ -9,12 +9,14 @@ from pathlib import Path
 from svc_notebook.service.engine.leaves import Record
 from svc_notebook.service.engine.segment import Segment
 from svc_notebook.service.engine.shape import OBJECT_ID, Shape
-from svc_notebook.service.engine.storage import load_views, save_views
+from svc_notebook.service.engine.storage import load_views, read_segment, save_views
 from svc_notebook.service.engine.view import View, follow, merge_views
 
 FAN = 4
 """So many segments of one size become one of the next."""
 SMALLEST = 256
+LARGE = 50_000
+"""Records from which on a segment is read from its file, once it has one."""
 
 Chunks = Callable[[], Iterable[Sequence[Record]]]
 
@@ -92,7 +94,11 @@ class Stock:
 
     def save(self, folder: Path, stamp: int) -> None:
         """Write it to a folder; what lies there already is not written again."""
-        save_views(folder, stamp, self.shape, self.views)
+        views = self.views
+        save_views(folder, stamp, self.shape, views)
+        for view in views:
+            if len(view.segment) >= LARGE and not view.segment.mapped:
+                self._take_from_file(folder, view.segment)
 
     @classmethod
     def load(cls, folder: Path) -> tuple[Stock, int] | None:
@@ -102,13 +108,21 @@ class Stock:
         shape, stamp, views = found
         return cls(shape, views), stamp
 
+    def _take_from_file(self, folder: Path, segment: Segment) -> None:
+        """Let go of a segment's memory; the system reads its file, and forgets it where it must."""
+        mapped = read_segment(folder, segment.name).knowing(segment)
+        with self._publishing:
+            self.views = tuple(
+                View(mapped, view.alive) if view.segment is segment else view for view in self.views
+            )
+
     def _merge(self, run: Sequence[View]) -> None:
         """Merge views; give up if one of them has been dropped meanwhile."""
         merged = merge_views(run)
         with self._publishing:
-            now = {view.segment: view for view in self.views}
-            if all(view.segment in now for view in run):
-                following = follow(merged, run, [now.pop(view.segment) for view in run])
+            now = {view.segment.name: view for view in self.views}
+            if all(view.segment.name in now for view in run):
+                following = follow(merged, run, [now.pop(view.segment.name) for view in run])
                 self.views = (*now.values(), following)
 
 

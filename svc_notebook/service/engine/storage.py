@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -105,8 +106,13 @@ def load_views(folder: Path) -> tuple[Shape, int, tuple[View, ...]] | None:
     return _shape_of(manifest.form), manifest.stamp, views
 
 
+def read_segment(folder: Path, name: str) -> Segment:
+    """Read a segment that was written; its arrays stay in the file until they are looked at."""
+    return _read_segment(folder / f"{name}{SUFFIX}", name)
+
+
 def _load_view(folder: Path, kept: Kept) -> View:
-    segment = _read_segment(folder / f"{kept.name}{SUFFIX}", kept.name)
+    segment = read_segment(folder, kept.name)
     if len(segment) != kept.records:
         raise ValueError(f"{kept.name} is not the segment of the manifest")
     bits = np.unpackbits(np.frombuffer(kept.alive, np.uint8), count=kept.records)
@@ -176,6 +182,7 @@ def _build_segment(header: Header, arrays: Arrays, name: str) -> Segment:
         {path: Numbers(**some) for path, some in columns("numbers")},
         arrays["groups"],
         name,
+        mapped=True,
     )
 
 
@@ -208,7 +215,8 @@ def _write_file(path: Path, pieces: Sequence[bytes | memoryview]) -> None:
 def _drop_others(folder: Path, names: set[str]) -> None:
     for path in folder.glob(f"*{SUFFIX}*"):
         if path.name.partition(".")[0] not in names:
-            path.unlink(missing_ok=True)
+            with suppress(PermissionError):  # Windows keeps what is mapped: the next save drops it
+                path.unlink(missing_ok=True)
 
 
 def _form_of(shape: Shape) -> Form:

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine import Index
+from svc_notebook.service.engine import Index, stock
+from svc_notebook.service.engine.segment import Segment
+from svc_notebook.service.engine.storage import read_segment
 from tests.service.engine import cases
 
 Record = dict[str, Any]
@@ -256,6 +258,48 @@ def test_a_loaded_index_takes_writes_and_is_saved_again(tmp_path: Path) -> None:
     assert stamp == 2
     assert sorted(find(again)) == ["2", "3", "4"]
     assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_was_saved_is_read_from_its_file_and_changes_nothing(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stock, "LARGE", 1)
+    random = Random(seed)
+    settings = cases.make_settings(random) | {"attributeForDistinct": "brand"}
+    index, kept = Index(settings), Index(settings)
+    for stamp in range(8):
+        some = [cases.make_record(random, random.randrange(200)) for _ in range(60)]
+        gone = random.sample(find(index), 2) if stamp else []
+        for each in (index, kept):
+            each.put(some)
+            each.delete(gone)
+            if stamp == 5:
+                each.compact()
+
+        index.save(tmp_path, stamp)
+
+        assert all(view.segment.mapped for view in index.stock.views)
+        assert not any(view.segment.mapped for view in kept.stock.views)
+        for _ in range(15):
+            params = cases.make_params(random, settings)
+            assert answer(index, params) == answer(kept, params)
+
+
+def test_records_deleted_while_a_file_is_taken_up_are_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stock, "LARGE", 1)
+    index = make_index()
+
+    def read_slowly(folder: Path, name: str) -> Segment:
+        index.delete(["1"])
+        return read_segment(folder, name)
+
+    monkeypatch.setattr(stock, "read_segment", read_slowly)
+    index.save(tmp_path, 1)
+
+    assert sorted(find(index)) == ["2", "3"]
 
 
 def damage(folder: Path, kind: str) -> None:
