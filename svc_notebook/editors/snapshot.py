@@ -34,6 +34,11 @@ def write_line(text: str, *, tag: str = "p") -> str:
     return f"<{tag}>{escape(text)}</{tag}>"
 
 
+def write_count(number: int, noun: str) -> str:
+    """Write how many there are of what a noun calls one of."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def write_json(value: Any) -> str:
     """Write a value as JSON."""
     return f"<pre>{escape(json.dumps(value, indent=2, ensure_ascii=False, default=str))}</pre>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,9 +22,13 @@ if TYPE_CHECKING:
 
 ROW = 0.26
 """Inches that one bar takes."""
+TALL = 0.36
+"""Inches that one takes whose label may have two lines."""
 HEAD = 0.7
 LONGEST = 40
 """Characters of a label; longer ones are cut in the middle, where names differ least."""
+WIDE = 32
+"""Characters of a line where a label is a sentence."""
 SIZES = ("B", "kB", "MB", "GB", "TB")
 # How a URL ended, from good to bad: darker is what one should look at.
 SHADES = {"DONE": "palest", "SKIPPED": "pale", "FAILED": "hue"}
@@ -54,7 +59,7 @@ def plot_facets(facets: pd.DataFrame, *, top: int = 10, axes: Any = None) -> Seq
         more = f", {top} of {len(part):,} values" if len(part) > top else ""
         title = f"{_short(str(name))}{more}"
         pairs = zip(best["value"], best["count"], strict=True)
-        _draw(one, title, [Bar(str(v), n, f"{n:,}") for v, n in pairs])
+        _draw(one, title, [Bar(_short(str(v)), n, f"{n:,}") for v, n in pairs])
     return drawn
 
 
@@ -62,7 +67,7 @@ def plot_clusters(clusters: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]
     """Draw what each cluster of `read_clusters` holds: records, users, bytes; three axes."""
     needed = ("clusterName", "nbRecords", "nbUserIDs", "dataSize")
     check_columns(clusters, needed, "read_clusters")
-    names = clusters["clusterName"].tolist()
+    names = [_short(str(name)) for name in clusters["clusterName"]]
     drawn = make_axes(axes, 1, 3, _height([max(len(names), 1)]), sharey=True)
     for one, (column, title) in zip(drawn, CLUSTER_PANELS, strict=True):
         texts = [_size(v) if column == "dataSize" else f"{v:,}" for v in clusters[column]]
@@ -80,7 +85,7 @@ CLUSTER_PANELS = (("nbRecords", "records"), ("nbUserIDs", "users"), ("dataSize",
 def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Axes:
     """Draw how the URLs of `read_crawler_urls` ended, by category and reason, largest first."""
     check_columns(urls, ("status", "category", "reason", "count"), "read_crawler_urls")
-    one = make_axes(axes, 1, 1, _height([max(len(urls), 1)]))[0]
+    one = make_axes(axes, 1, 1, _height([max(len(urls), 1)], TALL))[0]
     total = int(urls["count"].sum())
     if not total:
         return _empty(one, "URLs of the last crawl", "no URL was crawled")
@@ -99,11 +104,12 @@ def _crawl_bar(row: Mapping[Hashable, Any], total: int) -> Bar:
     reason = row.get("readable") or row["reason"]
     label = category if reason in ("", category) else f"{category}: {reason}"
     share = f"{count / total:.0%}" if count * 200 >= total else "<1%"
-    return Bar(label, count, f"{count:,}  {share}", SHADES.get(row["status"], "grey"))
+    lines = textwrap.fill(label, WIDE, max_lines=2, placeholder=" …")
+    return Bar(lines or "(empty)", count, f"{count:,}  {share}", SHADES.get(row["status"], "grey"))
 
 
-def _height(rows: Sequence[int]) -> float:
-    return sum(HEAD + ROW * count for count in rows)
+def _height(rows: Sequence[int], each: float = ROW) -> float:
+    return sum(HEAD + each * count for count in rows)
 
 
 def _draw(axes: Axes, title: str, bars: Sequence[Bar]) -> None:
@@ -113,7 +119,7 @@ def _draw(axes: Axes, title: str, bars: Sequence[Bar]) -> None:
     drawn = axes.barh(places, [b.value for b in bars], color=shades, height=0.7)
     axes.bar_label(drawn, [b.text for b in bars], padding=4, fontsize=8.5, color=own.ink)
     clean(axes, title)
-    axes.set_yticks(list(places), [_short(b.label) for b in bars], parse_math=False)
+    axes.set_yticks(list(places), [b.label for b in bars], parse_math=False)
     axes.set_ylim(len(bars) - 0.4, -0.6)
     axes.tick_params(left=False, bottom=False, labelbottom=False)
     axes.spines["bottom"].set_visible(False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,6 +30,8 @@ from svc_notebook.tuning.verdicts import definitions, number, signed, verdict_of
 
 By = Literal["parameters", "scratch copy"]
 SHOWN = 10  # queries that are drawn
+TEXTS, LEFT = ("query", "filters"), ' style="text-align:left"'
+_CODE = re.compile("`([^`]+)`")
 TOUCHED = ["up", "down", "entered", "left"]
 
 
@@ -156,9 +159,13 @@ def _headline(impact: Impact) -> str:
     return (
         f"{impact.index}, {len(impact.change)} change{'s' * (len(impact.change) != 1)} tried by "
         f"{impact.by}, nothing saved: {impact.touched:,} of {len(impact.queries):,} queries "
-        f"touched; {entered:,} hits came, {left:,} went, {moved:,} moved; without hits "
+        f"touched; {_hits(entered)} came, {left:,} went, {moved:,} moved; without hits "
         f"{none[0]:,} → {none[1]:,}"
     )
+
+
+def _hits(count: int) -> str:
+    return "1 hit" if count == 1 else f"{count:,} hits"
 
 
 def _verdicts(impact: Impact) -> list[str]:
@@ -170,14 +177,14 @@ def _verdicts(impact: Impact) -> list[str]:
     ]
     lines += [f"  {name}: {words}" for name, words in definitions(impact.comparison)]
     if count := len(impact.unjudged):
-        came = "1 hit came" if count == 1 else f"{count:,} hits came"
-        lines.append(f"{came} that nobody judged: see `.unjudged`")
+        lines.append(f"{_hits(count)} came that nobody judged: see `.unjudged`")
     return lines
 
 
 def _draw(impact: Impact) -> str:
     lines = [f"<p><b>{escape(_headline(impact))}</b></p>", impact.change._repr_html_()]
-    lines += [f"<p>{escape(line)}</p>" for line in _verdicts(impact)]
+    told = [_CODE.sub(r"<code>\1</code>", escape(line)) for line in _verdicts(impact)]
+    lines += [f"<p>{line}</p>" for line in told]
     shown = impact.queries[impact.queries[TOUCHED].sum(axis=1) > 0].head(SHOWN)
     if not shown.empty:
         lines.append(_draw_queries(shown))
@@ -187,14 +194,16 @@ def _draw(impact: Impact) -> str:
 def _draw_queries(shown: DataFrame) -> str:
     filtered = bool((shown["filters"] != "").any())
     names = [str(name) for name in shown if name != "filters" or filtered]
-    head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in names)
+    head = "".join(
+        f"<th{LEFT * (name in TEXTS)}>{escape(name.replace('_', ' '))}</th>" for name in names
+    )
     cells = [[_cell(name, value) for value in shown[name]] for name in names]
     rows = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*cells, strict=True))
     return f"<table><tr>{head}</tr>{rows}</table>"
 
 
 def _cell(name: str, value: Any) -> str:
-    if name in ("query", "filters"):
-        return f'<td style="text-align:left">{escape(str(value))}</td>'
+    if name in TEXTS:
+        return f"<td{LEFT}>{escape(str(value))}</td>"
     written = {"before": number, "after": number, "delta": signed}.get(name, lambda n: f"{n:,}")
     return f"<td>{written(value)}</td>"

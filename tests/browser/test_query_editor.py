@@ -49,6 +49,23 @@ def count_of(editor: Locator) -> Locator:
     return editor.locator(".svc-count b")
 
 
+def test_a_long_value_of_a_facet_leaves_its_count_in_view(notebook: Notebook) -> None:
+    long = "{'objectID': 'l', 'name': 'lamp', 'brand': 'Acme, ' * 20}"
+    notebook.run(
+        f"svc.push({long}, 'facets'); svc.settings('facets', attributesForFaceting=['brand'])"
+    )
+    editor = notebook.open("svc.edit.query('facets')")
+
+    place = editor.locator(".svc-facet").bounding_box()
+    count = editor.locator(".svc-facet-count").first
+    expect(count).to_have_text("1")
+    shown = count.bounding_box()
+
+    assert place
+    assert shown
+    assert shown["x"] + shown["width"] <= place["x"] + place["width"]
+
+
 def test_hits_follow_what_is_typed_and_python_follows_too(
     editor: Locator, notebook: Notebook
 ) -> None:

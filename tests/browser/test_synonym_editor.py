@@ -220,7 +220,7 @@ def test_files_go_in_and_out(editor: Locator, notebook: Notebook, tmp_path: Path
     dialog = editor.get_by_role("dialog")
     dialog.locator("textarea").fill('objectID,type,synonyms\nnew,synonym,"[""a"",""b""]"\n')
     dialog.get_by_role("button", name="Import").click()
-    expect(editor).to_contain_text("1 synonyms read: 1 added.")
+    expect(editor).to_contain_text("1 synonym read: 1 added.")
     assert notebook.ask("len(e.value)") == len(SYNONYMS) + 1
 
     editor.get_by_role("button", name="Import…").click()

@@ -122,6 +122,19 @@ def test_how_urls_ended_is_drawn_by_category_with_shares() -> None:
     assert "85  85%" in texts(axes)
 
 
+def test_a_reason_that_is_a_sentence_has_two_lines() -> None:
+    told = {"readable": "The page was read and gave records, as it should and always did before"}
+    row = {"status": "DONE", "category": "success", "reason": "success", "count": 5, **told}
+
+    axes = plots.plot_crawl(frame(CRAWLER_URLS, row))
+
+    [label] = [label.get_text() for label in axes.get_yticklabels()]
+    assert label.split("\n") == [
+        "success: The page was read and",
+        "gave records, as it should and …",
+    ]
+
+
 @pytest.mark.parametrize(
     ("draw", "schema", "words"),
     [

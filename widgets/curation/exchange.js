@@ -57,7 +57,9 @@ async function bringIn(view, name) {
     return view.error({ message: `${chosen?.name} is not text in UTF-8.`, advice: "Save it as UTF-8, then import it again." });
   const named = chosen?.name ?? guessName(content);
   const brought = await view.run("bring_in", { name: named, text: content, how: how.value });
-  if (brought) view.say(`${brought.read.toLocaleString()} ${name} read: ${sayBrought(brought)}.`);
+  if (!brought) return;
+  const noun = brought.read === 1 ? name.replace(/s$/, "") : name;
+  view.say(`${brought.read.toLocaleString()} ${noun} read: ${sayBrought(brought)}.`);
 }
 
 /** What a file changed in the draft. @param {Record<string, number>} brought */

@@ -26,7 +26,7 @@ from svc_notebook.editors.curating.wording import say_conditions, say_consequenc
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.searching.editor import QueryEditor
 from svc_notebook.editors.searching.panel import Row, list_parameters, read_parameter
-from svc_notebook.editors.snapshot import write_line, write_table
+from svc_notebook.editors.snapshot import write_count, write_line, write_table
 from svc_notebook.errors import BadInput, NotFound, Refused, Unreachable
 
 TRIED = 8  # queries proposed to try a draft on
@@ -98,7 +98,7 @@ class RuleEditor(CurationEditor):
             )
             for rule in self.value
         ]
-        told = f"{len(rows):,} rules" + (", not applied yet" if self.dirty else "")
+        told = write_count(len(rows), "rule") + (", not applied yet" if self.dirty else "")
         more = f", the first {SHOWN} of them:" if len(rows) > SHOWN else ""
         return write_line(told + more) + write_table(("", "when", "then", "objectID"), rows[:SHOWN])
 

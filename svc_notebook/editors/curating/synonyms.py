@@ -10,7 +10,7 @@ from svc_notebook.editors.assembly import read_module, read_styles
 from svc_notebook.editors.curating.changes import Change, Document
 from svc_notebook.editors.curating.editor import CurationEditor, Faults
 from svc_notebook.editors.curating.synonym_faults import MEMBERS, find_faults, head_of, words_of
-from svc_notebook.editors.snapshot import write_line, write_table
+from svc_notebook.editors.snapshot import write_count, write_line, write_table
 
 TRIED = 8  # queries proposed to try a draft on
 SHOWN = 200  # rows of a snapshot
@@ -44,7 +44,7 @@ class SynonymEditor(CurationEditor):
     def picture(self) -> str:
         """Write the synonyms as a table."""
         rows = [(s["type"], head_of(s), ", ".join(words_of(s)), s["objectID"]) for s in self.value]
-        told = f"{len(rows):,} synonyms" + (", not applied yet" if self.dirty else "")
+        told = write_count(len(rows), "synonym") + (", not applied yet" if self.dirty else "")
         more = f", the first {SHOWN} of them:" if len(rows) > SHOWN else ""
         head = ("type", "for", "words", "objectID")
         return write_line(told + more) + write_table(head, rows[:SHOWN])

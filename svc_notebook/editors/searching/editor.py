@@ -24,7 +24,7 @@ from svc_notebook.editors.searching.codes import write_codes
 from svc_notebook.editors.searching.holding import list_held
 from svc_notebook.editors.searching.ladder import criteria_of
 from svc_notebook.editors.searching.panel import list_parameters, read_parameter
-from svc_notebook.editors.snapshot import write_line, write_table
+from svc_notebook.editors.snapshot import write_count, write_line, write_table
 from svc_notebook.errors import BadInput, BadOption, KeyRefused
 
 Params = dict[str, Any]
@@ -80,7 +80,8 @@ class QueryEditor(Editor):
     def picture(self) -> str:
         """Write the hits as a table."""
         cards = self.answer.get("hits", [])
-        found = f"{self.answer.get('nbHits', 0):,} hits for {json.dumps(self.value)}"
+        hits = write_count(self.answer.get("nbHits", 0), "hit")
+        found = f"{hits} for {json.dumps(self.value)}"
         rows = [
             (card["place"], card["id"], looking.unmark(card["title"]), _lines(card))
             for card in cards
