@@ -52,7 +52,7 @@ function render(mount) {
           ? "Waits for its next crawl."
           : "Paused.";
     standing.classList.toggle("svc-wrong-text", Boolean(state?.blocked));
-    fill(standing, how);
+    fill(standing, [how, ...(state?.warnings ?? [])].join(" "));
   });
   view.link.watch("value", () => extractor.show());
   view.link.watch("urls", () => trial.offer(model.get("urls") ?? []));

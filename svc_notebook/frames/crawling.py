@@ -34,7 +34,9 @@ async def read_crawlers(
 
 def _crawler_row(listed: Mapping[str, Any], facts: Mapping[str, Any]) -> Mapping[str, Any]:
     began = next((facts[name] for name in BEGAN if facts.get(name)), None)
-    return {**listed, **facts, "id": listed["id"], "lastReindexStartedAt": began}
+    warnings = "; ".join(facts.get("warnings", ())) or None
+    row = {**listed, **facts, "id": listed["id"], "lastReindexStartedAt": began}
+    return {**row, "warnings": warnings}
 
 
 @remembered

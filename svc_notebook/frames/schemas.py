@@ -122,6 +122,7 @@ CRAWLERS: Schema = {
     "lastReindexEndedAt": TIME,
     "blockingTaskId": "str",
     "blockingError": "str",
+    "warnings": "str",
 }
 CRAWLER_URLS: Schema = {
     "crawler": "str",

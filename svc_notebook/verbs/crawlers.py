@@ -38,7 +38,7 @@ async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[
 async def create_crawler(name: str, config: Config, *, client: AnyClient | None = None) -> Done:
     """Make a crawler of a configuration: a dict, or a JSON file; functions may be plain texts."""
     made = await asynchronous(client).create_crawler(name, _config(config))
-    return {"crawler": made["id"], "name": name}
+    return {"crawler": made["id"], "name": name, **_warnings(made)}
 
 
 @discreet
@@ -208,4 +208,9 @@ def _revealed(value: Any) -> Any:
 
 
 def _task(crawler: str, answer: Mapping[str, Any]) -> Done:
-    return {"crawler": crawler, "taskId": answer["taskId"]}
+    return {"crawler": crawler, "taskId": answer["taskId"], **_warnings(answer)}
+
+
+def _warnings(answer: Mapping[str, Any]) -> Done:
+    """What a service says besides, if anything: that another crawler writes to the same index."""
+    return {"warnings": answer["warnings"]} if answer.get("warnings") else {}

@@ -147,12 +147,12 @@ def test_a_property_taken_out_is_gone_once_applied(
 
 
 def test_a_new_secret_is_veiled_and_saved(editor: CrawlerEditor, name: str, client: Client) -> None:
-    editor.value = {**editor.value, "requestOptions": {"headers": {"x-pass": "another"}}}
+    editor.value = {**editor.value, "requestOptions": {"headers": {"x-pass": "n3w-s3cret"}}}
 
     assert editor.dirty
-    assert "another" not in json.dumps(editor.get_state(), default=str)
+    assert "n3w-s3cret" not in json.dumps(editor.get_state(), default=str)
     editor.apply()
-    assert saved(client, name)["requestOptions"]["headers"]["x-pass"] == "another"
+    assert saved(client, name)["requestOptions"]["headers"]["x-pass"] == "n3w-s3cret"
 
 
 def test_what_somebody_else_changed_is_not_overwritten(

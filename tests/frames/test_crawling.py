@@ -51,6 +51,16 @@ def test_crawlers_are_read_page_by_page_with_how_they_stand() -> None:
     ]
 
 
+def test_what_a_service_warns_of_stands_in_the_crawler_s_row() -> None:
+    warned = {**CRAWLER, "warnings": ["the crawler a writes to docs, too", "so does b"]}
+    items = [{"id": "c1", "name": "shop"}, {"id": "c2", "name": "shop"}]
+    with serving(page(items, 2), answer(warned), answer(CRAWLER)) as stub:
+        found = asked(stub, frames.read_crawlers)
+
+    assert found["warnings"][0] == "the crawler a writes to docs, too; so does b"
+    assert found["warnings"].isna().tolist() == [False, True]
+
+
 def test_how_urls_ended_is_read_of_several_crawlers() -> None:
     with serving(answer({"count": 10, "data": URLS})) as stub:
         found = asked(stub, frames.read_crawler_urls, [C1, C2])

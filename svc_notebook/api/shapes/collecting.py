@@ -6,15 +6,17 @@ from typing import Any, Literal, NotRequired, Required, TypedDict
 
 
 class CrawlerCreated(TypedDict):
-    """A crawler was made."""
+    """A crawler was made; `warnings` where it writes to an index that is another one's, too."""
 
     id: str
+    warnings: NotRequired[list[str]]
 
 
 class CrawlerTask(TypedDict):
-    """A crawler took a task."""
+    """A crawler took a task; `warnings` as when it is made."""
 
     taskId: str
+    warnings: NotRequired[list[str]]
 
 
 class CrawlerPage(TypedDict):
@@ -41,6 +43,7 @@ class Crawler(TypedDict, total=False):
     lastReindexEndedAt: str | None
     blockingTaskId: str
     blockingError: str
+    warnings: list[str]
     config: dict[str, Any]
 
 

@@ -22,7 +22,7 @@ from svc_notebook.errors import BadInput, BadOption
 
 Config = dict[str, Any]
 PATIENCE = 60.0  # seconds for a new configuration to be taken up
-STANDING = ("running", "reindexing", "blocked", "blockingError")
+STANDING = ("running", "reindexing", "blocked", "blockingError", "warnings")
 
 
 class CrawlerEditor(Editor):

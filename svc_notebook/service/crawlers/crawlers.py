@@ -30,6 +30,7 @@ from svc_notebook.service.crawlers.permits import (
     need_crawl,
 )
 from svc_notebook.service.crawlers.reindex import begin_reindex, give_up
+from svc_notebook.service.crawlers.rivals import find_rivals
 from svc_notebook.service.crawlers.task import Kind, count_recent, find_task, insert_task
 from svc_notebook.service.crawlers.times import next_due
 from svc_notebook.service.crawlers.trial import try_url
@@ -81,6 +82,10 @@ class Crawlers:
     def is_reindexing(self, crawler: Crawler) -> bool:
         """Whether a whole crawl is under way, be it paused."""
         return last_crawl(self._parts.store, crawler.number, ("running",)) is not None
+
+    def warnings(self, id: str) -> list[str]:
+        """What of a crawler's configuration may do harm, though it is none of its own."""
+        return find_rivals(self._parts.store, id, self.config(self.find(id)))
 
     def create(self, name: str, config: Config) -> str:
         """Make a crawler; returns its id."""

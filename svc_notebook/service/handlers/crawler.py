@@ -24,7 +24,10 @@ T = TypeVar("T")
 @serves(CrawlerApi.create_crawler)
 def create_crawler(call: Call, name: str, config: dict[str, Any]) -> CrawlerCreated:
     """Make a crawler, which waits to be run."""
-    return {"id": call.service.crawlers.create(name, config)}
+    made: CrawlerCreated = {"id": call.service.crawlers.create(name, config)}
+    if warnings := call.service.crawlers.warnings(made["id"]):
+        made["warnings"] = warnings
+    return made
 
 
 @serves(CrawlerApi.list_crawlers)
@@ -64,6 +67,8 @@ def get_crawler(call: Call, crawler: str, *, withConfig: bool = False) -> Crawle
     if one.blocking_task is not None:
         told["blockingTaskId"] = one.blocking_task
         told["blockingError"] = one.blocking_error or ""
+    if warnings := crawlers.warnings(one.id):
+        told["warnings"] = warnings
     if withConfig:
         told["config"] = crawlers.config(one)
     return told
@@ -74,19 +79,19 @@ def update_crawler(
     call: Call, crawler: str, name: str | None = None, config: dict[str, Any] | None = None
 ) -> CrawlerTask:
     """Give a crawler another name or configuration."""
-    return {"taskId": call.service.crawlers.update(crawler, name, config)}
+    return _tell(call, crawler, call.service.crawlers.update(crawler, name, config))
 
 
 @serves(CrawlerApi.update_crawler_config)
 def update_crawler_config(call: Call, crawler: str, config: dict[str, Any]) -> CrawlerTask:
     """Change top-level properties of the configuration."""
-    return {"taskId": call.service.crawlers.configure(crawler, config)}
+    return _tell(call, crawler, call.service.crawlers.configure(crawler, config))
 
 
 @serves(CrawlerApi.run_crawler)
 def run_crawler(call: Call, crawler: str) -> CrawlerTask:
     """Let a crawler go on, or wait for its next schedule."""
-    return {"taskId": call.service.crawlers.run(crawler)}
+    return _tell(call, crawler, call.service.crawlers.run(crawler))
 
 
 @serves(CrawlerApi.pause_crawler)
@@ -98,7 +103,7 @@ def pause_crawler(call: Call, crawler: str) -> CrawlerTask:
 @serves(CrawlerApi.reindex_crawler)
 def reindex_crawler(call: Call, crawler: str) -> CrawlerTask:
     """Begin a whole crawl, in place of one under way."""
-    return {"taskId": call.service.crawlers.reindex(crawler)}
+    return _tell(call, crawler, call.service.crawlers.reindex(crawler))
 
 
 @serves(CrawlerApi.crawler_url_stats)
@@ -151,6 +156,12 @@ def list_domains(
         "page": page,
         "total": len(named),
     }
+
+
+def _tell(call: Call, crawler: str, task: str) -> CrawlerTask:
+    """Answer a task's id, with what is to be said of the crawler."""
+    warnings = call.service.crawlers.warnings(crawler)
+    return {"taskId": task, "warnings": warnings} if warnings else {"taskId": task}
 
 
 def _is_own(call: Call, app_id: str | None) -> bool:

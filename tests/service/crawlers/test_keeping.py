@@ -303,3 +303,29 @@ def test_what_is_no_address_is_not_crawled(desk: Desk, body: Any, message: str) 
 
     assert status == 400
     assert message in said
+
+
+def test_crawlers_of_the_same_index_are_told_of_each_other(desk: Desk) -> None:
+    first = desk.make(configuration(indexPrefix="a_"), "first")
+    own = desk.ask("POST", "", {"name": "own", "config": configuration(indexPrefix="b_")})
+    action = {**configuration()["actions"][0], "indexName": "a_docs"}
+
+    other = desk.ask("POST", "", {"name": "other", "config": configuration(actions=[action] * 2)})
+
+    [warning] = other["warnings"]
+    assert warning.startswith("the crawler first writes to a_docs, too")
+    assert desk.state(f"/{other['id']}")["warnings"] == [warning]
+    assert desk.ask("POST", f"{first}/run")["warnings"][0].startswith("the crawler other writes")
+    assert "warnings" not in own
+    assert "warnings" not in desk.state(f"/{own['id']}")
+
+
+def test_a_crawler_that_goes_elsewhere_is_warned_of_no_more(desk: Desk) -> None:
+    first, second = desk.make(configuration(), "first"), desk.make(configuration(), "second")
+    same = desk.ask("PATCH", f"{second}/config", {"rateLimit": 2})
+
+    moved = desk.ask("PATCH", f"{second}/config", {"indexPrefix": "new_"})
+
+    assert "warnings" in same
+    assert "warnings" not in moved
+    assert "warnings" not in desk.state(first)
