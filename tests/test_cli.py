@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -49,6 +50,20 @@ def address(service: Running, tmp_path: Path) -> dict[str, str]:
 def connected(address: dict[str, str]) -> Svc:
     """The command, connected to the service."""
     return lambda *words, given="": svc(*words, given=given, **address)
+
+
+@pytest.fixture
+def stocked(service: Running) -> str:
+    """An index that holds such a table already."""
+    _, *rows = (line.split(",") for line in ROWS.splitlines())
+    records = [{"objectID": sku, "name": name, "price": float(price)} for sku, name, price in rows]
+    requests = [{"action": "addObject", "body": record} for record in records]
+    index = f"cli-{uuid4().hex[:8]}"
+    with service.client() as client:
+        task = client.post(f"/1/indexes/{index}/batch", json={"requests": requests}).json()
+        while client.get(f"/1/task/{task['taskID']}").json()["status"] != "published":
+            time.sleep(0.01)
+    return index
 
 
 @pytest.fixture
@@ -129,18 +144,15 @@ def test_a_dry_run_shows_the_plan_and_sends_nothing(connected: Svc, lamps: str) 
     assert connected("search", "cli-planned").returncode == 1
 
 
-def test_an_index_that_exists_can_be_refused(connected: Svc, lamps: str) -> None:
-    connected("load", lamps, "cli-there", "--id", "sku")
-
-    again = connected("load", lamps, "cli-there", "--id", "sku", "--if-exists", "fail")
+def test_an_index_that_exists_can_be_refused(connected: Svc, lamps: str, stocked: str) -> None:
+    again = connected("load", lamps, stocked, "--id", "sku", "--if-exists", "fail")
 
     assert again.returncode == 1
-    assert "cli-there" in again.stderr
+    assert stocked in again.stderr
 
 
-def test_results_come_as_table_csv_or_json(connected: Svc, lamps: str) -> None:
-    connected("load", lamps, "cli-forms", "--id", "sku")
-    words = ["get", "cli-forms", "009", "--columns", "name"]
+def test_results_come_as_table_csv_or_json(connected: Svc, stocked: str) -> None:
+    words = ["get", stocked, "009", "--columns", "name"]
 
     table, csv, text = (connected(*words, "--format", form).stdout for form in FORMATS)
 
@@ -149,10 +161,8 @@ def test_results_come_as_table_csv_or_json(connected: Svc, lamps: str) -> None:
     assert json.loads(text) == [{"objectID": "009", "name": "desk"}]
 
 
-def test_settings_are_changed_and_shown(connected: Svc, lamps: str) -> None:
-    connected("load", lamps, "cli-settings", "--id", "sku")
-
-    changed = connected("settings", "cli-settings", "--hitsPerPage", "7", "--format", "csv")
+def test_settings_are_changed_and_shown(connected: Svc, stocked: str) -> None:
+    changed = connected("settings", stocked, "--hitsPerPage", "7", "--format", "csv")
 
     assert changed.stdout == "setting,before,after\nhitsPerPage,20,7\n"
 
@@ -269,9 +279,8 @@ def test_the_local_service_is_stopped_by_its_folder(tmp_path: Path) -> None:
 
 
 def test_a_profile_is_used_by_its_name(
-    connected: Svc, service: Running, lamps: str, tmp_path: Path
+    connected: Svc, service: Running, stocked: str, tmp_path: Path
 ) -> None:
-    connected("load", lamps, "cli-profiled", "--id", "sku")
     path = tmp_path / "config.toml"
     path.write_text(
         f'[profiles.shop]\nurl = "{service.url}"\napp_id = "{service.appId}"\n'
@@ -279,7 +288,7 @@ def test_a_profile_is_used_by_its_name(
     )
 
     listed = svc("profiles", "--format", "json", SVC_CONFIG=str(path))
-    found = svc("get", "cli-profiled", "009", "--profile", "shop", SVC_CONFIG=str(path))
+    found = svc("get", stocked, "009", "--profile", "shop", SVC_CONFIG=str(path))
 
     assert json.loads(listed.stdout) == {"local": "built in", "shop": str(path)}
     assert "desk" in found.stdout
@@ -307,12 +316,10 @@ def test_synonyms_go_out_and_in_again(connected: Svc, tmp_path: Path) -> None:
     assert back.read_text() == 'objectID,type,synonyms\npair,synonym,"[""lamp"",""light""]"\n'
 
 
-def test_a_warning_is_one_line(connected: Svc, lamps: str) -> None:
-    connected("load", lamps, "cli-warned", "--id", "sku")
+def test_a_warning_is_one_line(connected: Svc, stocked: str) -> None:
+    done = connected("search", stocked, "lamp", "--filters", "name:x")
 
-    done = connected("search", "cli-warned", "lamp", "--filters", "name:x")
-
-    assert done.stderr == "svc: `name` is not among attributesForFaceting of cli-warned\n"
+    assert done.stderr == f"svc: `name` is not among attributesForFaceting of {stocked}\n"
 
 
 def test_rows_that_cannot_be_sent_are_told(connected: Svc, tmp_path: Path) -> None:
@@ -332,10 +339,8 @@ def test_a_command_is_not_told_of_variables() -> None:
     assert "is for notebooks" in svc("edit", "query", "x").stderr
 
 
-def test_what_is_missing_is_left_blank(connected: Svc, lamps: str) -> None:
-    connected("load", lamps, "cli-missing", "--id", "sku")
-
-    done = connected("get", "cli-missing", "007", "nowhere")
+def test_what_is_missing_is_left_blank(connected: Svc, stocked: str) -> None:
+    done = connected("get", stocked, "007", "nowhere")
 
     assert "nowhere" in done.stdout
     assert not {"None", "NaN", "<NA>"} & set(done.stdout.split())
@@ -362,12 +367,10 @@ def test_a_deleted_key_is_printed_to_be_restored(connected: Svc) -> None:
     assert key not in back.stdout + back.stderr
 
 
-def test_hits_are_shown_as_text(connected: Svc, lamps: str) -> None:
-    connected("load", lamps, "cli-shown", "--id", "sku")
+def test_hits_are_shown_as_text(connected: Svc, stocked: str) -> None:
+    done = connected("show", stocked, "lamp", "--hitsPerPage", "1")
 
-    done = connected("show", "cli-shown", "lamp", "--hitsPerPage", "1")
-
-    assert done.stdout.startswith('1 of 2 hits for "lamp" in cli-shown')
+    assert done.stdout.startswith(f'1 of 2 hits for "lamp" in {stocked}')
     assert "*lamp*" in done.stdout
 
 
