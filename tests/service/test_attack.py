@@ -24,7 +24,7 @@ from tests.service.attack import CRAWL, Attack, Shot, basic_word
 from tests.service.pipes import CLOSED, Answer, Pipes
 
 SEED = int(os.environ.get("ATTACK_SEED", "20"))
-SHOTS = int(os.environ.get("ATTACK_SHOTS", "20000"))
+SHOTS = int(os.environ.get("ATTACK_SHOTS", "10000"))
 MEGABYTES = 300
 RECORDS = [{"objectID": str(n), "title": f"fox {n}", "n": n} for n in range(50)]
 ROWS = [pytest.param(row, id=row.name) for row in ENDPOINTS]
