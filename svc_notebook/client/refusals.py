@@ -22,6 +22,9 @@ NOT_THE_API = "is this the address of a search service?"
 LONGEST_MESSAGE = 2000
 
 _OF_REPLICA = re.compile(r" is a (virtual )?replica of ")
+# What services say of a key that they do not know, and of a right or an index that one lacks.
+_UNKNOWN = re.compile(r"invalid application", re.I)
+_SAID = re.compile(r"the right `\w+`|\bindex\b", re.I)
 _BY_STATUS: dict[int, type[Refused]] = {401: KeyRefused, 403: KeyRefused, 404: NotFound}
 
 # For each kind of exception: may the request have been carried out, is the host likely to fail
@@ -114,8 +117,17 @@ def _refusal(endpoint: Endpoint, status: int, message: str) -> Refused:
     if kind is KeyRefused and _OF_REPLICA.search(message):
         kind = Refused  # no key may
     if kind is KeyRefused:
-        message = f"{message}; {endpoint.name}: {access_text(endpoint.acl)}"
+        message = f"{message}; {_advice_on_key(endpoint, message)}"
     return kind(message, status=status, endpoint=endpoint.name)
+
+
+def _advice_on_key(endpoint: Endpoint, message: str) -> str:
+    """Say what to do about a key that was refused, and what it lacks unless that has been said."""
+    if endpoint.acl == "crawler" or not (_UNKNOWN.search(message) or _SAID.search(message)):
+        return f"{endpoint.name}: {access_text(endpoint.acl)}"
+    if _UNKNOWN.search(message):
+        return "see whether the application id and the key are those of this service"
+    return "whoami() tells what this key may do, connect(...) takes another"
 
 
 def _read_message(status: int, content: bytes) -> str:

@@ -138,6 +138,24 @@ def test_a_refused_key_is_told_which_right_it_lacks(name: str, right: str) -> No
     assert right in str(outcome.refusal)
 
 
+@pytest.mark.parametrize(
+    ("name", "message", "advice"),
+    [
+        ("search", "Invalid Application-ID or API key", "; see whether the application id and"),
+        ("search", "this key does not reach the index x", "; whoami() tells what this key may"),
+        ("batch", "this key lacks the right `addObject`", "; whoami() tells what this key may"),
+        ("search", "Method not allowed with this API key", "; search: the key needs the right"),
+        ("run_crawler", "Invalid crawler user id", "; run_crawler: needs the crawler user id"),
+    ],
+)
+def test_a_refused_key_is_told_once_and_what_to_do(name: str, message: str, advice: str) -> None:
+    outcome = read_answer(ROWS[name], 403, {}, json.dumps({"message": message}).encode())
+
+    assert isinstance(outcome, Answer)
+    assert str(outcome.refusal).startswith(message + advice)
+    assert str(outcome.refusal).count("right `") <= 1
+
+
 def test_a_crawlers_message_may_lie_deeper() -> None:
     body = json.dumps({"error": {"code": "x", "message": "no such crawler"}}).encode()
 
