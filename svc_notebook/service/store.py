@@ -141,6 +141,7 @@ MIGRATIONS = (
     CREATE INDEX shown_by_time ON shown (time);
     CREATE TABLE forgotten (token TEXT NOT NULL, time INTEGER NOT NULL, last INTEGER NOT NULL);
     """,
+    "ALTER TABLE crawl_urls ADD COLUMN hops INTEGER NOT NULL DEFAULT 0;",
 )
 # Kilobytes of pages a connection keeps: the writer's many, each reader's few, for there are many
 # readers and they share the mapped file.

@@ -126,7 +126,7 @@ class Fetcher:
             if answer.target is None:
                 return answer
             url = answer.target
-        raise Failure("too_many_redirects", f"more than {MOST_HOPS} redirects one after another")
+        raise too_many_hops()
 
     async def log_in(self) -> None:
         """Log in once, where the configuration says how; raises `BadInput` if that is refused."""
@@ -245,6 +245,11 @@ class Fetcher:
 
 # Failures that another try may mend.
 _AGAIN = frozenset({"timeout", "network_error", "connection_refused", "truncated_body"})
+
+
+def too_many_hops() -> Failure:
+    """Make the failure of a URL that leads on to another, and so on."""
+    return Failure("too_many_redirects", f"more than {MOST_HOPS} redirects one after another")
 
 
 def _connect_failure(request: httpx.Request, error: httpcore.ConnectError) -> Failure:

@@ -67,7 +67,8 @@ def found_by(outcome: Outcome, waiting: Waiting) -> Iterator[Waiting]:
     handed_on = outcome.reason in _HANDED_ON
     depth = outcome.depth + (not handed_on)
     heir = waiting.seed and (waiting.kind == "sitemap" or handed_on)
-    yield from (Waiting(url, depth, seed=heir) for url in outcome.found)
+    hops = waiting.hops + 1 if handed_on else 0
+    yield from (Waiting(url, depth, seed=heir, hops=hops) for url in outcome.found)
     yield from (Waiting(url, depth, "sitemap", waiting.seed) for url in outcome.sitemaps)
 
 

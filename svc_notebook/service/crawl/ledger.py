@@ -15,13 +15,15 @@ Kind = Literal["page", "sitemap"]
 class Waiting:
     """A URL to visit; `depth` counts the links from a start to it.
 
-    A seed was named by the configuration or a sitemap: it is visited whatever it matches.
+    A seed was named by the configuration or a sitemap: it is visited whatever it matches. `hops`
+    counts the URLs that led on to it, one after another.
     """
 
     url: str
     depth: int = 0
     kind: Kind = "page"
     seed: bool = False
+    hops: int = 0
 
 
 class Ledger(Protocol):

@@ -12,7 +12,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import Action, Configuration
 from svc_notebook.service.crawl.extracting import Page, Unreadable, file_type
 from svc_notebook.service.crawl.failure import Failure
-from svc_notebook.service.crawl.fetcher import Answer, Fetcher
+from svc_notebook.service.crawl.fetcher import MOST_HOPS, Answer, Fetcher, too_many_hops
 from svc_notebook.service.crawl.leads import Leads
 from svc_notebook.service.crawl.ledger import Waiting
 from svc_notebook.service.crawl.memory import Memory, conditions
@@ -164,6 +164,8 @@ class Visitor:
     def _hand_on(self, waiting: Waiting, reason: str, target: str) -> Outcome:
         """Skip a URL in favour of another, which is visited if it is within the crawl."""
         found = self._leads.within([target], waiting.url, seed=waiting.seed)
+        if found and waiting.hops >= MOST_HOPS:
+            raise too_many_hops()
         outside = "" if found or target == waiting.url else ", which is not within the crawl"
         readable = f"{REASONS[reason][2]}: {target}{outside}"
         return _ended(waiting, reason, readable=readable, found=found)

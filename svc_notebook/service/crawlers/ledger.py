@@ -45,12 +45,14 @@ class CrawlLedger:
         from svc_notebook.service.crawl.ledger import Waiting
 
         rows = self._store.read(
-            "SELECT url, depth, kind, seed FROM crawl_urls "
+            "SELECT url, depth, kind, seed, hops FROM crawl_urls "
             "WHERE crawl = ? AND status IS NULL ORDER BY depth, place LIMIT ?",
             self._crawl.id,
             n,
         )
-        return [Waiting(url, depth, kind, bool(seed)) for url, depth, kind, seed in rows]
+        return [
+            Waiting(url, depth, kind, bool(seed), hops) for url, depth, kind, seed, hops in rows
+        ]
 
     def add(self, found: Iterable[Waiting], *, limit: int | None = None) -> None:
         """Queue those that are unknown, as long as fewer than `limit` pages are known."""
@@ -108,7 +110,8 @@ class TaskLedger:
         """Return the first `n` URLs that were not visited yet."""
         from svc_notebook.service.crawl.ledger import Waiting
 
-        return [Waiting(url, seed=True) for url in read_urls(self._store, self._task).left[:n]]
+        urls = read_urls(self._store, self._task)
+        return [Waiting(url, seed=True, hops=urls.hops.get(url, 0)) for url in urls.left[:n]]
 
     def add(self, found: Iterable[Waiting], *, limit: int | None = None) -> None:
         """Queue nothing: a task has the URLs it was given, and those they redirect to."""
@@ -124,7 +127,7 @@ class TaskLedger:
             for outcome in outcomes:
                 if outcome.url in urls.left:
                     self._settle(beside, crawl, outcome, live=live)
-            urls = urls.after([one.url for one in outcomes], [one.url for one in found])
+            urls = urls.after([one.url for one in outcomes], {one.url: one.hops for one in found})
             if urls.left:
                 keep_urls(connection, self._task, urls)
             else:
@@ -210,11 +213,12 @@ def add_urls(
 
 def _insert(connection: sqlite3.Connection, crawl: int, found: Sequence[Waiting], room: int) -> int:
     """Insert the first of some URLs that are unknown, as many as there is room for."""
-    rows = [(one.url, one.depth, one.kind, int(one.seed)) for one in found]
+    rows = [(one.url, one.depth, one.kind, int(one.seed), one.hops) for one in found]
     return connection.execute(
-        "INSERT INTO crawl_urls (crawl, url, depth, kind, seed) "
+        "INSERT INTO crawl_urls (crawl, url, depth, kind, seed, hops) "
         "SELECT ?, json_extract(new.value, '$[0]'), json_extract(new.value, '$[1]'), "
-        "json_extract(new.value, '$[2]'), json_extract(new.value, '$[3]') "
+        "json_extract(new.value, '$[2]'), json_extract(new.value, '$[3]'), "
+        "json_extract(new.value, '$[4]') "
         "FROM json_each(?) AS new WHERE NOT EXISTS (SELECT 1 FROM crawl_urls "
         "WHERE crawl = ? AND url = json_extract(new.value, '$[0]')) "
         "ORDER BY new.key LIMIT ?",

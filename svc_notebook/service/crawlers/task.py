@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from uuid import uuid4
@@ -21,16 +21,20 @@ KEPT = 1000
 
 
 class Urls(msgspec.Struct, frozen=True):
-    """The URLs of a task: those it has still to visit, and all it came to know."""
+    """The URLs of a task: those it has still to visit, and all it came to know.
+
+    `hops` counts, for each that stands for another, how many led on to it.
+    """
 
     left: Sequence[str] = ()
     known: Sequence[str] = ()
+    hops: Mapping[str, int] = {}
 
-    def after(self, visited: Collection[str], found: Sequence[str]) -> Urls:
+    def after(self, visited: Collection[str], found: Mapping[str, int]) -> Urls:
         """What is left after some visits, which may have found that others stand for them."""
         new = [url for url in dict.fromkeys(found) if url not in self.known]
         left = [url for url in (*self.left, *new) if url not in visited]
-        return Urls(left, [*self.known, *new])
+        return Urls(left, [*self.known, *new], {**self.hops, **found})
 
 
 @dataclass(frozen=True)

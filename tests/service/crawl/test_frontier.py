@@ -296,3 +296,21 @@ def test_a_start_that_is_a_redirect_hands_all_its_rights_on(site: Site, crawler:
         "/map.txt": "sitemap",
         "/x": "success",
     }
+
+
+@pytest.mark.parametrize("kind", ["redirect", "canonical"])
+def test_a_chain_that_leads_ever_on_is_given_up(site: Site, crawler: Crawler, kind: str) -> None:
+    for n in range(12):
+        if kind == "redirect":
+            site.redirect(f"/{n}", f"/{n + 1}")
+        else:
+            site.page(f"/{n}", f'<link rel="canonical" href="/{n + 1}">')
+
+    ledger = crawler.crawl(site.config(startUrls=[f"{site.url}/0"]))
+
+    reasons = ledger.reasons(site.url)
+    assert [reasons[f"/{n}"] for n in range(5)] == [
+        "http_redirect" if kind == "redirect" else "canonical"
+    ] * 5
+    assert reasons["/5"] == "too_many_redirects"
+    assert "/6" not in reasons

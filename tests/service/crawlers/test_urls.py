@@ -100,6 +100,20 @@ def test_a_url_that_redirects_is_followed_once(desk: Desk, site: Site, crawler: 
     assert desk.ends(crawler)["success"] == 1
 
 
+def test_redirects_that_lead_ever_on_are_given_up(desk: Desk, site: Site, crawler: str) -> None:
+    site.redirects = {f"/{n}": f"/{n + 1}" for n in range(12)}
+
+    desk.do(crawler, "urls/crawl", {"urls": [f"{site.url}/0"], "save": False})
+    named = [path for path in site.visits if path[1:].isdigit()]
+    site.visits.clear()
+    desk.ask("PATCH", f"{crawler}/config", {"startUrls": [f"{site.url}/0"]})
+    desk.do(crawler, "reindex")
+
+    assert named == [path for path in site.visits if path[1:].isdigit()]
+    assert named == [f"/{n}" for n in range(6)]
+    assert desk.ends(crawler) == {"http_redirect": 5, "too_many_redirects": 1}
+
+
 def test_calls_in_a_day_are_counted(
     desk: Desk, site: Site, crawler: str, app: App, clock: Clock
 ) -> None:
