@@ -78,9 +78,10 @@ class Mapping:
     def check_cluster(self, cluster: str) -> None:
         """Raise `BadInput` for a cluster that is not there."""
         if cluster not in self.clusters:
-            raise BadInput(
-                f"`cluster`: there is no {cluster[:80]}{did_you_mean(cluster, self.clusters)}"
+            advice = (
+                did_you_mean(cluster, self.clusters) or "; GET /1/clusters lists those there are"
             )
+            raise BadInput(f"`cluster`: there is no {cluster[:80]}{advice}")
 
     def _write(self, users: Iterable[str], cluster: str) -> None:
         self.check_cluster(cluster)

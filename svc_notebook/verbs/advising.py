@@ -67,9 +67,12 @@ def _index_meant(call: Call, client: AsyncClient | Client | None) -> str:
     except CallFailed:
         return ""
     known = [entry["name"] for entry in answer["items"]]
-    lost = [name for place in places if (name := call.arguments.get(place)) not in known]
-    advice = did_you_mean(lost[0], known) if lost and isinstance(lost[0], str) else ""
-    return advice.removeprefix("; ")
+    given = [name for place in places if isinstance(name := call.arguments.get(place), str)]
+    lost = [name for name in given if name not in known]
+    if not lost:
+        return ""
+    listed = "`indices` lists those there are" if known else "there is none yet; `load` makes one"
+    return did_you_mean(lost[0], known).removeprefix("; ") or listed
 
 
 def _facet_meant(call: Call, client: AsyncClient | Client | None) -> str:

@@ -162,12 +162,21 @@ class _Binding:
         known = (*self.verb.placed(self.face), *self.verb.named(self.face).values())
         for option in known:
             if option.required and option.parameter not in self.given:
-                raise BadOption(f"{written(option)} is missing: {usage(self.verb, self.face)}")
+                raise BadOption(
+                    f"{written(option)} is missing: {usage(self.verb, self.face)}"
+                    f"{_instead(option, self.face)}"
+                )
 
     def _identifier(self, name: str) -> str:
         if not name.isidentifier() or keyword.iskeyword(name):
             raise BadOption(f"`-o` wants the name of a variable, not `{name}`")
         return name
+
+
+def _instead(option: Option, face: Face) -> str:
+    """Say what else would do, as the help does of what a notebook has: variables and bodies."""
+    _, says, instead = option.help.partition("; or say")
+    return f"; or say{instead}" if says and face == "magic" else ""
 
 
 def usage(verb: Verb, face: Face) -> str:

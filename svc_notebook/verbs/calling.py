@@ -36,7 +36,8 @@ async def call(
 
 def _row(endpoint: str) -> Endpoint:
     if endpoint not in ROWS:
-        raise BadInput(f"`{endpoint}` is no endpoint{did_you_mean(endpoint, ROWS)}")
+        advice = did_you_mean(endpoint, ROWS) or "; svc.current() has all of them as methods"
+        raise BadInput(f"`{endpoint}` is no endpoint{advice}")
     return ROWS[endpoint]
 
 

@@ -302,6 +302,5 @@ def _which(family: str, word: Sequence[str], members: Sequence[str]) -> str:
     known = sorted(name.removeprefix(f"{family} ") for name in members)
     if not word or word[0].startswith("-"):
         return f"`{family}` wants one of {', '.join(known)} after it"
-    return f"`{family} {word[0]}` is not a verb{did_you_mean(word[0], known)}; " + (
-        f"there are {', '.join(known)}"
-    )
+    advice = did_you_mean(word[0], known) or f"; there are {', '.join(known)}"
+    return f"`{family} {word[0]}` is not a verb{advice}"

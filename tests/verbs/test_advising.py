@@ -81,10 +81,9 @@ def test_a_misspelt_index_is_told(typed: Typed, line: str) -> None:
     assert caught.value.__notes__ == [f"did you mean `{INDEX}`?"]
 
 
-@pytest.mark.parametrize("line", ["search 0 x", f"synonyms get {INDEX} nothing"])
-def test_nothing_is_advised_where_no_index_is_near(typed: Typed, line: str) -> None:
+def test_nothing_is_advised_where_the_index_is_there(typed: Typed) -> None:
     with pytest.raises(svc.errors.NotFound) as caught:
-        typed(line)
+        typed(f"synonyms get {INDEX} nothing")
 
     assert not hasattr(caught.value, "__notes__")
 
@@ -96,3 +95,24 @@ def test_a_warning_is_given_each_time_and_shows_no_line_of_this_package(typed: T
             typed(f"search {INDEX} --filters colour:red")
 
     assert [Path(each.filename).exists() for each in told] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("edit qury", "`edit qury` is not a verb; did you mean `query`\\?$"),
+        ("edit x", "`edit x` is not a verb; there are crawler, judgments, query"),
+        ("synonyms save {}", "FILE is missing: .*; or say --from, or give them as"),
+        ("call nosuch_thing", "is no endpoint; svc.current\\(\\) has all of them"),
+    ],
+)
+def test_a_refusal_says_what_to_do_next(typed: Typed, line: str, message: str) -> None:
+    with pytest.raises(svc.errors.BadInput, match=message):
+        typed(line.format(INDEX))
+
+
+def test_an_index_that_is_like_no_other_is_looked_for_in_the_list(typed: Typed) -> None:
+    with pytest.raises(svc.errors.NotFound) as caught:
+        typed("search q9")
+
+    assert caught.value.__notes__ == ["`indices` lists those there are"]
