@@ -19,6 +19,8 @@ from svc_notebook.service.restrictions import Restriction, read_restriction
 from svc_notebook.service.sources import Sources
 
 # Secured keys whose parent need not be looked for again.
+# What wrong credentials of a crawler are answered with, where it is not 401 (api.md, Crawler API).
+FORBIDDEN = {"list_domains": 403}
 REMEMBERED = 10_000
 INVALID = "Invalid Application-ID or API key"
 
@@ -93,7 +95,7 @@ class Access:
         """Return the caller; raises `KeyRefused` for a wrong key or a wrong place."""
         self._sources.admit(address)
         if row.interface == "crawler":
-            return self._admit_crawler(headers, address)
+            return self._admit_crawler(row.name, headers, address)
         in_url = {name.lower(): value for name, value in query.items()}
         app, key = (
             headers.get(self.prefix + name) or in_url.get(self.prefix + name) or ""
@@ -143,12 +145,13 @@ class Access:
             return self._holder(key, address)
         return Caller((), True, address)
 
-    def _admit_crawler(self, headers: Mapping[str, str], address: str) -> Caller:
+    def _admit_crawler(self, name: str, headers: Mapping[str, str], address: str) -> Caller:
         facts = self._keyring.facts
         wanted = f"{facts['crawlerUserId']}:{facts['crawlerApiKey']}"
         scheme, _, word = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "basic" or not same(decode_basic(word), wanted):
-            raise KeyRefused("Invalid crawler user id or crawler API key", status=401)
+            status = FORBIDDEN.get(name, 401) if word else 401
+            raise KeyRefused("Invalid crawler user id or crawler API key", status=status)
         return Caller((), True, address)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -227,6 +228,18 @@ def test_the_domains_are_those_that_crawlers_begin_at(desk: Desk) -> None:
     assert page["items"] == [{"domain": "a.test", **own}, {"domain": "b.test", **own}]
     assert page["total"] == 3
     assert desk.ask("GET", "/api/1/domains?appId=ELSEWHERE")["items"] == []
+
+
+def test_wrong_credentials_are_forbidden_the_domains_and_none_are_asked_for(desk: Desk) -> None:
+    wrong = {"authorization": "Basic " + base64.b64encode(b"a:b").decode()}
+
+    answers = [
+        desk.inside.call("GET", path, headers=headers).status_code
+        for path in ("/api/1/domains", CRAWLERS)
+        for headers in ({}, wrong)
+    ]
+
+    assert answers == [401, 403, 401, 401]
 
 
 def test_no_secret_of_a_configuration_is_in_the_logs(desk: Desk, tmp_path: Path) -> None:
