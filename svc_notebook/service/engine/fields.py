@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from svc_notebook.service.engine.shape import Searched, covers
 
 FIELD = LAST_POSITION + 1
 """An occurrence's rank is the attribute's times this, plus its position where order counts."""
+
+Paths = tuple[str, ...]
+UNWANTED = (
+    "disableTypoToleranceOnAttributes", "disablePrefixOnAttributes", "disableExactOnAttributes",
+)  # fmt: skip
 
 Allowed = Array | None
 """A mask over attributes, or None where all are allowed."""
@@ -35,17 +40,9 @@ class Fields:
 
     @classmethod
     def of(cls, slots: Sequence[str], options: Options) -> Fields:
-        """Work out what the options mean for these attributes."""
-        found = [_first_covering(path, options.searched) for path in slots]
-        return cls(
-            slots,
-            np.array([entry.rank if entry else 0 for entry in found], np.int64) * FIELD,
-            np.array([POSITION if entry and entry.ordered else 0 for entry in found], np.int32),
-            _only(slots, _restricted(options)),
-            _all_but(slots, options["disableTypoToleranceOnAttributes"]),
-            _all_but(slots, options["disablePrefixOnAttributes"]),
-            _all_but(slots, options["disableExactOnAttributes"]),
-        )
+        """Work out what the options mean for these attributes; most searches mean the same."""
+        unwanted = (tuple(options[name]) for name in UNWANTED)
+        return _make_fields(tuple(slots), tuple(options.searched), _restricted(options), *unwanted)
 
     @classmethod
     def plain(cls) -> Fields:
@@ -76,6 +73,27 @@ class Fields:
     def _ranks_of(self, spots: Array) -> Array:
         slots = spots >> SLOT
         return np.asarray(self.ranks[slots] + (spots & self.counted[slots]))
+
+
+@lru_cache(maxsize=256)
+def _make_fields(
+    slots: Paths,
+    searched: tuple[Searched, ...],
+    restricted: Paths | None,
+    no_typos: Paths,
+    no_prefixes: Paths,
+    no_exact: Paths,
+) -> Fields:
+    found = [_first_covering(path, searched) for path in slots]
+    return Fields(
+        slots,
+        np.array([entry.rank if entry else 0 for entry in found], np.int64) * FIELD,
+        np.array([POSITION if entry and entry.ordered else 0 for entry in found], np.int32),
+        _only(slots, restricted),
+        _all_but(slots, no_typos),
+        _all_but(slots, no_prefixes),
+        _all_but(slots, no_exact),
+    )
 
 
 def allowed_in(spots: Array, *masks: Allowed) -> Array | None:
@@ -110,7 +128,7 @@ def _first_covering(path: str, entries: Sequence[Searched]) -> Searched | None:
     return next((entry for entry in entries if covers(entry.path, path)), None)
 
 
-def _restricted(options: Options) -> Sequence[str] | None:
+def _restricted(options: Options) -> Paths | None:
     wanted = options["restrictSearchableAttributes"]
     if not wanted:
         return None
@@ -121,7 +139,7 @@ def _restricted(options: Options) -> Sequence[str] | None:
                 f'restrictSearchableAttributes: "{path}" is not in searchableAttributes'
                 f"{did_you_mean(path, known)}"
             )
-    return list(wanted)
+    return tuple(wanted)
 
 
 def _only(slots: Sequence[str], wanted: Sequence[str] | None) -> Allowed:

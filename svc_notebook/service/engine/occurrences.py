@@ -190,7 +190,7 @@ class Finder:
         if self.unforgiven:
             fixed = [self.known[word] for word in self.unforgiven if word in self.known]
             words, counts = (column[~np.isin(found.words, fixed)] for column in found)
-        for typos in range(1, way.forgiven + 1):
+        for typos in range(1, way.forgiven + 1) if len(words) else ():
             pick = self.postings.of_words(words[counts == typos])
             yield _kept(Chunk(self.postings, pick, way.typos + typos, False), where)
 
