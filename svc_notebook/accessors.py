@@ -32,6 +32,10 @@ class FrameAccessor:
     def __repr__(self) -> str:
         return _told(self, f"df.svc of {len(self._frame)} rows")
 
+    def __getattr__(self, name: str) -> Any:
+        """Say which method may have been meant."""
+        raise _lacking("df", name, FrameAccessor)
+
     def push(self, index: str, **options: Unpack[LoadOptions]) -> LoadResult:
         """Write the rows to an index, and wait until they are published."""
         from svc_notebook.verbs import blocking
@@ -154,10 +158,12 @@ class SeriesAccessor:
         return _told(self, f"series.svc of {len(self._series)} values")
 
     def __getattr__(self, name: str) -> Any:
-        """Say how a row is taken by what tables alone have."""
-        of_frame = name[0] != "_" and name in vars(FrameAccessor)
-        advice = f"; of a DataFrame it has: df.iloc[[0]].svc.{name}" if of_frame else ""
-        raise AttributeError(f"series.svc has no {name}{advice}")
+        """Say which method may have been meant, and how a row is taken by what tables have."""
+        if name[0] != "_" and name in vars(FrameAccessor):
+            raise AttributeError(
+                f"series.svc has no `{name}`; a table has: df.iloc[[0]].svc.{name}"
+            )
+        raise _lacking("series", name, SeriesAccessor)
 
     def records(
         self,
@@ -224,6 +230,12 @@ class SeriesAccessor:
 
         urls = self._series.dropna().tolist()
         return blocking.crawl_urls(crawler, urls, save=save, wait=wait, client=client)
+
+
+def _lacking(owner: str, name: str, accessor: type) -> AttributeError:
+    known = [own for own in vars(accessor) if own[0] != "_"]
+    advice = "" if name[0] == "_" else did_you_mean(name, known)
+    return AttributeError(f"{owner}.svc has no `{name}`{advice}")
 
 
 def _told(accessor: object, what: str) -> str:

@@ -236,9 +236,16 @@ def test_hits_become_events(client: Client, index: str) -> None:
 def test_a_row_alone_is_led_to_the_table() -> None:
     row: Any = FILMS.iloc[0]
 
-    with pytest.raises(AttributeError, match=r"no events; .* df\.iloc\[\[0\]\]\.svc\.events"):
+    with pytest.raises(AttributeError, match=r"no `events`; .* df\.iloc\[\[0\]\]\.svc\.events"):
         _ = row.svc.events
     assert not hasattr(row.svc, "nothing_of_the_kind")
+
+
+def test_a_misspelt_method_is_recognised() -> None:
+    with pytest.raises(AttributeError, match=r"df.svc has no `pushh`; did you mean `push`"):
+        _ = FILMS.svc.pushh
+    with pytest.raises(AttributeError, match=r"series.svc has no `serch`; did you mean `search`"):
+        _ = FILMS["id"].svc.serch
 
 
 def test_times_of_events_are_milliseconds_and_have_a_zone() -> None:

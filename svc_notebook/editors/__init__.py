@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, lacking_attribute
 
 if TYPE_CHECKING:
     from svc_notebook.editors.opening import crawler as crawler
@@ -24,7 +24,7 @@ __all__ = ["crawler", "judgments", "query", "rules", "settings", "synonyms"]
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise lacking_attribute(__name__, name, __all__)
     try:
         return getattr(import_module(f"{__name__}.opening"), name)
     except ModuleNotFoundError as error:
