@@ -18,9 +18,9 @@ from svc_notebook.service.meter import Meter
 from svc_notebook.service.restrictions import Restriction, read_restriction
 from svc_notebook.service.sources import Sources
 
-# Secured keys whose parent need not be looked for again.
 # What wrong credentials of a crawler are answered with, where it is not 401 (api.md, Crawler API).
 FORBIDDEN = {"list_domains": 403}
+# Secured keys whose parent need not be looked for again.
 REMEMBERED = 10_000
 INVALID = "Invalid Application-ID or API key"
 

@@ -41,10 +41,13 @@ class Action:
 
 @dataclass(frozen=True)
 class Source:
-    """A table by address, whose rows extractors find under `dataSources`."""
+    """A table by address, whose rows extractors find under `dataSources`.
+
+    Without a `kind` its address does not say what it is, and its answer has to.
+    """
 
     name: str
-    kind: str
+    kind: str | None
     url: str
 
 
@@ -250,11 +253,14 @@ def _read_source(entry: Any, name: str) -> Source:
         )
     url = read_url(entry, name)
     path = PurePosixPath(urlsplit(url).path)
-    return Source(path.stem or urlsplit(url).netloc, _kind_of(path), url)
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return Source(plain.stem or urlsplit(url).netloc, _KINDS.get(plain.suffix.lower()), url)
 
 
-def _kind_of(path: PurePosixPath) -> str:
-    return "json" if path.suffix == ".json" else "csv"
+_KINDS = {
+    **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
+}
 
 
 def _read_schedule(text: str | None, name: str) -> Schedule | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,10 +12,13 @@ import msgspec
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.addresses import Spelling, normalize
 from svc_notebook.service.crawl.configuration import Source
+from svc_notebook.service.crawl.decoding import Body
+from svc_notebook.service.crawl.extracting.charset import decode
 from svc_notebook.service.crawl.failure import Failure
-from svc_notebook.service.crawl.fetcher import Fetcher
+from svc_notebook.service.crawl.fetcher import Answer, Fetcher
 
 MOST_BYTES = 64 << 20
+GZIP = b"\x1f\x8b"
 Row = dict[str, Any]
 
 
@@ -42,38 +45,74 @@ async def _read_source(fetcher: Fetcher, source: Source, spelling: Spelling) -> 
         raise BadInput(
             f"externalData `{source.name}`: {source.url} answers with status {answer.status}"
         )
-    rows = _READERS[source.kind](answer.body, source)
+    text = decode(_unpack(answer.body, source), answer.headers.get("content-type", ""))
+    kind = source.kind or _kind_of(answer)
     return {
         spelling.seed(url): {name: value for name, value in row.items() if name != "url"}
-        for row in rows
+        for row in _READERS[kind](text, source)
         if (url := normalize(str(row["url"])))
     }
 
 
-def _read_csv(body: bytes, source: Source) -> Iterable[Row]:
-    text = body.decode("utf-8-sig", "replace").replace("\0", "")
+def _unpack(body: bytes, source: Source) -> bytes:
+    """Unpack a file that was packed by whoever wrote it, as `prices.csv.gz` is."""
+    if not body.startswith(GZIP):
+        return body
+    unpacked = Body("gzip", MOST_BYTES)
+    try:
+        unpacked.add(body)
+        return unpacked.read()
+    except Failure as failure:
+        raise BadInput(f"externalData `{source.name}`: {failure.readable}") from failure
+
+
+def _kind_of(answer: Answer) -> str:
+    """Say what a table is whose address does not."""
+    says = "json" in answer.headers.get("content-type", "").lower()
+    return "json" if says or answer.body.lstrip()[:1] in (b"[", b"{") else "csv"
+
+
+def _read_csv(text: str, source: Source) -> Iterable[Row]:
+    text = text.replace("\0", "")
     head = text.partition("\n")[0]
     delimiter = max(",;\t", key=head.count)
     try:
         rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-        if "url" not in (rows.fieldnames or ()):
+        rows.fieldnames = _name_url(rows.fieldnames or ())
+        if "url" not in rows.fieldnames:
             raise BadInput(f"externalData `{source.name}`: the table has no column `url`")
         return [{name: row[name] for name in row if name is not None} for row in rows]
     except csv.Error as error:
         raise BadInput(f"externalData `{source.name}` is no CSV: {error}") from None
 
 
-def _read_json(body: bytes, source: Source) -> Iterable[Row]:
-    """Read a list of objects with `url`, or one object whose members are URLs."""
+def _name_url(names: Sequence[str]) -> list[str]:
+    """Call a column `url` that is called `URL`, unless another one is called so."""
+    found = next((name for name in names if name.strip().lower() == "url"), None)
+    return [*names] if "url" in names else ["url" if name == found else name for name in names]
+
+
+def _read_json(text: str, source: Source) -> Iterable[Row]:
+    """Read a list of objects with `url`, one in each line, or one object whose members are URLs."""
     try:
-        read = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        read = _decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"externalData `{source.name}` is no JSON: {error}") from None
     if isinstance(read, dict):
-        read = [{"url": url, **row} for url, row in read.items() if isinstance(row, dict)]
+        members = [{"url": url, **row} for url, row in read.items() if isinstance(row, dict)]
+        read = [read] if isinstance(read.get("url"), str) else members
     if not isinstance(read, list) or not all(isinstance(r, dict) and "url" in r for r in read):
         raise BadInput(f"externalData `{source.name}`: give a list of objects that have `url`")
     return read
+
+
+def _decode(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        if len(text.splitlines()) < 2:
+            raise
+        return msgspec.json.Decoder().decode_lines(text)
 
 
 _READERS = {"csv": _read_csv, "json": _read_json}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from typing import Any
 
 import pytest
@@ -17,6 +19,12 @@ TABLES = {
     "tabs.csv": "\ufeffurl\tprice\nhttp://shop.test/a\t12\nno address\t13\n",
     "list.json": '[{"url": "http://shop.test/a", "price": "12"}]',
     "object.json": '{"http://shop.test/a": {"price": "12"}}',
+    "lines.jsonl": '{"url": "http://shop.test/b"}\n{"url": "http://shop.test/a", "price": "12"}\n',
+    "line.json": '{"url": "http://shop.test/a", "price": "12"}',
+    "capitals.csv": "Price,URL,price\n1,http://shop.test/a,12\n",
+    "two.csv": "URL,url,price\nx,http://shop.test/a,12\n",
+    "table": "url;price\nhttp://shop.test/a;12\n",
+    "rows": '[{"url": "http://shop.test/a", "price": "12"}]',
 }
 
 
@@ -33,6 +41,30 @@ def test_a_table_is_found_by_the_page_it_speaks_of(
     assert outcome.external[name.partition(".")[0]]["price"] == "12"
 
 
+@pytest.mark.parametrize(
+    ("name", "encoding", "kind", "price"),
+    [
+        ("a.csv", "utf-16", "text/csv", "zwölf"),
+        ("b.csv", "latin-1", "text/csv", "zwölf"),
+        ("c.csv", "koi8-r", "text/csv; charset=koi8-r", "два"),
+        ("d.csv.gz", "gzip", "application/gzip", "zwölf"),
+        ("e", "utf-8", "application/vnd.api+json", "zwölf"),
+    ],
+)
+def test_a_table_is_read_in_the_form_in_which_it_comes(
+    site: Site, crawler: Crawler, name: str, encoding: str, kind: str, price: str
+) -> None:
+    site.html("/", "Home")
+    row = {"url": f"{site.url}/", "price": price}
+    text = json.dumps([row]) if "json" in kind else f"url,price\n{site.url}/,{price}\n"
+    body = gzip.compress(text.encode()) if encoding == "gzip" else text.encode(encoding)
+    site.page(f"/{name}", body, headers={"Content-Type": kind})
+
+    outcome = crawler.visit(site.config(externalData=[f"{site.url}/{name}"]), f"{site.url}/")
+
+    assert outcome.external[name.partition(".")[0]]["price"] == price
+
+
 def test_a_page_that_no_table_speaks_of_gets_an_empty_row() -> None:
     assert rows_of({"prices": {"http://a/": {"price": 1}}}, "http://b/") == {"prices": {}}
 
@@ -42,6 +74,8 @@ WRONG: dict[str, tuple[str, str]] = {
     "empty.csv": ("", "has no column `url`"),
     "broken.json": ("[", "is no JSON"),
     "deep.json": ("[" * 100_000, "is no JSON"),
+    "broken.jsonl": ('{"url": "a"}\n{', "is no JSON"),
+    "packed.csv.gz": ("\x1f\udc8bno", "cannot be unpacked"),
     "numbers.json": ("[1, 2]", "give a list of objects that have `url`"),
     "binary.json": ("\udcff", "is no JSON"),
 }
