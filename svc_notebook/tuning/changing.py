@@ -10,7 +10,6 @@ import msgspec
 
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, SvcError
-from svc_notebook.session.turn import take_turn
 from svc_notebook.tuning.journal import Change, Journal, new_change
 from svc_notebook.tuning.leftovers import is_scratch
 from svc_notebook.tuning.state import Delta, Objects, Scope, compare, read_part, write_parts
@@ -35,12 +34,7 @@ async def apply(
 @asynccontextmanager
 async def alone(client: AsyncClient, index: str) -> AsyncIterator[None]:
     """Let no other process of this user look at an index and change it at the same time."""
-    turn = Journal.of(client, index).path.with_suffix(".turn")
-    try:
-        turn.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise BadInput(f"the folder {turn.parent} cannot be made: {error.strerror}") from None
-    async with take_turn(turn):
+    async with Journal.of(client, index).alone():
         yield
 
 
@@ -142,6 +136,7 @@ async def noting(
 ) -> AsyncIterator[None]:
     """Keep a change where that can be done; where not, the change is made all the same.
 
+    Others of this user who change the index wait until it is made, if the disk allows that much.
     For those who change an index by hand: a key that may write need not be one that may read, and
     a disk that is full is no reason to refuse.
     """
@@ -150,6 +145,7 @@ async def noting(
         return
     async with AsyncExitStack() as stack:
         try:
+            await stack.enter_async_context(alone(client, index))
             around = keeping(client, index, wanted, whole=whole, note=note)
             await stack.enter_async_context(around)
         except KeyRefused:

@@ -14,13 +14,15 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Literal
 from zlib import crc32
 
 import msgspec
 
+from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.session.turn import take_turn
@@ -42,6 +44,11 @@ class Change(msgspec.Struct, frozen=True):
     note: str = ""
     parent: str = ""
     state: Outcome = "open"
+
+
+# Made here, once: msgspec breaks where two threads meet a type for the first time at once.
+_CHANGE = msgspec.json.Decoder(Change)
+_TOLD: set[Path] = set()
 
 
 def new_change(index: str, deltas: dict[Scope, Delta], note: str, parent: str) -> Change:
@@ -67,10 +74,26 @@ class Journal:
 
         Raises `BadInput` where the disk does not take it.
         """
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with self._open():
             async with take_turn(self.path.with_suffix(".lock")):
                 await asyncio.to_thread(_append, self.path, _line(change))
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        """Let nobody else of this user look at the index and change it meanwhile.
+
+        Raises `BadInput` where the journal could not be written either.
+        """
+        async with AsyncExitStack() as stack:
+            with self._open():
+                await stack.enter_async_context(take_turn(self.path.with_suffix(".turn")))
+            yield
+
+    @contextmanager
+    def _open(self) -> Iterator[None]:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            yield
         except OSError as error:
             raise BadInput(
                 f"the journal {self.path} cannot be written: {error.strerror}; without it a "
@@ -85,8 +108,21 @@ class Journal:
             return []
         except OSError as error:
             raise BadInput(f"the journal {self.path} cannot be read: {error.strerror}") from None
+        found = [_read(json) for json in _whole(lines)]
+        known = [each for each in found if each]
+        if len(known) < len(found):
+            self._tell_once(len(found) - len(known))
         # A later line about a change takes the place of the one before.
-        return list({each.change_id: each for each in _whole(lines)}.values())
+        return list({each.change_id: each for each in known}.values())
+
+    def _tell_once(self, lines: int) -> None:
+        if self.path not in _TOLD:
+            _TOLD.add(self.path)
+            some = "1 line" if lines == 1 else f"{lines} lines"
+            warn_user(
+                f"{some} of the journal {self.path} left out, of another version of svc-notebook: "
+                "look at those changes, and undo them, with that version"
+            )
 
     def find(self, change_id: str) -> Change:
         """Find a change by its id, or by as much of its beginning as tells it from others."""
@@ -135,12 +171,17 @@ def _append(path: Path, line: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _whole(lines: Iterable[bytes]) -> Iterable[Change]:
+def _whole(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Leave out lines that are torn or damaged."""
     for line in lines:
         check, _, json = line.partition(b" ")
-        if check != b"%08x" % crc32(json):
-            continue
-        try:
-            yield msgspec.json.decode(json, type=Change)
-        except msgspec.MsgspecError:
-            continue  # of another edition; it is left where it is
+        if check == b"%08x" % crc32(json):
+            yield json
+
+
+def _read(json: bytes) -> Change | None:
+    """Read a change; None for what another version wrote, which is left where it is."""
+    try:
+        return _CHANGE.decode(json)
+    except msgspec.MsgspecError:
+        return None

@@ -169,11 +169,12 @@ async def restore(
     """
     own = asynchronous(client)
     wanted = without(await _state(source, client), "replicas")
-    found = differences(without(await read_state(own, index), "replicas"), wanted)
-    change = await changing.apply(
-        own, index, {scope: delta.after for scope, delta in found.items()},
-        note=note or f"restore {_name(source)}",
-    )  # fmt: skip
+    async with changing.alone(own, index):
+        found = differences(without(await read_state(own, index), "replicas"), wanted)
+        change = await changing.apply(
+            own, index, {scope: delta.after for scope, delta in found.items()},
+            note=note or f"restore {_name(source)}",
+        )  # fmt: skip
     return tell_change(change)
 
 

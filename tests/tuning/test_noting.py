@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook import edit, tuning
-from svc_notebook.client import Client
+from svc_notebook.client import Client, portal
 from svc_notebook.errors import Refused
 from tests.conftest import Running
 from tests.tuning.shop import RULE, SYNONYM, changes_of, client, connect, shop
@@ -109,3 +110,22 @@ def test_a_disk_that_takes_nothing_keeps_nobody_from_changing(
         svc.save_synonyms(shop, [PAIR])
 
     assert client.get_synonym(shop, "pair")["synonyms"] == ["lamp", "light"]
+
+
+DEEDS_AT_ONCE: dict[str, Callable[[str, int], Any]] = {
+    "settings": lambda index, n: svc.aio.set_settings(index, hitsPerPage=30 + n),
+    "apply": lambda index, n: tuning.aio.apply(index, {"hitsPerPage": 30 + n}),
+}
+
+
+def test_of_changes_by_verbs_at_once_each_finds_what_the_one_before_it_left(shop: str) -> None:
+    async def change_at_once() -> None:
+        deeds = [*DEEDS_AT_ONCE.values()] * 3
+        await asyncio.gather(*(deed(shop, n) for n, deed in enumerate(deeds)))
+
+    portal.run(change_at_once())
+
+    found = tuning.history(shop).iloc[::-1]
+    left = [after["hitsPerPage"] for after in found["after"]]
+    assert len(left) == 6
+    assert [before["hitsPerPage"] for before in found["before"]][1:] == left[:-1]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import given
@@ -168,6 +169,53 @@ def test_a_torn_last_line_costs_nothing_but_itself(shop: str, client: Client) ->
 
     assert [note for note, _ in changes_of(shop)] == ["second", "first"]
     assert set(tuning.history(shop)["state"]) == {"done"}
+
+
+def test_lines_of_a_newer_version_are_told_once_and_stay(shop: str, client: Client) -> None:
+    apply(client, shop, "known", settings={"hitsPerPage": 3})
+    path = Journal.of(client.aio, shop).path
+    json = b'{"edition":9,"changes":[]}'
+    newer = b"%08x %b\n" % (crc32(json), json)
+    path.write_bytes(newer + path.read_bytes())
+
+    with pytest.warns(UserWarning, match="1 lines? of the journal .* of another version"):
+        first = changes_of(shop)
+    again = changes_of(shop)  # warnings are errors here
+
+    assert first == again == [("known", "settings")]
+    assert path.read_bytes().startswith(newer)
+
+
+READERS = """
+import sys, threading
+from pathlib import Path
+from svc_notebook.tuning.journal import Journal
+
+sys.setswitchinterval(1e-6)
+start, found = threading.Barrier(8), []
+
+def read():
+    start.wait()
+    found.extend(Journal(Path(sys.argv[1])).read())
+
+threads = [threading.Thread(target=read) for _ in range(8)]
+[each.start() for each in threads]
+[each.join() for each in threads]
+print(len(found))
+"""
+
+
+def test_threads_that_read_a_journal_for_the_first_time_at_once_do_no_harm(
+    shop: str, client: Client
+) -> None:
+    apply(client, shop, settings={"hitsPerPage": 3})
+    path = Journal.of(client.aio, shop).path
+
+    done = subprocess.run(
+        [sys.executable, "-c", READERS, str(path)], capture_output=True, text=True, timeout=60
+    )
+
+    assert (done.returncode, done.stdout) == (0, "8\n")
 
 
 def test_the_journal_is_private_and_holds_no_key(
