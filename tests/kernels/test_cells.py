@@ -38,7 +38,9 @@ KINDS = {"plain": "", "await": "await asyncio.sleep(0)\n"}
 
 @pytest.fixture(autouse=True, scope="module")
 def names(kernel: Kernel) -> None:
+    """What these tests call by name: an index `words` among it."""
     kernel.good(SETUP)
+    kernel.good("svc.load('rows.csv', 'words', batch=1000, progress=False) and None")
 
 
 def button(kernel: Kernel, name: str, work: str) -> str:
@@ -95,14 +97,14 @@ def test_stop_ends_what_a_button_started(kernel: Kernel) -> None:
     kernel.stop()
 
     assert kernel.good("stopping.said").result == "[True, 'KeyboardInterrupt']"
-    assert kernel.good("client.search('queued')['page']").result == "0"
+    assert kernel.good("client.search('words')['page']").result == "0"
 
 
 def test_an_editor_answers_while_a_cell_is_busy_where_kernels_have_subshells(
     kernel: Kernel,
 ) -> None:
     shell = open_subshell(kernel)
-    model = kernel.good("editor = svc.edit.query('queued')\neditor.model_id").result.strip("'")
+    model = kernel.good("editor = svc.edit.query('words')\neditor.model_id").result.strip("'")
     busy = kernel.start(
         "patience = iter(range(30))\n"
         "while not editor.value and next(patience, None) is not None:\n"
@@ -145,9 +147,7 @@ def test_a_bar_lands_in_the_cell_that_began_the_load(kernel: Kernel, kind: str) 
 def test_the_children_of_a_kernel_search_too(kernel: Kernel) -> None:
     """The portal's thread does not survive a fork; a child begins its own."""
     kernel.good("import multiprocessing, warnings\nwarnings.simplefilter('ignore')")
-    kernel.good(
-        "def search(n): return client.search('queued', f'word{n}', hitsPerPage=0)['nbHits']"
-    )
+    kernel.good("def search(n): return client.search('words', f'word{n}', hitsPerPage=0)['nbHits']")
 
     cell = kernel.good(
         "with multiprocessing.get_context('fork').Pool(2) as pool:\n"
@@ -162,9 +162,9 @@ def test_a_forked_kernel_goes_on(kernel: Kernel) -> None:
     cell = kernel.good(
         "read, write = os.pipe()\n"
         "if not (child := os.fork()):\n"
-        "    os.write(write, str(client.search('queued', hitsPerPage=0)['nbHits']).encode())\n"
+        "    os.write(write, str(client.search('words', hitsPerPage=0)['nbHits']).encode())\n"
         "    os._exit(0)\n"
-        "os.waitpid(child, 0)[1], os.read(read, 99), client.search('queued')['page']"
+        "os.waitpid(child, 0)[1], os.read(read, 99), client.search('words')['page']"
     )
 
     assert cell.result == "(0, b'5000', 0)"
