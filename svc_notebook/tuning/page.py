@@ -38,7 +38,8 @@ table{border-collapse:collapse;width:100%;font-size:.875rem;font-variant-numeric
 th{color:var(--soft);font-weight:500;text-align:left;white-space:nowrap}
 th,td{padding:.35rem .8rem .35rem 0!important;vertical-align:top;
 border-bottom:1px solid var(--line)}
-td{overflow-wrap:anywhere;min-width:4.5rem}td.n,th.n{text-align:right;white-space:nowrap}
+td{overflow-wrap:anywhere;min-width:5.5rem}td.n,th.n{text-align:right;white-space:nowrap;min-width:0}
+td code{display:inline-block;max-width:22rem;overflow-wrap:break-word}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:0;
 font:.8125rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 .code{background:var(--card);border-radius:.5rem;padding:.9rem 1.1rem;margin:.6rem 0}
