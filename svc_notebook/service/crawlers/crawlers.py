@@ -29,7 +29,7 @@ from svc_notebook.service.crawlers.permits import (
     find_fault,
     need_crawl,
 )
-from svc_notebook.service.crawlers.reindex import begin_reindex, give_up
+from svc_notebook.service.crawlers.reindex import begin_reindex, unblock
 from svc_notebook.service.crawlers.rivals import find_rivals
 from svc_notebook.service.crawlers.task import Kind, count_recent, find_task, insert_task
 from svc_notebook.service.crawlers.times import next_due
@@ -159,14 +159,14 @@ class Crawlers:
         return found.open or found.writes > self._parts.tasks.published
 
     def cancel(self, id: str, task: str) -> None:
-        """Give up the crawl that blocks a crawler, and what it gathered."""
+        """Give up the task that blocks a crawler, and what its crawl gathered."""
         crawler = self.find(id)
         find_task(self._parts.store, crawler, task)
         if task != crawler.blocking_task:
             raise BadInput(f"the task {task} does not block the crawler {crawler.name}")
         due = self._next_due(self.config(crawler))
         with self._parts.tasks.beside() as beside:
-            give_up(beside, crawler)
+            unblock(beside, crawler)
             change_crawler(beside.connection, crawler.number, due=due)
         self._crew.call()
 

@@ -22,10 +22,16 @@ from svc_notebook.service.crawlers.crawl import (
     last_crawl,
     move_crawl,
 )
-from svc_notebook.service.crawlers.crawler import Config, Crawler, change_crawler, present_config
+from svc_notebook.service.crawlers.crawler import (
+    Config,
+    Crawler,
+    change_crawler,
+    find_crawler,
+    present_config,
+)
 from svc_notebook.service.crawlers.parts import Parts
 from svc_notebook.service.crawlers.permits import find_fault, read_config
-from svc_notebook.service.crawlers.task import Kind, end_task, find_task, insert_task
+from svc_notebook.service.crawlers.task import Kind, end_blocking, end_task, find_task, insert_task
 from svc_notebook.service.crawlers.times import next_due
 from svc_notebook.service.records import count_bodies
 from svc_notebook.service.shelf import stamp_now
@@ -64,10 +70,23 @@ def begin_reindex(parts: Parts, crawler: Crawler, part: Config | None = None) ->
     return task
 
 
+def unblock(beside: Beside, crawler: Crawler) -> None:
+    """Give up the task that blocks a crawler, and with a blocked crawl all that it gathered."""
+    if last_crawl(beside.connection, crawler.number, ("blocked",)):
+        give_up(beside, crawler)
+    else:
+        _let_go(beside, crawler)
+
+
+def _let_go(beside: Beside, crawler: Crawler) -> None:
+    change_crawler(beside.connection, crawler.number, blocking_task=None, blocking_error=None)
+    end_blocking(beside.connection, crawler)
+
+
 def give_up(beside: Beside, crawler: Crawler) -> None:
     """Throw away what a crawl gathered that is under way or blocked, if there is one."""
+    _let_go(beside, crawler)
     crawl = last_crawl(beside.connection, crawler.number, ("running", "blocked"))
-    change_crawler(beside.connection, crawler.number, blocking_task=None, blocking_error=None)
     if crawl is None:
         return
     move_crawl(beside.connection, crawl.id, "dropped")
@@ -81,6 +100,17 @@ def block(parts: Parts, crawler: Crawler, crawl: Crawl, error: str) -> None:
     with parts.tasks.beside() as beside:
         if is_running(beside.connection, crawl.id):
             _block(beside, crawler, crawl.id, crawl.task, error)
+
+
+def block_urls(parts: Parts, crawler: Crawler, task: str, error: str) -> None:
+    """Say that URLs could not be crawled: their task blocks the crawler, unless another does."""
+    with parts.tasks.beside() as beside:
+        blocked = find_crawler(parts.store, crawler.id).blocked
+        end_task(beside.connection, task, "cancelled" if blocked else "blocked")
+        if not blocked:
+            change_crawler(
+                beside.connection, crawler.number, blocking_task=task, blocking_error=error
+            )
 
 
 def publish(parts: Parts, crawler: Crawler, crawl: Crawl) -> None:
@@ -142,6 +172,7 @@ def _failed(parts: Parts, crawl: Crawl) -> int:
 
 
 def _block(beside: Beside, crawler: Crawler, crawl: int, task: str, error: str) -> None:
+    end_blocking(beside.connection, crawler)
     move_crawl(beside.connection, crawl, "blocked")
     end_task(beside.connection, task, "blocked")
     change_crawler(

@@ -114,6 +114,15 @@ def end_task(connection: sqlite3.Connection, id: str, state: State, writes: int 
     )
 
 
+def end_blocking(connection: sqlite3.Connection, crawler: Crawler) -> None:
+    """Give up the task that blocks a crawler, if one does."""
+    connection.execute(
+        "UPDATE crawler_tasks SET state = 'cancelled', urls = NULL "
+        "WHERE crawler = ? AND state = 'blocked'",
+        [crawler.number],
+    )
+
+
 def keep_urls(connection: sqlite3.Connection, id: str, urls: Urls) -> None:
     """Say which URLs a task has still to visit."""
     connection.execute("UPDATE crawler_tasks SET urls = ? WHERE id = ?", (_pack(urls), id))

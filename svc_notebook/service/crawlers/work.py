@@ -15,8 +15,8 @@ from svc_notebook.service.crawlers.crawler import Config, Crawler, present_confi
 from svc_notebook.service.crawlers.ledger import CrawlLedger, TaskLedger
 from svc_notebook.service.crawlers.parts import Parts
 from svc_notebook.service.crawlers.permits import find_fault, read_config
-from svc_notebook.service.crawlers.reindex import block, publish
-from svc_notebook.service.crawlers.task import Task, end_task
+from svc_notebook.service.crawlers.reindex import block, block_urls, publish
+from svc_notebook.service.crawlers.task import Task
 from svc_notebook.service.store import is_storage_trouble
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ async def work_reindex(
 
 
 async def work_urls(parts: Parts, crawler: Crawler, task: Task, stopped: asyncio.Event) -> None:
-    """Visit the URLs of a task; one that cannot be done at all is given up, and that is told."""
+    """Visit the URLs of a task; one that cannot be done at all blocks the crawler."""
     from svc_notebook.service.crawl.frontier import crawl as visit_all
 
     config = present_config(parts.store, crawler)
@@ -74,9 +74,7 @@ async def work_urls(parts: Parts, crawler: Crawler, task: Task, stopped: asyncio
 
     fault = find_fault(parts, config) or await _try(visit, stopped)
     if fault and not stopped.is_set():
-        sys.stderr.write(f"crawler {crawler.name}: URLs were not crawled: {fault}\n")
-        with parts.store.writing() as connection:
-            end_task(connection, task.id, "cancelled")
+        block_urls(parts, crawler, task.id, f"URLs were not crawled: {fault}")
 
 
 @asynccontextmanager

@@ -100,6 +100,74 @@ def test_a_url_that_redirects_is_followed_once(desk: Desk, site: Site, crawler: 
     assert desk.ends(crawler)["success"] == 1
 
 
+def test_urls_that_cannot_be_crawled_at_all_block_their_crawler(
+    desk: Desk, site: Site, crawler: str
+) -> None:
+    login = {"fetchRequest": {"url": f"{site.url}/no/login"}}
+    urls = {"urls": [f"{site.url}/p1"], "save": False}
+    desk.do(crawler, "reindex")
+    live = desk.titles()
+    desk.ask("PATCH", f"{crawler}/config", {"login": login})
+    task = desk.ask("POST", f"{crawler}/urls/crawl", urls)["taskId"]
+    desk.until(lambda: desk.state(crawler)["blocked"])
+    blocked = desk.state(crawler)
+    pending = desk.pending(crawler, task)
+
+    desk.ask("POST", f"{crawler}/tasks/{task}/cancel")
+
+    assert (blocked["blockingTaskId"], pending) == (task, True)
+    assert "URLs were not crawled" in blocked["blockingError"]
+    assert "/no/login" in blocked["blockingError"]
+    assert not desk.pending(crawler, task)
+    assert not desk.state(crawler)["blocked"]
+    assert desk.titles() == live
+
+
+@pytest.mark.parametrize("after", ["cancel", "reindex"])
+def test_a_whole_crawl_outlives_urls_that_block_until_it_begins_anew(
+    desk: Desk, site: Site, crawler: str, after: str
+) -> None:
+    site.open.clear()
+    whole = desk.ask("POST", f"{crawler}/reindex")["taskId"]
+    desk.until(lambda: "/" in site.visits)
+    desk.ask("PATCH", f"{crawler}/config", {"externalData": [f"{site.url}/none.csv"]})
+    urls = desk.ask("POST", f"{crawler}/urls/crawl", {"urls": [f"{site.url}/p1"], "save": False})
+    site.open.set()
+    desk.until(lambda: desk.state(crawler)["blocked"])
+    desk.ask("PATCH", f"{crawler}/config", {"externalData": []})
+
+    if after == "cancel":
+        desk.ask("POST", f"{crawler}/tasks/{urls['taskId']}/cancel")
+    else:
+        whole = desk.do(crawler, "reindex")
+    desk.until(lambda: not desk.pending(crawler, whole))
+
+    assert not desk.pending(crawler, urls["taskId"])
+    assert not desk.state(crawler)["blocked"]
+    assert desk.titles() == sorted(site.pages)
+
+
+def test_of_two_tasks_that_fail_one_blocks_and_none_stays_open(
+    desk: Desk, site: Site, crawler: str
+) -> None:
+    site.open.clear()
+    desk.ask("PATCH", f"{crawler}/config", {"externalData": [f"{site.url}/none.csv"]})
+    tasks = [
+        desk.ask("POST", f"{crawler}/urls/crawl", {"urls": [f"{site.url}/p1"], "save": False}),
+        desk.ask("POST", f"{crawler}/reindex"),
+        desk.ask("POST", f"{crawler}/urls/crawl", {"urls": [f"{site.url}/p2"], "save": False}),
+    ]
+    site.open.set()
+    ids = [task["taskId"] for task in tasks]
+    desk.until(lambda: sum(desk.pending(crawler, one) for one in ids) == 1)
+    desk.until(lambda: desk.inside.app.service.crawlers.is_idle())
+
+    desk.ask("POST", f"{crawler}/tasks/{desk.state(crawler)['blockingTaskId']}/cancel")
+
+    assert not any(desk.pending(crawler, one) for one in ids)
+    assert not desk.state(crawler)["blocked"]
+
+
 def test_redirects_that_lead_ever_on_are_given_up(desk: Desk, site: Site, crawler: str) -> None:
     site.redirects = {f"/{n}": f"/{n + 1}" for n in range(12)}
 
