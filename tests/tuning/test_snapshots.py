@@ -48,6 +48,14 @@ def test_a_snapshot_of_no_index_is_refused(client: Client) -> None:
         tuning.snapshot("nowhere")
 
 
+def test_a_file_that_would_be_taken_for_an_index_is_refused(shop: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"call the file .*before\.json"):
+        tuning.snapshot(shop, str(tmp_path / "before"))
+
+    assert not list(tmp_path.iterdir())
+    assert tuning.snapshot(shop, tmp_path / "before").save(tmp_path / "after") == tmp_path / "after"
+
+
 def spoil(told: dict[str, Any]) -> dict[str, Any]:
     return {**told, "settings": {**told["settings"], "hitsPerPage": 7}}
 
