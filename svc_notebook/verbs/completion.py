@@ -14,6 +14,7 @@ from svc_notebook.api.parameters import SearchParams, Settings, default_of
 from svc_notebook.errors import BadOption
 from svc_notebook.verbs import filtering
 from svc_notebook.verbs.line import Word, quote_word, split_typed
+from svc_notebook.verbs.options import OUTPUT
 from svc_notebook.verbs.table import VERBS, lists_of, pick_verb
 from svc_notebook.verbs.verb import Face, Option, Verb, spread_options
 
@@ -24,7 +25,6 @@ _JSON_NAME = re.compile(r'[{,]\s*"(\w*)$')
 _JSON_VALUE = re.compile(r'.*"(\w+)"\s*:\s*', re.S)
 _PARAMS = re.compile(r'"params"\s*:\s*\{')
 _OPEN = re.compile(r"\w\([^()]*$")
-_OUTPUT = Option("-o", "a variable for the result", completes="variable")
 
 
 class Names(Protocol):
@@ -206,7 +206,7 @@ def _awaited(verb: Verb, words: Sequence[Word], face: Face) -> Option | None:
             option = None if "=" in word.text else known.get(word.text[2:])
             pending = None if option is None or option.is_flag else option
         elif word.text == "-o":
-            pending = _OUTPUT
+            pending = OUTPUT
         else:
             placed += 1
     operands = verb.placed(face)

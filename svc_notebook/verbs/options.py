@@ -11,6 +11,7 @@ PARAMS = Option(
     "params", "a variable holding more of them, as a dict", completes="variable",
     faces=("magic",),
 )  # fmt: skip
+OUTPUT = Option("-o", "a variable for the result", completes="variable")
 COLUMNS = Option(
     "columns", "only these attributes, in this order", list[str], completes="attribute"
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from svc_notebook.errors import BadInput, NotFound, SvcError
 from svc_notebook.verbs.names import is_tool
-from svc_notebook.verbs.options import PARAMS
+from svc_notebook.verbs.options import OUTPUT, PARAMS
 from svc_notebook.verbs.verb import Option, Verb
 
 # A name alone, and as a shell or IPython would put its value in: $name, {name}, ${name}.
@@ -50,7 +50,8 @@ def _advice(
     if operand is None and PARAMS in verb.options:
         return f"did you mean `--{PARAMS.name} {name}`?"
     if isinstance(value, str):
-        return f"a line takes words as they stand; did you mean `{value}`, which `{name}` holds?"
+        # What it holds is not shown: it may be a key.
+        return f"`{name}` is a variable; a line takes words as they stand: write what it holds"
     taker = TAKERS.get(verb.name, "a line takes words as they stand").format(name)
     return f"`{name}` is a variable; {taker}"
 
@@ -58,7 +59,7 @@ def _advice(
 def literal_variable(verb: Verb, words: Sequence[str], variables: Variables) -> str:
     """Say that a word is taken as it stands, though a variable of that name could be given."""
     option = _taking(verb, words)
-    placed = list(_placed(verb, words))
+    placed = list(_placed(verb, words)) if option else []
     if not option or not placed:
         return ""
     operand, word = placed[-1]
@@ -72,8 +73,8 @@ def literal_variable(verb: Verb, words: Sequence[str], variables: Variables) -> 
 
 def _taking(verb: Verb, words: Sequence[str]) -> Option | None:
     """The option by which a verb takes a variable, unless a line has it."""
-    options = [o for o in verb.named("magic").values() if o.completes == "variable"]
-    option = next((o for o in options if o is not PARAMS), None)
+    options = [o for o in verb.options if o.completes == "variable" and o is not PARAMS]
+    option = options[0] if options else None
     said = option and any(word.partition("=")[0] == f"--{option.name}" for word in words)
     return None if said else option
 
@@ -86,7 +87,9 @@ def _placed(verb: Verb, words: Sequence[str]) -> Iterator[Place]:
     left: list[str] = []
     awaits: Option | None = None
     for word in words:
-        if word.startswith("-"):
+        if word == OUTPUT.name:
+            awaits = OUTPUT
+        elif word.startswith("--"):
             awaits = None if "=" in word else named.get(word[2:])
         elif awaits and awaits.may_take(word):
             awaits = None

@@ -70,10 +70,22 @@ def note_on(line: str) -> str:
         ("rules import {} df", "`df` is a variable; `%svc rules save ... --from df` takes it"),
         ("diff saved {}", "`saved` is a variable; svc.tuning.diff takes it"),
         ("search df lamp", "`df` is a variable; a line takes words as they stand"),
-        ("search name lamp", f"did you mean `{INDEX}`, which `name` holds?"),
-        ("search $name lamp", f"did you mean `{INDEX}`, which `name` holds?"),
-        ("browse {{name}}", f"did you mean `{INDEX}`, which `name` holds?"),
-        ("load path {}", "did you mean `x.csv`, which `path` holds?"),
+        (
+            "search name lamp",
+            "`name` is a variable; a line takes words as they stand: write what it holds",
+        ),
+        (
+            "search $name lamp",
+            "`name` is a variable; a line takes words as they stand: write what it holds",
+        ),
+        (
+            "browse {{name}}",
+            "`name` is a variable; a line takes words as they stand: write what it holds",
+        ),
+        (
+            "load path {}",
+            "`path` is a variable; a line takes words as they stand: write what it holds",
+        ),
     ],
 )
 def test_a_variable_that_is_named_by_its_place_is_recognised(line: str, advice: str) -> None:
@@ -105,12 +117,28 @@ def test_a_word_that_is_a_collections_name_is_told_to_stand_for_itself(line: str
 
 @pytest.mark.parametrize(
     "line",
-    ["get {} 1", "get {} ids 1", "get {} --from ids", "search {} df", "multi-search {} name"],
+    [
+        "get {} 1",
+        "get {} ids 1",
+        "get {} --from ids",
+        "search {} df",
+        "multi-search {} name",
+        "get {} 1 -o ids",
+        "get {} -o ids 1",
+        "scratches -o df",
+    ],
 )
 def test_what_is_meant_as_it_stands_is_not_warned_of(line: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         run(line.format(INDEX), None, dict(VARIABLES))
+
+
+def test_what_a_variable_holds_is_not_shown() -> None:
+    with pytest.raises(SvcError) as caught:
+        run("search token", None, {"token": "0123456789abcdef"})
+
+    assert "0123" not in f"{caught.value} {caught.value.__notes__}"
 
 
 def test_an_expression_is_to_be_named_first() -> None:
