@@ -32,6 +32,8 @@ BESIDES = 1 << 30
 MOST_JSON = 32 << 20
 # Worlds that wait for the next page of their extractors; each holds a few megabytes.
 KEPT = 8
+# Sources of which it is remembered whether their worlds are worth keeping.
+REMEMBERED = 1000
 OPEN = "its promise is never settled: there are no timers and no network here"
 
 
@@ -45,6 +47,7 @@ class World:
         self.racer.set_soft_memory_limit(memory // 4)
         script = self.racer.eval(read_script())
         assert isinstance(script, JSMappedObject)
+        self.watched = False
         self._functions = {str(name): script[name] for name in script}
 
     def function(self, source: str) -> JSFunction:
@@ -60,9 +63,18 @@ class World:
         assert isinstance(function, JSFunction)
         return function(*arguments)
 
+    def watch(self) -> None:
+        """Note how all is, so that it can be told after a run whether it still is so."""
+        self.call("watch")
+        self.watched = True
+
     def is_fit(self) -> bool:
         """Tell whether the next run would find all as the last one did; forget what it came to."""
-        return self.call("tidy") is True and not self.racer.was_soft_memory_limit_reached()
+        return (
+            self.watched
+            and self.call("tidy") is True
+            and not self.racer.was_soft_memory_limit_reached()
+        )
 
     def close(self) -> None:
         """Give back what the engine took."""
@@ -89,6 +101,8 @@ class Engine:
         self.next: World | None = None
         # By the source that ran there, the one used last at the end.
         self.worlds: dict[str, World] = {}
+        # Whether a source that came before leaves its worlds as it finds them, as far as is known.
+        self.tidy: dict[str, bool] = {}
 
     def prepare(self) -> None:
         """Make the next world, while nobody waits."""
@@ -124,13 +138,21 @@ class Engine:
         if world := self.worlds.pop(source, None):
             with suppress(Ended):
                 return self._work(source, world, work)
+        try:
+            return self._work(source, self._take(source), work)
+        except Ended as error:
+            return error.answer
+
+    def _take(self, source: str) -> World:
+        """Take a new world; it is watched, which takes a while, for a source that came before."""
         self.prepare()
         world, self.next = self.next, None
         assert world is not None
-        try:
-            return self._work(source, world, work)
-        except Ended as error:
-            return error.answer
+        if self.tidy.get(source):
+            world.watch()
+        elif len(self.tidy) >= REMEMBERED:
+            self.tidy.clear()
+        return world
 
     def _work(
         self, source: str, world: World, work: Callable[[World], dict[str, Any]]
@@ -152,6 +174,7 @@ class Engine:
             if fit:
                 self._keep(source, world)
             else:
+                self.tidy[source] = not world.watched
                 world.close()
 
     def _keep(self, source: str, world: World) -> None:

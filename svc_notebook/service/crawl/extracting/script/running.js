@@ -59,11 +59,20 @@ export function testSelectors(html, selectors) {
 /** What the run has come to; null as long as a promise is open. */
 export const readOutcome = () => outcome;
 
+/** How all was before the first run, where there may be more than one.
+ * @type {import("./traces.js").Note[] | null} */
+let notes = null;
+
+/** Note how all is, before the first run. */
+export function watch() {
+  notes = noteAll([...given()]);
+}
+
 /** Make ready for another run; tell whether that may be: not where this one left anything behind. */
 export function tidy() {
   outcome = null;
   logs.length = 0;
-  if (open || !isUntouched(NOTES)) return false;
+  if (open || !notes || !isUntouched(notes)) return false;
   forgetSelectors();
   // What the engine keeps of the last match, as `RegExp.$1`.
   return /^/.test("");
@@ -186,5 +195,3 @@ function* given() {
   yield* [page, makeHelpers(page), $("*"), $.root(), $._root, $("p").contents().toArray()];
   yield* [searchParams, searchParams.keys(), $("p").attr(), $("p").data(), $("p").prop("style")];
 }
-
-const NOTES = noteAll([...given()]);
