@@ -16,7 +16,7 @@ from svc_notebook.service.engine.highlight_style import Selection, Style
 from svc_notebook.service.engine.leaves import DEEPEST, number_text
 from svc_notebook.service.engine.markers import Match, Matcher, Run, Runs
 from svc_notebook.service.engine.placeholders import Sealed, find_sealed, is_sealed
-from svc_notebook.service.engine.words import Token, reach, split, split_camel, tokens
+from svc_notebook.service.engine.words import Token, fold, reach, split_camel, tokens
 
 __all__ = ["Style", "highlight_hit", "mark_text", "snippet_hit"]
 
@@ -42,11 +42,12 @@ def highlight_hit(
         reading = _read(text, path, matcher, style, runs)
         if not reading.marks:
             return {"value": text, "matchLevel": "none", "matchedWords": []}
+        found = reading.found()
         return {
             "value": _write(reading, 0, len(text)),
-            "matchLevel": reading.level(),
+            "matchLevel": "full" if style.whole <= found else "partial",
             "fullyHighlighted": reading.is_full(),
-            "matchedWords": reading.matched(),
+            "matchedWords": [word for word in style.distinct if word in found],
         }
 
     return _Mirror(style.highlighted, style.only_matching_items, write_leaf).of_record(record)
@@ -160,16 +161,12 @@ class _Reading(NamedTuple):
         return _read_tokens(self.text, self.style, self.camel)
 
     def found(self) -> frozenset[str]:
-        return frozenset().union(*(mark.words for mark in self.marks))
-
-    def matched(self) -> list[str]:
-        found = self.found()
-        return [word for word in dict.fromkeys(self.style.words) if word in found]
+        return self.marks[0].words.union(*[mark.words for mark in self.marks[1:]])
 
     def level(self) -> str:
         if not self.marks:
             return "none"
-        return "full" if self.found().issuperset(self.style.words) else "partial"
+        return "full" if self.style.whole <= self.found() else "partial"
 
     def is_full(self) -> bool:
         whole = sum(mark.whole for mark in self.marks)
@@ -182,10 +179,11 @@ def _read(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _
         return _Reading(text, style, camel)
     # Splitting is many times faster than finding where words stand, and many texts match nothing.
     body = text[:LONGEST]
-    found = split(split_camel(body) if camel else body, style.rules)
+    folded = fold(split_camel(body) if camel else body, style.rules)
+    found = folded.split()
     words = set(found)
     matches = matcher(path, words)
-    marks = _mark_singles(text, style, camel, matches) if matches else []
+    marks = _mark_singles(text, style, camel, matches, folded) if matches else []
     if wanted := _choose_runs(runs(path), words, sealed="<" in body):
         marks = _join_marks([*marks, *_mark_runs(text, style, camel, wanted)])
     return _Reading(text, style, camel, len(found), marks)
@@ -204,14 +202,15 @@ def _choose_runs(runs: Mapping[str, Sequence[Run]], words: set[str], *, sealed: 
 
 
 def _mark_singles(
-    text: str, style: Style, camel: bool, matches: Mapping[str, Match]
+    text: str, style: Style, camel: bool, matches: Mapping[str, Match], folded: str
 ) -> list[_Mark]:
     marks = []
-    for token in _read_tokens(text, style, camel, matches):
+    for token in _read_tokens(text, style, camel, matches, folded):
         match = matches[token.text]
-        words = frozenset([style.words[number] for number in match.words])
+        words = style.of_numbers(match.words)
         shown = match.instead if style.replacing and match.instead else None
-        end = reach(text, token, match.letters, style.rules)
+        whole = match.letters >= len(token.text)
+        end = token.end if whole else reach(text, token, match.letters, style.rules)
         marks.append(_Mark(token, token.start, end, words, int(end == token.end), shown))
     return marks
 
@@ -221,7 +220,7 @@ def _mark_runs(text: str, style: Style, camel: bool, runs: Sequence[Run]) -> Ite
     body = text[:LONGEST]
     sealed = list(find_sealed(split_camel(body) if camel else body, style.rules))
     for run in runs:
-        words = frozenset([style.words[number] for number in run.words])
+        words = style.of_numbers(run.words)
         shown = run.instead if style.replacing and run.instead else None
         for first in _find_run(run.tokens, found, sealed):
             tokens = found[first : first + len(run.tokens)]
@@ -260,10 +259,10 @@ def _mark_sealed(
 
 
 def _read_tokens(
-    text: str, style: Style, camel: bool, wanted: Collection[str] | None = None
+    text: str, style: Style, camel: bool, wanted: Collection[str] | None = None, folded: str = ""
 ) -> list[Token]:
     """Return the words of a text, or those wanted, without one that goes on beyond what is read."""
-    found = tokens(text[:LONGEST], style.rules, wanted, camel=camel)
+    found = tokens(text[:LONGEST], style.rules, wanted, camel=camel, folded=folded)
     cut_through = len(text) > LONGEST and found and found[-1].end == LONGEST
     return found[:-1] if cut_through else found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from svc_notebook.api.parameters import default_of
@@ -73,6 +74,27 @@ class Style:
     ellipsis: str
     only_matching_items: bool
     replacing: bool
+
+    @cached_property
+    def distinct(self) -> tuple[str, ...]:
+        """The words, each once."""
+        return tuple(dict.fromkeys(self.words))
+
+    @cached_property
+    def whole(self) -> frozenset[str]:
+        """What a text must hold to match as a whole."""
+        return frozenset(self.words)
+
+    def of_numbers(self, numbers: tuple[int, ...]) -> frozenset[str]:
+        """The words of these numbers; there are few such sets, and many texts."""
+        known = self._known.get(numbers)
+        if known is None:
+            known = self._known[numbers] = frozenset([self.words[number] for number in numbers])
+        return known
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, ...], frozenset[str]]:
+        return {}
 
     @classmethod
     def of(

@@ -113,11 +113,19 @@ def split_camel(text: str) -> str:
 
 
 def tokens(
-    text: str, rules: Rules, wanted: Collection[str] | None = None, *, camel: bool = False
+    text: str,
+    rules: Rules,
+    wanted: Collection[str] | None = None,
+    *,
+    camel: bool = False,
+    folded: str = "",
 ) -> list[Token]:
-    """Return the words of a text, or those wanted of them, with their offsets in it."""
-    folded = None if camel else _fold_in_place(text, rules)
-    if folded is None:
+    """Return the words of a text, or those wanted of them, with their offsets in it.
+
+    `folded` is the text folded, where that is known.
+    """
+    folded = folded or fold(text, rules)
+    if camel or not _is_in_place(text, folded, rules):
         found = _tokens_by_character(text, rules.table, camel)
         return [token for token in found if wanted is None or token.text in wanted]
     if wanted is None:
@@ -139,15 +147,14 @@ def reach(text: str, token: Token, letters: int, rules: Rules) -> int:
     return token.end
 
 
-def _fold_in_place(text: str, rules: Rules) -> str | None:
-    """Return the text folded letter for letter; None if some letter does not become just one."""
-    folded = fold(text, rules)
+def _is_in_place(text: str, folded: str, rules: Rules) -> bool:
+    """Whether a text was folded letter for letter: each became just one."""
     if len(folded) != len(text):
-        return None
+        return False
     if rules.plain and text.isascii():
-        return folded
+        return True
     table = rules.table
-    return folded if all(len(table[ord(letter)]) == 1 for letter in set(text)) else None
+    return all(len(table[ord(letter)]) == 1 for letter in set(text))
 
 
 def _tokens_in(folded: str) -> list[Token]:
