@@ -70,7 +70,7 @@ async def push(
 ) -> LoadResult:
     """Write a DataFrame's rows to an index, and wait until they are published."""
     if isinstance(df, (str, os.PathLike)):
-        raise BadInput(f"{df!r} is not a DataFrame; load(…) takes files, URLs and SQL")
+        raise BadInput("a text is not a DataFrame; load(…) takes files, URLs and SQL")
     return await load(
         client, df, index, if_exists=if_exists, least=least, verify=verify,
         in_flight=in_flight, on_progress=on_progress, **options,

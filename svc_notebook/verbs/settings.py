@@ -40,15 +40,21 @@ async def settings(
 
 async def set_settings(
     index: str,
+    given: Changes | None = None,
     *,
     file: str | Path | None = None,
     client: AnyClient | None = None,
     **changes: Unpack[Changes],
 ) -> DataFrame:
-    """Change settings, those of a JSON file and those that are named; tell what changed."""
-    forward = changes.pop("forwardToReplicas", False)
+    """Change settings: those of a JSON file, of a dict, and those that are named, the last winning.
+
+    The answer tells what changed.
+    """
+    if not isinstance(given, Mapping | None):
+        raise BadInput("settings are a dict: set_settings('films', {'hitsPerPage': 10})")
     read = read_settings_file(file) if file else {}
-    wanted: Settings = {**read, **changes}  # type: ignore[typeddict-item]
+    wanted: Changes = {**read, **(given or {}), **changes}  # type: ignore[typeddict-item]
+    forward = wanted.pop("forwardToReplicas", False)
     if not wanted:
         raise BadInput("there are no settings to change: name some, or a file of them")
     own = asynchronous(client)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
+from svc_notebook.errors import BadInput
 from tests.verbs.conftest import Typed
 
 
@@ -38,6 +39,14 @@ def test_settings_come_from_file_body_and_line(typed: Typed, index: str, tmp_pat
         "maxValuesPerFacet": [100, 5],
         "minProximity": [None, 2],
     }
+
+
+def test_settings_come_as_a_dict_too(index: str) -> None:
+    done = svc.set_settings(index, {"hitsPerPage": 5, "minProximity": 3}, minProximity=2)
+
+    assert differing(done) == {"hitsPerPage": [7, 5], "minProximity": [None, 2]}
+    with pytest.raises(BadInput, match="settings are a dict"):
+        svc.set_settings(index, ["hitsPerPage"])  # type: ignore[arg-type]
 
 
 def test_settings_come_from_a_variable(typed: Typed, index: str) -> None:
