@@ -39,7 +39,7 @@ def open_arrow(source: Any, options: Options, db: Database) -> Table:
         table = source if isinstance(source, pa.Table) else pa.table(source)
     except (TypeError, ValueError, pa.ArrowException) as error:
         raise BadInput(
-            f"what is of the type {type(source).__name__} cannot be loaded; give a path, a URL, SQL, "
+            f"a value of type {type(source).__name__} cannot be loaded; give a path, a URL, SQL, "
             "a DataFrame, dicts or an Arrow table"
         ) from error
     names = table.column_names
