@@ -108,6 +108,10 @@ def read_text(value: Any) -> str:
     """Take a text."""
     if not isinstance(value, str):
         raise ValueError(f"this is no text: {value!r}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"this is not Unicode: {error}") from None
     return value
 
 

@@ -135,8 +135,11 @@ def _take(given: Table, columns: Mapping[str, Column], what: str) -> DataFrame:
         raise BadInput(f"{what} are a DataFrame, a list of rows as dicts, or a file's path")
     if not rows:
         return DataFrame({name: Series(dtype=columns[name].dtype) for name in columns})
+    records = [{str(k): v for k, v in row.items()} for row in rows]
     try:
-        return DataFrame.from_records([{str(k): v for k, v in row.items()} for row in rows])
+        return DataFrame.from_records(records)
+    except OverflowError:  # pandas 2.2 wants a float for a whole number that has none
+        return DataFrame(records, dtype=object)
     except UnicodeEncodeError as error:
         raise BadInput(f"{what} hold a text that is not Unicode: {error}") from None
 

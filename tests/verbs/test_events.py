@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.frames.schemas import EVENTS, SEARCHES
+from svc_notebook.frames.schemas import EVENTS, SEARCHES, Schema
 from svc_notebook.verbs.events import read_moment
 from tests.client.stub import Stub, answer
 from tests.verbs.conftest import sent, type_line
@@ -54,7 +54,7 @@ def test_events_are_sent_and_read_back(own: str, tmp_path: Path, way: str) -> No
     back = type_line(f"events {own} --type click --user u1 --since 1h")
 
     assert done == {"sent": 2}
-    assert {name: str(dtype) for name, dtype in back.dtypes.items()} == EVENTS
+    assert back.dtypes.to_dict() == dtypes(EVENTS)
     assert back["objectIDs"].tolist() == [["1", "2"]] * 2
     assert back["timestamp"][1] == pd.Timestamp(then, unit="ms", tz="UTC")
     assert back["positions"].isna().all()
@@ -63,9 +63,14 @@ def test_events_are_sent_and_read_back(own: str, tmp_path: Path, way: str) -> No
 def test_no_events_have_the_columns_of_events(own: str) -> None:
     events, searches = svc.read_events(own), svc.read_searches(own)
 
-    assert {name: str(dtype) for name, dtype in events.dtypes.items()} == EVENTS
-    assert {name: str(dtype) for name, dtype in searches.dtypes.items()} == SEARCHES
+    assert events.dtypes.to_dict() == dtypes(EVENTS)
+    assert searches.dtypes.to_dict() == dtypes(SEARCHES)
     assert len(events) == len(searches) == 0
+
+
+def dtypes(schema: Schema) -> dict[str, Any]:
+    """What a schema's words mean to this pandas."""
+    return {name: pd.Series(dtype=word).dtype for name, word in schema.items()}
 
 
 def test_a_clicked_hit_leads_back_to_its_search(own: str) -> None:
