@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -191,7 +191,9 @@ def find_order(views: Sequence[View], options: Options) -> Order:
     }
     plan = Plan(views, Options(options.settings, {**options.params, **own}, options.knowledge))
     matches = plan.match(read_query(options))
-    return plan.rank(matches, sum(match.count for match in matches))
+    order = plan.rank(matches, sum(match.count for match in matches))
+    # It is remembered between the pages of a browse; what ranking found need not be.
+    return replace(order, ranked={})
 
 
 def _extra(asked: Query, query: Query, *, counted: bool) -> dict[str, Any]:

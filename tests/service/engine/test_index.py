@@ -302,6 +302,13 @@ def test_records_deleted_while_a_file_is_taken_up_are_gone(
     assert sorted(find(index)) == ["2", "3"]
 
 
+def test_an_order_that_is_remembered_holds_on_to_no_more_than_rows() -> None:
+    order = make_index().order({"filters": "brand:Acme"})
+
+    assert order[:] == ["1", "3"]
+    assert not order.ranked
+
+
 def damage(folder: Path, kind: str) -> None:
     [segment] = folder.glob("*.segment")
     manifest = folder / "manifest.json"
