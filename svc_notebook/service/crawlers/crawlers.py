@@ -31,7 +31,13 @@ from svc_notebook.service.crawlers.permits import (
 )
 from svc_notebook.service.crawlers.reindex import begin_reindex, unblock
 from svc_notebook.service.crawlers.rivals import find_rivals
-from svc_notebook.service.crawlers.task import Kind, count_recent, find_task, insert_task
+from svc_notebook.service.crawlers.task import (
+    Kind,
+    count_recent,
+    find_task,
+    insert_task,
+    last_write,
+)
 from svc_notebook.service.crawlers.times import next_due
 from svc_notebook.service.crawlers.trial import try_url
 from svc_notebook.service.shelf import stamp_now
@@ -80,8 +86,9 @@ class Crawlers:
         return present_config(self._parts.store, crawler)
 
     def is_reindexing(self, crawler: Crawler) -> bool:
-        """Whether a whole crawl is under way, be it paused."""
-        return last_crawl(self._parts.store, crawler.number, ("running",)) is not None
+        """Whether a whole crawl is under way, be it paused, or what it gathered is not live yet."""
+        crawling = last_crawl(self._parts.store, crawler.number, ("running",)) is not None
+        return crawling or last_write(self._parts.store, crawler) > self._parts.tasks.published
 
     def warnings(self, id: str) -> list[str]:
         """What of a crawler's configuration may do harm, though it is none of its own."""

@@ -72,6 +72,16 @@ def pending_urls(store: Store, crawler: Crawler) -> Task | None:
     return Task(*rows[0]) if rows else None
 
 
+def last_write(store: Store, crawler: Crawler) -> int:
+    """The last write by which a whole crawl became visible; 0 if there was none."""
+    [[writes]] = store.read(
+        "SELECT coalesce(max(writes), 0) FROM crawler_tasks "
+        "WHERE crawler = ? AND kind IN ('reindex', 'part')",
+        crawler.number,
+    )
+    return int(writes)
+
+
 def count_recent(store: Store, crawler: Crawler, kind: Kind, since: float) -> int:
     """How many tasks of a kind a crawler took since a moment."""
     [[count]] = store.read(

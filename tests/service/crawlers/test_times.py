@@ -90,6 +90,7 @@ def test_a_schedule_starts_a_crawl_at_its_time(desk: Desk, site: Site, clock: Cl
     clock.ahead = DAY
     desk.inside.app.service.crawlers.wake()
     desk.until(lambda: desk.state(crawler)["lastReindexEndedAt"] is not None)
+    desk.until(lambda: not desk.state(crawler)["reindexing"])
 
     assert not waits
     assert desk.titles() == sorted(site.pages)
