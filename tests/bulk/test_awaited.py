@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -13,16 +13,8 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.bulk import records
-from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.client import Client
 from svc_notebook.errors import BadInput
-from tests.conftest import Running
-
-
-@pytest.fixture
-def client(service: Running) -> Iterator[Client]:
-    key = Secret(service.adminKey)
-    with Client(Connection(url=service.url, app_id=service.appId, api_key=key)) as client:
-        yield client
 
 
 @pytest.fixture

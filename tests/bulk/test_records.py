@@ -22,10 +22,9 @@ from hypothesis import strategies as st
 
 import svc_notebook as svc
 from svc_notebook.bulk import records
-from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.client import Client
 from svc_notebook.errors import BadInput
 from tests.bulk.packing import pack
-from tests.conftest import Running
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 VALUES = st.recursive(
@@ -34,13 +33,6 @@ VALUES = st.recursive(
     max_leaves=4,
 )
 MEMBERS = st.dictionaries(TEXT.filter(lambda name: name != "objectID"), VALUES, max_size=3)
-
-
-@pytest.fixture
-def client(service: Running) -> Iterator[Client]:
-    key = Secret(service.adminKey)
-    with Client(Connection(url=service.url, app_id=service.appId, api_key=key)) as client:
-        yield client
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import gzip
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -14,21 +13,13 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook import bulk
-from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.client import Client
 from tests.bulk.packing import pack
-from tests.conftest import Running
 
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-
-@pytest.fixture
-def client(service: Running) -> Iterator[Client]:
-    key = Secret(service.adminKey)
-    with Client(Connection(url=service.url, app_id=service.appId, api_key=key)) as client:
-        yield client
 
 
 @pytest.fixture

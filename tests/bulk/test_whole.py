@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -12,17 +11,9 @@ import pytest
 
 from svc_notebook import bulk
 from svc_notebook.api.parameters import Settings
-from svc_notebook.client import Client, Connection, Secret, portal
-from tests.conftest import Running
+from svc_notebook.client import Client, portal
 
 FILMS = pd.DataFrame({"objectID": ["1", "2"], "title": ["Jaws", "Up"], "n": [1, 2], "cost": [5, 6]})
-
-
-@pytest.fixture
-def client(service: Running) -> Iterator[Client]:
-    key = Secret(service.adminKey)
-    with Client(Connection(url=service.url, app_id=service.appId, api_key=key)) as client:
-        yield client
 
 
 @pytest.fixture
