@@ -106,11 +106,6 @@ def load_views(folder: Path) -> tuple[Shape, int, tuple[View, ...]] | None:
     return _shape_of(manifest.form), manifest.stamp, views
 
 
-def read_segment(folder: Path, name: str) -> Segment:
-    """Read a segment that was written; its arrays stay in the file until they are looked at."""
-    return _read_segment(folder / f"{name}{SUFFIX}", name)
-
-
 def _load_view(folder: Path, kept: Kept) -> View:
     segment = read_segment(folder, kept.name)
     if len(segment) != kept.records:
@@ -153,7 +148,9 @@ def _encode_arrays(
     return [first, _padding(len(first)), *pieces]
 
 
-def _read_segment(path: Path, name: str) -> Segment:
+def read_segment(folder: Path, name: str) -> Segment:
+    """Read a segment that was written; its arrays stay in the file until they are looked at."""
+    path = folder / f"{name}{SUFFIX}"
     with path.open("rb") as file:
         size = int(file.readline(20))
         start = file.tell() + size

@@ -14,6 +14,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index, stock
 from svc_notebook.service.engine.segment import Segment
 from svc_notebook.service.engine.storage import read_segment
+from svc_notebook.service.engine.view import View, merge_views
 from tests.service.engine import cases
 
 Record = dict[str, Any]
@@ -300,6 +301,26 @@ def test_records_deleted_while_a_file_is_taken_up_are_gone(
     index.save(tmp_path, 1)
 
     assert sorted(find(index)) == ["2", "3"]
+
+
+def test_a_merge_holds_though_its_segments_are_taken_from_their_files_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stock, "LARGE", 1)
+    index = make_index()
+    index.put([{"objectID": "4", "title": "Lamp four"}])
+
+    def merge_slowly(run: Sequence[View]) -> View:
+        merged = merge_views(run)
+        index.save(tmp_path, 1)
+        index.delete(["2"])
+        return merged
+
+    monkeypatch.setattr(stock, "merge_views", merge_slowly)
+    index.compact()
+
+    assert len(index.stock.views) == 1
+    assert sorted(find(index)) == ["1", "3", "4"]
 
 
 def test_an_order_that_is_remembered_holds_on_to_no_more_than_rows() -> None:
