@@ -6,6 +6,8 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 # Processes of tests for one run of all: one to a core, four at most. What TESTS names needs none.
 WORKERS ?= $(if $(TESTS),0,logical)
+# The versions to install; `make CONSTRAINTS= test` takes the newest releases.
+CONSTRAINTS ?= constraints.txt
 # Tests start hundreds of processes: each would compile every module where a machine forbids keeping.
 export PYTHONDONTWRITEBYTECODE =
 # Extras that come with another: no second round of pip for them.
@@ -16,10 +18,10 @@ WITHIN_test = demo
 LAB_OPTIONS ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test check bench docs format coverage clean
+.PHONY: help demo lab test check bench docs format coverage constraints clean
 
 help:  ## Show what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.demo  ## From a CSV to ranked hits, with a picture and a page, in demo-out/
 	$(BIN)/python notebooks/demo.py --out demo-out
@@ -36,8 +38,8 @@ check: $(VENV)/.dev  ## Lint, types, spelling, generated pages
 	$(BIN)/mypy
 	$(BIN)/codespell
 	$(BIN)/python docs/generate.py --check
-	npx --yes --package=typescript@5.9 -- tsc --project widgets
-	npx --yes --package=typescript@5.9 -- tsc --project svc_notebook/service/crawl/extracting/script
+	npx --yes --package=typescript@5.9.3 -- tsc --project widgets
+	npx --yes --package=typescript@5.9.3 -- tsc --project svc_notebook/service/crawl/extracting/script
 
 bench: $(VENV)/.bench  ## Measure against peers, in one run
 	$(BIN)/python benchmarks/table.py
@@ -54,12 +56,16 @@ coverage: $(VENV)/.test  ## Run the suite and say which branches it misses
 	$(BIN)/coverage combine
 	$(BIN)/coverage report
 
+constraints:  ## Pin the newest releases of all dependencies, for each supported Python
+	$(PYTHON) .ci/versions.py pin python3.11 python3.12 python3.13
+
 clean:  ## Remove what the other targets made
 	rm -rf .venv* demo-out build dist .coverage* .*_cache
 
-$(VENV)/.%: pyproject.toml
+$(VENV)/.%: pyproject.toml $(CONSTRAINTS)
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed; make PYTHON=/path/to/python3.11 $*"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
 		rm -rf $(VENV); echo "$(PYTHON) cannot make environments; on Debian: apt-get install python3-venv"; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+	PIP_CONSTRAINT="$(CONSTRAINTS)" $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--editable ".[$*]"
 	@touch $@ $(WITHIN_$*:%=$(VENV)/.%)

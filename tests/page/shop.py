@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 FOLDER = Path(__file__).parent
-PACKAGES = ("algoliasearch@5", "instantsearch.js@4")
+PACKAGES = ("algoliasearch@5.64.0", "instantsearch.js@4.118.0")
 BRANDS = ["Acme", "Borg", "Cyan", "Delta", "Écru"]
 TAGS = ["red", "small", "new"]
 SETTINGS = {

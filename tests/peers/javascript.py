@@ -14,7 +14,7 @@ from typing import Any
 from tests.conftest import Running
 from tests.installing import give_up, install_once
 
-PACKAGE = "algoliasearch@5"
+PACKAGE = "algoliasearch@5.64.0"
 SCRIPT = Path(__file__).with_name("javascript.mjs")
 # What npm says where there is no way to the registry; anything else it says is a failure.
 NO_NETWORK = ("EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ENETUNREACH", "ENOTFOUND", "TIMEDOUT")

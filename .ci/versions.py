@@ -1,0 +1,158 @@
+"""Pin the versions that a fresh clone installs, and test what is newer than the pins.
+
+    python .ci/versions.py pin PYTHON...          write constraints.txt from the newest releases
+    python .ci/versions.py test PYTHON TESTS...   run TESTS with the newest releases
+
+`test` installs nothing where the newest releases are the pinned ones. Where tests fail, it puts
+one pinned version back at a time, runs the failed tests again, and names the packages whose newer
+release breaks them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CONSTRAINTS = ROOT / "constraints.txt"
+NEWEST = ROOT / ".venv-newest"
+EXTRAS = ".[dev,bench]"
+BUILD = ("hatchling",)  # what building the project needs, apart from the extras
+HEAD = """\
+# Versions that `make demo` and `make test` install: names and versions only.
+# Written by `make constraints`; CI also tests what is newer.
+"""
+
+Versions = dict[str, str]
+
+
+def main(command: str, *arguments: str) -> int:
+    if command == "pin" and arguments:
+        CONSTRAINTS.write_text(write_constraints([*map(resolve, arguments)]), encoding="utf-8")
+        return 0
+    if command == "test" and arguments:
+        return run_newest(*arguments)
+    print(__doc__)
+    return 2
+
+
+def resolve(python: str) -> tuple[str, Versions]:
+    """Return the version of `python`, and the newest releases that pip would install for it."""
+    command = [
+        python, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed",
+        "--disable-pip-version-check", "--report", "-", *BUILD, "--editable", EXTRAS,
+    ]  # fmt: skip
+    environment = {**os.environ, "PIP_CONSTRAINT": ""}
+    result = subprocess.run(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    report = json.loads(result.stdout)
+    found = {
+        normalize(entry["metadata"]["name"]): entry["metadata"]["version"]
+        for entry in report["install"]
+    }
+    del found["svc-notebook"]
+    return report["environment"]["python_version"], found
+
+
+def normalize(name: str) -> str:
+    """Spell a package's name as PEP 503 compares names."""
+    return name.lower().replace("_", "-").replace(".", "-")
+
+
+def write_constraints(resolved: list[tuple[str, Versions]]) -> str:
+    """Join the versions of several Pythons: a marker only where they differ."""
+    resolved = sorted(resolved, key=lambda pair: [int(part) for part in pair[0].split(".")])
+    lines = []
+    for name in sorted({name for _, found in resolved for name in found}):
+        versions = [(python, found.get(name)) for python, found in resolved]
+        known = {version for _, version in versions if version}
+        if len(known) == 1:
+            lines.append(f"{name}=={known.pop()}")
+            continue
+        for python, version in versions:
+            sign = ">=" if python == resolved[-1][0] else "=="
+            if version:
+                lines.append(f'{name}=={version}; python_version {sign} "{python}"')
+    return HEAD + "\n".join(lines) + "\n"
+
+
+def read_constraints(python: str) -> Versions:
+    """Read the pinned versions that hold for a Python of this version."""
+    pins = {}
+    for line in CONSTRAINTS.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        pin, _, marker = line.partition("; python_version ")
+        sign, _, version = marker.partition(" ")
+        if not marker or _holds(python, sign, version.strip('"')):
+            name, _, number = pin.partition("==")
+            pins[name] = number
+    return pins
+
+
+def _holds(python: str, sign: str, version: str) -> bool:
+    own, other = ([int(part) for part in text.split(".")] for text in (python, version))
+    return own >= other if sign == ">=" else own == other
+
+
+def run_newest(python: str, *tests: str) -> int:
+    """Test with the newest releases; return pytest's exit status, 0 where nothing is newer."""
+    version, newest = resolve(python)
+    pinned = read_constraints(version)
+    newer = {name: pinned.get(name) for name in newest if newest[name] != pinned.get(name)}
+    if not newer:
+        print("the pinned versions are the newest: nothing more to test")
+        return 0
+    for name, old in sorted(newer.items()):
+        print(f"newer than its pin: {name} {newest[name]} (pinned: {old or 'not pinned'})")
+    subprocess.run([python, "-m", "venv", "--clear", str(NEWEST)], check=True)
+    install("--editable", EXTRAS)
+    failed = run_tests(*tests)
+    for name, old in sorted(newer.items()):
+        if failed and old:
+            blame(name, newest[name], old, failed)
+    return 1 if failed else 0
+
+
+def blame(name: str, new: str, old: str, failed: list[str]) -> None:
+    """Print which of the failed tests pass once one package is back at its pinned version."""
+    try:
+        install(f"{name}=={old}")
+    except subprocess.CalledProcessError:
+        print(f"{name} {old} cannot be installed beside the newest releases")
+        return
+    remaining = set(run_tests(*failed))
+    for test in failed:
+        if test not in remaining:
+            print(f"{name} {new} breaks {test} (it passes with {name} {old})")
+    install(f"{name}=={new}")
+
+
+def install(*what: str) -> None:
+    command = [NEWEST / "bin/python", "-m", "pip", "install", "--quiet", *what]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, "PIP_CONSTRAINT": ""}, check=True)
+
+
+def run_tests(*tests: str) -> list[str]:
+    """Run tests in the environment of the newest releases; return those that fail."""
+    cache = NEWEST / "pytest-cache"
+    (cache / "v/cache/lastfailed").unlink(missing_ok=True)
+    command = [
+        NEWEST / "bin/python", "-m", "pytest", "-q", "-o", f"cache_dir={cache}",
+        "--numprocesses", "logical", "--maxprocesses", "4", "--dist", "worksteal", *tests,
+    ]  # fmt: skip
+    status = subprocess.run(command, cwd=ROOT, check=False).returncode
+    failed = cache / "v/cache/lastfailed"
+    if status == 0:
+        return []
+    if status == 1 and failed.exists():
+        return sorted(json.loads(failed.read_text(encoding="utf-8")))
+    raise SystemExit(f"pytest ended with status {status}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(*(sys.argv[1:] or [""])))
