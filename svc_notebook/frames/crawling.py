@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client.crawlers import crawler_id, list_all
 from svc_notebook.frames.columns import Backend, finished, typed
 from svc_notebook.frames.origin import remembered
@@ -42,12 +43,12 @@ def _crawler_row(listed: Mapping[str, Any], facts: Mapping[str, Any]) -> Mapping
 @remembered
 async def read_crawler_urls(
     client: AsyncClient,
-    crawlers: str | Sequence[str],
+    crawlers: OneOrMany,
     *,
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
     """Read how the URLs of a crawler's last crawl ended, or those of several, by names or ids."""
-    named = [crawlers] if isinstance(crawlers, str) else [*crawlers]
+    named = list_texts(crawlers, "crawlers", column="id")
     found = [await client.crawler_url_stats(await crawler_id(client, one)) for one in named]
     rows = [
         {"crawler": one, **entry}

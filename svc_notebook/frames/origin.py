@@ -34,13 +34,16 @@ class Origin:
     def of(cls, frame: pd.DataFrame) -> Origin:
         """Read it off a frame; raises `BadInput` for one that no reader made."""
         told = frame.attrs.get("svc", {})
-        known = [told.get(name) for name in cls.__dataclass_fields__]
+        known: list[Any] = [told.get(name) for name in cls.__dataclass_fields__]
         if None in known or known[0] not in READERS:
             raise BadInput(
                 "this frame does not say where it came from; search(…) and the read_… functions "
                 "make such, and pandas drops it where frames are joined"
             )
-        return cls(*known)
+        reader, arguments, *where = known
+        # What was long, or came as a Series, is kept once: beside the arguments.
+        kept = {name: told[name] for name in _needed(reader) if name in told}
+        return cls(reader, kept | arguments, *where)
 
     def check(self, client: AsyncClient) -> None:
         """Raise `BadInput` for a client of another service or application."""
@@ -54,8 +57,21 @@ class Origin:
     async def read(self, client: AsyncClient, **changes: Any) -> pd.DataFrame:
         """Ask again, with some arguments changed."""
         self.check(client)
+        lost = [name for name in _needed(self.reader) if name not in {**self.arguments, **changes}]
+        if lost:
+            raise BadInput(
+                f"this frame does not hold the `{lost[0]}` it was read with; "
+                f"call {self.reader}(…) again"
+            )
         frame: pd.DataFrame = await READERS[self.reader](client, **{**self.arguments, **changes})
         return frame
+
+
+def _needed(reader: str) -> list[str]:
+    """The arguments that a reader cannot do without, its client aside."""
+    parameters = [*inspect.signature(READERS[reader]).parameters.values()][1:]
+    spread = inspect.Parameter.VAR_KEYWORD
+    return [one.name for one in parameters if one.default is one.empty and one.kind is not spread]
 
 
 def remembered(read: Reader) -> Reader:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypedDict, Unpack
 import pandas as pd
 
 from svc_notebook.api.shapes import ObjectRequest
+from svc_notebook.api.texts import list_texts
 from svc_notebook.client.waiting import Tasks, sort_tasks
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.columns import Backend, Columns, finished, typed
@@ -39,11 +40,12 @@ async def read_records(
     if isinstance(ids, str) or not isinstance(ids, Iterable):
         raise BadInput(f"`ids` is a list of objectIDs, such as [{ids!r}]")
     wanted = [id_text(each) for each in ids]
-    gathered = Columns(others_of(columns), flatten=flatten)
+    names = names_of(columns)
+    gathered = Columns(others_of(names), flatten=flatten)
     missing: list[str] = []
     for start in range(0, len(wanted), AT_ONCE):
         part = wanted[start : start + AT_ONCE]
-        answer = await client.get_objects([_request(index, each, columns) for each in part])
+        answer = await client.get_objects([_request(index, each, names) for each in part])
         found = [record or {} for record in answer["results"]]
         missing += [each for each, record in zip(part, found, strict=True) if not record]
         gathered.add(_without_id(record) for record in found)
@@ -68,10 +70,15 @@ def _request(index: str, each: str, columns: Sequence[str] | None) -> ObjectRequ
     return request if columns is None else {**request, "attributesToRetrieve": list(columns)}
 
 
-def others_of(columns: Sequence[str] | None) -> list[str] | None:
-    """Return the columns besides the id; raises `BadInput` for a single name."""
+def names_of(columns: Iterable[str] | None) -> list[str] | None:
+    """Return column names as a list; raises `BadInput` for a single name, before it is sent."""
     if isinstance(columns, str):
         raise BadInput(f"`columns` should be a list of names: columns=[{columns!r}]")
+    return None if columns is None else list_texts(columns, "columns")
+
+
+def others_of(columns: Sequence[str] | None) -> list[str] | None:
+    """Return the columns besides the id."""
     return None if columns is None else [name for name in columns if name != "objectID"]
 
 

@@ -9,10 +9,11 @@ import pandas as pd
 
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.shapes import SearchAnswer
+from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.columns import Backend, Columns, finished, typed
 from svc_notebook.frames.origin import remembered
-from svc_notebook.frames.reading import others_of
+from svc_notebook.frames.reading import names_of, others_of
 from svc_notebook.frames.schemas import DEFAULTS, FACET_VALUES, FACETS, RANKING, VALUE_COUNTS
 
 if TYPE_CHECKING:
@@ -49,9 +50,10 @@ async def search(
     the hits, and `added`: the columns that are no attributes. Where a record has that name, the
     added column is `_rank`.
     """
-    asked = _asked(params, criteria, highlight, columns)
+    names = names_of(columns)
+    asked = _asked(params, criteria, highlight, names)
     answer = await client.search(index, query, **asked)
-    frame, added = _hits_frame([answer], None, criteria, highlight, columns, flatten)
+    frame, added = _hits_frame([answer], None, criteria, highlight, names, flatten)
     facts = {"index": index, "query": query, "params": dict(params), "added": added}
     return finished(frame, facts | _told(answer), dtype_backend)
 
@@ -60,7 +62,7 @@ async def search(
 async def search_many(
     client: AsyncClient,
     index: str,
-    queries: Iterable[str],
+    queries: OneOrMany,
     *,
     criteria: bool = False,
     highlight: bool = False,
@@ -73,16 +75,15 @@ async def search_many(
 
     With `clickAnalytics` each row has its search's `queryID`.
     """
-    asked = [queries] if isinstance(queries, str) else list(queries)
-    if any(not isinstance(query, str) for query in asked):
-        raise BadInput("queries should be text; leave missing ones out: queries.dropna()")
-    shared = _asked(params, criteria, highlight, columns)
+    asked = list_texts(queries, "queries", column="query")
+    names = names_of(columns)
+    shared = _asked(params, criteria, highlight, names)
     answers: list[SearchAnswer] = []
     for start in range(0, len(asked), AT_ONCE):
         part = asked[start : start + AT_ONCE]
         requests: Any = [{"indexName": index, "query": query, **shared} for query in part]
         answers += (await client.search_many(requests))["results"]  # type: ignore[arg-type]
-    frame, added = _hits_frame(answers, asked, criteria, highlight, columns, flatten)
+    frame, added = _hits_frame(answers, asked, criteria, highlight, names, flatten)
     counts = {"nbHits": [answer["nbHits"] for answer in answers]}
     facts = {"index": index, "queries": asked, "params": dict(params), "added": added}
     return finished(frame, facts | counts, dtype_backend)

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Unpack, overload
 
 from pandas import DataFrame
 
 from svc_notebook import bulk, frames
 from svc_notebook.api.parameters import SearchOptions, SearchParams
+from svc_notebook.api.texts import OneOrMany
 from svc_notebook.bulk.exporting import Beside
 from svc_notebook.bulk.loading import OnProgress
 from svc_notebook.bulk.options import IfExists
@@ -264,7 +265,7 @@ async def search(
 
 async def search_many(
     index: str,
-    queries: Iterable[str],
+    queries: OneOrMany,
     *,
     client: AnyClient | None = None,
     criteria: bool = False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -11,6 +11,7 @@ from pandas import DataFrame
 
 from svc_notebook.api.checking import check_members, hints
 from svc_notebook.api.parameters import ALIASES, Settings, default_of
+from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
 from svc_notebook.tuning.changing import noting
@@ -69,7 +70,7 @@ async def set_settings(
 
 async def reset_settings(
     index: str,
-    names: Sequence[str] | None = None,
+    names: OneOrMany | None = None,
     *,
     client: AnyClient | None = None,
     **more: Unpack[Changes],
@@ -77,7 +78,7 @@ async def reset_settings(
     """Put settings back to their defaults: those named, or all that are set."""
     own = asynchronous(client)
     present = await own.get_settings(index)
-    chosen = [names] if isinstance(names, str) else names
+    chosen = None if names is None else list_texts(names, "names", column="setting")
     for name in chosen or ():
         if name not in hints(Settings):
             raise BadInput(f"`{name}` is no setting{did_you_mean(name, hints(Settings))}")

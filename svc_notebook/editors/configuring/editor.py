@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
 from typing import Any, ClassVar
@@ -31,6 +31,7 @@ from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.explaining import explain
 from svc_notebook.editors.searching.panel import read_parameter
 from svc_notebook.editors.snapshot import write_line, write_table
+from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.tuning.changing import noting
 from svc_notebook.tuning.parameters import as_parameters
@@ -51,7 +52,7 @@ class SettingsEditor(Editor):
     _esm = read_module("settings.js")
     _css = read_styles("kit/kit.css", "query.css", "settings.css")
 
-    queries: Any = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    queries: Any = Texts("query").tag(sync=True)
     forward = traitlets.Bool(False).tag(sync=True)
     changes: Any = traitlets.List().tag(sync=True, **JSON)
     problems: Any = traitlets.List().tag(sync=True, **JSON)
@@ -59,14 +60,14 @@ class SettingsEditor(Editor):
     history: Any = traitlets.List().tag(sync=True, **JSON)
 
     def __init__(
-        self, index: str, *, queries: Sequence[str] = (), forward: bool = False, **options: Any
+        self, index: str, *, queries: Any = (), forward: bool = False, **options: Any
     ) -> None:
         self._copy: Copy | None = None
         self._asked = 0
         self._opened = False
         self._turns = asyncio.Lock()
         self._looking: Future[None] | None = None
-        super().__init__(index, queries=list(queries), forward=forward, **options)
+        super().__init__(index, queries=queries, forward=forward, **options)
 
     # What an editor says of itself.
 
