@@ -77,8 +77,10 @@ class FrameAccessor:
         client: AnyClient | None = None,
     ) -> pd.DataFrame:
         """Read the stored records of the rows' ids, in their order."""
+        from svc_notebook.frames.origin import hits_of
+
         self._check(id)
-        ids = SeriesAccessor(self._frame[id])
+        ids = SeriesAccessor(hits_of(self._frame)[id])
         return ids.records(index, columns=columns, flatten=flatten, client=client)
 
     def refresh(self, *, client: AnyClient | None = None) -> pd.DataFrame:

@@ -114,7 +114,40 @@ def test_a_column_of_queries_is_searched(client: Client, index: str) -> None:
     queries: Any = pd.Series(["jaws", "zzz", "alien"])
     found = queries.svc.search(index, client=client)
 
-    assert found[["query", "objectID"]].to_numpy().tolist() == [["jaws", "1"], ["alien", "2"]]
+    assert found["query"].tolist() == ["jaws", "zzz", "alien"]
+    assert found["objectID"].fillna("none").tolist() == ["1", "none", "2"]
+
+
+def test_the_row_of_a_query_without_hits_is_no_record(client: Client, index: str) -> None:
+    FILMS.svc.push(index, id="id", client=client)
+    found: Any = svc.search_many(index, ["jaws", "zzz"], client=client, clickAnalytics=True)
+
+    planned = found.svc.plan(index)
+    pushed = found.svc.push(index, client=client)
+    read = found.svc.records(index, client=client)
+    again = svc.read_records(index, found, client=client)
+    events = events_of_rows(found, {"eventType": "click"})
+    gone = found.svc.delete(index, client=client)
+
+    assert (planned.rows, planned.rejected_rows) == (1, 0)
+    assert (pushed.published, pushed.rejected_rows) == (1, 0)
+    assert read["objectID"].tolist() == again["objectID"].tolist() == ["1"]
+    assert [(event["objectIDs"], event["positions"]) for event in events] == [(["1"], [1])]
+    assert (gone.published, gone.rejected_rows) == (1, 0)
+    assert svc.read_browse(index, client=client)["objectID"].tolist() == ["2"]
+
+
+def test_many_searches_are_scored_as_a_run_is(client: Client, index: str) -> None:
+    FILMS.svc.push(index, id="id", client=client)
+    judged = pd.DataFrame({"query": ["jaws", "zzz"], "objectID": ["1", "2"], "rating": [2, 1]})
+    queries = ["jaws", "zzz", "alien"]
+
+    found = svc.search_many(index, queries, client=client)
+    run = svc.tuning.run(index, queries, client=client)
+
+    scores = [svc.tuning.evaluate(one, judged)["value"].tolist() for one in (found, run)]
+    assert scores[0][:2] == scores[1][:2] == [1, 0]
+    assert svc.tuning.check_queries(found)["query"].tolist() == queries
 
 
 def test_a_push_can_be_planned(index: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from svc_notebook.api.texts import OneOrMany, list_texts
+from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.crawlers import crawler_id, list_all
 from svc_notebook.frames.columns import Backend, finished, typed
 from svc_notebook.frames.origin import remembered
@@ -48,7 +48,7 @@ async def read_crawler_urls(
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
     """Read how the URLs of a crawler's last crawl ended, or those of several, by names or ids."""
-    named = list_texts(crawlers, "crawlers", column="id")
+    named = [crawlers] if isinstance(crawlers, str) else [*crawlers]
     found = [await client.crawler_url_stats(await crawler_id(client, one)) for one in named]
     rows = [
         {"crawler": one, **entry}

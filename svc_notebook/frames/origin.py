@@ -115,6 +115,15 @@ def added_to(frame: pd.DataFrame) -> dict[str, str]:
     return {name: column for name, column in origin.get("added", {}).items() if column in frame}
 
 
+def hits_of(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that are hits: a query without hits has a row without `objectID`."""
+    rank = added_to(frame).get("rank")
+    if rank is None or "objectID" not in frame:
+        return frame
+    none = frame[rank].isna() & frame["objectID"].isna()
+    return frame[~none] if none.any() else frame
+
+
 def _is_plain(value: Any) -> bool:
     """Whether JSON has it; what is as long as a table is not carried along with every copy."""
     if isinstance(value, list | tuple):

@@ -7,8 +7,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from pandas import DataFrame
+
 from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import CallFailed, NotFound, did_you_mean
+from svc_notebook.frames.origin import hits_of
 from svc_notebook.verbs.binding import Call
 from svc_notebook.verbs.table import VERBS
 
@@ -35,7 +38,7 @@ def advise(call: Call, error: CallFailed, client: AsyncClient | Client | None) -
 def warn_of_no_facets(call: Call, value: Any, client: AsyncClient | Client | None) -> None:
     """Say which attributes are no facets, where nothing was found by them."""
     named = list(dict.fromkeys(_attributes_of(call)))
-    if not named or not getattr(value, "empty", False):
+    if not named or not (isinstance(value, DataFrame) and hits_of(value).empty):
         return
     facets = _facets_of(call, client)
     lost = [name for name in named if name not in facets] if facets is not None else []

@@ -275,7 +275,10 @@ async def search_many(
     dtype_backend: Backend | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Run many searches of one index; one long frame whose first column is `query`."""
+    """Run many searches of one index; one long frame whose first column is `query`.
+
+    A row for each hit, and for a query without hits one row: its `query`, the rest missing.
+    """
     return await frames.search_many(
         asynchronous(client), index, queries,
         criteria=criteria, highlight=highlight, columns=columns, flatten=flatten,

@@ -9,7 +9,7 @@ from pandas import DataFrame
 
 from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import BadInput
-from svc_notebook.frames.origin import added_to
+from svc_notebook.frames.origin import added_to, hits_of
 
 AHEAD = ("query", "rank", "queryID")
 MARKED = "highlighted."
@@ -20,11 +20,13 @@ def without_told(source: Any, options: Mapping[str, Any]) -> Any:
     """Leave behind what a search told about its hits, so that only records are sent.
 
     Ranks, queries, marked texts and criteria are no attributes; a column that the options name
-    stays, and so does every column of a frame that no search made.
+    stays, and so does every column of a frame that no search made. A row for a query without hits
+    is no record.
     """
     if not isinstance(source, DataFrame):
         return source
     wanted = {*(options.get("columns") or ()), *(options.get("operations") or ())}
+    source = hits_of(source)
     if "svc" not in source.attrs and not wanted:
         _warn_of_told([str(name) for name in source.columns])
     told = {*added_to(source).values()} - wanted - {options.get("id")}
@@ -44,9 +46,9 @@ def _warn_of_told(names: list[str]) -> None:
 
 
 def ids_in(given: Any) -> Any:
-    """Take ids as they are, or those in the column `objectID` of a frame."""
+    """Take ids as they are, or those in the column `objectID` of a frame, of its hits."""
     if not isinstance(given, DataFrame):
         return given
     if "objectID" not in given:
         raise BadInput("there is no column `objectID`; give the column of the ids: df['id']")
-    return given["objectID"]
+    return hits_of(given)["objectID"]
