@@ -13,6 +13,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.client import AsyncClient
+from svc_notebook.client.attributes import check_attributes
 from svc_notebook.errors import BadInput
 from svc_notebook.session.clients import AnyClient, asynchronous
 from svc_notebook.tuning.comparing import Comparison, compare
@@ -114,6 +115,7 @@ async def impact(
     if queries is None and judgments is None:
         raise BadInput("name queries to try it on, or give judgments")
     own, wanted = asynchronous(client), read_proposal(change)
+    (await check_attributes(own, index, wanted.get("settings", {}))).warn()
     asked: Any = judgments if queries is None else queries
     deltas = await _find_deltas(own, index, wanted)
     before = await run(index, asked, k=k, name=index, client=own)

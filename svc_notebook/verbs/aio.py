@@ -22,7 +22,7 @@ from svc_notebook.bulk.source import Source
 from svc_notebook.client.waiting import Tasks
 from svc_notebook.frames.browsing import Place
 from svc_notebook.frames.columns import Backend
-from svc_notebook.verbs.attributes import ids_in, without_told
+from svc_notebook.verbs.attributes import ids_in, warn_of_columns, without_told
 from svc_notebook.verbs.calling import call
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 from svc_notebook.verbs.crawlers import (
@@ -256,11 +256,14 @@ async def search(
     marked, `flatten` gives each member of an object its own column. What was found beside the
     hits is in `attrs["svc"]`.
     """
-    return await frames.search(
-        asynchronous(client), index, query,
+    own = asynchronous(client)
+    found = await frames.search(
+        own, index, query,
         criteria=criteria, highlight=highlight, columns=columns, flatten=flatten,
         dtype_backend=dtype_backend, **params,
     )  # fmt: skip
+    await warn_of_columns(own, index, found, columns, params)
+    return found
 
 
 async def search_many(
@@ -279,11 +282,14 @@ async def search_many(
 
     A row for each hit, and for a query without hits one row: its `query`, the rest missing.
     """
-    return await frames.search_many(
-        asynchronous(client), index, queries,
+    own = asynchronous(client)
+    found = await frames.search_many(
+        own, index, queries,
         criteria=criteria, highlight=highlight, columns=columns, flatten=flatten,
         dtype_backend=dtype_backend, **params,
     )  # fmt: skip
+    await warn_of_columns(own, index, found, columns, params)
+    return found
 
 
 @overload
@@ -328,10 +334,13 @@ async def read_browse(
     gives each member of an object its own column, `size.width`.
     """
     if chunksize is None:
-        return await frames.read_browse(
-            asynchronous(client), index,
+        own = asynchronous(client)
+        found = await frames.read_browse(
+            own, index,
             columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
         )  # fmt: skip
+        await warn_of_columns(own, index, found, columns, params)
+        return found
     return frames.browse_chunks(
         asynchronous(client), index, chunksize,
         columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
@@ -372,10 +381,12 @@ async def read_records(
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
     """Read records in the order of their ids; one that is not there is a row without values."""
-    return await frames.read_records(
-        asynchronous(client), index, ids_in(ids),
-        columns=columns, flatten=flatten, dtype_backend=dtype_backend,
+    own = asynchronous(client)
+    found = await frames.read_records(
+        own, index, ids_in(ids), columns=columns, flatten=flatten, dtype_backend=dtype_backend,
     )  # fmt: skip
+    await warn_of_columns(own, index, found, columns)
+    return found
 
 
 async def read_facets(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pandas import DataFrame
 
 from svc_notebook.api.warning import warn_user
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.attributes import check_attributes
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.origin import added_to, hits_of
 
@@ -31,6 +34,31 @@ def without_told(source: Any, options: Mapping[str, Any]) -> Any:
         _warn_of_told([str(name) for name in source.columns])
     told = {*added_to(source).values()} - wanted - {options.get("id")}
     return source.loc[:, ~source.columns.isin([*told])] if told else source
+
+
+async def warn_of_columns(
+    client: AsyncClient,
+    index: str,
+    found: DataFrame,
+    columns: Iterable[str] | None,
+    params: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Warn of columns that were asked for by a name that no record has.
+
+    What a record that was found has is there; only for what none of them has is more looked at.
+    """
+    names = params.get("attributesToRetrieve") if columns is None else columns
+    if names is None or hits_of(found).empty:
+        return
+    added = added_to(found).values()
+    empty = [
+        name
+        for name in names
+        if name[:1] not in ("*", "-")
+        and (name not in found or (name not in added and found[name].isna().all()))
+    ]
+    if empty:
+        (await check_attributes(client, index, {"attributesToRetrieve": empty})).warn()
 
 
 def _warn_of_told(names: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from svc_notebook.api.texts import OneOrMany, list_texts
+from svc_notebook.api.texts import OneOrMany
 from svc_notebook.errors import BadInput
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 from svc_notebook.verbs.curation import Done
@@ -17,8 +17,8 @@ async def get_user(user: str, *, client: AnyClient | None = None) -> dict[str, A
 
 async def assign_users(users: OneOrMany, cluster: str, *, client: AnyClient | None = None) -> Done:
     """Put new users on a cluster; `move_user` moves one that is on another."""
-    named = list_texts(users, "users", column="userID")
-    if not named or not all(named):
+    named = [users] if isinstance(users, str) else list(users)
+    if not named or not all(isinstance(user, str) and user for user in named):
         raise BadInput("users are named by text, one or several")
     own = asynchronous(client)
     if len(named) == 1:

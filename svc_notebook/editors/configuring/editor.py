@@ -15,6 +15,7 @@ import traitlets
 from svc_notebook.api.checking import check_members
 from svc_notebook.api.parameters import Settings as Shape
 from svc_notebook.api.parameters import default_of
+from svc_notebook.client.attributes import check_attributes
 from svc_notebook.client.waiting import Tasks
 from svc_notebook.editors import stage
 from svc_notebook.editors.assembly import read_module, read_styles
@@ -125,6 +126,12 @@ class SettingsEditor(Editor):
         return write_codes(self.client.connection, self.index, changes, forward=self.forward)
 
     # For cells.
+
+    def apply(self) -> None:
+        """Write the draft to the service; warns of attributes that no record has."""
+        changes = changing.changes_of(self.saved, self.value)
+        wait_for(check_attributes(self.client, self.index, changes)).warn()
+        super().apply()
 
     def close(self) -> None:
         """Close the editor, and drop the copy that it tried settings on."""
