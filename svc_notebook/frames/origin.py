@@ -33,6 +33,11 @@ class Origin:
     @classmethod
     def of(cls, frame: pd.DataFrame) -> Origin:
         """Read it off a frame; raises `BadInput` for one that no reader made."""
+        if not isinstance(frame, pd.DataFrame):
+            raise BadInput(
+                f"give the DataFrame that a search or a reader returned, not {_shown(frame)}; "
+                "search(index) makes one, and read_browse(index) reads all records of an index"
+            )
         told = frame.attrs.get("svc", {})
         known: list[Any] = [told.get(name) for name in cls.__dataclass_fields__]
         if None in known or known[0] not in READERS:
@@ -47,12 +52,7 @@ class Origin:
 
     def check(self, client: AsyncClient) -> None:
         """Raise `BadInput` for a client of another service or application."""
-        other = client.connection
-        if not other.is_of(self.application, self.address):
-            raise BadInput(
-                f"this frame came from application {self.application} at {self.address}, and the "
-                f"client is of {other.app_id} at {other.address}; connect there, or give `client`"
-            )
+        check_origin({"application": self.application, "address": self.address}, client)
 
     async def read(self, client: AsyncClient, **changes: Any) -> pd.DataFrame:
         """Ask again, with some arguments changed."""
@@ -65,6 +65,21 @@ class Origin:
             )
         frame: pd.DataFrame = await READERS[self.reader](client, **{**self.arguments, **changes})
         return frame
+
+
+def check_origin(told: Mapping[str, Any], client: AsyncClient) -> None:
+    """Raise `BadInput` for a client of another service or application than a frame came from."""
+    application, address, other = told.get("application"), told.get("address"), client.connection
+    if application is None or address is None or other.is_of(application, address):
+        return
+    raise BadInput(
+        f"this frame came from application {application} at {address}, and the "
+        f"client is of {other.app_id} at {other.address}; connect there, or give `client`"
+    )
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if isinstance(value, str | int | None) else f"a {type(value).__name__}"
 
 
 def _needed(reader: str) -> list[str]:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from svc_notebook.api.shapes import ObjectRequest
 from svc_notebook.api.texts import list_texts
+from svc_notebook.api.warning import warn_user
 from svc_notebook.client.waiting import Tasks, sort_tasks
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.columns import Backend, Columns, finished, typed
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 # So many records a request; the service takes no more.
 AT_ONCE = 1000
+SHOWN_IDS = 5
 
 
 @remembered
@@ -32,26 +34,39 @@ async def read_records(
     flatten: bool = False,
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
-    """Read records in the order of their ids; one that is not there is a row of missing values.
+    """Read records in the order of their ids: a row for each that is there, and for no other.
 
-    `attrs["svc"]["missing"]` names those that are not there. `flatten` gives each member of an
-    object its own column, `size.width`.
+    Ids that are not there are warned of, and listed in `attrs["svc"]["missing"]`. `flatten` gives
+    each member of an object its own column, `size.width`.
     """
     if isinstance(ids, str) or not isinstance(ids, Iterable):
         raise BadInput(f"`ids` is a list of objectIDs, such as [{ids!r}]")
     wanted = [id_text(each) for each in ids]
     names = names_of(columns)
     gathered = Columns(others_of(names), flatten=flatten)
+    there: list[str] = []
     missing: list[str] = []
     for start in range(0, len(wanted), AT_ONCE):
         part = wanted[start : start + AT_ONCE]
         answer = await client.get_objects([_request(index, each, names) for each in part])
-        found = [record or {} for record in answer["results"]]
-        missing += [each for each, record in zip(part, found, strict=True) if not record]
-        gathered.add(_without_id(record) for record in found)
+        pairs = [*zip(part, answer["results"], strict=True)]
+        missing += [each for each, record in pairs if record is None]
+        there += [each for each, record in pairs if record is not None]
+        gathered.add(_without_id(record) for _, record in pairs if record is not None)
+    if missing:
+        _warn_of_missing(index, len(wanted), missing)
     frame = gathered.frame()
-    frame.insert(0, "objectID", pd.Series(wanted, dtype="str"))
+    frame.insert(0, "objectID", pd.Series(there, dtype="str"))
     return finished(frame, {"index": index, "missing": missing}, dtype_backend)
+
+
+def _warn_of_missing(index: str, asked: int, missing: Sequence[str]) -> None:
+    shown = ", ".join(f"`{each}`" for each in missing[:SHOWN_IDS])
+    more = ", …" if len(missing) > SHOWN_IDS else ""
+    warn_user(
+        f"{len(missing):,} of {asked:,} ids {'is' if len(missing) == 1 else 'are'} not in {index}: "
+        f'{shown}{more}; attrs["svc"]["missing"] lists them'
+    )
 
 
 def id_text(given: Any) -> str:

@@ -14,6 +14,7 @@ from pandas import DataFrame
 from svc_notebook import bulk, frames
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.texts import OneOrMany
+from svc_notebook.bulk.comparing import Missing
 from svc_notebook.bulk.exporting import Beside
 from svc_notebook.bulk.loading import OnProgress
 from svc_notebook.bulk.options import IfExists
@@ -186,15 +187,18 @@ async def diff_records(
     df: Rows,
     index: str,
     *,
+    missing: Missing = "ignore",
     client: AnyClient | None = None,
     **options: Unpack[bulk.RowOptions],
 ) -> DataFrame:
     """Compare a DataFrame's rows, or dicts, with what is stored: `objectID`, `state`, `attributes`.
 
-    `state` is new, changed, unchanged, or missing for records that no row has; `attributes` are
-    those that differ.
+    `state` is new, changed or unchanged, of each id that the rows have; `attributes` are those that
+    differ. With `missing="report"` the records that no row has come last, their state `missing`.
     """
-    return await bulk.compare(asynchronous(client), without_told(df, options), index, **options)
+    return await bulk.compare(
+        asynchronous(client), without_told(df, options), index, missing=missing, **options
+    )
 
 
 async def export(
@@ -380,7 +384,10 @@ async def read_records(
     flatten: bool = False,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read records in the order of their ids; one that is not there is a row without values."""
+    """Read records in the order of their ids: a row for each that is there, and for no other.
+
+    Ids that are not there are warned of, and listed in `attrs["svc"]["missing"]`.
+    """
     own = asynchronous(client)
     found = await frames.read_records(
         own, index, ids_in(ids), columns=columns, flatten=flatten, dtype_backend=dtype_backend,
