@@ -89,7 +89,8 @@ def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 def every_editor(of: type = Editor) -> Iterator[type]:
     """The editors themselves, without what they share."""
-    own = [one for one in of.__subclasses__() if one.__module__.startswith("svc_notebook")]
+    below: list[type] = type.__subclasses__(of)
+    own = [one for one in below if one.__module__.startswith("svc_notebook")]
     for one in own:
         yield from every_editor(one)
     if not own:
@@ -112,7 +113,7 @@ class Noting(HttpSender):
 class Place(NamedTuple):
     """An index and a crawler to call functions on, and the client that notes what is sent."""
 
-    index: str
+    name: str
     client: Client
     sent: list[Any]
 
@@ -139,7 +140,7 @@ def given(place: Place, folder: Path) -> dict[str, Any]:
     judged = pd.DataFrame({"query": ["jaws"], "objectID": ["1"], "rating": [1]})
     runs = judged.assign(run="a", rank=1)
     return {
-        "index": place.index, "facet": "name", "destination": f"{place.index}-2",
+        "index": place.name, "facet": "name", "destination": f"{place.name}-2",
         "dictionary": "stopwords", "endpoint": "list_indices", "crawler": "none",
         "cluster": "c1", "path": folder / "out.csv", "by": "brand", "df": frame, "n": 1,
         "judgments": judged, "runs": runs, "a": runs, "b": runs,
@@ -163,13 +164,13 @@ def owner_of(taker: Taker, place: Place, stack: contextlib.ExitStack) -> list[An
     if where == "client":
         return [place.client]
     if where == "scratch":
-        return [stack.enter_context(tuning.scratch(place.index))]
-    opened = {
+        return [stack.enter_context(tuning.scratch(place.name))]
+    openers: dict[str, Callable[..., Any]] = {
         "RuleEditor": editors.rules, "SynonymEditor": editors.synonyms,
         "SettingsEditor": editors.settings, "QueryEditor": editors.query,
         "JudgmentEditor": editors.judgments,
-    }[where]  # fmt: skip
-    return [opened(place.index)]
+    }  # fmt: skip
+    return [openers[where](place.name)]
 
 
 @pytest.mark.parametrize("taker", TAKERS, ids=lambda one: f"{one.name}({one.argument})")
@@ -217,10 +218,11 @@ def test_a_member_that_is_a_list_takes_no_text_for_its_letters(shape: Any) -> No
         name for name, kind in hints(shape).items() if re.search(r"\b(list|Sequence)\[", str(kind))
     ]
 
+    plan: Any = svc.plan
     for name in lists:
         if shape is RowOptions:
             with pytest.raises(BadInput, match="should be a list of names"):
-                svc.plan(pd.DataFrame({"objectID": ["1"]}), "films", **{name: TEXT})
+                plan(pd.DataFrame({"objectID": ["1"]}), "films", **{name: TEXT})
             continue
         told = ""
         try:
@@ -263,19 +265,19 @@ OPENED: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("editor", OPENED)
 def test_an_editor_takes_queries_in_every_form(place: Place, editor: str, form: str) -> None:
-    opened = OPENED[editor](place.index, FORMS[form](["best comedy", "jaws"]))
+    opened = OPENED[editor](place.name, FORMS[form](["best comedy", "jaws"]))
 
     assert queries_of(opened) == ["best comedy", "jaws"]
 
 
 @pytest.mark.parametrize("editor", OPENED)
 def test_an_editor_takes_a_text_for_one_query(place: Place, editor: str) -> None:
-    assert queries_of(OPENED[editor](place.index, "best comedy")) == ["best comedy"]
+    assert queries_of(OPENED[editor](place.name, "best comedy")) == ["best comedy"]
 
 
 @pytest.mark.parametrize("editor", ["settings", "synonyms", "rules"])
 def test_queries_of_an_open_editor_may_be_changed_alike(place: Place, editor: str) -> None:
-    opened = OPENED[editor](place.index, ["jaws"])
+    opened = OPENED[editor](place.name, ["jaws"])
 
     opened.queries = "best comedy"
 
@@ -285,9 +287,9 @@ def test_queries_of_an_open_editor_may_be_changed_alike(place: Place, editor: st
 
 
 def test_the_query_editor_has_one_query_and_says_so(place: Place) -> None:
-    assert editors.query(place.index, "best comedy").value == {"query": "best comedy"}
+    assert editors.query(place.name, "best comedy").value == {"query": "best comedy"}
     with pytest.raises(BadInput, match="`query` should be text, not a list"):
-        editors.query(place.index, ["best", "comedy"])  # type: ignore[arg-type]
+        editors.query(place.name, ["best", "comedy"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("form", ["text", *FORMS])
@@ -297,13 +299,13 @@ def test_the_crawler_editor_takes_urls_in_every_form(place: Place, form: str) ->
         "appId": place.client.connection.app_id, "rateLimit": 5,
         "startUrls": [start],
         "actions": [{
-            "indexName": place.index, "pathsToMatch": ["https://shop.example/**"],
+            "indexName": place.name, "pathsToMatch": ["https://shop.example/**"],
             "recordExtractor": {"__type": "function", "source": "() => []"},
         }],
     }  # fmt: skip
     name = f"shop-{uuid4().hex[:8]}"
     place.client.create_crawler(name, config)
-    urls = one if form == "text" else FORMS[form]([one])
+    urls: Any = one if form == "text" else FORMS[form]([one])
     if form == "table":
         urls = urls.rename(columns={"query": "url"})
 

@@ -9,6 +9,8 @@ from typing import Any
 from svc_notebook.api.parameters import ALIASES
 
 _CALL = re.compile(r"(\w+)\((.*)\)", re.S)
+_QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""")
+_FILTERED = re.compile(r"([\w.]+)\s*:(?!\s*-?[\d.]+\s+TO\b)")  # `price:1 TO 5` is of numbers
 _WORDS = re.compile(r":\d+$")
 # Each setting and parameter whose entries are attributes, with or without something around them.
 NAMING = (
@@ -56,6 +58,15 @@ def has_attribute(record: Any, path: str) -> bool:
         return True
     head, _, rest = path.partition(".")
     return bool(rest) and has_attribute(record.get(head), rest)
+
+
+def filtered_attributes(filters: Any) -> Iterator[str]:
+    """Yield the attributes before the colons: of an expression, or of each in nested lists."""
+    if isinstance(filters, list):
+        for entry in filters:
+            yield from filtered_attributes(entry)
+    elif isinstance(filters, str):
+        yield from _FILTERED.findall(_QUOTED.sub('""', filters))
 
 
 def entries_of(value: Any) -> Iterator[str]:

@@ -227,7 +227,8 @@ def _places(answers: Sequence[SearchAnswer], queries: Sequence[str] | None) -> p
     ranks: list[int | None] = [rank for answer in answers for rank in _ranks(answer)]
     if queries is not None:
         sizes = [size or 1 for size in sizes]
-        ranks = [rank for answer in answers for rank in [*_ranks(answer)] or [None]]
+        none: list[int | None] = [None]
+        ranks = [rank for answer in answers for rank in [*_ranks(answer)] or none]
     dtype = "int64" if queries is None else "Int64"
     places = pd.DataFrame({"rank": pd.Series(ranks, dtype=dtype)})
     if queries is not None:

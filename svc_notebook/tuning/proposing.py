@@ -13,6 +13,7 @@ from svc_notebook.session.clients import AnyClient, asynchronous
 from svc_notebook.tuning import changing
 from svc_notebook.tuning.differing import Differences
 from svc_notebook.tuning.leftovers import is_scratch
+from svc_notebook.tuning.rule_filters import warn_of_rule_filters
 from svc_notebook.tuning.snapshots import tell_change
 from svc_notebook.tuning.state import KINDS, SCOPES, TOLD, Objects, Scope, by_id
 
@@ -31,6 +32,7 @@ async def apply(
     """
     own, wanted = asynchronous(client), read_proposal(change)
     (await check_attributes(own, index, wanted.get("settings", {}))).warn()
+    await warn_of_rule_filters(own, index, wanted)
     if is_scratch(index):  # nobody else's, and without a journal
         return tell_change(await changing.apply(own, index, wanted, note=note))
     async with changing.alone(own, index):

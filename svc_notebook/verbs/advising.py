@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
+from svc_notebook.api.attributes import filtered_attributes
 from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import CallFailed, NotFound, did_you_mean
 from svc_notebook.frames.origin import hits_of
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient, Client
 
 FILTERS = ("filters", "facetFilters", "optionalFilters")
-_QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""")
-_NAMED = re.compile(r"([\w.]+)\s*:(?!\s*-?[\d.]+\s+TO\b)")  # `price:1 TO 5` is of numbers
 _MODIFIER = re.compile(r"\w+\((.*)\)$")
 TAGS = "_tags"
 
@@ -94,18 +93,9 @@ def _no_facet(name: str, call: Call, facets: Iterable[str]) -> str:
 def _attributes_of(call: Call) -> Iterator[str]:
     """The attributes that a search filters by or counts."""
     for name in FILTERS:
-        yield from _named(call.arguments.get(name))
+        yield from filtered_attributes(call.arguments.get(name))
     facets = call.arguments.get("facets") or ()
     yield from (name for name in ([facets] if isinstance(facets, str) else facets) if name != "*")
-
-
-def _named(filters: Any) -> Iterator[str]:
-    """The attributes before the colons: of an expression, or of each in nested lists."""
-    if isinstance(filters, list):
-        for entry in filters:
-            yield from _named(entry)
-    elif isinstance(filters, str):
-        yield from _NAMED.findall(_QUOTED.sub('""', filters))
 
 
 def _facets_of(call: Call, client: AsyncClient | Client | None) -> set[str] | None:
