@@ -7,12 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pandas import DataFrame
-
 from svc_notebook.api.attributes import filtered_attributes
 from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import CallFailed, NotFound, did_you_mean
-from svc_notebook.frames.origin import hits_of
 from svc_notebook.verbs.binding import Call
 from svc_notebook.verbs.table import VERBS
 
@@ -37,12 +34,21 @@ def advise(call: Call, error: CallFailed, client: AsyncClient | Client | None) -
 def warn_of_no_facets(call: Call, value: Any, client: AsyncClient | Client | None) -> None:
     """Say which attributes are no facets, where nothing was found by them."""
     named = list(dict.fromkeys(_attributes_of(call)))
-    if not named or not (isinstance(value, DataFrame) and hits_of(value).empty):
+    if not named or not _found_nothing(value):
         return
     facets = _facets_of(call, client)
     lost = [name for name in named if name not in facets] if facets is not None else []
     if lost:
         warn_user(_no_facet(lost[0], call, facets or ()))
+
+
+def _found_nothing(value: Any) -> bool:
+    """Whether a value is a table without a hit; what makes tables is imported for a table alone."""
+    if not hasattr(value, "columns"):
+        return False
+    from svc_notebook.frames.origin import hits_of
+
+    return hits_of(value).empty
 
 
 def _member_meant(call: Call) -> str:
