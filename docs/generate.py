@@ -142,6 +142,12 @@ def readers_page() -> str:
         "pandas forgets where a frame came from when it is merged or concatenated: a push warns of "
         "such columns there, and `columns` names those that are meant. A "
         "push replaces whole records, so with some of their columns only, say `action='update'`.",
+        "`read_records` has a row for each id that is there, warns of the others, and lists "
+        'them in `attrs["svc"]["missing"]`. `df.svc.diff()` compares the ids of its rows; with '
+        '`missing="report"` it lists the records that no row has, too. '
+        "`search_many` has every query: one without hits is a row of its `query` alone, the rest "
+        "missing (`rank` is `Int64`). Such a row is no record: `push`, `records`, `delete`, `diff` "
+        'and `events` pass over it, and `frame.groupby("query")["objectID"].count()` counts 0.',
     ]
     for name, schema in sorted(SCHEMAS.items()):
         doc = (READERS[name].__doc__ or "").split("\n\n")[0]

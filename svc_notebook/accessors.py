@@ -18,6 +18,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 if TYPE_CHECKING:
     from svc_notebook.api.parameters import SearchOptions
     from svc_notebook.bulk import LoadResult, Plan, RowOptions
+    from svc_notebook.bulk.comparing import Missing
     from svc_notebook.frames.reading import LogOptions
     from svc_notebook.verbs.blocking import LoadOptions
     from svc_notebook.verbs.clients import AnyClient
@@ -49,36 +50,54 @@ class FrameAccessor:
         return blocking.plan(self._frame, index, **options)
 
     def diff(
-        self, index: str, *, client: AnyClient | None = None, **options: Unpack[RowOptions]
+        self,
+        index: str | None = None,
+        *,
+        missing: Missing = "ignore",
+        client: AnyClient | None = None,
+        **options: Unpack[RowOptions],
     ) -> pd.DataFrame:
-        """Compare the rows with what is stored: `objectID`, `state`, `attributes` that differ."""
+        """Compare the rows with what is stored: `objectID`, `state`, `attributes` that differ.
+
+        `index` is the one that the frame came from unless named. Only the ids of the rows are
+        looked at; with `missing="report"` the records that no row has come last.
+        """
         from svc_notebook.verbs import blocking
 
-        return blocking.diff_records(self._frame, index, client=client, **options)
+        return blocking.diff_records(
+            self._frame, _index_of(self._frame, index, client),
+            missing=missing, client=client, **options,
+        )  # fmt: skip
 
     def delete(
         self,
-        index: str,
+        index: str | None = None,
         *,
         id: str = "objectID",  # noqa: A002 - as in `push`
         client: AnyClient | None = None,
     ) -> LoadResult:
-        """Delete the records of the rows' ids."""
+        """Delete the records of the rows' ids, from the index the frame came from unless named."""
         self._check(id)
-        return self.push(index, client=client, id=id, columns=[], action="delete")
+        target = _index_of(self._frame, index, client)
+        return self.push(target, client=client, id=id, columns=[], action="delete")
 
     def records(
         self,
-        index: str,
+        index: str | None = None,
         *,
         id: str = "objectID",  # noqa: A002 - as in `push`
         columns: Sequence[str] | None = None,
         flatten: bool = False,
         client: AnyClient | None = None,
     ) -> pd.DataFrame:
-        """Read the stored records of the rows' ids, in their order."""
+        """Read the stored records of the rows' ids, in their order; those that are there.
+
+        `index` is the one that the frame came from unless named.
+        """
+        from svc_notebook.frames.origin import hits_of
+
         self._check(id)
-        ids = SeriesAccessor(self._frame[id])
+        ids = SeriesAccessor(hits_of(self._frame)[id])
         return ids.records(index, columns=columns, flatten=flatten, client=client)
 
     def refresh(self, *, client: AnyClient | None = None) -> pd.DataFrame:
@@ -167,17 +186,21 @@ class SeriesAccessor:
 
     def records(
         self,
-        index: str,
+        index: str | None = None,
         *,
         columns: Sequence[str] | None = None,
         flatten: bool = False,
         client: AnyClient | None = None,
     ) -> pd.DataFrame:
-        """Read the records of these ids, in their order."""
+        """Read the records of these ids, in their order; those that are there.
+
+        `index` is the one that the column's frame came from unless named.
+        """
         from svc_notebook.verbs import blocking
 
         ids: Any = self._series
-        return blocking.read_records(index, ids, columns=columns, flatten=flatten, client=client)
+        target = _index_of(ids, index, client)
+        return blocking.read_records(target, ids, columns=columns, flatten=flatten, client=client)
 
     def search(
         self,
@@ -230,6 +253,24 @@ class SeriesAccessor:
 
         urls = self._series.dropna().tolist()
         return blocking.crawl_urls(crawler, urls, save=save, wait=wait, client=client)
+
+
+def _index_of(data: Any, index: str | None, client: AnyClient | None) -> str:
+    """Name the index that is meant: the one given, or the one the data came from.
+
+    Raises `BadInput` where neither says it, or where the data came from another service.
+    """
+    from svc_notebook.frames.origin import check_origin
+    from svc_notebook.verbs.clients import asynchronous
+
+    if index is not None:
+        return index
+    told = data.attrs.get("svc", {})
+    name = told.get("index")
+    if not isinstance(name, str):
+        raise BadInput("this frame does not say of which index it is; name it: index='…'")
+    check_origin(told, asynchronous(client))
+    return name
 
 
 def _lacking(owner: str, name: str, accessor: type) -> AttributeError:

@@ -20,6 +20,9 @@ SvcError
 ```
 
 What a library below raises becomes one of these, with the original as its cause.
+
+One warning is a class of its own, `UnknownAttributeWarning`: a setting or parameter names an
+attribute that no record of a sample has. Nothing is refused for it.
 """
 
 from __future__ import annotations
@@ -138,6 +141,10 @@ class TaskFailed(SvcError):
     def __init__(self, message: str, *, tasks: Sequence[int] = ()) -> None:
         super().__init__(message)
         self.tasks = tuple(tasks)
+
+
+class UnknownAttributeWarning(UserWarning):
+    """A setting or parameter names an attribute that no record has, as far as was looked."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

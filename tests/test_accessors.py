@@ -36,11 +36,15 @@ def test_rows_are_pushed_read_back_and_deleted(client: Client, index: str) -> No
     result = FILMS.svc.push(index, id="id", client=client)
     back = FILMS.svc.records(index, id="id", client=client)
     gone = FILMS.head(1).svc.delete(index, id="id", client=client)
+    with pytest.warns(UserWarning, match=rf"^1 of 2 ids is not in {index}: `1`; attrs"):
+        left = FILMS["id"].svc.records(index, client=client)
 
     assert result.published == 2
     assert back["title"].tolist() == ["Jaws", "Alien"]
     assert gone.published == 1
-    assert FILMS["id"].svc.records(index, client=client)["title"].isna().tolist() == [True, False]
+    assert repr(gone).startswith(f"{index}: 1 deleted, 0 rejected in ")
+    assert left["title"].tolist() == ["Alien"]
+    assert left.attrs["svc"]["missing"] == ["1"]
 
 
 def test_a_searched_frame_brings_back_its_records_alone(client: Client, index: str) -> None:
@@ -48,7 +52,7 @@ def test_a_searched_frame_brings_back_its_records_alone(client: Client, index: s
     found: Any = svc.search(index, "jaws", client=client, criteria=True, highlight=True)
     many: Any = svc.search_many(index, ["alien"], client=client)
 
-    before = found.svc.diff(index, client=client)
+    before = found.svc.diff(index, client=client, missing="report")
     planned = found.svc.plan(index)
     found.svc.push(index, client=client)
     many.svc.push(index, client=client)
@@ -114,7 +118,40 @@ def test_a_column_of_queries_is_searched(client: Client, index: str) -> None:
     queries: Any = pd.Series(["jaws", "zzz", "alien"])
     found = queries.svc.search(index, client=client)
 
-    assert found[["query", "objectID"]].to_numpy().tolist() == [["jaws", "1"], ["alien", "2"]]
+    assert found["query"].tolist() == ["jaws", "zzz", "alien"]
+    assert found["objectID"].fillna("none").tolist() == ["1", "none", "2"]
+
+
+def test_the_row_of_a_query_without_hits_is_no_record(client: Client, index: str) -> None:
+    FILMS.svc.push(index, id="id", client=client)
+    found: Any = svc.search_many(index, ["jaws", "zzz"], client=client, clickAnalytics=True)
+
+    planned = found.svc.plan(index)
+    pushed = found.svc.push(index, client=client)
+    read = found.svc.records(index, client=client)
+    again = svc.read_records(index, found, client=client)
+    events = events_of_rows(found, {"eventType": "click"})
+    gone = found.svc.delete(index, client=client)
+
+    assert (planned.rows, planned.rejected_rows) == (1, 0)
+    assert (pushed.published, pushed.rejected_rows) == (1, 0)
+    assert read["objectID"].tolist() == again["objectID"].tolist() == ["1"]
+    assert [(event["objectIDs"], event["positions"]) for event in events] == [(["1"], [1])]
+    assert (gone.published, gone.rejected_rows) == (1, 0)
+    assert svc.read_browse(index, client=client)["objectID"].tolist() == ["2"]
+
+
+def test_many_searches_are_scored_as_a_run_is(client: Client, index: str) -> None:
+    FILMS.svc.push(index, id="id", client=client)
+    judged = pd.DataFrame({"query": ["jaws", "zzz"], "objectID": ["1", "2"], "rating": [2, 1]})
+    queries = ["jaws", "zzz", "alien"]
+
+    found = svc.search_many(index, queries, client=client)
+    run = svc.tuning.run(index, queries, client=client)
+
+    scores = [svc.tuning.evaluate(one, judged)["value"].tolist() for one in (found, run)]
+    assert scores[0][:2] == scores[1][:2] == [1, 0]
+    assert svc.tuning.check_queries(found)["query"].tolist() == queries
 
 
 def test_a_push_can_be_planned(index: str) -> None:
@@ -155,12 +192,15 @@ def test_rows_are_compared_with_what_is_stored(client: Client, index: str) -> No
     )
 
     found = changed.svc.diff(index, id="id", client=client)
+    whole = changed.svc.diff(index, id="id", client=client, missing="report")
     same = FILMS.svc.diff(index, id="id", client=client)
     new = FILMS.svc.diff(f"{index}-none", id="id", client=client)
 
-    assert found.to_numpy().tolist() == [
-        ["2", "changed", ["title", "year"]], ["3", "new", []], ["1", "missing", []],
-    ]  # fmt: skip
+    own = [["2", "changed", ["title", "year"]], ["3", "new", []]]
+    assert found.to_numpy().tolist() == own
+    assert whole.to_numpy().tolist() == [*own, ["1", "missing", []]]
+    with pytest.raises(BadInput, match="`missing` is one of ignore, report, not 'yes'"):
+        changed.svc.diff(index, id="id", client=client, missing="yes")
     assert same["state"].tolist() == ["unchanged", "unchanged"]
     assert new["state"].tolist() == ["new", "new"]
 
@@ -262,3 +302,107 @@ def test_times_of_events_are_milliseconds_and_have_a_zone() -> None:
             rows.assign(timestamp=when.dt.tz_localize(None)).svc.events(client=other)
 
     assert [event.get("timestamp") for event in sent] == [1767225601000, None]
+
+
+def test_five_rows_are_compared_with_five_records(client: Client, index: str) -> None:
+    everything: Any = pd.DataFrame({"objectID": [f"{n:04}" for n in range(7088)], "n": range(7088)})
+    everything.svc.push(index, client=client)
+
+    five = everything.sample(5, random_state=1).sort_index()
+    found = five.assign(
+        n=lambda frame: frame["n"].where(frame.index != frame.index[0], -1)
+    ).svc.diff(index, client=client)
+    whole = five.svc.diff(index, client=client, missing="report")
+
+    assert found["objectID"].tolist() == five["objectID"].tolist()
+    assert found["state"].tolist() == ["changed", *["unchanged"] * 4]
+    assert whole["state"].value_counts().to_dict() == {"missing": 7083, "unchanged": 5}
+    assert set(whole["objectID"]) == set(everything["objectID"])
+
+
+def test_true_is_not_one_in_a_comparison(client: Client, index: str) -> None:
+    rows: Any = pd.DataFrame({"objectID": ["1", "2"], "sold": [True, False]})
+    rows.svc.push(index, client=client)
+
+    found = rows.assign(sold=[1, 0]).svc.diff(index, client=client)
+
+    assert found["attributes"].tolist() == [["sold"], ["sold"]]
+
+
+def test_a_frame_knows_its_index(client: Client, index: str) -> None:
+    FILMS.svc.push(index, id="id", client=client)
+    found: Any = svc.search(index, "jaws", client=client)
+
+    read = found.svc.records(client=client)
+    column = found["objectID"].svc.records(client=client)
+    compared = found.svc.diff(client=client)
+    gone = found.svc.delete(client=client)
+
+    assert read["title"].tolist() == column["title"].tolist() == ["Jaws"]
+    assert compared["state"].tolist() == ["unchanged"]
+    assert gone.index == index
+    assert svc.read_browse(index, client=client)["title"].tolist() == ["Alien"]
+
+
+@pytest.mark.parametrize("method", ["records", "delete", "diff"])
+def test_a_frame_of_no_index_or_of_another_service_is_refused_unsent(
+    client: Client, index: str, method: str
+) -> None:
+    FILMS.svc.push(index, id="id", client=client)
+    found: Any = svc.search(index, client=client)
+    with serving() as stub:
+        other = Client(Connection(url=stub.url, app_id="A", api_key=Secret("k")))
+
+        with pytest.raises(
+            BadInput, match=r"does not say of which index it is; name it: index='…'"
+        ):
+            getattr(FILMS.svc, method)(id="id", client=other)
+        with pytest.raises(BadInput, match=r"this frame came from application .* connect there"):
+            getattr(found.svc, method)(client=other)
+
+        assert not stub.requests
+
+
+def test_the_rows_that_a_comparison_misses_can_be_deleted(client: Client, index: str) -> None:
+    FILMS.svc.push(index, id="id", client=client)
+    compared: Any = FILMS.head(1).svc.diff(index, id="id", client=client, missing="report")
+
+    compared[compared["state"] == "missing"].svc.delete(client=client)
+
+    assert svc.read_browse(index, client=client)["title"].tolist() == ["Jaws"]
+
+
+@pytest.mark.parametrize(
+    "call", [svc.browse_all, svc.refresh, svc.next_page], ids=lambda c: c.__name__
+)
+@pytest.mark.parametrize("given", ["films", None, 7, pd.Series(["1"], name="id")], ids=type)
+def test_what_is_no_frame_is_refused_with_advice(client: Client, call: Any, given: Any) -> None:
+    with pytest.raises(BadInput, match=r"give the DataFrame that a search .*read_browse\(index\)"):
+        call(given, client=client)
+
+
+def test_a_record_that_has_none_of_the_columns_is_there(client: Client, index: str) -> None:
+    svc.push([{"objectID": "1"}, {"objectID": "2", "note": "rare"}], index, client=client)
+
+    with pytest.warns(UserWarning, match=r"^1 of 2 ids is not in .*`nowhere`"):
+        found = svc.read_records(index, ["1", "nowhere"], columns=["note"], client=client)
+
+    assert found["objectID"].tolist() == ["1"]
+    assert found["note"].isna().all()
+    assert found.attrs["svc"]["missing"] == ["nowhere"]
+
+
+@pytest.mark.parametrize(
+    ("action", "words"),
+    [
+        ("replace", "2 sent, 2 published, "), ("update", "2 updates sent, 2 published, "),
+        ("update_existing", "2 updates sent, 2 published, "), ("delete", "2 deleted, "),
+    ],
+)  # fmt: skip
+def test_a_result_says_what_was_done(client: Client, index: str, action: Any, words: str) -> None:
+    FILMS.svc.push(index, id="id", client=client)
+
+    done = FILMS.svc.push(index, id="id", action=action, client=client)
+
+    assert repr(done).startswith(f"{index}: {words}0 rejected in ")
+    assert words in done._repr_html_()

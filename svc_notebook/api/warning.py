@@ -5,6 +5,6 @@ from __future__ import annotations
 import warnings
 
 
-def warn_user(text: str) -> None:
+def warn_user(text: str, category: type[UserWarning] = UserWarning) -> None:
     """Warn every time, and without a line of this package below it."""
-    warnings.warn_explicit(text, UserWarning, "<svc>", 1)
+    warnings.warn_explicit(text, category, "<svc>", 1)

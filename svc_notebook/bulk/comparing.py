@@ -2,61 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import pandas as pd
 
+from svc_notebook.api.sameness import same
 from svc_notebook.bulk.batches import pack_batches
 from svc_notebook.bulk.database import Database
-from svc_notebook.bulk.merging import Stored, check_mergeable, digest, read_stored, records_of
+from svc_notebook.bulk.merging import check_mergeable, records_of
 from svc_notebook.bulk.options import Options, RowOptions
 from svc_notebook.bulk.plan import Prepared, prepare
 from svc_notebook.bulk.records import Rows, are_records
-from svc_notebook.errors import BadInput
+from svc_notebook.client.flows import index_exists
+from svc_notebook.errors import BadInput, NotFound
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
 AT_ONCE = 1000  # records a request; the service takes no more
 Record = Mapping[str, Any]
+Missing = Literal["ignore", "report"]
 
 
 async def compare(
-    client: AsyncClient, df: Rows, index: str, **options: Unpack[RowOptions]
+    client: AsyncClient,
+    df: Rows,
+    index: str,
+    *,
+    missing: Missing = "ignore",
+    **options: Unpack[RowOptions],
 ) -> pd.DataFrame:
     """Compare rows with what is stored: `objectID`, `state`, and the `attributes` that differ.
 
-    `state` is new, changed, unchanged, or missing for what is stored and no row has; those come
-    last. Rows that could not be sent are left out and counted in `attrs["svc"]["rejected"]`.
+    `state` is new, changed or unchanged, of each id that the rows have. With `missing="report"`
+    what is stored and no row has comes last, its state `missing`. Rows that could not be sent are
+    left out and counted in `attrs["svc"]["rejected"]`.
     """
     if not isinstance(df, pd.DataFrame) and not are_records(df):
         raise BadInput(f"a DataFrame or dicts are compared, not {type(df).__name__}")
+    if missing not in get_args(Missing):
+        raise BadInput(f"`missing` is one of {', '.join(get_args(Missing))}, not {missing!r}")
     checked = Options.of(options)
     check_mergeable(checked)
     db = Database()
+    differing: dict[str, Sequence[str] | None] = {}
     try:
         prepared = await db.in_thread(prepare, df, index, checked, db)
-        stored = await read_stored(client, index)
-        states, changed = await db.in_thread(_sort, prepared, stored)
+        records = _records(prepared)
+        while part := await db.in_thread(lambda: list(islice(records, AT_ONCE))):
+            stored = await _read(client, index, [record["objectID"] for record in part])
+            for record, known in zip(part, stored, strict=True):
+                differing[record["objectID"]] = None if known is None else _differing(record, known)
     finally:
         await db.leave()
-    differing = await _find_differing(client, index, changed)
-    frame = _tabulate(states, differing)
-    frame.attrs["svc"] = {"index": index, "rejected": prepared.plan.rejected_rows}
+    gone = await _read_others(client, index, differing.keys()) if missing == "report" else []
+    frame = _tabulate(differing, gone)
+    frame.attrs["svc"] = {
+        "index": index, "rejected": prepared.plan.rejected_rows,
+        "application": client.connection.app_id, "address": client.connection.address,
+    }  # fmt: skip
     return frame
-
-
-def _sort(prepared: Prepared, stored: Stored) -> tuple[dict[str, str], dict[str, Record]]:
-    """Return the state of each id, and the records that would change one that is stored."""
-    states: dict[str, str] = {}
-    changed: dict[str, Record] = {}
-    for record in _records(prepared):
-        name = record["objectID"]
-        states[name] = _state(record, stored.get(name))
-        if states[name] == "changed":
-            changed[name] = record
-    return states | dict.fromkeys(sorted(stored.keys() - states), "missing"), changed
 
 
 def _records(prepared: Prepared) -> Iterator[Record]:
@@ -64,39 +71,44 @@ def _records(prepared: Prepared) -> Iterator[Record]:
         yield from records_of(batch)
 
 
-def _state(record: Record, known: bytes | None) -> str:
-    if known is None:
-        return "new"
-    return "unchanged" if digest(record) == known else "changed"
+async def _read(client: AsyncClient, index: str, names: Sequence[str]) -> Sequence[Record | None]:
+    """Read what is stored by these ids; of an index that is not there, that is nothing."""
+    requests: Any = [{"indexName": index, "objectID": name} for name in names]
+    try:
+        found: Any = await client.get_objects(requests)
+    except NotFound:
+        return [None] * len(names)
+    results: Sequence[Record | None] = found["results"]
+    return results
 
 
-async def _find_differing(
-    client: AsyncClient, index: str, changed: Mapping[str, Record]
-) -> dict[str, Sequence[str]]:
-    found: dict[str, Sequence[str]] = {}
-    for names in _batched(changed):
-        requests: Any = [{"indexName": index, "objectID": name} for name in names]
-        answer = await client.get_objects(requests)
-        for name, stored in zip(names, answer["results"], strict=True):
-            found[name] = _differing(changed[name], stored or {})
-    return found
-
-
-def _batched(names: Iterable[str]) -> Iterator[Sequence[str]]:
-    held = list(names)
-    return (held[start : start + AT_ONCE] for start in range(0, len(held), AT_ONCE))
+async def _read_others(client: AsyncClient, index: str, names: Collection[str]) -> list[str]:
+    """Read the ids that are stored besides these."""
+    if not await index_exists(client, index):
+        return []
+    pages = client.browse_pages(index, attributesToRetrieve=["objectID"], attributesToHighlight=[])
+    return sorted([
+        hit["objectID"] async for page in pages for hit in page["hits"]
+        if hit["objectID"] not in names
+    ])  # fmt: skip
 
 
 def _differing(one: Record, other: Record) -> list[str]:
     names = dict.fromkeys([*one, *other])
-    return [n for n in names if (n in one) != (n in other) or one.get(n) != other.get(n)]
+    return [n for n in names if n not in one or n not in other or not same(one[n], other[n])]
 
 
-def _tabulate(states: Mapping[str, str], differing: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def _tabulate(differing: Mapping[str, Sequence[str] | None], gone: Sequence[str]) -> pd.DataFrame:
+    states = ["new" if names is None else _state(names) for names in differing.values()]
+    lists = [list(names or ()) for names in differing.values()]
     return pd.DataFrame(
         {
-            "objectID": pd.Series(list(states), dtype="str"),
-            "state": pd.Series(list(states.values()), dtype="str"),
-            "attributes": pd.Series([differing.get(name, []) for name in states], dtype=object),
+            "objectID": pd.Series([*differing, *gone], dtype="str"),
+            "state": pd.Series([*states, *["missing"] * len(gone)], dtype="str"),
+            "attributes": pd.Series([*lists, *([] for _ in gone)], dtype=object),
         }
     )
+
+
+def _state(differing: Sequence[str]) -> str:
+    return "changed" if differing else "unchanged"

@@ -28,7 +28,7 @@ from svc_notebook.bulk.replacing import (
     describe_first,
     move_over,
 )
-from svc_notebook.bulk.result import Ledger, LoadResult
+from svc_notebook.bulk.result import OUTCOMES, Ledger, LoadResult
 from svc_notebook.bulk.sending import Lanes, send_batches
 from svc_notebook.bulk.source import Source
 from svc_notebook.bulk.verifying import still_holds
@@ -201,7 +201,7 @@ class _Run:
         # Rows still to be read; whether some of them may have been sent before.
         self._left = 0
         self._again = False
-        self.ledger = Ledger(prepared.plan, index)
+        self.ledger = Ledger(prepared.plan, index, action=prepared.options.action)
 
     async def carry_out(
         self, if_exists: IfExists, least: float | None, *, resume: bool, verify: bool
@@ -381,6 +381,8 @@ class _Run:
 
     def story(self) -> str:
         """Tell in words what has been done so far."""
-        sent = f"{self.ledger.sent:,} of {self._prepared.plan.sendable:,} rows were sent"
+        what, done = OUTCOMES[self.ledger.action]
+        of = f"{self._prepared.plan.sendable:,} {what or 'rows '}"
+        sent = f"{self.ledger.sent:,} of {of}were sent"
         more = "; resume=True goes on from there" if self._checkpoint and self.ledger.sent else ""
-        return f"{sent} to {self.ledger.index}, {self.ledger.published:,} published{more}"
+        return f"{sent} to {self.ledger.index}, {self.ledger.published:,} {done}{more}"

@@ -8,8 +8,17 @@ from time import monotonic
 
 import pandas as pd
 
+from svc_notebook.bulk.options import Action
 from svc_notebook.bulk.plan import Plan
 from svc_notebook.bulk.rejects import TOLD
+
+# What is sent, and what it is called once it is published.
+OUTCOMES: dict[Action, tuple[str, str]] = {
+    "replace": ("", "published"),
+    "update": ("updates ", "published"),
+    "update_existing": ("updates ", "published"),
+    "delete": ("deletions ", "deleted"),
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,6 +37,7 @@ class LoadResult:
     unchanged: int = 0
     # Where it was verified: the records that are not stored as they were sent.
     differences: pd.DataFrame | None = None
+    action: Action = "replace"
 
     @property
     def rejected(self) -> pd.DataFrame:
@@ -54,18 +64,27 @@ class LoadResult:
         return (self.sent - self.resumed) / self.seconds if self.seconds else 0.0
 
     def __repr__(self) -> str:
-        earlier = f" ({self.resumed:,} of them earlier)" if self.resumed else ""
         unchanged = f", {self.unchanged:,} unchanged" if self.unchanged else ""
         return (
-            f"{self.index}: {self.sent:,} sent{earlier}, {self.published:,} published{unchanged}, "
+            f"{self.index}: {self._outcome()}{unchanged}, "
             f"{self.rejected_rows:,} rejected in {self.seconds:.1f} s ({self.rate:,.0f} rows/s)"
             f"{self._verdict()}"
         )
+
+    def _outcome(self) -> str:
+        """Say what became of the rows, in the words of what was done with them."""
+        what, done = OUTCOMES[self.action]
+        earlier = f" ({self.resumed:,} of them earlier)" if self.resumed else ""
+        if self.action == "delete" and self.published == self.sent:
+            return f"{self.published:,} {done}{earlier}"
+        return f"{self.sent:,} {what}sent{earlier}, {self.published:,} {done}"
 
     def _verdict(self) -> str:
         if self.differences is None:
             return ""
         many = len(self.differences)
+        if self.action == "delete":
+            return f"; {many:,} are still there" if many else "; none of them is there"
         return f"; {many:,} are not as they were sent" if many else "; all are as they were sent"
 
     def _repr_html_(self) -> str:
@@ -85,6 +104,7 @@ class Ledger:
     unchanged: int = 0
     published: int = 0
     differences: pd.DataFrame | None = None
+    action: Action = "replace"
 
     def enter(self, task: int, rows: int) -> None:
         """Write down that a batch was acknowledged."""
@@ -107,4 +127,5 @@ class Ledger:
             resumed=self.resumed,
             unchanged=self.unchanged,
             differences=self.differences,
+            action=self.action,
         )

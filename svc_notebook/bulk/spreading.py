@@ -196,6 +196,7 @@ class _Run:
             published=sum(result.published for result in results),
             tasks=tuple(task for result in results for task in result.tasks),
             seconds=monotonic() - self.started,
+            action=results[0].action if results else "replace",
         )
 
     def _plan(self, plans: list[Plan]) -> Plan:

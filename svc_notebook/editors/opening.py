@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Unpack
 
 from pandas import DataFrame
 
 from svc_notebook.api.parameters import SearchOptions, SearchParams, Settings
+from svc_notebook.api.texts import OneOrMany
 from svc_notebook.editors.configuring.editor import SettingsEditor
 from svc_notebook.editors.crawling.editor import CrawlerEditor
 from svc_notebook.editors.curating.rules import RuleEditor
 from svc_notebook.editors.curating.synonyms import SynonymEditor
 from svc_notebook.editors.judging.editor import JudgmentEditor
 from svc_notebook.editors.searching.editor import QueryEditor
+from svc_notebook.tuning.tables import Queries
 from svc_notebook.verbs.clients import AnyClient
 from svc_notebook.verbs.documents import Documents
 
@@ -39,7 +41,7 @@ def query(
 
 def settings(
     index: str,
-    queries: Sequence[str] = (),
+    queries: OneOrMany | DataFrame = (),
     *,
     value: Settings | None = None,
     forward: bool = False,
@@ -47,14 +49,15 @@ def settings(
 ) -> SettingsEditor:
     """Open the settings editor of an index: change how it ranks, and see what comes of it.
 
-    `queries` are searched before and after each change; `value` is a draft to begin with.
+    `queries`, one text or several, are searched before and after each change; `value` is a draft
+    to begin with.
     """
     return SettingsEditor(index, queries=queries, value=value, forward=forward, client=client)
 
 
 def synonyms(
     index: str,
-    queries: Sequence[str] = (),
+    queries: OneOrMany | DataFrame = (),
     *,
     value: Documents | None = None,
     params: Mapping[str, Any] | None = None,
@@ -63,16 +66,17 @@ def synonyms(
 ) -> SynonymEditor:
     """Open the synonym editor of an index: all of them in one table, tried before applied.
 
-    `queries`, asked with `params`, are what a draft is tried on; `value` is a draft to begin with.
+    `queries`, one text or several, are searched with `params` to try a draft; `value` is a draft
+    to begin with.
     """
     return SynonymEditor(
-        index, queries=list(queries), value=value, params=params, forward=forward, client=client
+        index, queries=queries, value=value, params=params, forward=forward, client=client
     )
 
 
 def judgments(
     index: str,
-    queries: DataFrame | Sequence[str | Mapping[str, Any]] = (),
+    queries: Queries = (),
     *,
     judgments: DataFrame | None = None,
     variants: Mapping[str, str | SearchParams] | None = None,
@@ -88,10 +92,10 @@ def judgments(
 ) -> JudgmentEditor:
     """Open the judgment editor: grade the first hits of queries by one key each.
 
-    `queries` are texts, or have `query` and perhaps `filters` and `params`; without any, those of
-    `judgments` are gone on with. The first `depth` hits are pooled over `variants`: names with an
-    index, or with search parameters, each. The result is `.frame`. A `file` (CSV or Parquet) has
-    each judgment as soon as it is given, and is gone on with.
+    `queries` are one text or several, or have `query` and perhaps `filters` and `params`; without
+    any, those of `judgments` are gone on with. The first `depth` hits are pooled over `variants`:
+    names with an index, or with search parameters, each. The result is `.frame`. A `file` (CSV or
+    Parquet) has each judgment as soon as it is given, and is gone on with.
     """
     return JudgmentEditor(
         index, queries=queries, judgments=judgments, variants=variants, depth=depth, rater=rater,
@@ -102,7 +106,7 @@ def judgments(
 
 def rules(
     index: str,
-    queries: Sequence[str] = (),
+    queries: OneOrMany | DataFrame = (),
     *,
     value: Documents | None = None,
     params: Mapping[str, Any] | None = None,
@@ -112,11 +116,12 @@ def rules(
 ) -> RuleEditor:
     """Open the rule editor of an index: a form for each rule, tried before it is applied.
 
-    `queries`, asked with `params`, are what a draft is tried on; `value` is a draft to begin with.
+    `queries`, one text or several, are searched with `params` to try a draft; `value` is a draft
+    to begin with.
     What is pinned or hidden in the query editor `follow` becomes a draft here.
     """
     editor = RuleEditor(
-        index, queries=list(queries), value=value, params=params, forward=forward, client=client
+        index, queries=queries, value=value, params=params, forward=forward, client=client
     )
     if follow is not None:
         editor.follow(follow)
@@ -125,14 +130,14 @@ def rules(
 
 def crawler(
     crawler: str,
-    urls: Sequence[str] = (),
+    urls: OneOrMany | DataFrame = (),
     *,
     value: Mapping[str, Any] | None = None,
     client: AnyClient | None = None,
 ) -> CrawlerEditor:
     """Open the crawler editor: change a configuration, and see what it makes of a page.
 
-    The crawler is named by its name or its id. `urls` are pages to try; `value` is a draft to
-    begin with.
+    The crawler is named by its name or its id. `urls`, one or several, are pages to try; `value`
+    is a draft to begin with.
     """
     return CrawlerEditor(crawler, urls=urls, value=value, client=client)

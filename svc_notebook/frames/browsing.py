@@ -12,7 +12,7 @@ from svc_notebook.api.parameters import SearchParams
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.columns import Backend, Columns, Known, finished
 from svc_notebook.frames.origin import note_origin, remembered
-from svc_notebook.frames.reading import others_of
+from svc_notebook.frames.reading import names_of, others_of
 from svc_notebook.frames.rows import PageReader
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ async def read_browse(
             client, index, chunksize,
             columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
         )  # fmt: skip
-    shape = _Shape(index, columns, flatten, dtype_backend, params)
+    shape = _Shape(index, names_of(columns), flatten, dtype_backend, params)
     gathered, place = shape.gather(), _place(cursor)
     reader = shape.reader(place)
     pages = client.browse_pages(index, cursor=place["cursor"], read=reader, **shape.asked)
@@ -101,8 +101,8 @@ async def browse_chunks(
 ) -> AsyncGenerator[pd.DataFrame]:
     """Yield an index as frames of `chunksize` rows; the last one, with less, may be empty."""
     _check_size(chunksize)
-    shape = _Shape(index, columns, flatten, dtype_backend, params)
-    given = {"index": index, "chunksize": chunksize, "columns": columns, "flatten": flatten}
+    shape = _Shape(index, names_of(columns), flatten, dtype_backend, params)
+    given = {"index": index, "chunksize": chunksize, "columns": shape.columns, "flatten": flatten}
     given |= {"dtype_backend": dtype_backend, **params}
     held, place = _Held(), _place(cursor)
     reader, known = shape.reader(place), Known()

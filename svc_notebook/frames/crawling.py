@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.crawlers import crawler_id, list_all
 from svc_notebook.frames.columns import Backend, finished, typed
 from svc_notebook.frames.origin import remembered
@@ -42,7 +43,7 @@ def _crawler_row(listed: Mapping[str, Any], facts: Mapping[str, Any]) -> Mapping
 @remembered
 async def read_crawler_urls(
     client: AsyncClient,
-    crawlers: str | Sequence[str],
+    crawlers: OneOrMany,
     *,
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:

@@ -33,29 +33,60 @@ class Origin:
     @classmethod
     def of(cls, frame: pd.DataFrame) -> Origin:
         """Read it off a frame; raises `BadInput` for one that no reader made."""
+        if not isinstance(frame, pd.DataFrame):
+            raise BadInput(
+                f"give the DataFrame that a search or a reader returned, not {_shown(frame)}; "
+                "search(index) makes one, and read_browse(index) reads all records of an index"
+            )
         told = frame.attrs.get("svc", {})
-        known = [told.get(name) for name in cls.__dataclass_fields__]
+        known: list[Any] = [told.get(name) for name in cls.__dataclass_fields__]
         if None in known or known[0] not in READERS:
             raise BadInput(
                 "this frame does not say where it came from; search(…) and the read_… functions "
                 "make such, and pandas drops it where frames are joined"
             )
-        return cls(*known)
+        reader, arguments, *where = known
+        # What was long, or came as a Series, is kept once: beside the arguments.
+        kept = {name: told[name] for name in _needed(reader) if name in told}
+        return cls(reader, kept | arguments, *where)
 
     def check(self, client: AsyncClient) -> None:
         """Raise `BadInput` for a client of another service or application."""
-        other = client.connection
-        if not other.is_of(self.application, self.address):
-            raise BadInput(
-                f"this frame came from application {self.application} at {self.address}, and the "
-                f"client is of {other.app_id} at {other.address}; connect there, or give `client`"
-            )
+        check_origin({"application": self.application, "address": self.address}, client)
 
     async def read(self, client: AsyncClient, **changes: Any) -> pd.DataFrame:
         """Ask again, with some arguments changed."""
         self.check(client)
+        lost = [name for name in _needed(self.reader) if name not in {**self.arguments, **changes}]
+        if lost:
+            raise BadInput(
+                f"this frame does not hold the `{lost[0]}` it was read with; "
+                f"call {self.reader}(…) again"
+            )
         frame: pd.DataFrame = await READERS[self.reader](client, **{**self.arguments, **changes})
         return frame
+
+
+def check_origin(told: Mapping[str, Any], client: AsyncClient) -> None:
+    """Raise `BadInput` for a client of another service or application than a frame came from."""
+    application, address, other = told.get("application"), told.get("address"), client.connection
+    if application is None or address is None or other.is_of(application, address):
+        return
+    raise BadInput(
+        f"this frame came from application {application} at {address}, and the "
+        f"client is of {other.app_id} at {other.address}; connect there, or give `client`"
+    )
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if isinstance(value, str | int | None) else f"a {type(value).__name__}"
+
+
+def _needed(reader: str) -> list[str]:
+    """The arguments that a reader cannot do without, its client aside."""
+    parameters = [*inspect.signature(READERS[reader]).parameters.values()][1:]
+    spread = inspect.Parameter.VAR_KEYWORD
+    return [one.name for one in parameters if one.default is one.empty and one.kind is not spread]
 
 
 def remembered(read: Reader) -> Reader:
@@ -97,6 +128,15 @@ def added_to(frame: pd.DataFrame) -> dict[str, str]:
     """Return what a search has put around its records: `rank` and the like, and their columns."""
     origin = frame.attrs.get("svc", {})
     return {name: column for name, column in origin.get("added", {}).items() if column in frame}
+
+
+def hits_of(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that are hits: a query without hits has a row without `objectID`."""
+    rank = added_to(frame).get("rank")
+    if rank is None or "objectID" not in frame:
+        return frame
+    none = frame[rank].isna() & frame["objectID"].isna()
+    return frame[~none] if none.any() else frame
 
 
 def _is_plain(value: Any) -> bool:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypedDict, Unpack
 import pandas as pd
 
 from svc_notebook.api.shapes import ObjectRequest
+from svc_notebook.api.texts import list_texts
+from svc_notebook.api.warning import warn_user
 from svc_notebook.client.waiting import Tasks, sort_tasks
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.columns import Backend, Columns, finished, typed
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 # So many records a request; the service takes no more.
 AT_ONCE = 1000
+SHOWN_IDS = 5
 
 
 @remembered
@@ -31,25 +34,39 @@ async def read_records(
     flatten: bool = False,
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
-    """Read records in the order of their ids; one that is not there is a row of missing values.
+    """Read records in the order of their ids: a row for each that is there, and for no other.
 
-    `attrs["svc"]["missing"]` names those that are not there. `flatten` gives each member of an
-    object its own column, `size.width`.
+    Ids that are not there are warned of, and listed in `attrs["svc"]["missing"]`. `flatten` gives
+    each member of an object its own column, `size.width`.
     """
     if isinstance(ids, str) or not isinstance(ids, Iterable):
         raise BadInput(f"`ids` is a list of objectIDs, such as [{ids!r}]")
     wanted = [id_text(each) for each in ids]
-    gathered = Columns(others_of(columns), flatten=flatten)
+    names = names_of(columns)
+    gathered = Columns(others_of(names), flatten=flatten)
+    there: list[str] = []
     missing: list[str] = []
     for start in range(0, len(wanted), AT_ONCE):
         part = wanted[start : start + AT_ONCE]
-        answer = await client.get_objects([_request(index, each, columns) for each in part])
-        found = [record or {} for record in answer["results"]]
-        missing += [each for each, record in zip(part, found, strict=True) if not record]
-        gathered.add(_without_id(record) for record in found)
+        answer = await client.get_objects([_request(index, each, names) for each in part])
+        pairs = [*zip(part, answer["results"], strict=True)]
+        missing += [each for each, record in pairs if record is None]
+        there += [each for each, record in pairs if record is not None]
+        gathered.add(_without_id(record) for _, record in pairs if record is not None)
+    if missing:
+        _warn_of_missing(index, len(wanted), missing)
     frame = gathered.frame()
-    frame.insert(0, "objectID", pd.Series(wanted, dtype="str"))
+    frame.insert(0, "objectID", pd.Series(there, dtype="str"))
     return finished(frame, {"index": index, "missing": missing}, dtype_backend)
+
+
+def _warn_of_missing(index: str, asked: int, missing: Sequence[str]) -> None:
+    shown = ", ".join(f"`{each}`" for each in missing[:SHOWN_IDS])
+    more = ", …" if len(missing) > SHOWN_IDS else ""
+    warn_user(
+        f"{len(missing):,} of {asked:,} ids {'is' if len(missing) == 1 else 'are'} not in {index}: "
+        f'{shown}{more}; attrs["svc"]["missing"] lists them'
+    )
 
 
 def id_text(given: Any) -> str:
@@ -68,10 +85,15 @@ def _request(index: str, each: str, columns: Sequence[str] | None) -> ObjectRequ
     return request if columns is None else {**request, "attributesToRetrieve": list(columns)}
 
 
-def others_of(columns: Sequence[str] | None) -> list[str] | None:
-    """Return the columns besides the id; raises `BadInput` for a single name."""
+def names_of(columns: Iterable[str] | None) -> list[str] | None:
+    """Return column names as a list; raises `BadInput` for a single name, before it is sent."""
     if isinstance(columns, str):
         raise BadInput(f"`columns` should be a list of names: columns=[{columns!r}]")
+    return None if columns is None else list_texts(columns, "columns")
+
+
+def others_of(columns: Sequence[str] | None) -> list[str] | None:
+    """Return the columns besides the id."""
     return None if columns is None else [name for name in columns if name != "objectID"]
 
 

@@ -9,10 +9,11 @@ import pandas as pd
 
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.shapes import SearchAnswer
+from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.columns import Backend, Columns, finished, typed
 from svc_notebook.frames.origin import remembered
-from svc_notebook.frames.reading import others_of
+from svc_notebook.frames.reading import names_of, others_of
 from svc_notebook.frames.schemas import DEFAULTS, FACET_VALUES, FACETS, RANKING, VALUE_COUNTS
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ TOLD = (
 )  # fmt: skip
 # A request of so many searches is answered in one go.
 AT_ONCE = 50
+# The dtypes that have a missing value.
+NULLABLE = {"int64": "Int64", "bool": "boolean"}
 
 
 @remembered
@@ -49,9 +52,10 @@ async def search(
     the hits, and `added`: the columns that are no attributes. Where a record has that name, the
     added column is `_rank`.
     """
-    asked = _asked(params, criteria, highlight, columns)
+    names = names_of(columns)
+    asked = _asked(params, criteria, highlight, names)
     answer = await client.search(index, query, **asked)
-    frame, added = _hits_frame([answer], None, criteria, highlight, columns, flatten)
+    frame, added = _hits_frame([answer], None, criteria, highlight, names, flatten)
     facts = {"index": index, "query": query, "params": dict(params), "added": added}
     return finished(frame, facts | _told(answer), dtype_backend)
 
@@ -60,7 +64,7 @@ async def search(
 async def search_many(
     client: AsyncClient,
     index: str,
-    queries: Iterable[str],
+    queries: OneOrMany,
     *,
     criteria: bool = False,
     highlight: bool = False,
@@ -71,18 +75,20 @@ async def search_many(
 ) -> pd.DataFrame:
     """Run many searches of one index; one long frame whose first column is `query`.
 
-    With `clickAnalytics` each row has its search's `queryID`.
+    A row for each hit, and for a query without hits one row: its `query`, the rest missing, so
+    that `frame["query"]` has every query and `frame.groupby("query")["objectID"].count()` counts
+    the hits of each. `rank` is `Int64`. With `clickAnalytics` each row has its search's `queryID`.
+    `attrs["svc"]["nbHits"]` holds how many hits each query has in total.
     """
-    asked = [queries] if isinstance(queries, str) else list(queries)
-    if any(not isinstance(query, str) for query in asked):
-        raise BadInput("queries should be text; leave missing ones out: queries.dropna()")
-    shared = _asked(params, criteria, highlight, columns)
+    asked = list_texts(queries, "queries", column="query")
+    names = names_of(columns)
+    shared = _asked(params, criteria, highlight, names)
     answers: list[SearchAnswer] = []
     for start in range(0, len(asked), AT_ONCE):
         part = asked[start : start + AT_ONCE]
         requests: Any = [{"indexName": index, "query": query, **shared} for query in part]
         answers += (await client.search_many(requests))["results"]  # type: ignore[arg-type]
-    frame, added = _hits_frame(answers, asked, criteria, highlight, columns, flatten)
+    frame, added = _hits_frame(answers, asked, criteria, highlight, names, flatten)
     counts = {"nbHits": [answer["nbHits"] for answer in answers]}
     facts = {"index": index, "queries": asked, "params": dict(params), "added": added}
     return finished(frame, facts | counts, dtype_backend)
@@ -196,13 +202,18 @@ def _hits_frame(
     columns: Sequence[str] | None,
     flatten: bool,
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Put what is told of each hit around the records; return how those columns are named, too."""
-    hits = [hit for answer in answers for hit in answer["hits"]]
+    """Put what is told of each hit around the records; return how those columns are named, too.
+
+    With `queries`, an answer without hits is a row without a record.
+    """
+    none: list[Any] = [] if queries is None else [{}]
+    hits = [hit for answer in answers for hit in answer["hits"] or none]
     gathered = Columns(others_of(columns), flatten=flatten)
     gathered.add(_attributes(hit) for hit in hits)
-    ids = pd.DataFrame({"objectID": pd.Series([hit["objectID"] for hit in hits], dtype="str")})
-    records = [ids, gathered.frame()]
-    ahead, behind = _places(answers, queries), [*_details(hits, criteria, highlight)]
+    named = [hit.get("objectID") for hit in hits]
+    records = [pd.DataFrame({"objectID": pd.Series(named, dtype="str")}), gathered.frame()]
+    ahead = _places(answers, queries)
+    behind = [*_details(hits, criteria, highlight, gaps=queries is not None)]
     attributes = {str(name) for part in records for name in part}
     added = {
         name: _unlike(attributes, name) for part in (ahead, *behind) for name in map(str, part)
@@ -212,26 +223,45 @@ def _hits_frame(
 
 
 def _places(answers: Sequence[SearchAnswer], queries: Sequence[str] | None) -> pd.DataFrame:
-    ranks = [rank for answer in answers for rank in _ranks(answer)]
-    places = pd.DataFrame({"rank": pd.Series(ranks, dtype="int64")})
+    sizes = [len(answer["hits"]) for answer in answers]
+    ranks: list[int | None] = [rank for answer in answers for rank in _ranks(answer)]
     if queries is not None:
-        spread = [q for q, answer in zip(queries, answers, strict=True) for _ in answer["hits"]]
-        places.insert(0, "query", pd.Series(spread, dtype="str"))
+        sizes = [size or 1 for size in sizes]
+        none: list[int | None] = [None]
+        ranks = [rank for answer in answers for rank in [*_ranks(answer)] or none]
+    dtype = "int64" if queries is None else "Int64"
+    places = pd.DataFrame({"rank": pd.Series(ranks, dtype=dtype)})
+    if queries is not None:
+        places.insert(0, "query", pd.Series(_spread(queries, sizes), dtype="str"))
     if any("queryID" in answer for answer in answers):
-        named = [answer.get("queryID", "") for answer in answers for _ in answer["hits"]]
-        places["queryID"] = pd.Series(named, dtype="str")
+        named = [answer.get("queryID", "") for answer in answers]
+        places["queryID"] = pd.Series(_spread(named, sizes), dtype="str")
     return places
 
 
+def _spread(values: Sequence[str], sizes: Sequence[int]) -> list[str]:
+    return [value for value, size in zip(values, sizes, strict=True) for _ in range(size)]
+
+
 def _details(
-    hits: Sequence[Mapping[str, Any]], criteria: bool, highlight: bool
+    hits: Sequence[Mapping[str, Any]], criteria: bool, highlight: bool, *, gaps: bool
 ) -> Iterator[pd.DataFrame]:
     if highlight:
         marked = Columns()
         marked.add(_marked(hit.get("_highlightResult", {})) for hit in hits)
         yield marked.frame()
     if criteria:
-        yield typed([hit.get("_rankingInfo", {}) for hit in hits], RANKING, DEFAULTS)
+        yield _criteria(hits, gaps=gaps)
+
+
+def _criteria(hits: Sequence[Mapping[str, Any]], *, gaps: bool) -> pd.DataFrame:
+    """Tabulate the criteria; with `gaps`, what is no hit has none, in the dtypes that allow it."""
+    told = typed([hit.get("_rankingInfo", {}) for hit in hits], RANKING, DEFAULTS)
+    if not gaps:
+        return told
+    told = told.astype({name: NULLABLE[dtype] for name, dtype in RANKING.items()})
+    told.loc[[not hit for hit in hits]] = pd.NA
+    return told
 
 
 def _unlike(attributes: Collection[str], name: str) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import svc_notebook
+from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import Secret, portal
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.session.configuration import KEYS, VARIABLES
@@ -74,17 +76,18 @@ def local(
     *,
     stay: bool = False,
     allow_private_crawl: bool = False,
-    command: Sequence[str] = COMMAND,
+    command: OneOrMany = COMMAND,
 ) -> LocalService:
     """Return the local service of a data folder, started if none runs there yet.
 
     It ends with the process that started it unless told to `stay`; others on the same folder
     share it as long as it is there. With `allow_private_crawl` its crawlers may visit this machine
-    and its network. `command` starts it.
+    and its network. `command` starts it: its words, or one line of them.
     """
     folder = Path(data or default_folder()).expanduser().absolute()
     more = ["--allow-private-crawl"] if allow_private_crawl else []
-    running = find_running(folder) or _begin(folder, stay, [*command, *more])
+    words = shlex.split(command) if isinstance(command, str) else list_texts(command, "command")
+    running = find_running(folder) or _begin(folder, stay, [*words, *more])
     remember(folder)
     if allow_private_crawl and not running.allows_private_crawl:
         raise LocalServiceFailed(

@@ -13,6 +13,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.errors import BadInput
+from svc_notebook.tuning.absences import add_absent, warn_of_absent
 from svc_notebook.tuning.lists import known_gains
 from svc_notebook.tuning.moving import find_moves, find_overlaps
 from svc_notebook.tuning.resampling import (
@@ -23,7 +24,7 @@ from svc_notebook.tuning.resampling import (
     interval,
     sign_flip,
 )
-from svc_notebook.tuning.scores import METRICS, Unjudged, evaluate
+from svc_notebook.tuning.scores import METRICS, Unjudged, score_runs
 from svc_notebook.tuning.tables import (
     QUESTION,
     Queries,
@@ -159,7 +160,9 @@ def compare(
 ) -> Comparison:
     """Compare a run with another, or with several: a table of them, a list, or a dict by name.
 
-    Options as for `evaluate`; `seed` makes intervals and tests come out the same again.
+    A query that a run has no row for is one without hits, and scores 0, as by `evaluate`; it is
+    counted and told. Options as for `evaluate`; `seed` makes intervals and tests come out the same
+    again.
     """
     check_seed(seed)
     check_resamples(resamples)
@@ -179,9 +182,12 @@ def compare(
         ignore_index=True,
     )
     judged = check_judgments(judgments)
-    long = evaluate(
+    runs, absent = add_absent(runs, judged, queries)
+    long = score_runs(
         runs, judged, metrics, unjudged=unjudged, gains=gains, relevant=relevant, queries=queries
     )
+    long.attrs["svc"]["absent"] = absent
+    warn_of_absent(absent, runs)
     return Comparison(
         own, tuple(named[1:]), runs, long, known_gains(judged, gains), seed, resamples
     )

@@ -13,6 +13,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.client import AsyncClient
+from svc_notebook.client.attributes import check_attributes
 from svc_notebook.errors import BadInput
 from svc_notebook.session.clients import AnyClient, asynchronous
 from svc_notebook.tuning.comparing import Comparison, compare
@@ -20,6 +21,7 @@ from svc_notebook.tuning.differing import Differences, tabulate
 from svc_notebook.tuning.moving import find_moves
 from svc_notebook.tuning.parameters import as_parameters
 from svc_notebook.tuning.proposing import Proposal, read_proposal
+from svc_notebook.tuning.rule_filters import warn_of_rule_filters
 from svc_notebook.tuning.runs import FIXED, run
 from svc_notebook.tuning.scores import METRICS
 from svc_notebook.tuning.scratching import AsyncScratch
@@ -114,6 +116,8 @@ async def impact(
     if queries is None and judgments is None:
         raise BadInput("name queries to try it on, or give judgments")
     own, wanted = asynchronous(client), read_proposal(change)
+    (await check_attributes(own, index, wanted.get("settings", {}))).warn()
+    await warn_of_rule_filters(own, index, wanted)
     asked: Any = judgments if queries is None else queries
     deltas = await _find_deltas(own, index, wanted)
     before = await run(index, asked, k=k, name=index, client=own)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
+from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.session.clients import AnyClient, asynchronous
@@ -59,7 +59,7 @@ async def _list(client: AsyncClient) -> pd.DataFrame:
 
 
 async def drop_scratches(
-    names: str | Iterable[str] | None = None, *, client: AnyClient | None = None
+    names: OneOrMany | None = None, *, client: AnyClient | None = None
 ) -> list[str]:
     """Delete scratch copies: those named, else all that no process of this machine works on.
 
@@ -70,7 +70,7 @@ async def drop_scratches(
     if names is None:
         chosen = found.loc[~found["in_use"], "name"].tolist()
     else:
-        chosen = [names] if isinstance(names, str) else [str(name) for name in names]
+        chosen = list_texts(names, "names", column="name")
     there = found["name"].tolist()
     for name in chosen:
         if name not in there:

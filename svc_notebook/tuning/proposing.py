@@ -7,11 +7,13 @@ from typing import Any
 
 from svc_notebook.api.checking import check_members
 from svc_notebook.api.parameters import ALIASES, Settings
+from svc_notebook.client.attributes import check_attributes
 from svc_notebook.errors import BadInput
 from svc_notebook.session.clients import AnyClient, asynchronous
 from svc_notebook.tuning import changing
 from svc_notebook.tuning.differing import Differences
 from svc_notebook.tuning.leftovers import is_scratch
+from svc_notebook.tuning.rule_filters import warn_of_rule_filters
 from svc_notebook.tuning.snapshots import tell_change
 from svc_notebook.tuning.state import KINDS, SCOPES, TOLD, Objects, Scope, by_id
 
@@ -25,9 +27,12 @@ async def apply(
 ) -> Differences:
     """Change settings, synonyms or rules; tell what changed by it, and keep it in the journal.
 
-    What is not named stays. If a part of it is refused, nothing is changed.
+    What is not named stays. If a part of it is refused, nothing is changed. Attributes that no
+    record has are warned of, as by `svc.set_settings`.
     """
     own, wanted = asynchronous(client), read_proposal(change)
+    (await check_attributes(own, index, wanted.get("settings", {}))).warn()
+    await warn_of_rule_filters(own, index, wanted)
     if is_scratch(index):  # nobody else's, and without a journal
         return tell_change(await changing.apply(own, index, wanted, note=note))
     async with changing.alone(own, index):

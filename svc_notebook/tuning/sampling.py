@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
+from svc_notebook.api.texts import list_texts
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.asked import read_asked
 from svc_notebook.tuning.tables import QUESTION, Queries, check_queries
@@ -23,7 +24,7 @@ COUNT = ["searches", "zero"]
 OTHERS = r"/browse$|/facets/|/objects$"
 
 
-def count_queries(log: DataFrame | Sequence[str]) -> DataFrame:
+def count_queries(log: DataFrame | Iterable[str]) -> DataFrame:
     """Count what a log asked: `query, filters, frequency, zero, stratum`, the most frequent first.
 
     `log` is what `read_searches` or `read_logs` gives, texts, or a table of one's own: `query`,
@@ -94,7 +95,7 @@ def _by_frequency(log: DataFrame) -> DataFrame:
 
 
 def sample_queries(
-    log: DataFrame | Sequence[str], n: int, how: How = "stratified", seed: int = 0
+    log: DataFrame | Iterable[str], n: int, how: How = "stratified", seed: int = 0
 ) -> DataFrame:
     """Draw `n` queries of a log to judge: a table of queries, each at most once.
 
@@ -178,12 +179,12 @@ def _check_hits(log: Any) -> None:
         raise BadInput("the log does not say how much was found: it needs a column `nbHits`")
 
 
-def _read_log(log: DataFrame | Sequence[str]) -> DataFrame:
+def _read_log(log: DataFrame | Iterable[str]) -> DataFrame:
     """Read a log of any kind into `query, filters, searches, zero`."""
     if not isinstance(log, DataFrame):
-        if isinstance(log, str) or not all(isinstance(one, str) for one in log):
+        if isinstance(log, str):
             raise BadInput("a log is a DataFrame, or a list of the queries that were made")
-        log = DataFrame({"query": Series(list(log), dtype="str")})
+        log = DataFrame({"query": Series(list_texts(log, "queries"), dtype="str")})
     if "query_params" in log and "query" not in log:
         log = _read_requests(log)
     if "query" not in log:

@@ -11,6 +11,7 @@ from pandas import DataFrame
 
 from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.tuning.absences import add_absent, warn_of_absent
 from svc_notebook.tuning.lists import Floats, Lists, gather_lists, known_gains
 from svc_notebook.tuning.measures import FAMILIES, Measure, completed, describe, read_measures
 from svc_notebook.tuning.metrics import FORMULAS, judged, rank_biased_tail
@@ -54,17 +55,41 @@ def evaluate(
     """Score each answer of runs by each metric; `definition` says what every number means.
 
     `value` is NaN where no relevant hit is known (`n_relevant` is 0) and where the search failed;
-    a query without hits scores 0. `gains` maps ratings to gains, `relevant` is the least gain
-    that counts as relevant, several raters' are averaged. With `unjudged="bound"`, `residual` is
-    what the value would rise by, up to 1, if all unjudged hits were of the best grade; the ideal
-    stays that of what is judged. `queries` brings `weight`, `stratum` and `split` along.
+    a query without hits scores 0, and so does one that a run has no row for: one of `queries`, or
+    of the other runs, or, for a run that does not say `nbHits`, a judged one. Those are warned of
+    and counted in `attrs["svc"]["absent"]`.
+
+    `gains` maps ratings to gains, `relevant` is the least gain that counts as relevant, several
+    raters' are averaged. With `unjudged="bound"`, `residual` is what the value would rise by, up
+    to 1, if all unjudged hits were of the best grade; the ideal stays that of what is judged.
+    `queries` brings `weight`, `stratum` and `split` along.
     """
+    found, given = check_runs(runs), check_judgments(judgments)
+    found, absent = add_absent(found, given, queries)
+    frame = score_runs(
+        found, given, metrics, unjudged=unjudged, gains=gains, relevant=relevant, queries=queries
+    )
+    frame.attrs["svc"]["absent"] = absent
+    warn_of_absent(absent, found)
+    return frame
+
+
+def score_runs(
+    found: DataFrame,
+    given: DataFrame,
+    metrics: str | Iterable[str],
+    *,
+    unjudged: Unjudged,
+    gains: Mapping[float, float] | None,
+    relevant: float,
+    queries: Queries | None,
+) -> DataFrame:
+    """Score checked runs that have a row for each query; see `evaluate`."""
     measures = read_measures(metrics)
     if unjudged not in [*TREATMENTS]:
         raise BadInput(f"`unjudged` is {', '.join(TREATMENTS)}, not {unjudged!r}")
     if isinstance(relevant, bool | str) or not relevant > 0:
         raise BadInput(f"`relevant` is a rating of more than 0, not {relevant!r}")
-    found, given = check_runs(runs), check_judgments(judgments)
     known = known_gains(given, gains)
     for measure in measures:
         _check_scale(measure, known["gain"].to_numpy())

@@ -136,6 +136,12 @@ def _part(asked: DataFrame, share: float, seed: int) -> tuple[DataFrame, DataFra
     marked = asked if (asked["split"] != "").any() else split(asked, share, seed)
     mixed = marked.sample(frac=1, random_state=seed)
     tune, held = (mixed[mixed["split"] == side] for side in ("tune", "holdout"))
+    for side, own in (("tune", tune), ("holdout", held)):
+        if own.empty:
+            raise BadInput(
+                f"none of the {len(asked)} queries is marked `{side}` in the column `split`; mark "
+                "some, or drop the column: a share of them is held out then"
+            )
     if min(len(tune), len(held)) < LEAST:
         raise BadInput(
             f"{len(asked)} queries are too few: {len(tune)} to tune and {len(held)} to hold out"

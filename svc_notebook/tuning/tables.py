@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
@@ -64,7 +65,8 @@ def check_queries(given: Queries) -> DataFrame:
 def check_runs(given: Table) -> DataFrame:
     """Check runs, a row for each hit; one without `objectID` for a query that found none.
 
-    Without `rank` the order is that of `score`, or else as given. A `run` without name is `run`.
+    Without `rank` the order is that of `score`, or as given where no hit has one. A `run` without
+    name is `run`.
     """
     frame = _check(given, RUNS, "runs")
     found = frame["objectID"].notna()
@@ -85,7 +87,14 @@ def check_runs(given: Table) -> DataFrame:
 def _rank(frame: DataFrame, found: Series[bool]) -> Series[Any]:
     """Number the hits of each query by falling score, equal ones as they were given."""
     hits = frame[found]
-    if hits["score"].notna().all():
+    scored = hits["score"].notna()
+    if scored.any() and not scored.all():
+        row = int(np.flatnonzero(found & frame["score"].isna())[0])
+        raise BadRecord(
+            f"row {row} has a hit without `score`, unlike others: give all or none, or `rank`",
+            row=row, column="score", value=frame["score"][row],
+        )  # fmt: skip
+    if scored.all():
         hits = hits.sort_values("score", ascending=False, kind="stable")
     ranks = hits.groupby(ANSWER, sort=False).cumcount() + 1
     return ranks.reindex(frame.index).astype("Int64")

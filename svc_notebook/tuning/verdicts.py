@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
+from svc_notebook.tuning.absences import say_absent
+
 if TYPE_CHECKING:
     from svc_notebook.tuning.comparing import Comparison
 
@@ -83,6 +85,10 @@ def notes(comparison: Comparison) -> Iterator[str]:
         if apart := _apart(comparison, name):
             yield f"{_short(name)}: {apart}"
     facts = comparison.long.attrs.get("svc", {})
+    for name, count in facts.get("absent", {}).items():
+        if count:
+            asked = len(comparison.run_of(name)[["query", "filters"]].drop_duplicates())
+            yield say_absent(_short(name), count, asked)
     if gone := facts.get("judged_but_not_run", 0):
         yield f"{gone:,} judged quer{'y was' if gone == 1 else 'ies were'} not run"
     for name in comparison.variants:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from svc_notebook.api.attributes import filtered_attributes
 from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import CallFailed, NotFound, did_you_mean
 from svc_notebook.verbs.binding import Call
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient, Client
 
 FILTERS = ("filters", "facetFilters", "optionalFilters")
-_QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""")
-_NAMED = re.compile(r"([\w.]+)\s*:(?!\s*-?[\d.]+\s+TO\b)")  # `price:1 TO 5` is of numbers
 _MODIFIER = re.compile(r"\w+\((.*)\)$")
 TAGS = "_tags"
 
@@ -35,12 +34,21 @@ def advise(call: Call, error: CallFailed, client: AsyncClient | Client | None) -
 def warn_of_no_facets(call: Call, value: Any, client: AsyncClient | Client | None) -> None:
     """Say which attributes are no facets, where nothing was found by them."""
     named = list(dict.fromkeys(_attributes_of(call)))
-    if not named or not getattr(value, "empty", False):
+    if not named or not _found_nothing(value):
         return
     facets = _facets_of(call, client)
     lost = [name for name in named if name not in facets] if facets is not None else []
     if lost:
         warn_user(_no_facet(lost[0], call, facets or ()))
+
+
+def _found_nothing(value: Any) -> bool:
+    """Whether a value is a table without a hit; what makes tables is imported for a table alone."""
+    if not hasattr(value, "columns"):
+        return False
+    from svc_notebook.frames.origin import hits_of
+
+    return hits_of(value).empty
 
 
 def _member_meant(call: Call) -> str:
@@ -91,18 +99,9 @@ def _no_facet(name: str, call: Call, facets: Iterable[str]) -> str:
 def _attributes_of(call: Call) -> Iterator[str]:
     """The attributes that a search filters by or counts."""
     for name in FILTERS:
-        yield from _named(call.arguments.get(name))
+        yield from filtered_attributes(call.arguments.get(name))
     facets = call.arguments.get("facets") or ()
     yield from (name for name in ([facets] if isinstance(facets, str) else facets) if name != "*")
-
-
-def _named(filters: Any) -> Iterator[str]:
-    """The attributes before the colons: of an expression, or of each in nested lists."""
-    if isinstance(filters, list):
-        for entry in filters:
-            yield from _named(entry)
-    elif isinstance(filters, str):
-        yield from _NAMED.findall(_QUOTED.sub('""', filters))
 
 
 def _facets_of(call: Call, client: AsyncClient | Client | None) -> set[str] | None:

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Unpack, overload
 
 from pandas import DataFrame
 
 from svc_notebook import bulk, frames
 from svc_notebook.api.parameters import SearchOptions, SearchParams
+from svc_notebook.api.texts import OneOrMany
+from svc_notebook.bulk.comparing import Missing
 from svc_notebook.bulk.exporting import Beside
 from svc_notebook.bulk.loading import OnProgress
 from svc_notebook.bulk.options import IfExists
@@ -21,7 +23,7 @@ from svc_notebook.bulk.source import Source
 from svc_notebook.client.waiting import Tasks
 from svc_notebook.frames.browsing import Place
 from svc_notebook.frames.columns import Backend
-from svc_notebook.verbs.attributes import ids_in, without_told
+from svc_notebook.verbs.attributes import ids_in, warn_of_columns, without_told
 from svc_notebook.verbs.calling import call
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 from svc_notebook.verbs.crawlers import (
@@ -185,15 +187,18 @@ async def diff_records(
     df: Rows,
     index: str,
     *,
+    missing: Missing = "ignore",
     client: AnyClient | None = None,
     **options: Unpack[bulk.RowOptions],
 ) -> DataFrame:
     """Compare a DataFrame's rows, or dicts, with what is stored: `objectID`, `state`, `attributes`.
 
-    `state` is new, changed, unchanged, or missing for records that no row has; `attributes` are
-    those that differ.
+    `state` is new, changed or unchanged, of each id that the rows have; `attributes` are those that
+    differ. With `missing="report"` the records that no row has come last, their state `missing`.
     """
-    return await bulk.compare(asynchronous(client), without_told(df, options), index, **options)
+    return await bulk.compare(
+        asynchronous(client), without_told(df, options), index, missing=missing, **options
+    )
 
 
 async def export(
@@ -255,16 +260,19 @@ async def search(
     marked, `flatten` gives each member of an object its own column. What was found beside the
     hits is in `attrs["svc"]`.
     """
-    return await frames.search(
-        asynchronous(client), index, query,
+    own = asynchronous(client)
+    found = await frames.search(
+        own, index, query,
         criteria=criteria, highlight=highlight, columns=columns, flatten=flatten,
         dtype_backend=dtype_backend, **params,
     )  # fmt: skip
+    await warn_of_columns(own, index, found, columns, params)
+    return found
 
 
 async def search_many(
     index: str,
-    queries: Iterable[str],
+    queries: OneOrMany,
     *,
     client: AnyClient | None = None,
     criteria: bool = False,
@@ -274,12 +282,18 @@ async def search_many(
     dtype_backend: Backend | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Run many searches of one index; one long frame whose first column is `query`."""
-    return await frames.search_many(
-        asynchronous(client), index, queries,
+    """Run many searches of one index; one long frame whose first column is `query`.
+
+    A row for each hit, and for a query without hits one row: its `query`, the rest missing.
+    """
+    own = asynchronous(client)
+    found = await frames.search_many(
+        own, index, queries,
         criteria=criteria, highlight=highlight, columns=columns, flatten=flatten,
         dtype_backend=dtype_backend, **params,
     )  # fmt: skip
+    await warn_of_columns(own, index, found, columns, params)
+    return found
 
 
 @overload
@@ -324,10 +338,13 @@ async def read_browse(
     gives each member of an object its own column, `size.width`.
     """
     if chunksize is None:
-        return await frames.read_browse(
-            asynchronous(client), index,
+        own = asynchronous(client)
+        found = await frames.read_browse(
+            own, index,
             columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
         )  # fmt: skip
+        await warn_of_columns(own, index, found, columns, params)
+        return found
     return frames.browse_chunks(
         asynchronous(client), index, chunksize,
         columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
@@ -367,11 +384,16 @@ async def read_records(
     flatten: bool = False,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read records in the order of their ids; one that is not there is a row without values."""
-    return await frames.read_records(
-        asynchronous(client), index, ids_in(ids),
-        columns=columns, flatten=flatten, dtype_backend=dtype_backend,
+    """Read records in the order of their ids: a row for each that is there, and for no other.
+
+    Ids that are not there are warned of, and listed in `attrs["svc"]["missing"]`.
+    """
+    own = asynchronous(client)
+    found = await frames.read_records(
+        own, index, ids_in(ids), columns=columns, flatten=flatten, dtype_backend=dtype_backend,
     )  # fmt: skip
+    await warn_of_columns(own, index, found, columns)
+    return found
 
 
 async def read_facets(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from typing import Any, TypeVar, Unpack, overload
 
 from pandas import DataFrame
 
 from svc_notebook import bulk
 from svc_notebook.api.parameters import SearchOptions, SearchParams
+from svc_notebook.api.texts import OneOrMany
 from svc_notebook.bulk.exporting import Beside
 from svc_notebook.bulk.options import IfExists
 from svc_notebook.bulk.records import Rows, at_hand
@@ -301,7 +302,7 @@ def reindex_crawler(
 
 def crawl_urls(
     crawler: str,
-    urls: str | Iterable[str],
+    urls: OneOrMany,
     *,
     save: bool | None = None,
     wait: bool = False,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.verbs.body import read_word
 from svc_notebook.verbs.clients import AnyClient, asynchronous
@@ -16,7 +17,7 @@ ROWS = {row.name: row for row in ENDPOINTS}
 
 async def call(
     endpoint: str,
-    arguments: Mapping[str, Any] | Sequence[str] | None = None,
+    arguments: Mapping[str, Any] | OneOrMany | None = None,
     *,
     body: Mapping[str, Any] | None = None,
     client: AnyClient | None = None,
@@ -41,11 +42,11 @@ def _row(endpoint: str) -> Endpoint:
     return ROWS[endpoint]
 
 
-def _read(row: Endpoint, arguments: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
+def _read(row: Endpoint, arguments: Mapping[str, Any] | OneOrMany) -> dict[str, Any]:
     if isinstance(arguments, Mapping):
         return dict(arguments)
     given: dict[str, Any] = {}
-    for word in arguments:
+    for word in list_texts(arguments, "arguments"):
         name, equals, text = word.partition("=")
         kinds = _kinds(row)
         if not equals or name not in kinds:

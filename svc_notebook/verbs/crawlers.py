@@ -6,10 +6,11 @@ sent as it is when the configuration is given back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import Secret
 from svc_notebook.client.crawlers import OnCount, count_ends, crawler_id, wait_crawled
 from svc_notebook.client.discretion import discreet
@@ -108,7 +109,7 @@ async def try_url(
 
 async def crawl_urls(
     crawler: str,
-    urls: str | Iterable[str],
+    urls: OneOrMany,
     *,
     save: bool | None = None,
     wait: bool = False,
@@ -120,7 +121,7 @@ async def crawl_urls(
 
     `save` says whether later crawls visit them, too.
     """
-    listed = [urls] if isinstance(urls, str) else list(urls)
+    listed = list_texts(urls, "urls", column="url")
     if not listed:
         raise BadInput("name the URLs that are to be crawled")
     own = asynchronous(client)

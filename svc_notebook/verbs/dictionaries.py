@@ -15,6 +15,7 @@ from svc_notebook.api.shapes import (
     DictionaryRequest,
     StandardEntries,
 )
+from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.curated import PAGE, own_members
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
@@ -91,8 +92,8 @@ async def export_entries(
 async def dictionary_settings(
     dictionary: DictionaryName | None = None,
     *,
-    off: Sequence[str] = (),
-    on: Sequence[str] = (),
+    off: OneOrMany = (),
+    on: OneOrMany = (),
     reset: bool = False,
     client: AnyClient | None = None,
 ) -> DataFrame:
@@ -102,7 +103,7 @@ async def dictionary_settings(
     """
     own = asynchronous(client)
     if off or on or reset:
-        changes = _switched(dictionary, off, on, reset)
+        changes = _switched(dictionary, list_texts(off, "off"), list_texts(on, "on"), reset)
         await own.wait(dict(await own.set_dictionary_settings(changes)))
     found = (await own.get_dictionary_settings())["disableStandardEntries"]
     rows = [

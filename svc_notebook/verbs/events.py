@@ -19,7 +19,7 @@ from svc_notebook.api.shapes import Event, EventType
 from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import BadInput, CallFailed
 from svc_notebook.frames.columns import Backend
-from svc_notebook.frames.origin import added_to
+from svc_notebook.frames.origin import added_to, hits_of
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 from svc_notebook.verbs.curation import Done
 from svc_notebook.verbs.documents import Documents, read_file, take_documents
@@ -71,6 +71,7 @@ def events_of_rows(frame: DataFrame, shared: Mapping[str, Any]) -> list[dict[str
     Index, queryID and user token are the search's, where nothing else is said. What a record of a
     search has by the name of such a member is its own: filters, say.
     """
+    frame = hits_of(frame)
     added = added_to(frame)
     members = hints(Event).keys() - (OF_RECORDS if added else set())
     chosen = frame[[name for name in frame.columns if name in members]].copy()

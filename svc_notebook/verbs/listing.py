@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Unpack
 
 from pandas import DataFrame
@@ -10,6 +10,7 @@ from pandas import DataFrame
 from svc_notebook import frames
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.api.shapes import DictionaryName
+from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.waiting import Tasks
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.reading import LogOptions
@@ -160,7 +161,7 @@ async def read_crawlers(
 
 
 async def read_crawler_urls(
-    crawlers: str | Sequence[str],
+    crawlers: OneOrMany,
     *,
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
+from svc_notebook.api.texts import OneOrMany
 from svc_notebook.errors import BadInput
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 from svc_notebook.verbs.curation import Done
@@ -15,9 +15,7 @@ async def get_user(user: str, *, client: AnyClient | None = None) -> dict[str, A
     return dict(await asynchronous(client).get_user(user))
 
 
-async def assign_users(
-    users: str | Iterable[str], cluster: str, *, client: AnyClient | None = None
-) -> Done:
+async def assign_users(users: OneOrMany, cluster: str, *, client: AnyClient | None = None) -> Done:
     """Put new users on a cluster; `move_user` moves one that is on another."""
     named = [users] if isinstance(users, str) else list(users)
     if not named or not all(isinstance(user, str) and user for user in named):

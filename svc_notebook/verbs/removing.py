@@ -13,12 +13,13 @@ from typing import Any, Literal
 
 from svc_notebook.api.indices import Scope
 from svc_notebook.api.shapes import BatchRequest
+from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.flows import BATCH, count_records
-from svc_notebook.errors import BadInput, KeyRefused
+from svc_notebook.errors import BadInput, KeyRefused, did_you_mean
 from svc_notebook.frames.reading import id_text
 from svc_notebook.tuning.changing import noting
-from svc_notebook.tuning.state import read_part
+from svc_notebook.tuning.state import SCOPES, read_part
 from svc_notebook.verbs.attributes import ids_in
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 
@@ -78,14 +79,26 @@ async def copy_index(
     index: str,
     destination: str,
     *,
-    scope: list[Scope] | None = None,
+    scope: OneOrMany | None = None,
     client: AnyClient | None = None,
 ) -> Done:
     """Copy an index onto another, all of it or, by `scope`, settings, synonyms or rules alone.
 
     Counted are the records of the destination.
     """
-    return await _put(index, "copy", destination, scope, client)
+    return await _put(index, "copy", destination, _scopes(scope), client)
+
+
+def _scopes(given: OneOrMany | None) -> list[Scope] | None:
+    if given is None:
+        return None
+    named: list[Any] = list_texts(given, "scope")
+    for each in named:
+        if each not in SCOPES:
+            raise BadInput(
+                f"`scope` is of {', '.join(SCOPES)}, not {each!r}{did_you_mean(each, SCOPES)}"
+            )
+    return named
 
 
 async def move_index(index: str, destination: str, *, client: AnyClient | None = None) -> Done:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -11,7 +11,9 @@ from pandas import DataFrame
 
 from svc_notebook.api.checking import check_members, hints
 from svc_notebook.api.parameters import ALIASES, Settings, default_of
+from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient
+from svc_notebook.client.attributes import check_attributes
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
 from svc_notebook.tuning.changing import noting
 from svc_notebook.verbs.clients import AnyClient, asynchronous
@@ -48,7 +50,9 @@ async def set_settings(
 ) -> DataFrame:
     """Change settings: those of a JSON file, of a dict, and those that are named, the last winning.
 
-    The answer tells what changed.
+    The answer tells what changed. An attribute that no record has, in a sample of 1,000, is warned
+    of by `svc.errors.UnknownAttributeWarning`, and named in `attrs["svc"]["unknown_attributes"]`;
+    it is set all the same. Where the key may not search, `attrs["svc"]["unchecked"]` says so.
     """
     if not isinstance(given, Mapping | None):
         raise BadInput("settings are a dict: set_settings('films', {'hitsPerPage': 10})")
@@ -59,17 +63,21 @@ async def set_settings(
         raise BadInput("there are no settings to change: name some, or a file of them")
     own = asynchronous(client)
     before = await _settings_of(own, index)
+    check = await check_attributes(own, index, wanted)
+    check.warn()
     async with noting(own, index, {"settings": wanted}, note="settings"):
         answer = await own.set_settings(index, wanted, forwardToReplicas=forward)
         await own.wait(dict(answer), index=index)
     after = await _settings_of(own, index)
     rows = [(name, before.get(name), after.get(name)) for name in wanted]
-    return DataFrame(rows, columns=["setting", "before", "after"], dtype=object)
+    frame = DataFrame(rows, columns=["setting", "before", "after"], dtype=object)
+    frame.attrs["svc"] = {"index": index, **check.facts()}
+    return frame
 
 
 async def reset_settings(
     index: str,
-    names: Sequence[str] | None = None,
+    names: OneOrMany | None = None,
     *,
     client: AnyClient | None = None,
     **more: Unpack[Changes],
@@ -77,7 +85,7 @@ async def reset_settings(
     """Put settings back to their defaults: those named, or all that are set."""
     own = asynchronous(client)
     present = await own.get_settings(index)
-    chosen = [names] if isinstance(names, str) else names
+    chosen = None if names is None else list_texts(names, "names", column="setting")
     for name in chosen or ():
         if name not in hints(Settings):
             raise BadInput(f"`{name}` is no setting{did_you_mean(name, hints(Settings))}")

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 import svc_notebook as svc
+from svc_notebook.api.attributes import attributes_in
 from svc_notebook.client import Client
 from svc_notebook.editors import stage
 from svc_notebook.editors.configuring.attributes import list_attributes
 from svc_notebook.editors.configuring.changes import changes_of, complete, rebase, tidy
 from svc_notebook.editors.configuring.editor import SettingsEditor
-from svc_notebook.editors.configuring.entries import attributes_in, check_entries, find_problems
+from svc_notebook.editors.configuring.entries import check_entries, find_problems
 from svc_notebook.editors.configuring.panel import list_settings
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.magics.magic import run

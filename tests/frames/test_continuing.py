@@ -167,3 +167,21 @@ def test_tasks_are_read(aio: AsyncClient) -> None:
     found = portal.run(frames.read_tasks(aio, dict(task), index="tasks"))
 
     assert found.to_numpy().tolist() == [[task["taskID"], "tasks", "published"]]
+
+
+@pytest.mark.parametrize("form", [list, pd.Series, iter], ids=["list", "Series", "iterator"])
+def test_many_searches_are_read_again_in_whatever_form_their_queries_came(
+    aio: AsyncClient, form: Any
+) -> None:
+    found = portal.run(frames.search_many(aio, INDEX, form(["oak"] * 1001), hitsPerPage=1))
+
+    again = portal.run(frames.refresh(aio, found))
+
+    pd.testing.assert_frame_equal(found, again)
+
+
+def test_what_a_frame_does_not_hold_is_named(aio: AsyncClient) -> None:
+    counts = portal.run(frames.count_values(aio, INDEX, "word", iter(["oak"])))
+
+    with pytest.raises(BadInput, match=r"does not hold the `values`.*call count_values\(…\) again"):
+        portal.run(frames.refresh(aio, counts))

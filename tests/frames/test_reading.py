@@ -25,11 +25,12 @@ def test_records_come_in_the_order_of_their_ids(products: Client) -> None:
     assert frame["size"].tolist() == [{"w": 1}, None, None]
 
 
-def test_a_record_that_is_not_there_is_a_row_of_missing_values(products: Client) -> None:
-    frame = records(products, ["1", "nowhere", "3"])
+def test_an_id_that_is_not_there_has_no_row_and_is_named(products: Client) -> None:
+    with pytest.warns(UserWarning, match=r"^1 of 3 ids is not in \w+: `nowhere`; attrs"):
+        frame = records(products, ["1", "nowhere", "3"])
 
-    assert frame["objectID"].tolist() == ["1", "nowhere", "3"]
-    assert frame["price"].isna().tolist() == [False, True, False]
+    assert frame["objectID"].tolist() == ["1", "3"]
+    assert frame["price"].notna().all()
     assert frame.attrs["svc"]["missing"] == ["nowhere"]
 
 

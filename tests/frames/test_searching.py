@@ -88,10 +88,55 @@ def test_many_queries_make_one_long_frame(products: Client) -> None:
 
     frame = portal.run(frames.search_many(products.aio, INDEX, queries, columns=["name"]))
 
-    assert frame["query"].tolist() == ["lamp", "lamp", "desk", "lamp", "lamp"] * 20
-    assert frame["rank"].tolist() == [1, 2, 1, 1, 2] * 20
+    assert frame["query"].tolist() == ["lamp", "lamp", "zzz", "desk", "lamp", "lamp"] * 20
+    assert frame["rank"].fillna(0).tolist() == [1, 2, 0, 1, 1, 2] * 20
     assert list(frame.columns) == ["query", "rank", "objectID", "name"]
     assert frame.attrs["svc"]["nbHits"] == [2, 0, 1, 2] * 20
+
+
+def test_no_query_is_lost_for_want_of_hits(products: Client) -> None:
+    """Of 20 queries two find nothing: they have a row each, and nothing but their words."""
+    queries = [*(f"lamp {n % 3}" if n % 2 else "desk" for n in range(18)), "zzz", "qqq"]
+
+    frame = portal.run(
+        frames.search_many(
+            products.aio,
+            INDEX,
+            queries,
+            criteria=True,
+            highlight=True,
+            removeWordsIfNoResults="lastWords",
+        )
+    )
+
+    assert list(dict.fromkeys(frame["query"])) == list(dict.fromkeys(queries))
+    hits = frame.groupby("query", sort=False)["objectID"].count()
+    assert hits[["zzz", "qqq"]].tolist() == [0, 0]
+    none = frame[frame["objectID"].isna()].drop(columns="query")
+    assert none.isna().all(axis=None)
+    assert len(none) == 2
+
+
+@pytest.mark.parametrize("queries", [["lamp"], ["zzz"], ["lamp", "zzz"], []], ids=str)
+def test_the_dtypes_of_many_searches_do_not_change_with_what_they_find(
+    products: Client, queries: list[str]
+) -> None:
+    frame = portal.run(
+        frames.search_many(products.aio, INDEX, queries, criteria=True, columns=["name"])
+    )
+
+    assert [str(dtype) for dtype in frame.dtypes] == [
+        str(pd.Series([""]).dtype), "Int64", str(pd.Series([""]).dtype),
+        str(frame["name"].dtype), *["Int64"] * 8, "boolean",
+    ]  # fmt: skip
+
+
+def test_a_page_beyond_the_last_leaves_its_query_in(products: Client) -> None:
+    frame = portal.run(frames.search_many(products.aio, INDEX, ["lamp"], page=7))
+
+    assert frame["query"].tolist() == ["lamp"]
+    assert frame["rank"].isna().all()
+    assert frame.attrs["svc"]["nbHits"] == [2]
 
 
 def test_queries_that_are_no_text_are_refused(products: Client) -> None:

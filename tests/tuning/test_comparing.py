@@ -16,6 +16,7 @@ from pandas import DataFrame
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.comparing import compare
 from svc_notebook.tuning.moving import find_moves, find_overlaps
+from svc_notebook.tuning.scores import evaluate
 from svc_notebook.tuning.tables import check_runs
 from tests.tuning.tables import judgments_of, run_of, without
 
@@ -192,3 +193,62 @@ def test_a_query_of_one_run_alone_is_no_move() -> None:
         {"query": [], "filters": [], "objectID": [], "gain": []}, dtype="str"))  # fmt: skip
 
     assert moves["query"].unique().tolist() == ["lamp"]
+
+
+def test_queries_without_a_row_are_scored_nothing_counted_and_told() -> None:
+    """150 queries, of which 25 find nothing in one run: the mean is over 150, not over 125."""
+    names = [f"query {n}" for n in range(150)]
+    judged = judgments_of(**{name: {"a": 3, "b": 1} for name in names})
+    whole = run_of("whole", **{name: ["a", "b"] for name in names})
+    part = run_of("part", **{name: ["b", "a"] for name in names[25:]})
+    elsewhere = without(part, "nbHits")
+
+    with pytest.warns(UserWarning, match=r"^25 of 150 queries have no row in `part`: without hits"):
+        compared = compare(whole, elsewhere, judged)
+    [row] = compared.test().to_dict("records")
+
+    found = (1 + 3 / np.log2(3)) / (3 + 1 / np.log2(3))
+    assert (row["queries"], row["left_out"], row["losses"]) == (150, 0, 150)
+    assert row["after"] == pytest.approx(found * 125 / 150)
+    assert "25 of 150 queries have no row in `part`: without hits, scored 0" in repr(compared)
+    assert "part: 25 without hits" in repr(compared)
+    assert "25 of 150 queries have no row" in compared._repr_html_()
+    lost = compared.scores[compared.scores["after"] == 0]
+    assert sorted(lost["query"]) == sorted(names[:25])
+    assert compared.moves["kind"].value_counts()["left"] == 50
+    assert (compared.rbo["rbo"] == 0).sum() == 25
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("counted", [True, False], ids=["nbHits", "hits alone"])
+def test_it_is_alike_which_run_lacks_a_query(swapped: bool, counted: bool) -> None:
+    part = AFTER[AFTER["objectID"].notna()]
+    one, other = (BEFORE, part) if counted else (without(BEFORE, "nbHits"), without(part, "nbHits"))
+    before, after = (AFTER, BEFORE) if swapped else (BEFORE, AFTER)
+
+    with pytest.warns(UserWarning, match="1 of 4 queries has no row in `after`"):
+        compared = compare(other, one, JUDGED) if swapped else compare(one, other, JUDGED)
+    row = compared.test().iloc[0]
+    with_rows = compare(before, after, JUDGED).test().iloc[0]
+
+    pd.testing.assert_series_equal(row, with_rows)
+
+
+def test_queries_that_were_asked_may_be_named() -> None:
+    run = run_of("own", lamp=["a"])
+
+    with pytest.warns(UserWarning, match="1 of 2 queries has no row in `own`"):
+        scores = evaluate(run, JUDGED, queries=["lamp", "table"])
+
+    assert scores.set_index("query")["value"].to_dict() == {
+        "lamp": pytest.approx(0.82, abs=0.01),
+        "table": 0,
+    }
+
+
+def test_a_run_on_some_of_the_judged_queries_stays_a_run_on_some() -> None:
+    """It says `nbHits`, as `tuning.run` does, which has a row for every query that it made."""
+    scores = evaluate(run_of("own", lamp=["a"], table=[]), JUDGED)
+
+    assert scores["query"].tolist() == ["lamp", "table"]
+    assert scores.attrs["svc"]["judged_but_not_run"] == 2

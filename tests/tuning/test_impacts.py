@@ -145,3 +145,31 @@ def test_what_is_no_change_is_refused(change: Any, message: str) -> None:
 def test_an_impact_wants_queries(shop: str) -> None:
     with pytest.raises(BadInput, match="queries"):
         tuning.impact(shop, SALES)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"filters": "brnad:Acme"}, {"facetFilters": [["brnad:Acme", "brnad:Umbra"]]},
+     {"filters": "price < 5 AND brnad:'a:b'"}],
+    ids=str,
+)  # fmt: skip
+def test_a_rule_that_filters_by_no_facet_is_told_why_it_finds_nothing(
+    shop: str, client: Client, params: dict[str, Any]
+) -> None:
+    faceted = client.set_settings(shop, {"attributesForFaceting": ["searchable(brand)"]})
+    client.wait(faceted, index=shop)
+    rule = {
+        "objectID": "acme", "conditions": [{"pattern": "lamp", "anchoring": "is"}],
+        "consequence": {"params": params},
+    }  # fmt: skip
+
+    with pytest.warns(
+        UserWarning,
+        match="^rule `acme` filters by `brnad`, which is not among attributesForFaceting of "
+        rf"{shop}, so that no record matches that; did you mean `brand`",
+    ):
+        found = tuning.impact(shop, rule, ["lamp"])
+
+    assert found.queries["hits_after"].tolist() == [0]
+    right = {**rule, "consequence": {"params": {"filters": "brand:Acme AND price < 500"}}}
+    tuning.impact(shop, right, ["lamp"])

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, RR, Judged, P, Qrel, R, ScoredDoc, nDCG
+from pandas import DataFrame
 
-from svc_notebook.tuning.scores import evaluate
+from svc_notebook.tuning.scores import evaluate, summary
 from tests.tuning.tables import judgments_of, run_of, value_of
 
 # Most of these runs have found nothing that was judged, and are told so.
@@ -192,3 +193,41 @@ def test_the_others_in_closed_form() -> None:
         "rbp(0.5)": 1 / 2 * (1 / 2 + 1 / 8), "err(max=1)@4": 1 / 2 * 1 / 2 + 1 / 2 * 1 / 2 * 1 / 4,
         "judged@4": 3 / 4,
     }  # fmt: skip
+
+
+def from_elsewhere(collection: Collection, name: str = "other") -> DataFrame:
+    """A run as other tools write it: a row for each hit, and nothing else."""
+    rows = [
+        {"run": name, "query": query, "objectID": one, "score": -float(rank)}
+        for query, (_, found) in collection.items()
+        for rank, one in enumerate(found, 1)
+    ]
+    return DataFrame(rows, columns=["run", "query", "objectID", "score"])
+
+
+@given(collections)
+@few
+@pytest.mark.filterwarnings("ignore:.*have no row in:UserWarning", "ignore:.*has no row in")
+def test_the_mean_of_a_run_from_elsewhere_is_that_of_ir_measures(collection: Collection) -> None:
+    """Its mean is over all judged queries, those that found nothing among them."""
+    known = {query: pair for query, pair in collection.items() if max(pair[0].values()) > 0}
+    run = from_elsewhere(known)
+    if run.empty:
+        return
+    qrels = [
+        Qrel(query, one, rating)
+        for query, (given, _) in known.items()
+        for one, rating in given.items()
+    ]
+    scored = [
+        ScoredDoc(row["query"], row["objectID"], row["score"]) for row in run.to_dict("records")
+    ]
+
+    scores = evaluate(run, judgments_of(**{q: given for q, (given, _) in known.items()}))
+    row = summary(scores, resamples=100).iloc[0]
+
+    theirs = ir_measures.calc_aggregate([nDCG @ 10], qrels, scored)[nDCG @ 10]
+    assert row["mean"] == pytest.approx(theirs, abs=1e-12)
+    assert row["queries"] == len(known)
+    assert row["without_hits"] == sum(not found for _, found in known.values())
+    assert scores.attrs["svc"]["absent"] == {"other": row["without_hits"]}

@@ -59,6 +59,7 @@ JUDGMENTS: list[dict[str, Any]] = [
     for query, word in zip(QUERIES, WORDS, strict=True)
     for good in range(4)
 ]
+MARKED = [{**row, "split": "tune"} for row in JUDGMENTS]
 
 
 def indices(client: Client, start: str) -> list[str]:
@@ -221,6 +222,7 @@ def test_a_plan_tells_beforehand_what_it_takes() -> None:
         ({"holdout": 1.5}, "between 0 and 1"),
         ({"judgments": None}, "needs judgments"),
         ({"judgments": JUDGMENTS[:8]}, "too few"),
+        ({"judgments": MARKED}, "none of the .* queries is marked `holdout` in the column `split`"),
         ({"metric": "ndgc@10"}, "ndcg"),
     ],
     ids=lambda value: str(value)[:30],

@@ -248,3 +248,16 @@ def test_the_row_that_is_wrong_in_a_file_is_named(
 def test_columns_of_other_names_are_told() -> None:
     with pytest.raises(BadInput, match="column `query`; there are `a`, `b`: rename"):
         check_judgments([{"a": 1, "b": 2}])
+
+
+def test_a_score_that_is_missing_does_not_silently_undo_the_order() -> None:
+    run = DataFrame({"query": "lamp", "objectID": ["a", "b", "c"], "score": [1.0, None, 3.0]})
+
+    with pytest.raises(
+        BadRecord, match=r"row 1 has a hit without `score`.*give all or none"
+    ) as told:
+        check_runs(run)
+
+    assert (told.value.row, told.value.column) == (1, "score")
+    assert check_runs(run.assign(rank=[3, 2, 1]))["rank"].tolist() == [3, 2, 1]
+    assert check_runs(run.drop(columns="score"))["rank"].tolist() == [1, 2, 3]

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, UnknownAttributeWarning
 from tests.verbs.conftest import Typed
 
 
@@ -31,7 +31,8 @@ def test_settings_come_from_file_body_and_line(typed: Typed, index: str, tmp_pat
     path = tmp_path / "settings.json"
     path.write_text('{"hitsPerPage": 8, "attributesToIndex": ["brand"], "primary": "x"}')
 
-    done = typed(f"settings set {index} --file {path} --minProximity 2", "maxValuesPerFacet: 5")
+    with pytest.warns(UnknownAttributeWarning, match="`brand`"):
+        done = typed(f"settings set {index} --file {path} --minProximity 2", "maxValuesPerFacet: 5")
 
     assert differing(done) == {
         "hitsPerPage": [7, 8],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
 from typing import Any, ClassVar
@@ -15,6 +15,7 @@ import traitlets
 from svc_notebook.api.checking import check_members
 from svc_notebook.api.parameters import Settings as Shape
 from svc_notebook.api.parameters import default_of
+from svc_notebook.client.attributes import check_attributes
 from svc_notebook.client.waiting import Tasks
 from svc_notebook.editors import stage
 from svc_notebook.editors.assembly import read_module, read_styles
@@ -31,6 +32,7 @@ from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.explaining import explain
 from svc_notebook.editors.searching.panel import read_parameter
 from svc_notebook.editors.snapshot import write_line, write_table
+from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.tuning.changing import noting
 from svc_notebook.tuning.parameters import as_parameters
@@ -51,7 +53,7 @@ class SettingsEditor(Editor):
     _esm = read_module("settings.js")
     _css = read_styles("kit/kit.css", "query.css", "settings.css")
 
-    queries: Any = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    queries: Any = Texts("query").tag(sync=True)
     forward = traitlets.Bool(False).tag(sync=True)
     changes: Any = traitlets.List().tag(sync=True, **JSON)
     problems: Any = traitlets.List().tag(sync=True, **JSON)
@@ -59,14 +61,14 @@ class SettingsEditor(Editor):
     history: Any = traitlets.List().tag(sync=True, **JSON)
 
     def __init__(
-        self, index: str, *, queries: Sequence[str] = (), forward: bool = False, **options: Any
+        self, index: str, *, queries: Any = (), forward: bool = False, **options: Any
     ) -> None:
         self._copy: Copy | None = None
         self._asked = 0
         self._opened = False
         self._turns = asyncio.Lock()
         self._looking: Future[None] | None = None
-        super().__init__(index, queries=list(queries), forward=forward, **options)
+        super().__init__(index, queries=queries, forward=forward, **options)
 
     # What an editor says of itself.
 
@@ -124,6 +126,12 @@ class SettingsEditor(Editor):
         return write_codes(self.client.connection, self.index, changes, forward=self.forward)
 
     # For cells.
+
+    def apply(self) -> None:
+        """Write the draft to the service; warns of attributes that no record has."""
+        changes = changing.changes_of(self.saved, self.value)
+        wait_for(check_attributes(self.client, self.index, changes)).warn()
+        super().apply()
 
     def close(self) -> None:
         """Close the editor, and drop the copy that it tried settings on."""

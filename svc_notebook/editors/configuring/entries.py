@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypedDict
 
+from svc_notebook.api.attributes import attributes_in, entries_of, name_attributes
 from svc_notebook.api.parameters import default_of
 from svc_notebook.errors import BadInput, did_you_mean
 
@@ -27,15 +28,6 @@ class Problem(TypedDict):
     name: str
     entry: str
     text: str
-
-
-def attributes_in(entry: str) -> list[str]:
-    """The attributes that an entry names."""
-    inner = entry
-    while found := _CALL.fullmatch(inner.strip()):
-        inner = found[2]
-    parts = (part.strip() for part in inner.split(","))
-    return [found[2] if (found := _CALL.fullmatch(part)) else part for part in parts if part]
 
 
 def check_entries(name: str, entries: Sequence[str]) -> None:
@@ -60,14 +52,19 @@ def _check_entry(name: str, entry: str) -> None:
         raise BadInput(f"`ranking`: `{entry}` is no criterion{near or '; use asc(a) or desc(a)'}")
 
 
+def _is_there(attribute: str, known: Collection[str]) -> bool:
+    """Whether records have an attribute, or members of it."""
+    return attribute in known or any(name.startswith(f"{attribute}.") for name in known)
+
+
 def find_problems(value: Mapping[str, Any], attributes: Collection[str]) -> list[Problem]:
     """Find what was probably not meant, by the attributes that records have."""
     known = set(attributes)
     found: list[Problem] = []
-    for name in AROUND:
-        for entry in value.get(name) or []:
-            unseen = [a for a in attributes_in(entry) if known and a not in known]
-            if unseen and entry not in CRITERIA:
+    for name in value if known else ():
+        for entry in entries_of(value[name]):
+            unseen = [a for a in name_attributes({name: entry}) if not _is_there(a, known)]
+            if unseen:
                 text = f"no record that was looked at has `{unseen[0]}`"
                 found.append(
                     {"name": name, "entry": entry, "text": text + did_you_mean(unseen[0], known)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import traitlets
@@ -18,6 +18,7 @@ from svc_notebook.editors.crawling.codes import write_codes
 from svc_notebook.editors.crawling.trial import draw_trial, to_frame
 from svc_notebook.editors.crawling.veil import Veil
 from svc_notebook.editors.snapshot import write_json, write_line
+from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
 
 Config = dict[str, Any]
@@ -38,15 +39,15 @@ class CrawlerEditor(Editor):
     _esm = read_module("crawler.js")
     _css = read_styles("kit/kit.css", "crawler.css")
 
-    urls: Any = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    urls: Any = Texts("url").tag(sync=True)
     shown: Any = traitlets.Dict().tag(sync=True, **JSON)
 
-    def __init__(self, crawler: str, *, urls: Sequence[str] = (), **options: Any) -> None:
+    def __init__(self, crawler: str, *, urls: Any = (), **options: Any) -> None:
         self.trial: dict[str, Any] = {}
         self._crawler = ""
         self._veil = Veil()
         self._standing: dict[str, Any] = {}
-        super().__init__(crawler, urls=list(urls), **options)
+        super().__init__(crawler, urls=urls, **options)
 
     # What an editor says of itself.
 

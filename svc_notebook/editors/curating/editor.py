@@ -18,6 +18,7 @@ import pandas as pd
 import traitlets
 
 from svc_notebook.api.sameness import same
+from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client.curated import Kind, find_all, write_all
 from svc_notebook.client.waiting import Tasks
 from svc_notebook.editors.base import JSON, Editor
@@ -33,6 +34,7 @@ from svc_notebook.editors.curating.codes import write_codes
 from svc_notebook.editors.curating.impact import Impact, measure, tabulate
 from svc_notebook.editors.curating.scratch import copy_with
 from svc_notebook.editors.draft import Draft
+from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.tuning.changing import noting
 from svc_notebook.verbs.documents import READERS, WRITERS, take_documents, write_file
@@ -75,7 +77,7 @@ class CurationEditor(Editor):
 
     faults: Any = traitlets.Dict().tag(sync=True, **JSON)
     changes: Any = traitlets.Dict().tag(sync=True, **JSON)
-    queries: Any = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    queries: Any = Texts("query").tag(sync=True)
     forward = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, index: str, *, params: Mapping[str, Any] | None = None, **more: Any) -> None:
@@ -134,9 +136,13 @@ class CurationEditor(Editor):
 
     # For cells.
 
-    def impact(self, *queries: str) -> pd.DataFrame:
-        """Try the draft on queries, those of `queries` by default; nothing is applied."""
-        found: list[Impact] = wait_for(self.preview(list(queries) or None))
+    def impact(self, *queries: Any) -> pd.DataFrame:
+        """Try the draft on queries, those of `queries` by default; nothing is applied.
+
+        Each argument is one query, or several: a list, a Series and the like.
+        """
+        named = [text for each in queries for text in list_texts(each, "queries", column="query")]
+        found: list[Impact] = wait_for(self.preview(named or None))
         return pd.DataFrame(tabulate(found))
 
     def read_file(self, path: str | Path, *, replace: bool = False) -> None:
@@ -162,9 +168,9 @@ class CurationEditor(Editor):
         return str(new["objectID"])
 
     @call
-    def remove(self, ids: Sequence[str]) -> None:
+    def remove(self, ids: OneOrMany) -> None:
         """Take objects out of the draft."""
-        gone = {ids} if isinstance(ids, str) else set(ids)
+        gone = set(list_texts(ids, "ids", column="objectID"))
         self._change(lambda value: [each for each in value if each["objectID"] not in gone])
 
     @call
@@ -188,7 +194,7 @@ class CurationEditor(Editor):
     @call(latest=True)
     async def preview(
         self,
-        queries: list[str] | None = None,
+        queries: OneOrMany | None = None,
         without: str = "",
         params: dict[str, Any] | None = None,
     ) -> list[Impact]:
@@ -199,7 +205,8 @@ class CurationEditor(Editor):
         """
         self._refuse_faults()
         asked = {**self.params, **(params or {})}
-        wanted = self.queries if queries is None else queries
+        own = self.queries if queries is None else queries
+        wanted = list_texts(own, "queries", column="query")
         wanted = wanted or self.typical_queries(self._bearing(without))
         if not wanted:
             raise BadOption("name a query to try the draft on")

@@ -12,6 +12,7 @@ from svc_notebook.api.checking import check_members
 from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.api.rule_parts import check_parts
 from svc_notebook.api.shapes import RuleParams
+from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client.curated import RULES, Kind
 from svc_notebook.editors.assembly import read_module, read_styles
 from svc_notebook.editors.base import JSON
@@ -131,9 +132,9 @@ class RuleEditor(CurationEditor):
         return id
 
     @call
-    def enable(self, ids: str | Sequence[str], enabled: bool = True) -> None:
+    def enable(self, ids: OneOrMany, enabled: bool = True) -> None:
         """Switch a rule, or several at once, on or off."""
-        names = [ids] if isinstance(ids, str) else ids
+        names = list_texts(ids, "ids", column="objectID")
         self._revise_each(names, lambda rule: switch(rule, enabled))
 
     @call
@@ -159,9 +160,9 @@ class RuleEditor(CurationEditor):
         return await suggest(self.client, self.index)
 
     @call
-    async def titles(self, ids: Sequence[str]) -> dict[str, str]:
+    async def titles(self, ids: OneOrMany) -> dict[str, str]:
         """Tell what records are called, those that are there."""
-        return await read_titles(self.client, self.index, ids)
+        return await read_titles(self.client, self.index, list_texts(ids, "ids"))
 
     @call(latest=True)
     async def arrange(self, query: str, id: str) -> Arrangement:  # noqa: A002

@@ -92,6 +92,8 @@ def _two(judged: DataFrame, raters: tuple[str, str] | None) -> tuple[str, str]:
         if len(known) < 2:
             raise BadInput("two raters are needed, named in `rater`")
         return known[0], known[1]
+    if isinstance(raters, str) or len(raters) != 2:
+        raise BadInput(f"`raters` are two names, such as ('ada', 'ben'), not {raters!r}")
     for name in raters:
         if name not in known:
             raise BadInput(f"nobody called {name!r} has judged; there are {', '.join(known)}")

@@ -1,0 +1,91 @@
+"""The attributes that settings and search parameters name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from svc_notebook.api.parameters import ALIASES
+
+_CALL = re.compile(r"(\w+)\((.*)\)", re.S)
+_QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""")
+_FILTERED = re.compile(r"([\w.]+)\s*:(?!\s*-?[\d.]+\s+TO\b)")  # `price:1 TO 5` is of numbers
+_WORDS = re.compile(r":\d+$")
+# Each setting and parameter whose entries are attributes, with or without something around them.
+NAMING = (
+    "searchableAttributes", "attributesForFaceting", "customRanking", "ranking",
+    "attributesToRetrieve", "attributesToHighlight", "attributesToSnippet",
+    "unretrievableAttributes", "numericAttributesForFiltering", "attributeForDistinct",
+    "disableTypoToleranceOnAttributes", "disableExactOnAttributes", "disablePrefixOnAttributes",
+    "attributesToTransliterate", "camelCaseAttributes", "decompoundedAttributes",
+    "restrictSearchableAttributes", "facets",
+)  # fmt: skip
+# What every record has, or may have without being named as others are.
+OF_EVERY_RECORD = frozenset({"*", "objectID", "_geoloc", "_tags"})
+
+
+def attributes_in(entry: str) -> list[str]:
+    """List the attributes that an entry names: `title` of `unordered(title)`, two of `a,b`."""
+    inner = entry
+    while found := _CALL.fullmatch(inner.strip()):
+        inner = found[2]
+    parts = (part.strip() for part in inner.split(","))
+    return [found[2] if (found := _CALL.fullmatch(part)) else part for part in parts if part]
+
+
+def name_attributes(values: Mapping[str, Any]) -> dict[str, str]:
+    """Map each attribute that settings or parameters name to the first of them that does."""
+    named: dict[str, str] = {}
+    for member, value in values.items():
+        name = ALIASES.get(member, member)
+        if name not in NAMING:
+            continue
+        for entry in entries_of(value):
+            for attribute in _attributes_of(name, entry):
+                if attribute not in OF_EVERY_RECORD:
+                    named.setdefault(attribute, name)
+    return named
+
+
+def has_attribute(record: Any, path: str) -> bool:
+    """Say whether a record has an attribute; `size.width` is looked up inside `size`, too."""
+    if isinstance(record, list):
+        return any(has_attribute(item, path) for item in record)
+    if not isinstance(record, Mapping):
+        return False
+    if path in record:
+        return True
+    head, _, rest = path.partition(".")
+    return bool(rest) and has_attribute(record.get(head), rest)
+
+
+def filtered_attributes(filters: Any) -> Iterator[str]:
+    """Yield the attributes before the colons: of an expression, or of each in nested lists."""
+    if isinstance(filters, list):
+        for entry in filters:
+            yield from filtered_attributes(entry)
+    elif isinstance(filters, str):
+        yield from _FILTERED.findall(_QUOTED.sub('""', filters))
+
+
+def entries_of(value: Any) -> Iterator[str]:
+    """Yield the texts of a value: of a list, of the lists of each language, or itself."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from entries_of(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from entries_of(inner)
+
+
+def _attributes_of(name: str, entry: str) -> list[str]:
+    if name == "ranking" and not _CALL.fullmatch(entry.strip()):
+        return []  # a criterion
+    if name == "attributesToRetrieve":
+        entry = entry.removeprefix("-")
+    if name == "attributesToSnippet":
+        entry = _WORDS.sub("", entry)
+    return attributes_in(entry)

@@ -1,0 +1,51 @@
+"""One text or several, in whatever form they come: a list of str."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from svc_notebook.errors import BadInput, did_you_mean
+
+OneOrMany = str | Iterable[str]
+"""Names of one thing or of several; a str is one."""
+SHOWN = 60  # characters of a wrong value that a refusal quotes
+
+
+def list_texts(given: Any, what: str, *, column: str = "") -> list[str]:
+    """Return texts as a list; a str is one text, and is never split into letters.
+
+    `given` may be a str, or a list, tuple, Series, Index, array, set or generator of them; a
+    DataFrame gives its `column`. `what` names the texts in a refusal, such as `queries`. Raises
+    `BadInput` for anything that is not text, a missing value too.
+    """
+    if isinstance(given, str):
+        return [str(given)]
+    if hasattr(given, "columns"):  # a DataFrame, of which iteration gives the column names
+        given = _pick_column(given, what, column)
+    if isinstance(given, (Mapping, bytes, bytearray)) or not isinstance(given, Iterable):
+        raise BadInput(f"`{what}` should be a list of texts, not {_quote(given)}")
+    try:
+        found = list(given)
+    except TypeError:  # an array without a dimension
+        raise BadInput(f"`{what}` should be a list of texts, not {_quote(given)}") from None
+    for place, text in enumerate(found):
+        if not isinstance(text, str):
+            raise BadInput(
+                f"`{what}` should be texts; entry {place} is {_quote(text)}: "
+                f"leave missing values out ({what}.dropna()), and write others as text"
+            )
+    return [str(text) for text in found]
+
+
+def _pick_column(frame: Any, what: str, column: str) -> Any:
+    names = [str(name) for name in frame.columns]
+    if column not in names:
+        near = did_you_mean(column or what, names)
+        raise BadInput(f"name the column of the {what}: df['{column or what}']{near}")
+    return frame[column]
+
+
+def _quote(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"

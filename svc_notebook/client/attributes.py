@@ -1,0 +1,121 @@
+"""Whether the records of an index have the attributes that settings name, as far as a look tells.
+
+A look never fails and never changes anything: where the key may not search, it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.api.attributes import has_attribute, name_attributes
+from svc_notebook.api.warning import warn_user
+from svc_notebook.errors import NotFound, SvcError, UnknownAttributeWarning, did_you_mean
+
+if TYPE_CHECKING:
+    from svc_notebook.client.client import AsyncClient
+
+SAMPLE_RECORDS = 1000
+NAME_RECORDS = 100  # read whole, for the names that may have been meant
+NAME_DEPTH = 5  # levels of nested members
+SHOWN_NAMES = 5
+
+
+@dataclass(frozen=True)
+class AttributeCheck:
+    """The attributes that no record of a sample has, each with what is to be said of it.
+
+    `unchecked` says why nothing was looked at; it is empty where something was.
+    """
+
+    unknown: Mapping[str, str]
+    unchecked: str = ""
+
+    def warn(self) -> None:
+        """Warn of what is unknown, once for all of it."""
+        if self.unknown:
+            told = [*self.unknown.values()]
+            more = f"; and {len(told) - SHOWN_NAMES} more" if len(told) > SHOWN_NAMES else ""
+            warn_user("; ".join(told[:SHOWN_NAMES]) + more, UnknownAttributeWarning)
+
+    def facts(self) -> dict[str, Any]:
+        """Return it as plain JSON, for `attrs` of a result."""
+        found: dict[str, Any] = {"unknown_attributes": [*self.unknown]}
+        return found | ({"unchecked": self.unchecked} if self.unchecked else {})
+
+
+async def check_attributes(
+    client: AsyncClient, index: str, values: Mapping[str, Any]
+) -> AttributeCheck:
+    """Look whether records have the attributes that settings or parameters name.
+
+    At most 1,000 records are looked at, and of them only these attributes; facets are known of
+    all records. An index without records has nothing to say.
+    """
+    named = name_attributes(values)
+    if not named:
+        return AttributeCheck({})
+    try:
+        answer = await _look(client, index, SAMPLE_RECORDS, attributesToRetrieve=[*named])
+        hits = answer["hits"]
+        unseen = [name for name in named if not any(has_attribute(hit, name) for hit in hits)]
+        if not hits or not unseen:
+            return AttributeCheck({})
+        known, hidden = await _read_names(client, index)
+    except NotFound:
+        return AttributeCheck({})  # the change will make the index
+    except SvcError as error:
+        return AttributeCheck({}, f"attributes were not checked: {error}")
+    every = len(hits) >= answer["nbHits"]
+    return AttributeCheck(
+        {
+            name: f"{_say_where(index, len(hits), every)} `{name}` ({named[name]})"
+            f"{did_you_mean(name, known)}"
+            for name in unseen
+            if name not in known and name not in hidden
+        }
+    )
+
+
+def _say_where(index: str, count: int, every: bool) -> str:
+    if every:
+        return (
+            f"none of the {count:,} records of {index} has"
+            if count > 1
+            else (f"the record of {index} has no")
+        )
+    return f"no record in a sample of {count:,} of {index} has"
+
+
+async def _look(client: AsyncClient, index: str, count: int, **params: Any) -> Any:
+    asked: Any = {
+        "hitsPerPage": count, "attributesToHighlight": [], "attributesToSnippet": [],
+        "distinct": False, "enableRules": False, "analytics": False, **params,
+    }  # fmt: skip
+    return await client.search(index, **asked)
+
+
+async def _read_names(client: AsyncClient, index: str) -> tuple[list[str], Collection[str]]:
+    """Read the names that some whole records and the facets of all have, and what is withheld."""
+    answer = await _look(client, index, NAME_RECORDS, facets=["*"], maxValuesPerFacet=1)
+    found = dict.fromkeys(name for hit in answer["hits"] for name in _paths(hit, "", NAME_DEPTH))
+    facets = (name for name, counts in answer.get("facets", {}).items() if counts)
+    try:
+        settings = await client.get_settings(index)
+    except SvcError:
+        settings = {}
+    return [*found, *facets], settings.get("unretrievableAttributes") or ()
+
+
+def _paths(value: Any, path: str, depth: int) -> Iterator[str]:
+    """Yield the paths of a record's members, outer ones too."""
+    if isinstance(value, Mapping) and depth:
+        for name, member in value.items():
+            if path or name[:1] != "_":
+                inner = f"{path}.{name}" if path else name
+                yield inner
+                yield from _paths(member, inner, depth - 1)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _paths(item, path, depth)
