@@ -6,9 +6,9 @@ import re
 import threading
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Annotated, Any, Literal, TypeGuard, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeGuard, Union, get_args, get_origin
 
 import msgspec
 
@@ -19,6 +19,18 @@ _AT = re.compile(r" - at `\$(.*)`$")
 _SEEN: set[Any] = set()
 _SEEING = threading.RLock()
 _WORD = re.compile(r"Invalid enum value '(.*)'$")
+
+
+Part = Mapping[str, Any]
+"""An object inside a body, as a check of its members sees it."""
+
+
+class Check(NamedTuple):
+    """When a part is wrong, at which of its members, and what is said then."""
+
+    member: str
+    is_wrong: Callable[[Part], bool]
+    text: str
 
 
 class Text(str):

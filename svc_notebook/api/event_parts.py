@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from svc_notebook.api.checking import check_members, check_value, place
+from svc_notebook.api.checking import Check, Part, check_members, check_value, place
 from svc_notebook.api.shapes.events import Event
 from svc_notebook.errors import BadInput
 
 AT_ONCE = 1000
 """Events of one request (api.md, Limits)."""
-Part = Mapping[str, Any]
 
 
 class Form(NamedTuple):
@@ -47,14 +46,6 @@ FORMS: dict[str, Form] = {
     "price": AMOUNT,
     "discount": AMOUNT,
 }
-
-
-class Check(NamedTuple):
-    """When an event is wrong, at which of its members, and what is said then."""
-
-    member: str
-    is_wrong: Callable[[Part], bool]
-    text: str
 
 
 def _lengths_differ(event: Part, member: str) -> bool:

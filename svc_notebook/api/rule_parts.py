@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from svc_notebook.api.checking import place
+from svc_notebook.api.checking import Check, Part, place
 from svc_notebook.errors import BadInput
 
-Part = Mapping[str, Any]
 USER_DATA = 1024
 """Bytes of a rule's own userData (api-notes, section 9)."""
 _CONTEXT = re.compile(r"[A-Za-z0-9_-]*")
-
-
-class Check(NamedTuple):
-    """When a part is wrong, at which of its members, and what is said then."""
-
-    member: str
-    is_wrong: Callable[[Part], bool]
-    text: str
 
 
 _TOGETHER = "is missing; a pattern and its anchoring go together"

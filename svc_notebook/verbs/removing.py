@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, Literal
 
-from svc_notebook.api.indices import Scope
+from svc_notebook.api.indices import CopyScope
 from svc_notebook.api.shapes import BatchRequest
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.flows import BATCH, count_records
@@ -78,7 +78,7 @@ async def copy_index(
     index: str,
     destination: str,
     *,
-    scope: list[Scope] | None = None,
+    scope: list[CopyScope] | None = None,
     client: AnyClient | None = None,
 ) -> Done:
     """Copy an index onto another, all of it or, by `scope`, settings, synonyms or rules alone.
@@ -97,7 +97,7 @@ async def _put(
     index: str,
     operation: Literal["copy", "move"],
     destination: str,
-    scope: list[Scope] | None,
+    scope: list[CopyScope] | None,
     client: AnyClient | None,
 ) -> Done:
     own = asynchronous(client)
@@ -112,7 +112,7 @@ async def _put(
 
 @asynccontextmanager
 async def _noting(
-    client: AsyncClient, index: str, destination: str, scope: list[Scope] | None
+    client: AsyncClient, index: str, destination: str, scope: list[CopyScope] | None
 ) -> AsyncIterator[None]:
     """Keep what a copy of parts changes; a whole index is another, of which nothing is left."""
     async with AsyncExitStack() as stack:

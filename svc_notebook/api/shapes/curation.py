@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 
 from msgspec import Meta
 
-from svc_notebook.api.parameters import SearchOptions
-from svc_notebook.api.shapes.writes import Natural
+from svc_notebook.api.parameters import Natural, SearchOptions
 
 
 class Synonym(TypedDict, total=False):
@@ -189,4 +188,4 @@ class DictionarySettings(TypedDict):
     disableStandardEntries: StandardEntries
 
 
-Languages = dict[str, dict[str, dict[str, int] | None]]
+LanguageListing = dict[str, dict[str, dict[str, int] | None]]
