@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -52,7 +54,16 @@ EDIT = (
         "is missing; a replace needs it",
     ),
 )
-SPAN = (Check("", lambda s: bool(s["from"] >= s["until"]), "ends before it begins"),)
+SPAN = (Check("", lambda s: operator.gt(*read_span(s)), "ends before it begins"),)
+
+
+def read_span(span: Part) -> tuple[float, float]:
+    """Read a time range: from which moment on, and until which, which is outside of it.
+
+    Both are Unix seconds, and infinite where the range is open. One that begins and ends at the
+    same moment holds none: the public specification allows it, and the rule never applies.
+    """
+    return span.get("from", -math.inf), span.get("until", math.inf)
 
 
 def check_parts(rule: Part, at: str = "") -> None:

@@ -176,6 +176,20 @@ def test_rules_are_saved_read_found_and_deleted(client: SearchClientSync, index:
     assert client.search_rules(index).nb_hits == 0
 
 
+def test_a_rule_is_valid_from_or_until_a_moment(client: SearchClientSync, index: str) -> None:
+    now = int(time.time())
+    spans = {"since": {"from": now - 9}, "still": {"until": now + 99}, "over": {"until": now - 9}}
+    rules = [{**RULE, "objectID": name, "validity": [span]} for name, span in spans.items()]
+
+    finish(
+        client, index, client.save_rules(index, [Rule.from_dict(deepcopy(rule)) for rule in rules])
+    )
+
+    answer = client.search_single_index(index, {"query": "lamp"})
+    assert {rule["objectID"] for rule in answer.to_dict()["appliedRules"]} == {"since", "still"}
+    assert client.get_rule(index, "still").to_dict() == rules[1]
+
+
 def test_a_rule_tells_that_it_applied(client: SearchClientSync, index: str) -> None:
     fill(client, index, {"objectID": "1", "title": "lamp"}, {"objectID": "2", "title": "lamps"})
 

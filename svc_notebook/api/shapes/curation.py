@@ -114,8 +114,8 @@ class Consequence(TypedDict, total=False):
     userData: Any
 
 
-TimeRange = TypedDict("TimeRange", {"from": int, "until": int})
-TimeRange.__doc__ = "When a rule is valid, in Unix seconds."
+TimeRange = TypedDict("TimeRange", {"from": int, "until": int}, total=False)
+TimeRange.__doc__ = "When a rule is valid, in Unix seconds; open at an end that is not given."
 
 
 class Rule(TypedDict, total=False):

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from svc_notebook.api.rule_parts import read_span
 from svc_notebook.editors.curating.editor import Fault
 
 Rule = Mapping[str, Any]
@@ -22,8 +23,10 @@ def find_own_faults(rule: Rule) -> Iterator[Fault]:
     for name in dict.fromkeys(hidden(consequence)):
         if name in places:
             yield {"level": "odd", "text": f"`{name}` is pinned and hidden"}
-    spans = rule.get("validity") or ()
-    if spans and all(span["until"] <= time.time() for span in spans):
+    spans = [read_span(span) for span in rule.get("validity") or ()]
+    if spans and all(start == end for start, end in spans):
+        yield {"level": "odd", "text": "it never applies: its start is its end"}
+    elif spans and all(end <= time.time() or start == end for start, end in spans):
         yield {"level": "odd", "text": "its time is over"}
 
 
