@@ -13,6 +13,7 @@ Where an argument travels follows from how it is declared:
 from __future__ import annotations
 
 import inspect
+import re
 import typing
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -44,6 +45,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
+_HEADING = re.compile(r"[!-~]([ -~]*[!-~])?")
 
 Verb = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Interface = Literal["search", "crawler", "events"]
@@ -141,9 +143,10 @@ class Endpoint:
                 continue
             held[place][name] = self._checked(name, value)
         members = held["member"] | next(iter(held["spread"].values()), {})
-        parts = {name: _quoted(name, str(part), "") for name, part in held["path"].items()}
+        parts = {name: _quoted(name, str(part)) for name, part in held["path"].items()}
         headers = {
-            self.headings[name]: _quoted(name, value, "/") for name, value in held["header"].items()
+            self.headings[name]: _check_heading(name, value)
+            for name, value in held["header"].items()
         }
         query = held["query"]
         if self.verb == "GET":
@@ -380,9 +383,22 @@ def spelled_out(signature: inspect.Signature, row: Endpoint) -> inspect.Signatur
     return signature.replace(parameters=spelled)
 
 
-def _quoted(name: str, text: str, safe: str) -> str:
+def _check_heading(name: str, text: str) -> str:
+    """Return a header's value as it is; raises `BadInput` for one that a header cannot carry.
+
+    A header has no encoding of its own, and whoever reads it takes blanks off its ends.
+    """
+    if not _HEADING.fullmatch(text):
+        raise BadInput(
+            f"`{name}` travels in a header, as it is: give it 1 or more printable ASCII characters "
+            f"without blanks at the ends, not {text[:80]!r}"
+        )
+    return text
+
+
+def _quoted(name: str, text: str) -> str:
     """Percent-encode a text; raises `BadInput` for one that has no UTF-8."""
     try:
-        return quote(text, safe=safe)
+        return quote(text, safe="")
     except UnicodeEncodeError:
         raise BadInput(f"`{name}` is text with half a character (a lone surrogate)") from None

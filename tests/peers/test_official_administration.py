@@ -237,19 +237,19 @@ def test_the_log_tells_of_a_search(client: SearchClientSync, films: str) -> None
 def test_users_are_mapped_to_clusters(operator: SearchClientSync) -> None:
     [first, last] = operator.list_clusters().top_users
 
-    operator.assign_user_id("peer-1", {"cluster": first})
+    operator.assign_user_id("peer 1", {"cluster": first})
     operator.batch_assign_user_ids("peer-2", {"cluster": last, "users": ["peer-2", "peer-3"]})
 
-    user = operator.get_user_id("peer-1")
-    assert (user.user_id, user.cluster_name) == ("peer-1", first)
+    user = operator.get_user_id("peer 1")
+    assert (user.user_id, user.cluster_name) == ("peer 1", first)
     assert [entry.user_id for entry in operator.list_user_ids().user_ids] == [
-        "peer-1",
+        "peer 1",
         "peer-2",
         "peer-3",
     ]
     assert {name for top in operator.get_top_user_ids().top_users for name in top} == {first, last}
     assert operator.has_pending_mappings(True).pending in (True, False)
-    assert operator.remove_user_id("peer-1").deleted_at
+    assert operator.remove_user_id("peer 1").deleted_at
 
 
 def test_sources_are_listed_added_replaced_and_deleted(operator: SearchClientSync) -> None:
