@@ -111,6 +111,9 @@ def _converted(value: Any, wanted: Any, name: str, *, strict: bool) -> Any:
         return _convert(value, wanted, strict=strict)
     except msgspec.ValidationError as error:
         raise _refusal(error, wanted, name) from None
+    except UnicodeEncodeError:
+        at = f"`{name}`" if name else "the body"
+        raise BadInput(f"{at} is text with half a character (a lone surrogate)") from None
     except RecursionError:
         raise BadInput(f"{f'`{name}`' if name else 'the body'}: nested too deeply") from None
 

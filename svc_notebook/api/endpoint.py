@@ -39,7 +39,14 @@ from urllib.parse import quote
 
 import msgspec
 
-from svc_notebook.api.checking import Text, check_members, check_value, read_text, write_text
+from svc_notebook.api.checking import (
+    Text,
+    check_members,
+    check_value,
+    read_text,
+    required,
+    write_text,
+)
 from svc_notebook.errors import BadInput, did_you_mean
 
 P = ParamSpec("P")
@@ -137,7 +144,7 @@ class Endpoint:
     def encode(self, *args: Any, **kwargs: Any) -> Parcel:
         """Put a call's arguments where they travel; raises `BadInput` on a wrong one."""
         held: dict[Place, dict[str, Any]] = {place: {} for place in get_args(Place)}
-        for name, value in self._bound(args, kwargs).items():
+        for name, value in self._identified(self._bound(args, kwargs)).items():
             place = self.places[name]
             if value is None and self.signature.parameters[name].default is None:
                 continue
@@ -163,6 +170,22 @@ class Endpoint:
             return self.signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise BadInput(f"{self.name}: {error}") from None
+
+    def _identified(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Give a body that needs an objectID, and has none, the one that the path names."""
+        name, given = self._identifiable, arguments.get(self._identifiable)
+        if isinstance(given, Mapping) and "objectID" not in given:
+            named = {"objectID": arguments["object_id"], **given}
+            return {**arguments, name: named}
+        return arguments
+
+    @cached_property
+    def _identifiable(self) -> str:
+        """The argument whose body repeats the objectID that is in the path, if any."""
+        body = next((name for name, place in self.places.items() if place == "body"), "")
+        shape = get_args(self.types[body])[0] if body else None
+        named = self.places.get("object_id") == "path" and typing.is_typeddict(shape)
+        return body if named and "objectID" in required(shape) else ""
 
     def decode(
         self,
