@@ -77,6 +77,7 @@ from svc_notebook.verbs.listing import (
 )
 from svc_notebook.verbs.mapping import assign_users, get_user, move_user, pending_users, remove_user
 from svc_notebook.verbs.networks import add_source, delete_source, replace_sources
+from svc_notebook.verbs.pins import hide, pin, unhide, unpin
 from svc_notebook.verbs.removing import (
     clear_index,
     copy_index,
@@ -110,8 +111,8 @@ __all__ = [
     "delete_entries", "delete_key", "delete_records", "delete_rules", "delete_source",
     "delete_synonyms", "delete_user_events", "dictionary_settings", "diff_records",
     "diff_settings", "drop_index", "explain", "export", "export_entries", "export_rules",
-    "export_synonyms", "get_crawler", "get_key", "get_rule", "get_synonym", "get_user", "load",
-    "move_index", "move_user", "next_page", "pause_crawler", "pending_users", "push",
+    "export_synonyms", "get_crawler", "get_key", "get_rule", "get_synonym", "get_user", "hide",
+    "load", "move_index", "move_user", "next_page", "pause_crawler", "pending_users", "pin", "push",
     "read_browse", "read_clusters", "read_crawler_urls", "read_crawlers", "read_dask",
     "read_dictionary", "read_domains", "read_events", "read_facet_values", "read_facets",
     "read_indices",
@@ -122,7 +123,7 @@ __all__ = [
     "replace_entries", "replace_records", "replace_rules", "replace_sources",
     "replace_synonyms", "reset_settings", "restore_key", "run_crawler", "save_entries",
     "save_rules", "save_synonyms", "search", "search_many", "send_events", "set_settings",
-    "settings", "show_search", "try_url", "update_key", "wait", "whoami",
+    "settings", "show_search", "try_url", "unhide", "unpin", "update_key", "wait", "whoami",
 ]  # fmt: skip
 
 
