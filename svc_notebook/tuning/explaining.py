@@ -48,9 +48,9 @@ def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
     """Say of each hit of a query why it stands before the next: the first criterion that differs.
 
     Columns as of `svc.explain` but for titles, and `swap`: the smallest change of order among
-    criteria that would put the next one before it, with `setting` as it is written; empty where no such change
-    does. `also` names what changes the values themselves. Judged by the ranking that the run
-    notes in `attrs`, else by the default one.
+    criteria that would put the next one before it, with `setting` as it is written; empty where
+    no such change does. `also` names what changes the values themselves. Judged by the ranking
+    that the run notes in `attrs`, else by the default one.
     """
     facts = getattr(run, "attrs", {}).get("svc", {})
     hits = _hits_of(check_runs(run), query, filters)
