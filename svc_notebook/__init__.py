@@ -176,3 +176,13 @@ for _name, _accessors in {
         import_module(_accessors)
     else:
         sys.meta_path.insert(0, _Following(_name, _accessors))
+
+
+def _complete_calls() -> None:
+    """Let Tab know indices and attributes inside calls, where there is a shell of IPython."""
+    get_shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
+    if (shell := get_shell()) is not None:
+        import_module("svc_notebook.magics.hook").add_matcher(shell)
+
+
+_complete_calls()

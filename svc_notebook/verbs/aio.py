@@ -88,6 +88,7 @@ from svc_notebook.verbs.removing import (
 from svc_notebook.verbs.replacing import replace_records
 from svc_notebook.verbs.settings import diff_settings, reset_settings, set_settings, settings
 from svc_notebook.verbs.showing import show_search
+from svc_notebook.verbs.signatures import spell_out
 from svc_notebook.verbs.synonyms import (
     clear_rules,
     clear_synonyms,
@@ -396,3 +397,7 @@ async def read_facet_values(
 ) -> DataFrame:
     """Search the values of one facet."""
     return await frames.read_facet_values(asynchronous(client), index, facet, text, **params)
+
+
+for _name in __all__:
+    spell_out(globals()[_name])

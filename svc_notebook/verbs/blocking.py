@@ -26,6 +26,7 @@ from svc_notebook.verbs.clients import AnyClient
 from svc_notebook.verbs.curation import Done
 from svc_notebook.verbs.keys import explain_key, secured_key
 from svc_notebook.verbs.showing import show
+from svc_notebook.verbs.signatures import spell_out
 
 __all__ = [
     "add_key", "add_source", "assign_users", "browse_all", "call", "cancel_crawler_task",
@@ -411,3 +412,7 @@ def _each(chunks: AsyncIterator[R]) -> Iterator[R]:
 
 async def _next_or(chunks: AsyncIterator[R], otherwise: object) -> R | object:
     return await anext(chunks, otherwise)
+
+
+for _name in __all__:
+    spell_out(globals()[_name])

@@ -61,13 +61,15 @@ A `%%svc` cell takes its body as JSON or as YAML. A value is read by the type of
 `query: 1984` is text, `attributesToRetrieve: name, price` a list, and so are indented lines below
 `attributesToRetrieve:`, with a dash before each or without. In what has parts, `true`, `false`,
 `null` and JSON's numbers are what they say, and everything else is text: `no`, `2024-05-01`,
-`0123`. A comment needs a blank behind its `#` unless it has the line to itself. Anchors, aliases and tags
-are not taken. A line that is not YAML, such as `query: "exact phrase" lamp`, is taken as it stands.
-Where a cell takes several objects, a line of `---` stands between them, or they are a list.
+`0123`. A comment needs a blank behind its `#` unless it has the line to itself. Anchors, aliases
+and tags are not taken. A line that is not YAML, such as `query: "exact phrase" lamp`, is taken as
+it stands. Where a cell takes several objects, a line of `---` stands between them, or they are a
+list.
 
 Tab goes on with verbs and options, and with what the service, the kernel and the folder know:
 indices, attributes, facets and their values inside filters, ranking criteria, ids of synonyms and
-rules, profiles, variables, files, and the columns of the table or CSV that a line names."""
+rules, profiles, variables, files, and the columns of the table or CSV that a line names. Inside a
+call such as `svc.search("films", filters="` Tab knows the same."""
 
 
 def _section(verb: Verb) -> str:
