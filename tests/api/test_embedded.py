@@ -118,7 +118,7 @@ def rule_of(name: str, value: Any) -> dict[str, Any]:
 
 def embeds(name: str, value: Any) -> bool:
     try:
-        make_secured_key("parent", **{name: value})  # type: ignore[arg-type]
+        make_secured_key("parent", **{name: value})
     except BadInput:
         return False
     return True

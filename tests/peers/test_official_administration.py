@@ -180,10 +180,9 @@ def test_a_rule_is_valid_from_or_until_a_moment(client: SearchClientSync, index:
     now = int(time.time())
     spans = {"since": {"from": now - 9}, "still": {"until": now + 99}, "over": {"until": now - 9}}
     rules = [{**RULE, "objectID": name, "validity": [span]} for name, span in spans.items()]
+    typed: list[Any] = [Rule.from_dict(deepcopy(rule)) for rule in rules]
 
-    finish(
-        client, index, client.save_rules(index, [Rule.from_dict(deepcopy(rule)) for rule in rules])
-    )
+    finish(client, index, client.save_rules(index, typed))
 
     answer = client.search_single_index(index, {"query": "lamp"})
     assert {rule["objectID"] for rule in answer.to_dict()["appliedRules"]} == {"since", "still"}

@@ -153,7 +153,10 @@ def test_the_replicas_get_it_too(index: str) -> None:
         (lambda index: svc.unhide(index, "lamp", "1"), "`1` is not hidden for the query `lamp`"),
         (lambda index: svc.pin(index, "lamp", "1", -1), "0 for the first place, not -1"),
         (lambda index: svc.pin(index, "lamp", "1", True), "0 for the first place, not True"),
-        (lambda index: svc.pin(index, 7, "1"), "`query` is the text of a query, not 7"),
+        (
+            lambda index: svc.pin(index, 7, "1"),  # type: ignore[arg-type]
+            "`query` is the text of a query, not 7",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(index: str, call: Any, words: str) -> None:

@@ -24,7 +24,7 @@ SPREAD: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", SPREAD)
 def test_help_lists_each_parameter_once_with_its_meaning(name: str) -> None:
-    text = pydoc.render_doc(getattr(svc, name), renderer=pydoc.plaintext)
+    text = pydoc.plain(pydoc.render_doc(getattr(svc, name)))
     signature = inspect.signature(getattr(svc, name))
 
     for one in hints(SPREAD[name]):

@@ -28,7 +28,8 @@ from svc_notebook.editors.searching.editor import QueryEditor
 from svc_notebook.editors.searching.panel import Row, list_parameters, read_parameter
 from svc_notebook.editors.snapshot import write_count, write_line, write_table
 from svc_notebook.errors import BadInput, NotFound, Refused, Unreachable
-from svc_notebook.verbs.pins import Place, is_for, move_record, name_rule
+from svc_notebook.verbs.pins import Place, is_for, name_rule
+from svc_notebook.verbs.pins import move_record as move_record
 
 TRIED = 8  # queries proposed to try a draft on
 SHOWN = 200  # rows of a snapshot
