@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import types
 import typing
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -16,6 +15,7 @@ from svc_notebook import errors
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.api.endpoint import Api, access_text
 from svc_notebook.api.parameters import PARAMETERS, Parameter
+from svc_notebook.api.wording import type_name
 from svc_notebook.frames.origin import READERS
 from svc_notebook.frames.schemas import SCHEMAS
 from svc_notebook.verbs.helping import write_page
@@ -154,34 +154,6 @@ def readers_page() -> str:
         rows = [[f"`{column}`", dtype] for column, dtype in schema.items()]
         parts += [f"## `{name}`", doc, table(["column", "dtype"], rows)]
     return "\n\n".join(parts) + "\n"
-
-
-def type_name(kind: Any) -> str:
-    """Write a type the way a reader of JSON says it."""
-    origin, args = typing.get_origin(kind), typing.get_args(kind)
-    if origin is typing.Annotated:
-        limits = [
-            f"{sign} {limit}"
-            for mark in args[1:]
-            for sign, limit in [("≥", getattr(mark, "ge", None)), ("≤", getattr(mark, "le", None))]
-            if limit is not None
-        ]
-        return " ".join([type_name(args[0]), *limits])
-    if origin in (typing.Union, types.UnionType):
-        return " or ".join(type_name(a) for a in args if a is not type(None))
-    if origin is typing.Literal:
-        return " ".join(f"`{word}`" for word in args)
-    if origin is list:
-        return f"list of {type_name(args[0])}"
-    if origin is dict:
-        return f"object of {type_name(args[1])}"
-    return NAMES.get(kind, getattr(kind, "__name__", str(kind)))
-
-
-NAMES: dict[Any, str] = {
-    str: "string", int: "integer", bool: "boolean", float: "number", Any: "any",
-    type(None): "nothing",
-}  # fmt: skip
 
 
 def table(head: list[str], rows: Iterable[list[str]]) -> str:

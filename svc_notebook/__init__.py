@@ -82,8 +82,8 @@ _HOMES = {
         "delete_synonyms", "delete_user_events", "dictionary_settings", "diff_records",
         "diff_settings", "drop_index", "explain", "explain_key", "export", "export_entries",
         "export_rules", "export_synonyms", "get_crawler", "get_key", "get_rule", "get_synonym",
-        "get_user", "load", "move_index", "move_user", "next_page", "pause_crawler",
-        "pending_users", "plan", "push", "read_browse", "read_clusters", "read_crawler_urls",
+        "get_user", "hide", "load", "move_index", "move_user", "next_page", "pause_crawler",
+        "pending_users", "pin", "plan", "push", "read_browse", "read_clusters", "read_crawler_urls",
         "read_crawlers", "read_dask", "read_dictionary", "read_domains", "read_events",
         "read_facet_values",
         "read_facets", "read_indices", "read_keys", "read_languages", "read_logs",
@@ -94,7 +94,8 @@ _HOMES = {
         "replace_records", "replace_rules", "replace_sources", "replace_synonyms",
         "reset_settings", "restore_key", "run_crawler", "save_entries", "save_rules",
         "save_synonyms", "search", "search_many", "secured_key", "send_events", "set_settings",
-        "settings", "show", "show_search", "try_url", "update_key", "wait", "whoami",
+        "settings", "show", "show_search", "try_url", "unhide", "unpin", "update_key", "wait",
+        "whoami",
     ),
     "svc_notebook.verbs.connecting": ("connect", "current", "local", "profiles", "stop", "use"),
     "svc_notebook.verbs.drawing": ("plot_clusters", "plot_crawl", "plot_facets", "plot_logs"),
@@ -175,3 +176,13 @@ for _name, _accessors in {
         import_module(_accessors)
     else:
         sys.meta_path.insert(0, _Following(_name, _accessors))
+
+
+def _complete_calls() -> None:
+    """Let Tab know indices and attributes inside calls, where there is a shell of IPython."""
+    get_shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
+    if (shell := get_shell()) is not None:
+        import_module("svc_notebook.magics.hook").add_matcher(shell)
+
+
+_complete_calls()

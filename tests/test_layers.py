@@ -48,7 +48,7 @@ LAYERS: list[dict[str, set[str]]] = [
     {"plots": {"matplotlib", "pandas"}},
     {"session": {"keyring", "platformdirs"}},
     {"tuning": {"matplotlib", "msgspec", "numpy", "pandas", "platformdirs"}},
-    {"verbs": {"matplotlib", "msgspec", "pandas"}},
+    {"verbs": {"matplotlib", "msgspec", "pandas", "yaml"}},
     {
         "cli": {"pandas"},
         "magics": {"IPython", "msgspec", "pandas"},

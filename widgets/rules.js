@@ -11,7 +11,7 @@ import { ruleForm } from "./rules/form.js";
 import { hitsPanel } from "./rules/hits.js";
 import { ideas } from "./rules/ideas.js";
 import { jsonPanel } from "./rules/json.js";
-import { WHEN, fromCard, toCard, typicalQuery } from "./rules/shape.js";
+import { WHEN, fromCard, saySpan, toCard, typicalQuery } from "./rules/shape.js";
 
 /** @typedef {{objectID: string, enabled?: boolean, validity?: any[], [more: string]: any}} Rule */
 
@@ -236,8 +236,8 @@ function render(mount) {
   return () => view.close();
 }
 
-/** @param {{from: number, until: number}[]} spans */
+/** @param {import("./rules/shape.js").Span[]} spans */
 const saySpans = (spans) =>
-  spans.map((span) => [span.from, span.until].map((at) => toLocal(at).replace("T", " ")).join(" – ")).join(", ") + ` (${zone()})`;
+  spans.map((span) => saySpan(span, (at) => toLocal(at).replace("T", " "))).join(", ") + ` (${zone()})`;
 
 export default { render };

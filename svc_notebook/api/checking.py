@@ -6,9 +6,9 @@ import re
 import threading
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Annotated, Any, Literal, TypeGuard, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeGuard, Union, get_args, get_origin
 
 import msgspec
 
@@ -19,6 +19,18 @@ _AT = re.compile(r" - at `\$(.*)`$")
 _SEEN: set[Any] = set()
 _SEEING = threading.RLock()
 _WORD = re.compile(r"Invalid enum value '(.*)'$")
+
+
+Part = Mapping[str, Any]
+"""An object inside a body, as a check of its members sees it."""
+
+
+class Check(NamedTuple):
+    """When a part is wrong, at which of its members, and what is said then."""
+
+    member: str
+    is_wrong: Callable[[Part], bool]
+    text: str
 
 
 class Text(str):
@@ -54,7 +66,7 @@ def check_members(members: Mapping[str, Any], shape: Any, name: str) -> dict[str
 def read_text(text: str, wanted: Any, name: str) -> Any:
     """Read a query string's text by its declared type (api.md, Format: arrays in a URL)."""
     text = str(text)
-    kinds = list(_alternatives(wanted))
+    kinds = list(alternatives(wanted))
     if text[:1] in ("[", "{") and kinds != [str]:
         try:
             return check_value(msgspec.json.decode(text), wanted, name)
@@ -99,6 +111,9 @@ def _converted(value: Any, wanted: Any, name: str, *, strict: bool) -> Any:
         return _convert(value, wanted, strict=strict)
     except msgspec.ValidationError as error:
         raise _refusal(error, wanted, name) from None
+    except UnicodeEncodeError:
+        at = f"`{name}`" if name else "the body"
+        raise BadInput(f"{at} is text with half a character (a lone surrogate)") from None
     except RecursionError:
         raise BadInput(f"{f'`{name}`' if name else 'the body'}: nested too deeply") from None
 
@@ -133,8 +148,8 @@ def _refusal(error: msgspec.ValidationError, wanted: Any, name: str) -> BadInput
 def _member(wanted: Any, found: re.Match[str] | None) -> Any:
     """Find the type of the place that an error names, in a shape."""
     for step in re.findall(r"\.(\w+)|\[", found[1] if found else ""):
-        kinds = list(_alternatives(wanted))
-        inner = [hints(kind)[step] for kind in kinds if _is_shape(kind) and step in hints(kind)]
+        kinds = list(alternatives(wanted))
+        inner = [hints(kind)[step] for kind in kinds if is_shape(kind) and step in hints(kind)]
         items = [get_args(kind)[0] for kind in kinds if get_origin(kind) is list and not step]
         if not inner and not items:
             break
@@ -144,12 +159,12 @@ def _member(wanted: Any, found: re.Match[str] | None) -> Any:
 
 def _refuse_unknown(value: Any, wanted: Any, name: str) -> None:
     """Walk down TypedDicts, for msgspec passes unknown members silently."""
-    for kind in _alternatives(wanted):
-        if _is_shape(kind) and isinstance(value, dict):
+    for kind in alternatives(wanted):
+        if is_shape(kind) and isinstance(value, dict):
             _refuse_members(value, kind, name)
         elif get_origin(kind) is list and isinstance(value, list):
             item = get_args(kind)[0]
-            if any(_is_shape(k) for k in _alternatives(item)):
+            if any(is_shape(k) for k in alternatives(item)):
                 for number, entry in enumerate(value):
                     _refuse_unknown(entry, item, f"{name}[{number}]")
 
@@ -162,17 +177,18 @@ def _refuse_members(value: dict[str, Any], shape: Any, name: str) -> None:
         _refuse_unknown(member, kinds[key], place(name, key))
 
 
-def _is_shape(kind: Any) -> TypeGuard[type]:
+def is_shape(kind: Any) -> TypeGuard[type]:
+    """Whether a type is a TypedDict."""
     return typing.is_typeddict(kind)
 
 
 @lru_cache(maxsize=1024)
-def _alternatives(wanted: Any) -> tuple[Any, ...]:
+def alternatives(wanted: Any) -> tuple[Any, ...]:
     """Take a type apart: its annotations off, its union's members one by one."""
     wanted = _bare(wanted)
     if get_origin(wanted) not in (Union, types.UnionType):
         return (wanted,)
-    return tuple(kind for one in get_args(wanted) for kind in _alternatives(one))
+    return tuple(kind for one in get_args(wanted) for kind in alternatives(one))
 
 
 @lru_cache(maxsize=256)
@@ -202,8 +218,8 @@ def _bare(kind: Any) -> Any:
 
 def literals(wanted: Any) -> list[str]:
     """The words a type allows, for completion and for advice."""
-    kinds = list(_alternatives(wanted))
+    kinds = list(alternatives(wanted))
     kinds += [
-        k for kind in kinds if get_origin(kind) is list for k in _alternatives(*get_args(kind))
+        k for kind in kinds if get_origin(kind) is list for k in alternatives(*get_args(kind))
     ]
     return [str(word) for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]

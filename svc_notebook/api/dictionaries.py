@@ -12,7 +12,7 @@ from svc_notebook.api.shapes import (
     DictionaryName,
     DictionaryRequest,
     DictionarySettings,
-    Languages,
+    LanguageListing,
     Natural,
     StandardEntries,
     Updated,
@@ -69,6 +69,6 @@ class DictionaryRows(Api, interface="search"):
         ...
 
     @endpoint("GET", "/1/dictionaries/*/languages", acl="settings")
-    async def list_languages(self) -> Languages:
+    async def list_languages(self) -> LanguageListing:
         """List the languages and how many entries of your own each has."""
         ...

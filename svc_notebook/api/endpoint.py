@@ -13,6 +13,7 @@ Where an argument travels follows from how it is declared:
 from __future__ import annotations
 
 import inspect
+import re
 import typing
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -38,12 +39,20 @@ from urllib.parse import quote
 
 import msgspec
 
-from svc_notebook.api.checking import Text, check_members, check_value, read_text, write_text
+from svc_notebook.api.checking import (
+    Text,
+    check_members,
+    check_value,
+    read_text,
+    required,
+    write_text,
+)
 from svc_notebook.errors import BadInput, did_you_mean
 
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
+_HEADING = re.compile(r"[!-~]([ -~]*[!-~])?")
 
 Verb = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Interface = Literal["search", "crawler", "events"]
@@ -135,15 +144,16 @@ class Endpoint:
     def encode(self, *args: Any, **kwargs: Any) -> Parcel:
         """Put a call's arguments where they travel; raises `BadInput` on a wrong one."""
         held: dict[Place, dict[str, Any]] = {place: {} for place in get_args(Place)}
-        for name, value in self._bound(args, kwargs).items():
+        for name, value in self._identified(self._bound(args, kwargs)).items():
             place = self.places[name]
             if value is None and self.signature.parameters[name].default is None:
                 continue
             held[place][name] = self._checked(name, value)
         members = held["member"] | next(iter(held["spread"].values()), {})
-        parts = {name: _quoted(name, str(part), "") for name, part in held["path"].items()}
+        parts = {name: _quoted(name, str(part)) for name, part in held["path"].items()}
         headers = {
-            self.headings[name]: _quoted(name, value, "/") for name, value in held["header"].items()
+            self.headings[name]: _check_heading(name, value)
+            for name, value in held["header"].items()
         }
         query = held["query"]
         if self.verb == "GET":
@@ -160,6 +170,22 @@ class Endpoint:
             return self.signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise BadInput(f"{self.name}: {error}") from None
+
+    def _identified(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Give a body that needs an objectID, and has none, the one that the path names."""
+        name, given = self._identifiable, arguments.get(self._identifiable)
+        if isinstance(given, Mapping) and "objectID" not in given:
+            named = {"objectID": arguments["object_id"], **given}
+            return {**arguments, name: named}
+        return arguments
+
+    @cached_property
+    def _identifiable(self) -> str:
+        """The argument whose body repeats the objectID that is in the path, if any."""
+        body = next((name for name, place in self.places.items() if place == "body"), "")
+        shape = get_args(self.types[body])[0] if body else None
+        named = self.places.get("object_id") == "path" and typing.is_typeddict(shape)
+        return body if named and "objectID" in required(shape) else ""
 
     def decode(
         self,
@@ -380,9 +406,22 @@ def spelled_out(signature: inspect.Signature, row: Endpoint) -> inspect.Signatur
     return signature.replace(parameters=spelled)
 
 
-def _quoted(name: str, text: str, safe: str) -> str:
+def _check_heading(name: str, text: str) -> str:
+    """Return a header's value as it is; raises `BadInput` for one that a header cannot carry.
+
+    A header has no encoding of its own, and whoever reads it takes blanks off its ends.
+    """
+    if not _HEADING.fullmatch(text):
+        raise BadInput(
+            f"`{name}` travels in a header, as it is: give it 1 or more printable ASCII characters "
+            f"without blanks at the ends, not {text[:80]!r}"
+        )
+    return text
+
+
+def _quoted(name: str, text: str) -> str:
     """Percent-encode a text; raises `BadInput` for one that has no UTF-8."""
     try:
-        return quote(text, safe=safe)
+        return quote(text, safe="")
     except UnicodeEncodeError:
         raise BadInput(f"`{name}` is text with half a character (a lone surrogate)") from None

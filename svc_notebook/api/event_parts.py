@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
-from svc_notebook.api.checking import check_members, check_value, place
+from svc_notebook.api.checking import Check, Part, check_members, check_value, place
 from svc_notebook.api.shapes.events import Event
 from svc_notebook.errors import BadInput
 
 AT_ONCE = 1000
 """Events of one request (api.md, Limits)."""
-Part = Mapping[str, Any]
 
 
 class Form(NamedTuple):
-    """How a text is written, and that in words."""
+    """How a text is written, and that in words; `encoded` texts may be percent-encoded whole."""
 
     pattern: re.Pattern[str]
     words: str
+    encoded: bool = False
 
     def fits(self, text: str) -> bool:
         """Whether a text is written so."""
-        return self.pattern.fullmatch(text) is not None
+        readings = (text, unquote(text)) if self.encoded else (text,)
+        return any(self.pattern.fullmatch(reading) for reading in readings)
 
 
 TOKEN = Form(re.compile(r"[A-Za-z0-9_=+/-]{1,129}"), "1 to 129 letters, digits or _ = + / -")
@@ -31,8 +33,13 @@ QUERY_ID = Form(re.compile(r"[0-9a-f]{32}"), "32 lowercase hexadecimal digits")
 NAME = Form(re.compile(r"[\x20-\x7e]{1,64}"), "1 to 64 printable ASCII characters")
 CURRENCY = Form(re.compile(r"[A-Z]{3}"), "a code of three capitals, such as EUR")
 AMOUNT = Form(re.compile(r"(?=.{1,16}\Z)-?\d+(\.\d+)?"), "a number of at most 16 characters")
-# Numbers are filtered by comparing, and clients report such filters as they stand.
-FILTER = Form(re.compile(r"(?s)[^:<>=!]+(:|[<>!]?=|[<>]).+"), "an attribute, a colon and a value")
+# Numbers are filtered by comparing, and clients report such filters as they stand. The vendor's
+# library for pages encodes a filter as a whole, its colon too.
+FILTER = Form(
+    re.compile(r"(?s)[^:<>=!]+(:|[<>!]?=|[<>]).+"),
+    "an attribute, a colon and a value, such as brand:Acme",
+    encoded=True,
+)
 SOME = Form(re.compile(r"(?s).+"), "a text of one character or more")
 FORMS: dict[str, Form] = {
     "eventName": NAME,
@@ -47,14 +54,6 @@ FORMS: dict[str, Form] = {
     "price": AMOUNT,
     "discount": AMOUNT,
 }
-
-
-class Check(NamedTuple):
-    """When an event is wrong, at which of its members, and what is said then."""
-
-    member: str
-    is_wrong: Callable[[Part], bool]
-    text: str
 
 
 def _lengths_differ(event: Part, member: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Literal
 from svc_notebook.api.endpoint import Api, endpoint
 from svc_notebook.api.shapes import Deleted, IndexList, Natural, Updated
 
-Scope = Literal["settings", "synonyms", "rules"]
+CopyScope = Literal["settings", "synonyms", "rules"]
 
 
 class IndexRows(Api, interface="search"):
@@ -24,7 +24,7 @@ class IndexRows(Api, interface="search"):
         index: str,
         operation: Literal["move", "copy"],
         destination: str,
-        scope: list[Scope] | None = None,
+        scope: list[CopyScope] | None = None,
     ) -> Updated:
         """Copy or move an index; `scope` copies only those parts of it."""
         ...

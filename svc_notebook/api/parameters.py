@@ -5,8 +5,8 @@ only a parameter of one search, what is only a setting of an index. `PARAMETERS`
 `None` stands for the default everywhere.
 """
 
-from __future__ import annotations
-
+# No postponed annotations here: shapes of other modules inherit these members, and Python reads a
+# postponed annotation with the names of the module that inherits it.
 import typing
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypedDict
@@ -326,7 +326,7 @@ class ToldSettings(Settings, total=False):
     primary: str
 
 
-Scope = Literal["parameter", "setting", "both"]
+ParameterScope = Literal["parameter", "setting", "both"]
 
 
 @dataclass(frozen=True)
@@ -334,7 +334,7 @@ class Parameter:
     """One search parameter or setting, as help, completion and docs show it."""
 
     name: str
-    scope: Scope
+    scope: ParameterScope
     type: Any
     default: Any
     meaning: str
@@ -350,12 +350,12 @@ ALIASES = {
 }
 
 
-def _read_off(shape: Any, scope: Scope) -> dict[str, Parameter]:
+def _read_off(shape: Any, scope: ParameterScope) -> dict[str, Parameter]:
     own = hints(shape).keys() - (hints(Shared).keys() if shape is not Shared else set())
     return {name: _parameter(name, hints(shape)[name], scope) for name in sorted(own)}
 
 
-def _parameter(name: str, kind: Any, scope: Scope) -> Parameter:
+def _parameter(name: str, kind: Any, scope: ParameterScope) -> Parameter:
     plain, about = typing.get_args(kind)
     return Parameter(
         name, scope, plain, about.default, about.meaning, about.effect, tuple(literals(plain))

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from svc_notebook.api.checking import place
+from svc_notebook.api.checking import Check, Part, place
 from svc_notebook.errors import BadInput
 
-Part = Mapping[str, Any]
 USER_DATA = 1024
 """Bytes of a rule's own userData (api-notes, section 9)."""
 _CONTEXT = re.compile(r"[A-Za-z0-9_-]*")
-
-
-class Check(NamedTuple):
-    """When a part is wrong, at which of its members, and what is said then."""
-
-    member: str
-    is_wrong: Callable[[Part], bool]
-    text: str
 
 
 _TOGETHER = "is missing; a pattern and its anchoring go together"
@@ -62,7 +54,16 @@ EDIT = (
         "is missing; a replace needs it",
     ),
 )
-SPAN = (Check("", lambda s: bool(s["from"] >= s["until"]), "ends before it begins"),)
+SPAN = (Check("", lambda s: operator.gt(*read_span(s)), "ends before it begins"),)
+
+
+def read_span(span: Part) -> tuple[float, float]:
+    """Read a time range: from which moment on, and until which, which is outside of it.
+
+    Both are Unix seconds, and infinite where the range is open. One that begins and ends at the
+    same moment holds none: the public specification allows it, and the rule never applies.
+    """
+    return span.get("from", -math.inf), span.get("until", math.inf)
 
 
 def check_parts(rule: Part, at: str = "") -> None:

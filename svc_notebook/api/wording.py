@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import types
+import typing
+from typing import Any
 
 WANTED = {
     "int": "a whole number",
@@ -42,3 +45,31 @@ def _name_kinds(kinds: list[str]) -> str:
     named = [kind for kind in kinds if kind != "null"] or kinds
     *others, last = " or ".join(WANTED.get(kind, kind) for kind in named).split(" or ")
     return f"{', '.join(others)} or {last}" if others else last
+
+
+def type_name(kind: Any) -> str:
+    """Write a type the way a reader of JSON says it."""
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        limits = [
+            f"{sign} {limit}"
+            for mark in args[1:]
+            for sign, limit in [("≥", getattr(mark, "ge", None)), ("≤", getattr(mark, "le", None))]
+            if limit is not None
+        ]
+        return " ".join([type_name(args[0]), *limits])
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(type_name(a) for a in args if a is not type(None))
+    if origin is typing.Literal:
+        return " ".join(f"`{word}`" for word in args)
+    if origin is list:
+        return f"list of {type_name(args[0])}"
+    if origin is dict:
+        return f"object of {type_name(args[1])}"
+    return NAMES.get(kind, getattr(kind, "__name__", str(kind)))
+
+
+NAMES: dict[Any, str] = {
+    str: "string", int: "integer", bool: "boolean", float: "number", Any: "any",
+    type(None): "nothing",
+}  # fmt: skip

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from svc_notebook.api.shapes import Rule, Synonym
-from svc_notebook.errors import NotFound
+from svc_notebook.errors import BadInput, NotFound
 
 if TYPE_CHECKING:
     from svc_notebook.client.client import AsyncClient
 
 PAGE = 1000  # the most that one search gives
+DIGITS = 12  # hexadecimal digits of an objectID that is made
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,22 @@ RULES = Kind(
     delete=lambda client, index, one, forward: client.delete_rule(index, one, **forward),
     clear=lambda client, index, forward: client.clear_rules(index, **forward),
 )  # fmt: skip
+
+
+def with_id(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an object with an objectID; where it has none, one is made of what it says.
+
+    The same object gets the same objectID each time, so that saving it again replaces it.
+    """
+    if document.get("objectID") not in (None, ""):
+        return document
+    rest = {name: value for name, value in document.items() if name != "objectID"}
+    try:
+        text = json.dumps(rest, sort_keys=True, default=str)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"one of the {kind.name} cannot be written as JSON: {error}") from None
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return {"objectID": f"{kind.name[:-1]}-{digest[:DIGITS]}", **rest}
 
 
 async def find_all(client: AsyncClient, kind: Kind, index: str) -> list[dict[str, Any]]:

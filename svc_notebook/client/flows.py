@@ -13,7 +13,7 @@ import msgspec
 
 from svc_notebook.api import SearchApi
 from svc_notebook.api.endpoint import Decode
-from svc_notebook.api.indices import Scope
+from svc_notebook.api.indices import CopyScope
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import BatchRequest, Record, SearchAnswer
 from svc_notebook.client.waiting import OnProgress
@@ -26,7 +26,7 @@ PAGE = 1000  # api.md, Limits
 BATCH = 1000
 # In so many turns of the loop a request has left, unless the service does not take it in.
 TURNS = 5
-AROUND_RECORDS: list[Scope] = ["settings", "synonyms", "rules"]
+AROUND_RECORDS: list[CopyScope] = ["settings", "synonyms", "rules"]
 
 
 async def browse_pages(

@@ -6,8 +6,9 @@ from typing import Any
 
 from IPython.core import completer
 
+from svc_notebook.magics.hook import MATCHER
 from svc_notebook.magics.magic import make_magic
-from svc_notebook.magics.matching import MATCHER, make_matcher
+from svc_notebook.magics.matching import make_matcher
 
 _NAME = "svc"
 

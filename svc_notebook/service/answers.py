@@ -18,8 +18,9 @@ from svc_notebook.service import limits
 from svc_notebook.service.attributes import withheld
 from svc_notebook.service.curating import Curated, curate, leave_alone
 from svc_notebook.service.engine import Fetch, Found
+from svc_notebook.service.engine.highlight_style import read_snippets
 from svc_notebook.service.engine.search import FacetFound
-from svc_notebook.service.engine.shape import read_faceted
+from svc_notebook.service.engine.shape import read_faceted, read_sorts
 from svc_notebook.service.events import milliseconds
 from svc_notebook.service.handlers.registry import Call
 from svc_notebook.service.natural import read_naturally
@@ -200,6 +201,9 @@ def _bind(
     call: Call, shelf: Shelf, params: Mapping[str, Any], size: int | None = None
 ) -> dict[str, Any]:
     bound = call.caller.bind(params, shelf.name)
+    # A browse and a facet search neither rank nor cut, and refuse the same values as a search.
+    read_sorts({"ranking": bound.get("ranking")})
+    read_snippets(bound.get("attributesToSnippet") or ())
     if most := call.caller.most_hits(shelf.name):
         wanted = bound.get("hitsPerPage", size or option(shelf, bound, "hitsPerPage"))
         bound["hitsPerPage"] = min(wanted, most)

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
-from urllib.parse import unquote
 
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.errors import BadInput, KeyRefused, Refused, TooMany
@@ -124,7 +123,7 @@ class App:
         if row.acl in ("search", "browse") and row.interface == "search":
             for token, queries in _count_queries(row, given).items():
                 self._access.count(caller, token, queries)
-        user = unquote(exchange.headers.get(f"{prefix}user-id", "")) if _writes(row) else ""
+        user = exchange.headers.get(f"{prefix}user-id", "") if _writes(row) else ""
         if user:
             self.service.mapping.one(user)
         answer = HANDLERS[row](Call(self.service, caller, headers=exchange.said), **given)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote
+from urllib.parse import parse_qsl, quote
 
 import msgspec
 
@@ -79,7 +79,7 @@ class Exchange:
         """The headers an endpoint takes as arguments, by the names it has for them."""
         names = row.headings.values()
         found = {name: self.headers.get(prefix + name.lower()) for name in names}
-        return {name: unquote(value) for name, value in found.items() if value is not None}
+        return {name: value for name, value in found.items() if value is not None}
 
     def logged(self, reply: Reply) -> Logged:
         """What the logs keep of it."""

@@ -34,7 +34,7 @@ RANKING = {
     "userScore": "userScore",
     "promoted": "promoted",
 }
-DECIDING = ("ranking", "customRanking", "typoTolerance")
+DECIDING = ("ranking", "customRanking", "typoTolerance", "searchableAttributes")
 PROMOTED = "promoted"
 TIE = "tie"
 _SORT = re.compile(r"(asc|desc)\((.*)\)")

@@ -19,11 +19,13 @@ from svc_notebook.tuning.criteria import (
     stands_first,
     steps_of,
 )
+from svc_notebook.tuning.phrases import say_value
 from svc_notebook.tuning.tables import ANSWER, Table, check_runs
 
+TEXTS = ["criterion", "better", "objectID", "value", "next_objectID", "next_value", "swap", "also"]
 COLUMNS = [
-    "rank", "objectID", "before", "criterion", "first", "value", "other", "swap", "setting",
-    "also",
+    "rank", "criterion", "better", "objectID", "value", "next_objectID", "next_value",
+    "swap", "setting", "also", "raw_value", "next_raw_value",
 ]  # fmt: skip
 CUSTOM = "custom"
 # What changes the value that a criterion compares, beside the order of criteria.
@@ -45,10 +47,10 @@ Settings = Mapping[str, Any]
 def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
     """Say of each hit of a query why it stands before the next: the first criterion that differs.
 
-    Columns as of `svc.explain`, and `swap`: the smallest change of order among criteria that
-    would put the next one before it, with `setting` as it is written; empty where no such change
-    does. `also` names what changes the values themselves. Judged by the ranking that the run
-    notes in `attrs`, else by the default one.
+    Columns as of `svc.explain` but for titles, and `swap`: the smallest change of order among
+    criteria that would put the next one before it, with `setting` as it is written; empty where
+    no such change does. `also` names what changes the values themselves. Judged by the ranking
+    that the run notes in `attrs`, else by the default one.
     """
     facts = getattr(run, "attrs", {}).get("svc", {})
     hits = _hits_of(check_runs(run), query, filters)
@@ -59,10 +61,16 @@ def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
         found = difference(one, other, steps)
         swap, setting = _find_swap(one, other, found, settings, params)
         also = ALSO.get(found.criterion, "the records' own values")
-        rows.append((rank, one["objectID"], other["objectID"], *found, swap, setting, also))
+        said = (
+            say_value(found.criterion, value, hit, settings.get("searchableAttributes") or ())
+            for value, hit in ((found.value, one), (found.other, other))
+        )
+        rows.append((
+            rank, found.criterion, found.first, one["objectID"], next(said), other["objectID"],
+            next(said), swap, setting, also, found.value, found.other,
+        ))  # fmt: skip
     frame = DataFrame(rows, columns=COLUMNS, dtype=object)
-    texts = ["objectID", "before", "criterion", "first", "swap", "also"]
-    frame = frame.astype({"rank": "int64", **dict.fromkeys(texts, "str")})
+    frame = frame.astype({"rank": "int64", **dict.fromkeys(TEXTS, "str")})
     frame.attrs["svc"] = {"query": query, "filters": filters or "", **facts}
     return frame
 

@@ -8,6 +8,7 @@ from typing import Any
 from svc_notebook.api.checking import check_members
 from svc_notebook.api.parameters import ALIASES, Settings
 from svc_notebook.client.attributes import check_attributes
+from svc_notebook.client.curated import Kind, with_id
 from svc_notebook.errors import BadInput
 from svc_notebook.session.clients import AnyClient, asynchronous
 from svc_notebook.tuning import changing
@@ -73,14 +74,18 @@ def _read_part(scope: Scope, given: Any) -> Objects:
     if isinstance(given, Mapping) and "objectID" not in given:
         return {str(name): _named(scope, str(name), each) for name, each in given.items()}
     documents = [given] if isinstance(given, Mapping) else list(given)
-    return by_id(_checked(scope, f"[{n}]", each) for n, each in enumerate(documents))
+    return by_id(_checked(scope, f"[{n}]", each, KINDS[scope]) for n, each in enumerate(documents))
 
 
 def _named(scope: Scope, name: str, document: Any) -> dict[str, Any] | None:
     return None if document is None else _checked(scope, f".{name}", {"objectID": name, **document})
 
 
-def _checked(scope: Scope, where: str, document: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(
+    scope: Scope, where: str, document: Mapping[str, Any], kind: Kind | None = None
+) -> dict[str, Any]:
+    """Check a synonym or rule; of a `kind`, one without an objectID gets one."""
     if not isinstance(document, Mapping):
         raise BadInput(f"{scope}{where} should be an object, not {document!r}")
+    document = with_id(kind, document) if kind else document
     return check_members(document, KINDS[scope].shape, f"{scope}{where}")

@@ -22,6 +22,7 @@ COLUMNS: dict[str, Any] = {
     "before": object, "after": object, "note": "string", "parent": "string", "state": "string",
 }  # fmt: skip
 SHOWN = 5  # conflicts that a refusal names
+NAMED = 3  # of what a change touched, in a question
 
 
 async def history(index: str, *, client: AnyClient | None = None) -> pd.DataFrame:
@@ -64,8 +65,7 @@ async def undo(
     undo is a change like any other, and can be undone by its own id.
     """
     own = asynchronous(client)
-    journal = Journal.of(own, index)
-    change = journal.find(change_id) if change_id else find_newest(journal.read(), index)
+    change = find_change(own, index, change_id)
     if change.state == "failed":
         raise BadInput(f"the change {change.change_id} failed, so that there is nothing to undo")
     async with changing.alone(own, index):
@@ -80,6 +80,24 @@ async def undo(
         told = note or f"undo {change.change_id}" + (f": {change.note}" if change.note else "")
         made = await changing.apply(own, index, wanted, note=told, parent=change.change_id)
     return tell_change(made)
+
+
+def find_change(client: AsyncClient, index: str, change_id: str | None = None) -> Change:
+    """Find the change that `undo` would take back; nothing is sent by it."""
+    journal = Journal.of(client, index)
+    return journal.find(change_id) if change_id else find_newest(journal.read(), index)
+
+
+def say_change(change: Change) -> str:
+    """Say how much a change touched and what, such as `2 settings (distinct, ranking)`."""
+    parts = [_say_delta(scope, list(delta.before)) for scope, delta in change.deltas.items()]
+    return f"{', '.join(parts) or 'nothing'} on {change.index}"
+
+
+def _say_delta(scope: Scope, names: list[str]) -> str:
+    what = scope if len(names) != 1 else scope[:-1]
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{len(names):,} {what} ({', '.join(names[:NAMED])}{more})"
 
 
 def find_newest(changes: list[Change], index: str) -> Change:

@@ -79,6 +79,7 @@ from svc_notebook.verbs.listing import (
 )
 from svc_notebook.verbs.mapping import assign_users, get_user, move_user, pending_users, remove_user
 from svc_notebook.verbs.networks import add_source, delete_source, replace_sources
+from svc_notebook.verbs.pins import hide, pin, unhide, unpin
 from svc_notebook.verbs.removing import (
     clear_index,
     copy_index,
@@ -89,6 +90,7 @@ from svc_notebook.verbs.removing import (
 from svc_notebook.verbs.replacing import replace_records
 from svc_notebook.verbs.settings import diff_settings, reset_settings, set_settings, settings
 from svc_notebook.verbs.showing import show_search
+from svc_notebook.verbs.signatures import spell_out
 from svc_notebook.verbs.synonyms import (
     clear_rules,
     clear_synonyms,
@@ -112,8 +114,8 @@ __all__ = [
     "delete_entries", "delete_key", "delete_records", "delete_rules", "delete_source",
     "delete_synonyms", "delete_user_events", "dictionary_settings", "diff_records",
     "diff_settings", "drop_index", "explain", "export", "export_entries", "export_rules",
-    "export_synonyms", "get_crawler", "get_key", "get_rule", "get_synonym", "get_user", "load",
-    "move_index", "move_user", "next_page", "pause_crawler", "pending_users", "push",
+    "export_synonyms", "get_crawler", "get_key", "get_rule", "get_synonym", "get_user", "hide",
+    "load", "move_index", "move_user", "next_page", "pause_crawler", "pending_users", "pin", "push",
     "read_browse", "read_clusters", "read_crawler_urls", "read_crawlers", "read_dask",
     "read_dictionary", "read_domains", "read_events", "read_facet_values", "read_facets",
     "read_indices",
@@ -124,7 +126,7 @@ __all__ = [
     "replace_entries", "replace_records", "replace_rules", "replace_sources",
     "replace_synonyms", "reset_settings", "restore_key", "run_crawler", "save_entries",
     "save_rules", "save_synonyms", "search", "search_many", "send_events", "set_settings",
-    "settings", "show_search", "try_url", "update_key", "wait", "whoami",
+    "settings", "show_search", "try_url", "unhide", "unpin", "update_key", "wait", "whoami",
 ]  # fmt: skip
 
 
@@ -417,3 +419,7 @@ async def read_facet_values(
 ) -> DataFrame:
     """Search the values of one facet."""
     return await frames.read_facet_values(asynchronous(client), index, facet, text, **params)
+
+
+for _name in __all__:
+    spell_out(globals()[_name])

@@ -27,6 +27,7 @@ from svc_notebook.verbs.clients import AnyClient
 from svc_notebook.verbs.curation import Done
 from svc_notebook.verbs.keys import explain_key, secured_key
 from svc_notebook.verbs.showing import show
+from svc_notebook.verbs.signatures import spell_out
 
 __all__ = [
     "add_key", "add_source", "assign_users", "browse_all", "call", "cancel_crawler_task",
@@ -36,8 +37,8 @@ __all__ = [
     "delete_synonyms", "delete_user_events", "dictionary_settings", "diff_records",
     "diff_settings", "drop_index", "explain", "explain_key", "export", "export_entries",
     "export_rules", "export_synonyms", "get_crawler", "get_key", "get_rule", "get_synonym",
-    "get_user", "load", "move_index", "move_user", "next_page", "pause_crawler",
-    "pending_users", "plan", "push", "read_browse", "read_clusters", "read_crawler_urls",
+    "get_user", "hide", "load", "move_index", "move_user", "next_page", "pause_crawler",
+    "pending_users", "pin", "plan", "push", "read_browse", "read_clusters", "read_crawler_urls",
     "read_crawlers", "read_dask", "read_dictionary", "read_domains", "read_events",
     "read_facet_values",
     "read_facets", "read_indices", "read_keys", "read_languages", "read_logs", "read_records",
@@ -46,8 +47,8 @@ __all__ = [
     "rename_crawler", "replace_entries", "replace_records", "replace_rules", "replace_sources",
     "replace_synonyms", "reset_settings", "restore_key", "run_crawler", "save_entries",
     "save_rules", "save_synonyms", "search", "search_many", "secured_key", "send_events",
-    "set_settings", "settings", "show", "show_search", "try_url", "update_key", "wait",
-    "whoami",
+    "set_settings", "settings", "show", "show_search", "try_url", "unhide", "unpin",
+    "update_key", "wait", "whoami",
 ]  # fmt: skip
 
 R = TypeVar("R")
@@ -99,11 +100,13 @@ get_key = blocking(aio.get_key)
 get_rule = blocking(aio.get_rule)
 get_synonym = blocking(aio.get_synonym)
 get_user = blocking(aio.get_user)
+hide = blocking(aio.hide)
 move_index = blocking(aio.move_index)
 move_user = blocking(aio.move_user)
 next_page = blocking(aio.next_page)
 pause_crawler = blocking(aio.pause_crawler)
 pending_users = blocking(aio.pending_users)
+pin = blocking(aio.pin)
 read_clusters = blocking(aio.read_clusters)
 read_crawler_urls = blocking(aio.read_crawler_urls)
 read_crawlers = blocking(aio.read_crawlers)
@@ -147,6 +150,8 @@ set_settings = blocking(aio.set_settings)
 settings = blocking(aio.settings)
 show_search = blocking(aio.show_search)
 try_url = blocking(aio.try_url)
+unhide = blocking(aio.unhide)
+unpin = blocking(aio.unpin)
 update_key = blocking(aio.update_key)
 whoami = blocking(aio.whoami)
 
@@ -408,3 +413,7 @@ def _each(chunks: AsyncIterator[R]) -> Iterator[R]:
 
 async def _next_or(chunks: AsyncIterator[R], otherwise: object) -> R | object:
     return await anext(chunks, otherwise)
+
+
+for _name in __all__:
+    spell_out(globals()[_name])

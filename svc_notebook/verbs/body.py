@@ -1,14 +1,19 @@
-"""The body of a `%%svc` cell: JSON, or lines of `name: value`."""
+"""The body of a `%%svc` cell: JSON, YAML, or lines of `name: value`.
+
+The value of a line is read by the type of its member, so that `query: 1984` is text and
+`attributesToRetrieve: name, price` a list; what has several lines is YAML where it can be.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple, NoReturn, is_typeddict
+from typing import Any, NoReturn, is_typeddict
 
 from svc_notebook.api.checking import check_members, check_value, hints, place, read_text
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
+from svc_notebook.verbs.yaml_body import Entry, build_value, read_groups, takes_text_alone
 
 _ENTRY = re.compile(r"(\w+)\s*:(?:\s+(.*)|$)", re.S)
 BETWEEN = "---"
@@ -19,41 +24,44 @@ _COMMA = re.compile(r"\s*[,\n]\s*")
 _DASHES = re.compile(r"\n(- .*(?:\n|$))+")
 
 
-class Entry(NamedTuple):
-    """One `name: value` of a body; indented lines below it belong to its value."""
-
-    name: str
-    text: str
-    line: int
-
-
 def read_body(body: str, shape: Any) -> dict[str, Any]:
     """Read a body as members of a TypedDict; a refusal names the line."""
     if body.lstrip().startswith("{"):
         return check_members(_read_json(body), shape, "")
-    return _read_entries(list(_entries(body)), shape)
+    groups = read_groups(body)
+    if groups is not None and len(groups) > 1:
+        raise BadOption(f"the body should hold one object, not {len(groups)}")
+    entries = next(iter(groups), []) if groups is not None else list(_entries(body))
+    return _read_entries(entries, shape, body)
 
 
 def read_documents(body: str, shape: Any) -> list[dict[str, Any]]:
-    """Read a body as objects: a JSON array or object, or `name: value` lines, `---` between."""
+    """Read a body as objects: JSON, or YAML, or `name: value` lines; `---` between several."""
     if body.lstrip().startswith(("{", "[")):
         found = _load_json(body)
         return found if isinstance(found, list) else [found]
+    groups = read_groups(body)
+    if groups is None:
+        groups = _groups_of_lines(body)
+    return [_read_entries(group, shape, body) for group in groups if group]
+
+
+def _groups_of_lines(body: str) -> list[list[Entry]]:
     groups: list[list[Entry]] = [[]]
     for entry in _entries(body):
         groups[-1].append(entry)
         if entry.name == BETWEEN:
             groups[-1].pop()
             groups.append([])
-    return [_read_entries(group, shape) for group in groups if group]
+    return groups
 
 
-def _read_entries(entries: list[Entry], shape: Any) -> dict[str, Any]:
+def _read_entries(entries: list[Entry], shape: Any, body: str) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for entry in entries:
         if entry.name in members:
             raise BadOption(f"line {entry.line}: `{entry.name}` is given twice")
-        members[entry.name] = _read_entry(entry, shape)
+        members[entry.name] = _read_entry(entry, shape, body)
     return members
 
 
@@ -132,17 +140,39 @@ def _open_entry(line: str, number: int) -> Entry:
     return Entry(found[1], found[2] or "", number)
 
 
-def _read_entry(entry: Entry, shape: Any) -> Any:
+def _read_entry(entry: Entry, shape: Any, body: str) -> Any:
     kinds = hints(shape) if is_typeddict(shape) else {entry.name: Any}
     if entry.name not in kinds:
         advice = did_you_mean(entry.name, kinds)
         raise BadOption(f"line {entry.line}: `{entry.name}` is not known{advice}")
     try:
+        if entry.node is not None:
+            return _read_node(entry, kinds[entry.name], body)
         if _DASHES.fullmatch(entry.text):
             return check_value(_read_items(entry.text), kinds[entry.name], entry.name)
         return _read_value(entry.text.strip(), kinds[entry.name], entry.name)
     except BadInput as error:
         raise BadOption(f"line {entry.line}: {error}".replace(" | null", "")) from None
+
+
+def _read_node(entry: Entry, wanted: Any, body: str) -> Any:
+    """Read a value of YAML; what is a word, JSON, or may be text alone is read like a line."""
+    node = entry.node
+    is_word = node.id == "scalar" and not node.style
+    if is_word or _is_json(entry.text) or (node.id != "scalar" and takes_text_alone(wanted)):
+        return _read_value(entry.text, wanted, entry.name)
+    value = build_value(node, wanted, body)
+    if isinstance(value, str) and not _takes(value, wanted) and _takes([value], wanted):
+        value = [value]  # quoted, where one item of a list would do
+    return check_value(value, wanted, entry.name)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _read_items(text: str) -> list[Any]:
@@ -169,6 +199,8 @@ def _read_value(text: str, wanted: Any, name: str) -> Any:
     except BadInput:
         if isinstance(value, (dict, list)):
             raise
+        if isinstance(value, str) and _takes([value], wanted):
+            return [value]
         return read_word(text, wanted, name)
 
 

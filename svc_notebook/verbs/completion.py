@@ -133,11 +133,11 @@ def _go_on(verb: Verb, words: list[Word], last: Word, face: Face, names: Names) 
     place = Place(_said(words, verb, face, "index"), _said(words, verb, face, "df", "source"), True)
     if name.startswith("--"):
         option = verb.named(face).get(name[2:])
-        return _values(option, value, place, names)
+        return complete_value(option, value, place, names)
     awaited = _awaited(verb, words[1:], face)
     if verb.name == "call" and (awaited is None or awaited.rest):
         return _arguments([word.text for word in words], last.text, names)
-    return _values(awaited, last.text, place, names)
+    return complete_value(awaited, last.text, place, names)
 
 
 def _arguments(words: Sequence[str], typed: str, names: Names) -> Suggestions:
@@ -169,9 +169,9 @@ def complete_body(line: str, typed: str, names: Names) -> Suggestions:
         return _matching(current, [f"{name}:" for name in options])
     entries = list(_LINE_VALUE.finditer(typed))
     if found := _LINE_VALUE.match(current):
-        return _values(options.get(found[1]), current[found.end() :], place, names)
+        return complete_value(options.get(found[1]), current[found.end() :], place, names)
     if current[:1].isspace() and entries:
-        return _values(options.get(entries[-1][1]), current.lstrip(), place, names)
+        return complete_value(options.get(entries[-1][1]), current.lstrip(), place, names)
     return Suggestions("", [])
 
 
@@ -190,7 +190,7 @@ def _in_json(typed: str, options: dict[str, Option], place: Place, names: Names)
     if at_top and (found := _JSON_NAME.search(typed)):
         return _matching(found[1], options)
     if found := _JSON_VALUE.match(typed):
-        return _values(options.get(found[1]), typed[found.end() :], place, names)
+        return complete_value(options.get(found[1]), typed[found.end() :], place, names)
     return Suggestions("", [])
 
 
@@ -223,7 +223,8 @@ def _said(words: Sequence[Word], verb: Verb, face: Face, *wanted: str) -> str:
     return ""
 
 
-def _values(option: Option | None, typed: str, place: Place, names: Names) -> Suggestions:
+def complete_value(option: Option | None, typed: str, place: Place, names: Names) -> Suggestions:
+    """Suggest values of an option; `typed` is what there is of one, its quote included."""
     if option is None:
         return Suggestions(typed, [])
     if option.completes == "path":

@@ -19,14 +19,20 @@ KEYS = ("key", "parent")
 PLAIN = (str, int, float, list, type(None))
 
 
-def confirm(call: Call, face: Face, client: Client) -> None:
-    """Return if the user wants it; else raise."""
-    deed = f"{_deed(call)}, {_place(client)}"
-    answer = _ask(f"{deed}? [y/N] ", face)
+def confirm(call: Call, face: Face, client: Client) -> dict[str, Any]:
+    """Return if the user wants it, with arguments that bind the call to what was said.
+
+    Raises where the user does not want it, or cannot be asked.
+    """
+    settled = call.verb.settles(call.arguments, client) if call.verb.settles else None
+    told, bound = settled or (_deed(call), {})
+    deed = f"{told}, {_place(client)}"
+    answer = _ask(f"{deed[0].upper()}{deed[1:]}? [y/N] ", face)
     if answer is None:
         raise BadOption(f"nobody can be asked here; to {deed}, add `--yes`")
     if answer.strip().casefold() not in ("y", "yes"):
         raise Stopped(f"nothing was done; asked for was to {deed}")
+    return bound
 
 
 def _deed(call: Call) -> str:

@@ -145,7 +145,48 @@ SETTING: tuple[Verb, ...] = (
         examples=("settings reset products hitsPerPage", "settings reset products --yes"),
     ),
 )  # fmt: skip
+_QUERY = operand("query", "the whole query; quoted where it has blanks")
+_RECORD = operand("record", "the objectID of the record", argument="object_id")
+
+PINNING: tuple[Verb, ...] = (
+    Verb(
+        "pin",
+        "Put a record at a place among the hits of a query, by a rule for this query",
+        f"{_HOME}.pin",
+        operands=(INDEX, _QUERY, _RECORD),
+        options=(
+            Option("position", "the place, counted from 0; 0, the first, if not given", int),
+            FORWARD,
+        ),
+        examples=("pin products lamp 17", "pin products 'desk lamp' 17 --position 2"),
+    ),
+    Verb(
+        "unpin",
+        "Let a record that is pinned for a query take the place that it has by itself",
+        f"{_HOME}.unpin",
+        operands=(INDEX, _QUERY, _RECORD),
+        options=(FORWARD,),
+        examples=("unpin products lamp 17",),
+    ),
+    Verb(
+        "hide",
+        "Leave a record out of the hits of a query, by a rule for this query",
+        f"{_HOME}.hide",
+        operands=(INDEX, _QUERY, _RECORD),
+        options=(FORWARD,),
+        examples=("hide products lamp 18",),
+    ),
+    Verb(
+        "unhide",
+        "Show a record again that is hidden for a query",
+        f"{_HOME}.unhide",
+        operands=(INDEX, _QUERY, _RECORD),
+        options=(FORWARD,),
+        examples=("unhide products lamp 18",),
+    ),
+)
 CURATING: tuple[Verb, ...] = (
+    *PINNING,
     *_around_index("synonyms", "synonym", Synonym, "pair"),
     *_around_index("rules", "rule", Rule, "sale"),
     Verb(

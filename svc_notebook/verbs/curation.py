@@ -13,7 +13,7 @@ from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from svc_notebook.frames.reading import id_text
 from svc_notebook.tuning.changing import noting
 from svc_notebook.tuning.state import by_id
-from svc_notebook.verbs.documents import Documents, take_documents, write_file
+from svc_notebook.verbs.documents import Documents, take_curated, write_file
 
 Done = dict[str, Any]
 AT_ONCE = 8  # deletions under way at the same time
@@ -29,7 +29,7 @@ async def save(
     client: AsyncClient, kind: Kind, index: str, given: Documents, forward: Forward
 ) -> Done:
     """Save each in place of the one with its id; the others stay."""
-    objects = take_documents(given, kind.shape, kind.name)
+    objects, made = take_curated(given, kind)
     before = await count(client, kind, index)
     async with noting(client, index, {kind.name: by_id(objects)}, note=f"{kind.name} save"):
         answers = [
@@ -37,21 +37,21 @@ async def save(
             for start in range(0, len(objects), PAGE)
         ]
         await client.wait(answers, index=index)
-    return await _told(client, kind, index, before, saved=len(objects))
+    return await _told(client, kind, index, before, saved=len(objects), **_made(made))
 
 
 async def replace(
     client: AsyncClient, kind: Kind, index: str, given: Documents, forward: Forward
 ) -> Done:
     """Put these in place of all there are, at one moment."""
-    objects = take_documents(given, kind.shape, kind.name)
+    objects, made = take_curated(given, kind)
     if not objects:
         raise BadInput(f"there are no {kind.name} to put in place of the others; `clear` is for it")
     before = await count(client, kind, index)
     note = f"{kind.name} replace"
     async with noting(client, index, {kind.name: by_id(objects)}, whole=True, note=note):
         await client.wait(await kind.save(client, index, objects, True, forward), index=index)
-    return await _told(client, kind, index, before, saved=len(objects))
+    return await _told(client, kind, index, before, saved=len(objects), **_made(made))
 
 
 async def delete(
@@ -103,6 +103,11 @@ async def count(client: AsyncClient, kind: Kind, index: str) -> int | None:
     except KeyRefused:
         return None
     return int(answer["nbHits"])
+
+
+def _made(ids: list[str]) -> dict[str, list[str]]:
+    """Say which objectIDs were made, if any were."""
+    return {"made": ids} if ids else {}
 
 
 async def _told(

@@ -20,6 +20,7 @@ from pandas import DataFrame, isna
 from pandas.api.types import is_scalar
 
 from svc_notebook.api.checking import check_members, hints, literals, place
+from svc_notebook.client.curated import Kind, with_id
 from svc_notebook.errors import BadInput, BadRecord, did_you_mean
 from svc_notebook.verbs.body import read_word
 
@@ -28,12 +29,26 @@ Documents = Mapping[str, Any] | Iterable[Mapping[str, Any]] | DataFrame | str | 
 Reader = Callable[[str, Any], list[dict[str, Any]]]
 
 
-def take_documents(given: Any, shape: Any, what: str) -> list[dict[str, Any]]:
-    """Return what was given as objects of a shape; raises `BadInput` naming the place."""
+def take_curated(given: Any, kind: Kind) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return synonyms or rules, and the objectIDs that were made for those without one."""
+    found = take_objects(given, kind.shape, kind.name)
+    named = [with_id(kind, document) for document in found]
+    made = [new["objectID"] for new, old in zip(named, found, strict=True) if new is not old]
+    return take_documents(named, kind.shape, kind.name), made
+
+
+def take_objects(given: Any, shape: Any, what: str) -> Sequence[Mapping[str, Any]]:
+    """Return what was given as objects of any kind; raises `BadInput` naming the place."""
     found = _objects(given, shape, what)
     for number, document in enumerate(found):
         if not isinstance(document, Mapping):
             raise BadInput(f"{what}[{number}] should be an object, not {_kind(document)}")
+    return found
+
+
+def take_documents(given: Any, shape: Any, what: str) -> list[dict[str, Any]]:
+    """Return what was given as objects of a shape; raises `BadInput` naming the place."""
+    found = take_objects(given, shape, what)
     if shape is dict:
         return [dict(document) for document in found]
     return [

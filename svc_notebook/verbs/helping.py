@@ -55,14 +55,21 @@ terminal `svc VERB ...`; both are read off one table. A line's words are split a
 group, JSON stays whole, and nothing in a line is taken for Python: variables are named, as in
 `--from df`. `found = %svc ...` and `-o found` keep a result; when a cell fails, the name keeps its
 old value. A name of two words, `%svc synonyms save`, is a verb of its own; the first word alone
-lists, and so does `%svc synonyms list`. A `%%svc` cell takes its body as JSON or as lines of
-`name: value`, where `#` starts a comment line and an indented line goes on with the value above
-it, so that a list may have a line for each item, with a dash before it or without; where it takes
-several objects, a line of `---` stands between them.
+lists, and so does `%svc synonyms list`.
+
+A `%%svc` cell takes its body as JSON or as YAML. A value is read by the type of its member:
+`query: 1984` is text, `attributesToRetrieve: name, price` a list, and so are indented lines below
+`attributesToRetrieve:`, with a dash before each or without. In what has parts, `true`, `false`,
+`null` and JSON's numbers are what they say, and everything else is text: `no`, `2024-05-01`,
+`0123`. A comment needs a blank behind its `#` unless it has the line to itself. Anchors, aliases
+and tags are not taken. A line that is not YAML, such as `query: "exact phrase" lamp`, is taken as
+it stands. Where a cell takes several objects, a line of `---` stands between them, or they are a
+list.
 
 Tab goes on with verbs and options, and with what the service, the kernel and the folder know:
 indices, attributes, facets and their values inside filters, ranking criteria, ids of synonyms and
-rules, profiles, variables, files, and the columns of the table or CSV that a line names."""
+rules, profiles, variables, files, and the columns of the table or CSV that a line names. Inside a
+call such as `svc.search("films", filters="` Tab knows the same."""
 
 
 def _section(verb: Verb) -> str:
@@ -133,13 +140,13 @@ def _spread(verb: Verb, face: Face) -> Iterator[str]:
 
 def _body(verb: Verb) -> Iterator[str]:
     if verb.document is None:
-        yield f"`%%svc {verb.name} ...` reads them from the cell's body too: JSON, or `name: value`"
-        yield "lines. What the line says wins over the body, and the body over --params."
+        yield f"`%%svc {verb.name} ...` reads them from the cell's body too: JSON, or YAML such as"
+        yield "`name: value`. What the line says wins over the body, and the body over --params."
         return
     several = ", or several with `---` between," if verb.document.many else ""
     text = (
-        f"`%%svc {verb.name} ...` reads the {verb.body} from the cell's body: JSON, or `name: "
-        f"value` lines{several}"
+        f"`%%svc {verb.name} ...` reads the {verb.body} from the cell's body: JSON, or YAML such "
+        f"as `name: value`{several}"
     ).rstrip(",")
     yield from textwrap.wrap(f"{text}.", _WIDTH)
     if verb.members():

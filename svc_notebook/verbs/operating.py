@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from svc_notebook.api.indices import Scope
+from svc_notebook.api.indices import CopyScope
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.api.shapes import DictionaryName
 from svc_notebook.verbs.options import IDS_FROM, INDEX, PARAMS
@@ -142,7 +142,7 @@ REMOVING: tuple[Verb, ...] = (
         "svc_notebook.verbs.blocking.copy_index",
         operands=(INDEX, DESTINATION),
         options=(
-            Option("scope", "only these, with commas between", list[Scope]),
+            Option("scope", "only these, with commas between", list[CopyScope]),
         ),
         destructive="copy {index} onto {destination}",
         examples=("copy products products-new", "copy products test --scope settings,rules --yes"),

@@ -27,7 +27,7 @@ def perform(call: Call, face: Face) -> Any:
     if call.verb.asks(call.arguments) and not call.yes:
         from svc_notebook import session
 
-        confirm(call, face, arguments.get("client") or session.current())
+        arguments |= confirm(call, face, arguments.get("client") or session.current())
     try:
         value = call.verb.function(**arguments)
     except CallFailed as error:

@@ -46,7 +46,7 @@ REACHED: dict[str, tuple[str, ...]] = {
     "get_index_key": ("get_key",),
     "delete_index_key": ("delete_key",),
     "save_rule": (),
-    "save_rules": ("save_rules", "replace_rules"),
+    "save_rules": ("save_rules", "replace_rules", "pin", "hide", "unpin", "unhide"),
     "get_rule": ("get_rule",),
     "delete_rule": ("delete_rules",),
     "clear_rules": ("clear_rules",),

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, Literal
 
-from svc_notebook.api.indices import Scope
+from svc_notebook.api.indices import CopyScope
 from svc_notebook.api.shapes import BatchRequest
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient
@@ -110,7 +110,7 @@ async def _put(
     index: str,
     operation: Literal["copy", "move"],
     destination: str,
-    scope: list[Scope] | None,
+    scope: list[CopyScope] | None,
     client: AnyClient | None,
 ) -> Done:
     own = asynchronous(client)
@@ -125,7 +125,7 @@ async def _put(
 
 @asynccontextmanager
 async def _noting(
-    client: AsyncClient, index: str, destination: str, scope: list[Scope] | None
+    client: AsyncClient, index: str, destination: str, scope: list[CopyScope] | None
 ) -> AsyncIterator[None]:
     """Keep what a copy of parts changes; a whole index is another, of which nothing is left."""
     async with AsyncExitStack() as stack:

@@ -25,7 +25,11 @@ async def save_synonyms(
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Save synonyms: one, several, a DataFrame's or a file's; the others of the index stay."""
+    """Save synonyms: one, several, a DataFrame's or a file's; the others of the index stay.
+
+    One without an `objectID` gets one, the same each time for the same synonym; `made` in the
+    result names those that were made.
+    """
     return await curation.save(asynchronous(client), SYNONYMS, index, synonyms, replicas)
 
 
@@ -36,7 +40,10 @@ async def replace_synonyms(
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Put these synonyms in place of all the index has, at one moment."""
+    """Put these synonyms in place of all the index has, at one moment.
+
+    One without an `objectID` gets one, as in `save_synonyms`.
+    """
     return await curation.replace(asynchronous(client), SYNONYMS, index, synonyms, replicas)
 
 
@@ -75,7 +82,11 @@ async def save_rules(
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Save rules: one, several, a DataFrame's or a file's; the others of the index stay."""
+    """Save rules: one, several, a DataFrame's or a file's; the others of the index stay.
+
+    One without an `objectID` gets one, the same each time for the same rule; `made` in the
+    result names those that were made.
+    """
     return await curation.save(asynchronous(client), RULES, index, rules, replicas)
 
 
@@ -86,7 +97,10 @@ async def replace_rules(
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Put these rules in place of all the index has, at one moment."""
+    """Put these rules in place of all the index has, at one moment.
+
+    One without an `objectID` gets one, as in `save_rules`.
+    """
     return await curation.replace(asynchronous(client), RULES, index, rules, replicas)
 
 

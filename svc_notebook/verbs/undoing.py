@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from svc_notebook.verbs.options import INDEX
 from svc_notebook.verbs.verb import Option, Verb, operand
 
+if TYPE_CHECKING:
+    from svc_notebook.client import Client
+
 _HOME = "svc_notebook.tuning.blocking"
 _NOTE = Option("note", "a few words for the journal")
+
+
+def _settle_undo(given: Mapping[str, Any], client: Client) -> tuple[str, dict[str, Any]]:
+    """Say which change is taken back, and bind the call to this one."""
+    from svc_notebook.tuning.undoing import find_change, say_change
+
+    change = find_change(client.aio, given["index"], given.get("change_id"))
+    deed = f"undo change {change.change_id}: {say_change(change)}"
+    made_by = f", made by `{change.note}`" if change.note else ""
+    force = ", overwriting what was changed there since" if given.get("force") else ""
+    return f"{deed}{made_by}{force}", {"change_id": change.change_id}
+
 
 UNDOING: tuple[Verb, ...] = (
     Verb(
@@ -53,6 +71,7 @@ UNDOING: tuple[Verb, ...] = (
         ),
         options=(Option("force", "overwrite what was changed there since", bool), _NOTE),
         destructive="take back a change of {index}",
+        settles=_settle_undo,
         examples=("undo products", "undo products 3f9c21aa --yes"),
     ),
     Verb(

@@ -7,11 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from svc_notebook.api.checking import check_value, hints, literals
 from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.errors import BadInput
+
+if TYPE_CHECKING:
+    from svc_notebook.client import Client
 
 Face = Literal["magic", "command"]
 Source = Literal[
@@ -106,7 +109,8 @@ class Verb:
     """One row of the table; a name of two words is a verb of the family its first one names.
 
     `destructive` says what is taken away, with `{index}` where a name belongs: the user is asked,
-    unless `spares` says that these arguments take nothing away.
+    unless `spares` says that these arguments take nothing away. `settles` says it for what only
+    the client can tell, and returns arguments that bind the call to what was said.
     """
 
     name: str
@@ -122,6 +126,7 @@ class Verb:
     common: tuple[Option, ...] = (PROFILE, FORMAT)
     destructive: str = ""
     spares: Callable[[Mapping[str, Any]], bool] | None = None
+    settles: Callable[[Mapping[str, Any], Client], tuple[str, dict[str, Any]]] | None = None
 
     @property
     def family(self) -> str:

@@ -15,7 +15,9 @@ NAMES = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), min_size=
 QUERIES = st.text("0123456789abcdef", min_size=32, max_size=32)
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 INDICES = st.sampled_from(["films", "a/b c", "é"])
-FILTERS = st.sampled_from(["brand:acme", "size:10%25", "a%3Ab:c", "price>=10", "lvl0:a > b"])
+FILTERS = st.sampled_from(
+    ["brand:acme", "size:10%25", "a%3Ab:c", "price>=10", "lvl0:a > b", "brand%3AAcme", "n%3E%3D10"]
+)
 AMOUNTS = st.one_of(
     st.integers(0, 10**6),
     st.floats(0, 10**6, allow_nan=False),
@@ -166,6 +168,8 @@ SPOILINGS = {
     "many filters": Spoiling(put(filters=["a:b"] * 11), ".filters"),
     "filter without a value": Spoiling(put(filters=["a:b", "a:"]), ".filters[1]"),
     "filter without a colon": Spoiling(put(filters=["ab"]), ".filters[0]"),
+    "encoded filter without a value": Spoiling(put(filters=["a%3A"]), ".filters[0]"),
+    "encoded filter without a colon": Spoiling(put(filters=["a%2520b"]), ".filters[0]"),
     "objects and filters": Spoiling(put(filters=["a:b"]), ".filters", has("objectIDs")),
     "nothing it is about": Spoiling(
         drop("objectIDs", "filters", "positions", "objectData"), "", lambda e: True

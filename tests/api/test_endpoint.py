@@ -35,9 +35,18 @@ class AsyncRecorder(Asynchronous, SearchApi):
         return parcel
 
 
+HEADINGS = st.from_regex(r"[!-~]([ -~]*[!-~])?", fullmatch=True)
+
+
+def values_of(place: str, kind: Any) -> st.SearchStrategy[Any]:
+    if place == "header":
+        return HEADINGS
+    return values.TEXT.filter(bool) if place == "path" and kind is str else values.of(kind)
+
+
 def arguments_of(row: Endpoint) -> st.SearchStrategy[dict[str, Any]]:
     parts = {
-        name: values.TEXT.filter(bool) if place == "path" and kind is str else values.of(kind)
+        name: values_of(place, kind)
         for name, place in row.places.items()
         if place != "spread"
         for kind in [row.types[name]]
@@ -57,9 +66,8 @@ def arrive(row: Endpoint, parcel: Parcel) -> dict[str, Any]:
         for name, part in zip(fields, parcel.path.split("/"), strict=True)
         if name
     }
-    headers = {name: unquote(value) for name, value in parcel.headers.items()}
     body = None if parcel.body is None else json.loads(json.dumps(parcel.body))
-    return row.decode(path, parcel.query, body, headers)
+    return row.decode(path, parcel.query, body, parcel.headers)
 
 
 def comes_back(row: Endpoint, given_: dict[str, Any]) -> bool:
@@ -118,6 +126,11 @@ def test_an_unknown_argument_is_refused_before_it_is_sent(row: Endpoint) -> None
         ("batch", {"index": "i", "requests": [{"action": "ad"}]}, r"`requests\[0\].action`"),
         ("batch", {"index": "i", "requests": [{}]}, r"`requests\[0\]`: .* missing .* `action`"),
         ("save_rule", {"index": "i", "object_id": "r", "rule": {"objectID": "r"}}, "consequence"),
+        ("assign_user", {"user_id": "é", "cluster": "c"}, "`user_id` travels in a header"),
+        ("assign_user", {"user_id": "日本", "cluster": "c"}, "printable ASCII"),
+        ("assign_user", {"user_id": "ann ", "cluster": "c"}, "without blanks at the ends"),
+        ("assign_user", {"user_id": "a\r\nX-B: 1", "cluster": "c"}, "printable ASCII"),
+        ("assign_user", {"user_id": "", "cluster": "c"}, "1 or more"),
         ("get_task", {"index": "i", "task_id": 2**64}, "`task_id`"),
     ],
 )

@@ -227,13 +227,16 @@ def test_times_are_the_readers_own(editor: Locator, notebook: Notebook) -> None:
     expect(editor.get_by_text("times of Asia/Ka")).to_be_visible()
 
     editor.get_by_label("Valid from").fill("2030-05-01T12:00")
-    expect(editor.get_by_text("It has to end after it begins.")).to_be_visible()
+    expect(editor.get_by_text("End must be after start.")).to_be_visible()
     editor.get_by_label("Valid until").fill("2030-05-02T12:00")
     editor.get_by_label("Valid until").press("Tab")
 
     # 5 hours and 45 minutes before the same time in Greenwich.
     expect(editor.locator(".svc-rule-line", has_text="Lamps")).to_contain_text("◷")
     notebook.await_value("e.get('lamps')['validity'][0]['until']", 1903932900)
+    editor.get_by_label("Valid from").fill("")
+    editor.get_by_label("Valid from").press("Tab")
+    notebook.await_value("e.get('lamps')['validity']", [{"until": 1903932900}])
 
 
 def test_a_rule_is_tried_on_queries_that_trigger_it_and_that_do_not(

@@ -69,6 +69,13 @@ def test_the_vendor_spells_the_headers() -> None:
     assert not [name for name in headers if "service" in name]
 
 
+def test_the_id_of_a_user_travels_as_it_is() -> None:
+    with serving() as server:
+        client_of(server.url).assign_user("ann lee*50%/a+b", "c1")
+
+    assert server.requests[0].headers["x-service-user-id"] == "ann lee*50%/a+b"
+
+
 def test_a_query_string_is_percent_encoded() -> None:
     with serving() as server:
         client_of(server.url).get_object("i", "7", attributesToRetrieve=["a&b", "c+d"])

@@ -45,6 +45,12 @@ OTHER: dict[str, Any] = {"consequence": {"promote": [{"objectID": "b", "position
         (rule("1", "lamp", **PINS), rule("2", "lamp", enabled=False, **LATER), None),
         (rule("1", "lamp", validity=[{"from": 1, "until": 5}], **PINS),
          rule("2", "lamp", validity=[{"from": 5, "until": 9}], **LATER), None),
+        (rule("1", "lamp", validity=[{"until": 5}], **PINS),
+         rule("2", "lamp", validity=[{"from": 5}], **LATER), None),
+        (rule("1", "lamp", validity=[{"until": 6}], **PINS),
+         rule("2", "lamp", validity=[{"from": 5}], **LATER), "`a` is pinned to 1 and to 4"),
+        (rule("1", "lamp", validity=[{"from": 3, "until": 3}], **PINS),
+         rule("2", "lamp", validity=[{"from": 1}], **LATER), None),
         (rule("1", conditions=[{"context": "x"}], **PINS),
          rule("2", conditions=[{"context": "y"}], **LATER), None),
         (rule("1", conditions=[{"filters": "brand:Acme"}], **PINS),
@@ -53,7 +59,7 @@ OTHER: dict[str, Any] = {"consequence": {"promote": [{"objectID": "b", "position
          "`a` is pinned to 1 and to 4"),
     ],
     ids=["within", "hidden", "place", "param", "redirect", "same", "apart", "start", "end", "off",
-         "time", "context", "filters", "filtered"],
+         "time", "open", "meet", "empty", "context", "filters", "filtered"],
 )  # fmt: skip
 def test_rules_that_meet_and_disagree_are_told(one: Any, other: Any, told: str | None) -> None:
     found = set(find_conflicts([one, other]))
@@ -99,7 +105,14 @@ several = st.lists(
         optional={
             "conditions": st.lists(met, max_size=2),
             "enabled": st.booleans(),
-            "validity": st.sampled_from([[{"from": 1, "until": 3}], [{"from": 3, "until": 4}]]),
+            "validity": st.sampled_from(
+                [
+                    [{"from": 1, "until": 3}],
+                    [{"from": 3, "until": 4}],
+                    [{"from": 3}],
+                    [{"until": 3}],
+                ]
+            ),
         },
     ),
     max_size=7,

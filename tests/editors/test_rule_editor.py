@@ -174,6 +174,32 @@ def test_a_rule_whose_time_is_over_is_told(editor: RuleEditor) -> None:
     assert editor.faults == {"lamps": [{"level": "odd", "text": "its time is over"}]}
 
 
+@pytest.mark.parametrize(
+    ("spans", "told"),
+    [
+        ([{"from": 1}], None),
+        ([{"until": 1}], "its time is over"),
+        ([{"until": 2_000_000_000}], None),
+        ([{"until": 1}, {"from": 2}], None),
+        ([{}], None),
+        (
+            [{"from": 2_000_000_000, "until": 2_000_000_000}],
+            "it never applies: its start is its end",
+        ),
+        ([{"from": 5, "until": 5}, {"until": 1}], "its time is over"),
+    ],
+)
+def test_times_that_are_open_at_an_end_are_checked(
+    editor: RuleEditor, spans: list[Any], told: str | None
+) -> None:
+    editor.put({**RULE, "validity": spans}, "lamps")
+    editor.apply()
+
+    assert [fault["text"] for fault in editor.faults.get("lamps", ())] == [told] * bool(told)
+    assert saved(editor)["lamps"]["validity"] == spans
+    assert "lamps" in editor.picture()
+
+
 def test_queries_that_trigger_a_rule_and_that_do_not(editor: RuleEditor) -> None:
     editor.put(rule("tables", "table", consequence={"hide": [{"objectID": "3"}]}))
 

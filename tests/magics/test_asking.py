@@ -21,7 +21,7 @@ def copied(notebook: Kernel) -> Iterator[Kernel]:
 def test_a_yes_does_it(copied: Kernel) -> None:
     cell = copied.run("%svc clear asking", answer="y")
 
-    assert "delete all records of asking, no profile, application " in copied.answers[-1]
+    assert "Delete all records of asking, no profile, application " in copied.answers[-1]
     assert (cell.status, cell.result) == (
         "ok",
         "{'index': 'asking', 'before': 3, 'after': 0}",

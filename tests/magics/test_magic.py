@@ -191,6 +191,35 @@ def test_tab_completes(notebook: Kernel, code: str, fragment: str, matches: list
     assert notebook.complete(code) == (fragment, matches)
 
 
+@pytest.mark.parametrize(
+    ("code", "fragment", "matches"),
+    [
+        ('svc.search("fi', "fi", ["films"]),  # and no file, whatever begins so
+        ('found = svc.search("films", facets=["ge', "ge", ["genre"]),
+        ('svc.search("films", filters="genre:ho', "ho", ["Horror"]),
+        ('%time\nsvc.search("films", attributesToRetrieve=["ti', "ti", ["title"]),
+        ('svc.set_settings("films", customRanking=["desc(ye', "ye", ["year"]),
+        ('svc.search("films", hitsP', "hitsP", ["hitsPerPage="]),
+    ],
+)
+def test_tab_completes_inside_calls(
+    notebook: Kernel, code: str, fragment: str, matches: list[str]
+) -> None:
+    notebook.good("import svc_notebook as svc\nopen('figures.txt', 'w').close()")
+
+    assert notebook.complete(code) == (fragment, matches)
+    assert notebook.complete("open('fig") == ("fig", ["figures.txt"])
+
+
+def test_tab_completes_inside_calls_without_the_extension(environment: dict[str, str]) -> None:
+    with running_kernel(environment) as kernel:
+        kernel.good("import svc_notebook as svc")
+
+        assert "hitsPerPage=" in kernel.complete('svc.search("films", hitsP')[1]
+        kernel.good("%load_ext svc_notebook")
+        assert kernel.complete("%svc sea") == ("sea", ["search"])
+
+
 def test_tab_offers_variables_that_hold_something(notebook: Kernel) -> None:
     _, matches = notebook.complete("%svc push films --from ")
 

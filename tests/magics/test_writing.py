@@ -51,7 +51,7 @@ def test_what_takes_away_asks_and_a_no_fails_the_cell(notebook: Kernel) -> None:
     cell = notebook.run("kept = %svc synonyms clear curated", answer="n")
 
     assert (cell.status, cell.error.partition(":")[0]) == ("error", "Stopped")
-    assert "delete all synonyms of curated, no profile, application" in notebook.answers[-1]
+    assert "Delete all synonyms of curated, no profile, application" in notebook.answers[-1]
     assert notebook.good("kept").result == "'old'"
 
 

@@ -176,6 +176,19 @@ def test_rules_are_saved_read_found_and_deleted(client: SearchClientSync, index:
     assert client.search_rules(index).nb_hits == 0
 
 
+def test_a_rule_is_valid_from_or_until_a_moment(client: SearchClientSync, index: str) -> None:
+    now = int(time.time())
+    spans = {"since": {"from": now - 9}, "still": {"until": now + 99}, "over": {"until": now - 9}}
+    rules = [{**RULE, "objectID": name, "validity": [span]} for name, span in spans.items()]
+    typed: list[Any] = [Rule.from_dict(deepcopy(rule)) for rule in rules]
+
+    finish(client, index, client.save_rules(index, typed))
+
+    answer = client.search_single_index(index, {"query": "lamp"})
+    assert {rule["objectID"] for rule in answer.to_dict()["appliedRules"]} == {"since", "still"}
+    assert client.get_rule(index, "still").to_dict() == rules[1]
+
+
 def test_a_rule_tells_that_it_applied(client: SearchClientSync, index: str) -> None:
     fill(client, index, {"objectID": "1", "title": "lamp"}, {"objectID": "2", "title": "lamps"})
 
@@ -223,19 +236,19 @@ def test_the_log_tells_of_a_search(client: SearchClientSync, films: str) -> None
 def test_users_are_mapped_to_clusters(operator: SearchClientSync) -> None:
     [first, last] = operator.list_clusters().top_users
 
-    operator.assign_user_id("peer-1", {"cluster": first})
+    operator.assign_user_id("peer 1", {"cluster": first})
     operator.batch_assign_user_ids("peer-2", {"cluster": last, "users": ["peer-2", "peer-3"]})
 
-    user = operator.get_user_id("peer-1")
-    assert (user.user_id, user.cluster_name) == ("peer-1", first)
+    user = operator.get_user_id("peer 1")
+    assert (user.user_id, user.cluster_name) == ("peer 1", first)
     assert [entry.user_id for entry in operator.list_user_ids().user_ids] == [
-        "peer-1",
+        "peer 1",
         "peer-2",
         "peer-3",
     ]
     assert {name for top in operator.get_top_user_ids().top_users for name in top} == {first, last}
     assert operator.has_pending_mappings(True).pending in (True, False)
-    assert operator.remove_user_id("peer-1").deleted_at
+    assert operator.remove_user_id("peer 1").deleted_at
 
 
 def test_sources_are_listed_added_replaced_and_deleted(operator: SearchClientSync) -> None:

@@ -208,6 +208,22 @@ def test_a_rule_applies_while_it_is_enabled_and_valid(shop: Inside) -> None:
     assert applied(ask(shop)) == ["c", "e"]
 
 
+def test_a_rule_applies_in_times_that_are_open_at_an_end(shop: Inside) -> None:
+    now = int(time.time())
+    save(
+        shop,
+        {"validity": [{"from": now - 100}]},
+        {"validity": [{"from": now + 100}]},
+        {"validity": [{"until": now + 100}]},
+        {"validity": [{"until": now - 100}]},
+        {"validity": [{"until": now - 100}, {"from": now - 50}]},
+        {"validity": [{"from": now, "until": now}]},
+        {"validity": [{}]},
+    )
+
+    assert applied(ask(shop)) == ["a", "c", "e", "g"]
+
+
 def test_rules_can_be_switched_off(shop: Inside) -> None:
     save(shop, then(hitsPerPage=1))
 

@@ -133,7 +133,7 @@ def test_rules_are_deleted_and_cleared(shop: Inside) -> None:
         ({"consequence": {"params": {"insidePolygon": [[1, 2]]}}}, "insidePolygon[0]"),
         ({"consequence": {"params": {"ranking": ["new"]}}}, "ranking: expected asc(attribute)"),
         ({"consequence": {"params": {"attributesToSnippet": ["a:b"]}}}, "attributesToSnippet[0]"),
-        ({"validity": [{"from": 5, "until": 5}]}, "ends before it begins"),
+        ({"validity": [{"from": 6, "until": 5}]}, "`validity[0]` ends before it begins"),
         ({"objectID": "other"}, "other in the body, 1 in the path"),
         ({"condtions": []}, "did you mean `condition`?|did you mean `conditions`?"),
     ],

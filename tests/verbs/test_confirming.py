@@ -145,7 +145,7 @@ def test_a_terminal_asks_and_a_yes_does_it(run: Run, service: Running) -> None:
 
     assert done.returncode == 0
     assert done.stderr == (
-        f"delete all records of {INDEX}, profile shop, application {service.appId} "
+        f"Delete all records of {INDEX}, profile shop, application {service.appId} "
         f"at {service.url}? [y/N] "
     )
     assert left() == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -225,3 +226,102 @@ def test_the_awaited_twins_do_the_same(index: str, tmp_path: Path) -> None:
     saved, exported = asyncio.run(save_and_export())
 
     assert (saved["after"], exported["written"]) == (2, 2)
+
+
+NAMELESS: dict[str, Any] = {
+    "synonyms": {"type": "synonym", "synonyms": ["sofa", "couch"]},
+    "rules": {"conditions": [{"context": "sale"}], "consequence": {"userData": {"a": 1}}},
+}
+
+
+@pytest.mark.parametrize("way", ["object", "frame", "csv", "json", "ndjson", "body", "lines"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_has_no_id_gets_one_and_the_same_again(
+    typed: Typed, index: str, tmp_path: Path, kind: str, way: str
+) -> None:
+    one = NAMELESS[kind]
+    path = tmp_path / f"held.{way}"
+    cells = {name: json.dumps(v) if not isinstance(v, str) else v for name, v in one.items()}
+    texts = {
+        "csv": pd.DataFrame([{"objectID": None, **cells}]).to_csv(index=False),
+        "json": json.dumps([one]),
+        "ndjson": json.dumps({"objectID": "", **one}),
+    }
+    path.write_text(texts.get(way, ""))
+    lines = "\n".join(f"{name}: {text}" for name, text in cells.items())
+
+    def save() -> Any:
+        match way:
+            case "object" | "frame":
+                held = one if way == "object" else pd.DataFrame([{"objectID": None, **one}])
+                return typed(f"{kind} save {index} --from held", held=held)
+            case "body" | "lines":
+                return typed(f"{kind} save {index}", json.dumps(one) if way == "body" else lines)
+            case _:
+                return typed(f"{kind} import {index} {path}")
+
+    first, second = save(), save()
+
+    assert first["made"] == second["made"] == [known_id(kind)]
+    assert (first["saved"], second["before"], second["after"]) == (1, 1, 1)
+    assert stored(typed, kind, index, tmp_path) == [{"objectID": known_id(kind), **one}]
+
+
+def known_id(kind: str) -> str:
+    text = json.dumps(NAMELESS[kind], sort_keys=True)
+    return f"{kind[:-1]}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ids_are_made_where_they_are_missing_alone(typed: Typed, index: str, kind: str) -> None:
+    held = [*KINDS[kind], NAMELESS[kind]]
+
+    saved = typed(f"{kind} replace {index} --from held --yes", held=held)
+    named = typed(f"{kind} save {index} --from held", held=KINDS[kind])
+
+    assert saved["made"] == [known_id(kind)]
+    assert "made" not in named
+    assert set(typed(f"{kind} {index}")["objectID"]) == {
+        known_id(kind), *(one["objectID"] for one in KINDS[kind])
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_client_takes_the_id_of_the_path(
+    admin: svc.Client, index: str, kind: str, tmp_path: Path
+) -> None:
+    save: Any = admin.save_synonym if kind == "synonyms" else admin.save_rule
+    get: Any = admin.get_synonym if kind == "synonyms" else admin.get_rule
+
+    admin.wait(save(index, "of the path", NAMELESS[kind]), index=index)
+
+    assert get(index, "of the path") == {"objectID": "of the path", **NAMELESS[kind]}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_proposal_makes_ids_too(admin: svc.Client, index: str, kind: str) -> None:
+    changed = svc.tuning.apply(index, {kind: [NAMELESS[kind]]})
+
+    assert changed["name"].tolist() == [known_id(kind)]
+
+
+def test_an_editor_takes_objects_without_ids(admin: svc.Client, index: str, tmp_path: Path) -> None:
+    path = tmp_path / "held.json"
+    path.write_text(json.dumps([NAMELESS["synonyms"]]))
+
+    editor = svc.edit.synonyms(index, client=admin)
+    editor.read_file(path)
+
+    assert [one["objectID"] for one in editor.value] == [known_id("synonyms")]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"type": "synonym", 3: "a"}, {"type": "\ud83d"}, {"type": set()}],
+    ids=["name", "surrogate", "set"],
+)
+def test_what_is_wrong_is_refused_before_an_id_is_made(index: str, wrong: Any) -> None:
+    with pytest.raises(svc.errors.BadInput):
+        svc.save_synonyms(index, [wrong])
+
+    assert len(svc.read_synonyms(index)) == 0

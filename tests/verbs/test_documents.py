@@ -57,7 +57,9 @@ RULES = st.fixed_dictionaries(
         "conditions": st.lists(CONDITION, max_size=2),
         "description": TEXT,
         "enabled": st.booleans(),
-        "validity": st.lists(st.fixed_dictionaries({"from": WHOLE, "until": WHOLE}), max_size=2),
+        "validity": st.lists(
+            st.fixed_dictionaries({}, optional={"from": WHOLE, "until": WHOLE}), max_size=2
+        ),
         "tags": WORDS,
         "scope": TEXT,
     },

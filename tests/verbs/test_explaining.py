@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
+from svc_notebook.tuning.phrases import ordinal, say_value
+from svc_notebook.verbs.explaining import title_of
 from tests.conftest import Running
 from tests.verbs.conftest import Typed
 
@@ -37,7 +39,13 @@ def index(admin: svc.Client, tmp_path: Path) -> str:
 def told(frame: pd.DataFrame) -> dict[str, list[Any]]:
     """For each hit the next one, the criterion, and both values."""
     return {
-        f"{row.objectID}": [row.before, row.criterion, row.first, row.value, row.other]
+        f"{row.objectID}": [
+            row.next_objectID,
+            row.criterion,
+            row.better,
+            row.raw_value,
+            row.next_raw_value,
+        ]
         for row in frame.itertuples()
     }
 
@@ -116,6 +124,74 @@ def test_one_hit_or_none_has_nothing_to_explain(index: str, query: str) -> None:
     found = svc.explain(index, query)
 
     assert list(found.columns) == [
-        "rank", "objectID", "before", "criterion", "first", "value", "other"
+        "rank", "criterion", "better", "objectID", "title", "value",
+        "next_objectID", "next_title", "next_value", "raw_value", "next_raw_value",
     ]  # fmt: skip
     assert (len(found), str(found["rank"].dtype)) == (0, "int64")
+
+
+def test_values_are_said_in_words_beside_titles(typed: Typed, index: str) -> None:
+    svc.settings(index, searchableAttributes=["brand", "name"], ranking=["attribute", "custom"])
+
+    found = typed(f"explain {index} lamp").set_index("objectID")
+
+    assert found.loc["d", "title"] == "red old lamp"
+    [row] = [row for row in found.itertuples() if row.criterion == "attribute"]
+    assert (row.value, row.raw_value) == ("2nd word of `name`", 1001)
+    assert (row.next_value, row.next_raw_value) == ("3rd word of `name`", 1002)
+    text = repr(found[["criterion", "value", "next_value"]])
+    assert "1001" not in text
+
+
+@pytest.mark.parametrize(
+    ("criterion", "value", "info", "words"),
+    [
+        ("typo", 0, {}, "no typo"),
+        ("typo", 1, {}, "1 typo"),
+        ("typo", 2, {}, "2 typos"),
+        ("words", 1, {}, "1 query word found"),
+        ("exact", 0, {}, "no exact word"),
+        ("exact", 3, {}, "3 exact words"),
+        ("filters", 4, {}, "filter score 4"),
+        ("proximity", 0, {"words": 1}, "a single word"),
+        ("proximity", 1, {"words": 2}, "words side by side"),
+        ("proximity", 3, {"words": 2}, "3 words apart"),
+        ("proximity", 9, {"words": 3}, "9 words apart in total"),
+        ("geo", 12, {"geoPrecision": 100}, "1,200 m away"),
+        ("geo", 12, {"matchedGeoLocation": {"distance": 1234}}, "1,234 m away"),
+        ("geo", 12, {}, "distance 12"),
+        ("attribute", 0, {}, "1st word of `title`"),
+        ("attribute", 10, {}, "11th word of `title`"),
+        ("attribute", 1000, {}, "in `brand`"),
+        ("attribute", 2000, {}, "in `a` or `b`"),
+        ("attribute", 3001, {}, "2nd word of the 4th searchable attribute"),
+        ("promoted", True, {}, "pinned by a rule"),
+        ("promoted", None, {}, "not pinned"),
+        ("desc(size.width)", 427184, {}, "427184"),
+        ("asc(name)", None, {}, "no `name`"),
+        ("asc(name)", "x" * 99, {}, "x" * 59 + "…"),
+        ("desc(on)", True, {}, "true"),
+        ("tie", "a", {}, "equal in every criterion"),
+    ],
+)
+def test_a_criterion_s_value_in_words(
+    criterion: str, value: Any, info: dict[str, Any], words: str
+) -> None:
+    searchable = ["title", "unordered(brand)", "a,b"]
+
+    assert say_value(criterion, value, {"_rankingInfo": info}, searchable) == words
+
+
+@pytest.mark.parametrize("number", range(1, 130))
+def test_an_ordinal_ends_as_it_is_spoken(number: int) -> None:
+    spoken = {1: "first", 2: "second", 3: "third", 21: "twenty-first", 112: "hundred-twelfth"}
+
+    assert ordinal(number)[-2:] == spoken.get(number, ordinal(number))[-2:]
+    assert ordinal(number).startswith(str(number))
+
+
+def test_a_hit_is_known_by_its_title_or_its_first_text() -> None:
+    assert title_of({"objectID": "1", "size": 3, "Name": "Lamp", "label": "x"}) == "Lamp"
+    assert title_of({"objectID": "1", "kind": "desk\n lamp", "_tags": "x"}) == "desk lamp"
+    assert title_of({"objectID": "1", "size": 3}) == ""
+    assert len(title_of({"title": "x" * 999})) == 60

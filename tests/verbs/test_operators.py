@@ -62,16 +62,16 @@ def test_a_network_that_is_not_listed_is_not_taken_off(networks: Typed) -> None:
 def test_users_are_assigned_moved_and_removed(typed_apart: Typed) -> None:
     one, two = typed_apart("clusters")["clusterName"]
 
-    typed_apart(f"users assign {one} ann")
+    typed_apart(f"users assign {one} 'ann lee'")
     many = typed_apart(f"users assign {two} --from ids", ids=pd.Series(["ben", "cat"]))
-    moved = typed_apart(f"users move ann {two} --yes")
-    held = typed_apart("users get ann")
+    moved = typed_apart(f"users move 'ann lee' {two} --yes")
+    held = typed_apart("users get 'ann lee'")
     removed = typed_apart("users remove ben --yes")
 
     assert many["users"] == 2
     assert (moved["before"], moved["after"], held["clusterName"]) == (one, two, two)
     assert removed["before"] == two
-    assert set(typed_apart("users")["userID"]) == {"ann", "cat"}
+    assert set(typed_apart("users")["userID"]) == {"ann lee", "cat"}
     assert typed_apart("users pending")["pending"] is False
 
 

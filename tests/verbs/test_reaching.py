@@ -37,7 +37,12 @@ ANSWER: dict[str, Any] = {
     "id": "c", "taskId": "t", "count": 0, "data": [], **USER,
     "ranking": ["custom"],
 }  # fmt: skip
+CURATED = {
+    "objectID": "1", "conditions": [{"pattern": "lamp", "anchoring": "is"}],
+    "consequence": {"promote": [{"objectID": "1", "position": 0}], "hide": [{"objectID": "2"}]},
+}  # fmt: skip
 ANSWERS: dict[str, Any] = {
+    "search_rules": {"hits": [CURATED], "nbHits": 1, "page": 0, "nbPages": 1},
     "search_many": {"results": [{"hits": [], "nbHits": 0}]},
     "list_sources": [{"source": "192.0.2.0/24"}],
     "list_languages": {"en": {"stopwords": {"nbCustomEntries": 1}}},
@@ -81,6 +86,10 @@ CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "save_rules": [(("x", RULE), {})],
     "replace_rules": [(("x", RULE), {})],
     "delete_rules": [(("x", ["1"]), {})],
+    "pin": [(("x", "lamp", "3"), {})],
+    "hide": [(("x", "lamp", "3"), {})],
+    "unpin": [(("x", "lamp", "1"), {})],
+    "unhide": [(("x", "lamp", "2"), {})],
     "save_entries": [(("stopwords", ENTRY), {})],
     "replace_entries": [(("stopwords", ENTRY), {})],
     "delete_entries": [(("stopwords", ["1"]), {})],

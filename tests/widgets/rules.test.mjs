@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./fake.mjs";
-import { fromCard, pinOf, rebase, toCard, typicalQuery, withParam } from "../../widgets/rules/shape.js";
+import { fromCard, pinOf, rebase, saySpan, spanFault, toCard, typicalQuery, withParam } from "../../widgets/rules/shape.js";
 
 for (const condition of [
   { pattern: "lamp", anchoring: "contains", alternatives: true },
@@ -36,6 +36,20 @@ test("one record is pinned otherwise than several", () => {
   assert.deepEqual(pinOf(["a"], 2), { objectID: "a", position: 2 });
   assert.deepEqual(pinOf(["a", "b"], 2), { objectIDs: ["a", "b"], position: 2 });
 });
+
+for (const [span, fault, words] of [
+  [{ from: 1, until: 2 }, "", "1s – 2s"],
+  [{ from: 1 }, "", "from 1s"],
+  [{ until: 2 }, "", "until 2s"],
+  [{ from: 2, until: 2 }, "End must be after start.", "2s – 2s"],
+  [{ from: 0, until: -1 }, "End must be after start.", "0s – -1s"],
+  [{}, "Set a start or an end, or remove this time.", "always"],
+]) {
+  test(`a time range may be open at an end: ${JSON.stringify(span)}`, () => {
+    assert.equal(spanFault(span), fault);
+    assert.equal(saySpan(span, (seconds) => `${seconds}s`), words);
+  });
+}
 
 test("a rule is tried on the first plain words it is for", () => {
   const conditions = [{ context: "x" }, { pattern: "{facet:brand}" }, { pattern: "lamp" }];

@@ -5,7 +5,7 @@ import { button, fill, field, h } from "../kit/dom.js";
 import { momentInput, zone } from "../kit/moment.js";
 import { tagInput } from "../kit/tags.js";
 import { consequenceParts } from "./consequence.js";
-import { WHEN, fromCard, listed, rebase, toCard, withMember } from "./shape.js";
+import { WHEN, fromCard, listed, rebase, spanFault, toCard, withMember } from "./shape.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {(rule: any) => void} Propose */
@@ -205,12 +205,13 @@ function validity(rule, propose) {
   const put = (next) => propose(withMember(rule, "validity", listed(next)));
   const rows = spans.map((/** @type {any} */ span, /** @type {number} */ place) => {
     const wanting = h("span", { class: "wrong-text", role: "status" });
-    const now = { ...span };
+    const now = { ...span }; // open at an end that is empty
     const change = (/** @type {"from" | "until"} */ name) => (/** @type {number | null} */ seconds) => {
-      if (seconds !== null) now[name] = seconds;
-      const fine = seconds !== null && now.from < now.until;
-      fill(wanting, fine ? null : "It has to end after it begins.");
-      if (fine) put(spans.with(place, now));
+      if (seconds === null) delete now[name];
+      else now[name] = seconds;
+      const fault = spanFault(now);
+      fill(wanting, fault || null);
+      if (!fault) put(spans.with(place, now));
     };
     return h(
       "div",

@@ -47,6 +47,20 @@ export function withMember(object, name, value) {
 /** A list as a member: none where it is empty. @template T @param {T[]} list */
 export const listed = (list) => (list.length ? list : undefined);
 
+/** @typedef {{from?: number, until?: number}} Span a time range in Unix seconds; open at an end it does not have */
+
+/** What is wrong with a time range as it is typed, or nothing. @param {Span} span */
+export function spanFault({ from, until }) {
+  if (from === undefined && until === undefined) return "Set a start or an end, or remove this time.";
+  return from !== undefined && until !== undefined && from >= until ? "End must be after start." : "";
+}
+
+/** A time range in words. @param {Span} span @param {(seconds: number) => string} say */
+export function saySpan({ from, until }, say) {
+  if (from === undefined) return until === undefined ? "always" : `until ${say(until)}`;
+  return until === undefined ? `from ${say(from)}` : `${say(from)} – ${say(until)}`;
+}
+
 /** A rule with one member of its consequence set. @param {any} rule @param {string} name @param {any} value */
 export const withConsequence = (rule, name, value) => ({
   ...rule,

@@ -6,6 +6,7 @@ untouched. `api-notes` section 14 decided where an answer carries more than api.
 
 from __future__ import annotations
 
+from svc_notebook.api.parameters import Natural
 from svc_notebook.api.shapes.collecting import (
     Crawler,
     CrawlerCreated,
@@ -28,7 +29,7 @@ from svc_notebook.api.shapes.curation import (
     DictionaryRequest,
     DictionarySettings,
     Hidden,
-    Languages,
+    LanguageListing,
     Promoted,
     Redirect,
     Rule,
@@ -90,7 +91,6 @@ from svc_notebook.api.shapes.writes import (
     Deleted,
     DeletedAt,
     DeletedBy,
-    Natural,
     Number,
     Record,
     Saved,
@@ -142,7 +142,7 @@ __all__ = [
     "KeyFields",
     "KeyList",
     "KeyUpdated",
-    "Languages",
+    "LanguageListing",
     "LogEntry",
     "Logs",
     "ManyAnswers",

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 
 from msgspec import Meta
 
-from svc_notebook.api.parameters import SearchOptions
-from svc_notebook.api.shapes.writes import Natural
+from svc_notebook.api.parameters import Natural, SearchOptions
 
 
 class Synonym(TypedDict, total=False):
@@ -115,8 +114,8 @@ class Consequence(TypedDict, total=False):
     userData: Any
 
 
-TimeRange = TypedDict("TimeRange", {"from": int, "until": int})
-TimeRange.__doc__ = "When a rule is valid, in Unix seconds."
+TimeRange = TypedDict("TimeRange", {"from": int, "until": int}, total=False)
+TimeRange.__doc__ = "When a rule is valid, in Unix seconds; open at an end that is not given."
 
 
 class Rule(TypedDict, total=False):
@@ -189,4 +188,4 @@ class DictionarySettings(TypedDict):
     disableStandardEntries: StandardEntries
 
 
-Languages = dict[str, dict[str, dict[str, int] | None]]
+LanguageListing = dict[str, dict[str, dict[str, int] | None]]

@@ -9,7 +9,6 @@ from msgspec import Meta
 Record = dict[str, Any]
 Number = int | float
 TaskID = Annotated[int, Meta(ge=0, le=2**63 - 1)]
-Natural = Annotated[int, Meta(ge=0)]
 
 
 class Updated(TypedDict):

@@ -16,6 +16,7 @@ from heapq import merge
 from itertools import groupby, islice, product
 from typing import Any, NamedTuple
 
+from svc_notebook.api.rule_parts import read_span
 from svc_notebook.editors.curating.rule_faults import hidden, promoted
 
 Words = tuple[str, ...]
@@ -183,7 +184,8 @@ def _same_time(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     spans, others = one.get("validity"), other.get("validity")
     if not spans or not others:
         return True
-    return any(a["from"] < b["until"] and b["from"] < a["until"] for a, b in product(spans, others))
+    pairs = product(map(read_span, spans), map(read_span, others))
+    return any(max(a[0], b[0]) < min(a[1], b[1]) for a, b in pairs)
 
 
 def _same_query(mine: Condition, yours: Condition) -> bool:

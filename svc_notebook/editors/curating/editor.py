@@ -37,7 +37,7 @@ from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.tuning.changing import noting
-from svc_notebook.verbs.documents import READERS, WRITERS, take_documents, write_file
+from svc_notebook.verbs.documents import READERS, WRITERS, take_curated, write_file
 
 SHOWN = 5  # faults that a refusal names
 
@@ -106,10 +106,7 @@ class CurationEditor(Editor):
 
     def check(self, value: Any) -> list[Document]:
         """Take objects, a table or a file of them; raises `BadInput` where it is none."""
-        found = [
-            self.tidy(document)
-            for document in take_documents(value, self.kind.shape, self.kind.name)
-        ]
+        found = [self.tidy(document) for document in take_curated(value, self.kind)[0]]
         if twice := _first_twice(document["objectID"] for document in found):
             raise BadInput(f"two {self.kind.name} have the objectID `{twice}`")
         return found

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from svc_notebook.api.rule_parts import read_span
 from svc_notebook.editors.curating.editor import Fault
+from svc_notebook.verbs.pins import does_something
+from svc_notebook.verbs.pins import promoted as promoted
 
 Rule = Mapping[str, Any]
 
@@ -22,19 +25,11 @@ def find_own_faults(rule: Rule) -> Iterator[Fault]:
     for name in dict.fromkeys(hidden(consequence)):
         if name in places:
             yield {"level": "odd", "text": f"`{name}` is pinned and hidden"}
-    spans = rule.get("validity") or ()
-    if spans and all(span["until"] <= time.time() for span in spans):
+    spans = [read_span(span) for span in rule.get("validity") or ()]
+    if spans and all(start == end for start, end in spans):
+        yield {"level": "odd", "text": "it never applies: its start is its end"}
+    elif spans and all(end <= time.time() or start == end for start, end in spans):
         yield {"level": "odd", "text": "its time is over"}
-
-
-def does_something(consequence: Mapping[str, Any]) -> bool:
-    """Whether anything follows from a rule."""
-    return any(value not in ({}, [], None, False) for value in consequence.values())
-
-
-def promoted(item: Mapping[str, Any]) -> Sequence[str]:
-    """The records of one pin."""
-    return item["objectIDs"] if "objectIDs" in item else [item["objectID"]]
 
 
 def hidden(consequence: Mapping[str, Any]) -> list[str]:

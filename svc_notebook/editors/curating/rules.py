@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import traitlets
 
@@ -21,7 +21,7 @@ from svc_notebook.editors.curating.arranging import Arrangement, arrange, read_t
 from svc_notebook.editors.curating.changes import Change, Document, by_id
 from svc_notebook.editors.curating.conflicts import MOST, find_conflicts
 from svc_notebook.editors.curating.editor import CurationEditor, Faults
-from svc_notebook.editors.curating.rule_faults import find_own_faults, promoted
+from svc_notebook.editors.curating.rule_faults import find_own_faults
 from svc_notebook.editors.curating.suggesting import Suggestions, suggest
 from svc_notebook.editors.curating.wording import say_conditions, say_consequence
 from svc_notebook.editors.draft import Draft
@@ -29,11 +29,12 @@ from svc_notebook.editors.searching.editor import QueryEditor
 from svc_notebook.editors.searching.panel import Row, list_parameters, read_parameter
 from svc_notebook.editors.snapshot import write_count, write_line, write_table
 from svc_notebook.errors import BadInput, NotFound, Refused, Unreachable
+from svc_notebook.verbs.pins import Place, is_for, name_rule
+from svc_notebook.verbs.pins import move_record as move_record
 
 TRIED = 8  # queries proposed to try a draft on
 SHOWN = 200  # rows of a snapshot
 FILTERED = ("filters", "facetFilters", "numericFilters", "tagFilters", "optionalFilters")
-Place = Literal["pin", "hide", "free"]
 
 
 class RuleEditor(CurationEditor):
@@ -197,16 +198,13 @@ class RuleEditor(CurationEditor):
     def _curate(self, query: str, object_id: str, where: Place, position: int) -> str:
         """Change the rule that is for exactly this query, or draft one."""
         conditions = [{"pattern": query, "anchoring": "is"}]
-        known = next((rule for rule in self.value if _is_for(rule, conditions)), None)
-        rule = known or {**self._name_rule(query), "conditions": conditions, "consequence": {}}
+        known = next((rule for rule in self.value if is_for(rule, query)), None)
+        name = name_rule(query, by_id(self.value))
+        rule = known or {"objectID": name, "conditions": conditions, "consequence": {}}
         consequence = move_record(rule["consequence"], object_id, where, position)
         told = self.put({**rule, "consequence": consequence}, known and known["objectID"])
         self.tell("drafted", id=told)
         return told
-
-    def _name_rule(self, query: str) -> dict[str, str]:
-        name = f"for-{'-'.join(query.split()) or 'nothing-typed'}"
-        return {"objectID": self._new_id() if name in by_id(self.value) else name}
 
     async def _read_filters(self, rule: Mapping[str, Any], before: Mapping[str, Any]) -> None:
         """Let the service read filters that are new, for their grammar is its own."""
@@ -238,46 +236,3 @@ def _filters_of(rule: Mapping[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]
     for name in FILTERED:
         if params.get(name):
             yield name, {name: params[name]}
-
-
-def _is_for(rule: Mapping[str, Any], conditions: list[dict[str, str]]) -> bool:
-    return rule.get("conditions") == conditions and bool(rule.get("enabled", True))
-
-
-def move_record(
-    consequence: Mapping[str, Any], object_id: str, where: Place, position: int
-) -> dict[str, Any]:
-    """Return a consequence in which one record is pinned, hidden, or neither."""
-    left = (_without(pin, object_id) for pin in consequence.get("promote", ()))
-    pins = [pin for pin in left if pin]
-    away = [item for item in consequence.get("hide", ()) if item["objectID"] != object_id]
-    if where == "pin":
-        pins = _make_room(pins, {"objectID": object_id, "position": position})
-    if where == "hide":
-        away = [*away, {"objectID": object_id}]
-    rest = {name: value for name, value in consequence.items() if name not in ("promote", "hide")}
-    return {**rest, **({"promote": pins} if pins else {}), **({"hide": away} if away else {})}
-
-
-def _without(pin: Mapping[str, Any], object_id: str) -> dict[str, Any] | None:
-    """Return a pin without one of its records, or nothing."""
-    if "objectIDs" not in pin:
-        return None if pin["objectID"] == object_id else dict(pin)
-    left = [name for name in pin["objectIDs"] if name != object_id]
-    return {**pin, "objectIDs": left} if left else None
-
-
-def _make_room(pins: Sequence[Mapping[str, Any]], new: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Put a pin among others: those that stand in its way go on, and those in theirs."""
-    at = new["position"]
-    before = [dict(pin) for pin in pins if pin["position"] < at]
-    after: list[dict[str, Any]] = []
-    free = at + 1
-    for pin in sorted(pins, key=_position)[len(before) :]:
-        after.append({**pin, "position": max(pin["position"], free)})
-        free = after[-1]["position"] + len(promoted(pin))
-    return [*sorted(before, key=_position), dict(new), *after]
-
-
-def _position(pin: Mapping[str, Any]) -> int:
-    return int(pin["position"])

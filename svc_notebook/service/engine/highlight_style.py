@@ -110,7 +110,7 @@ class Style:
             words=tuple(words),
             rules=Rules.of(settings),
             highlighted=Selection.of({name.strip(): 0 for name in highlighted}, hidden or ()),
-            snippeted=Selection.of(_read_snippets(chosen["attributesToSnippet"]), hidden or ()),
+            snippeted=Selection.of(read_snippets(chosen["attributesToSnippet"]), hidden or ()),
             before=chosen["highlightPreTag"],
             after=chosen["highlightPostTag"],
             ellipsis=chosen["snippetEllipsisText"],
@@ -135,7 +135,8 @@ def _choose(name: str, *sources: Mapping[str, Any]) -> Any:
     return next(given, default_of(name))
 
 
-def _read_snippets(entries: Iterable[str]) -> dict[str, int]:
+def read_snippets(entries: Iterable[str]) -> dict[str, int]:
+    """Read `attributesToSnippet`: how many words of each attribute; raises `BadInput`."""
     return dict(_read_snippet(entry, place) for place, entry in enumerate(entries))
 
 

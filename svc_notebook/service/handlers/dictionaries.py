@@ -11,7 +11,7 @@ from svc_notebook.api.shapes import (
     DictionaryName,
     DictionaryRequest,
     DictionarySettings,
-    Languages,
+    LanguageListing,
     StandardEntries,
     Updated,
 )
@@ -120,7 +120,7 @@ def get_dictionary_settings(call: Call) -> DictionarySettings:
 
 
 @serves(SearchApi.list_languages)
-def list_languages(call: Call) -> Languages:
+def list_languages(call: Call) -> LanguageListing:
     """Tell for each language which dictionaries it has, and how many entries of your own."""
     counts = {
         name: Counter(e["language"] for e in read_entries(call.service.store, APPLICATION, name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from svc_notebook.api import SearchApi
-from svc_notebook.api.indices import Scope
+from svc_notebook.api.indices import CopyScope
 from svc_notebook.api.shapes import Deleted, IndexEntry, IndexList, Updated
 from svc_notebook.errors import BadInput
 from svc_notebook.service.handlers.registry import Call, serves
@@ -33,7 +33,7 @@ def delete_index(call: Call, index: str) -> Deleted:
 
 @serves(SearchApi.operate_index)
 def operate_index(
-    call: Call, index: str, operation: str, destination: str, scope: list[Scope] | None = None
+    call: Call, index: str, operation: str, destination: str, scope: list[CopyScope] | None = None
 ) -> Updated:
     """Queue a copy or a move."""
     check_index_name(destination)
@@ -63,7 +63,7 @@ def list_indices(
 
 
 def _check_destination(
-    call: Call, operation: str, destination: str, scope: list[Scope] | None
+    call: Call, operation: str, destination: str, scope: list[CopyScope] | None
 ) -> None:
     """Whole indices do not come where others follow: a move brings what replicas follow anew."""
     if scope is not None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from svc_notebook.api.rule_parts import read_span
 from svc_notebook.service.engine.filters import parse_filters
 from svc_notebook.service.engine.words import Rules
 from svc_notebook.service.entries import Entry
@@ -25,12 +26,12 @@ class Rule:
 
     id: str
     consequence: Mapping[str, Any]
-    spans: tuple[tuple[int, int], ...] = ()
+    spans: tuple[tuple[float, float], ...] = ()
 
     @classmethod
     def of(cls, entry: Entry) -> Rule:
         """Read a rule as it is kept."""
-        spans = tuple((span["from"], span["until"]) for span in entry.get("validity", ()))
+        spans = tuple(map(read_span, entry.get("validity", ())))
         return cls(entry["objectID"], entry["consequence"], spans)
 
     def is_valid(self, now: float) -> bool:
