@@ -89,7 +89,7 @@ async def copy_index(
     return await _put(index, "copy", destination, _scopes(scope), client)
 
 
-def _scopes(given: OneOrMany | None) -> list[Scope] | None:
+def _scopes(given: OneOrMany | None) -> list[CopyScope] | None:
     if given is None:
         return None
     named: list[Any] = list_texts(given, "scope")
