@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
+from copy import copy
 from typing import Any, Self, TypeVar, Unpack
 
 import msgspec
@@ -15,6 +16,7 @@ from svc_notebook.api.shapes import Record, SearchAnswer
 from svc_notebook.client import flows, portal, waiting
 from svc_notebook.client.connection import Connection
 from svc_notebook.client.heartbeat import beating
+from svc_notebook.client.options import Options
 from svc_notebook.client.progress import Progress
 from svc_notebook.client.sender import HttpSender
 from svc_notebook.client.waiting import OnProgress, Tasks
@@ -30,6 +32,26 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         self.connection = connection
         self.sender = sender or HttpSender(connection)
         self.written = Written()
+
+    def with_options(self, **options: Unpack[Options]) -> Self:
+        """Return a client over the same connections whose calls have these options.
+
+        - `headers`, `query`: more headers and query parameters, as objects of names and values.
+        - `connect_timeout`, `read_timeout`, `write_timeout`: in seconds; default: the connection's.
+        - `user_id`: the user whose data is meant, as the header `X-Service-User-ID`.
+        - `forwarded_for`, `forwarded_api_key`: the address and the key of the one for whom this
+          client asks, as `X-Forwarded-For` and `X-Forwarded-API-Key`.
+        - `extra`: members that are put into each body, or into each object of a list, unchecked.
+        - `max_answer_bytes`: how large an answer may be; default 256 MB.
+        - `on_response`: is called with each answer as it came, a `Response`.
+
+        Raises `BadInput` for what cannot be sent.
+
+            client.with_options(read_timeout=60).search("films", "heat")
+        """
+        other = copy(self)
+        other.sender = self.sender.with_options(self.sender.options.changed(**options))
+        return other
 
     async def perform(self, endpoint: Endpoint, parcel: Parcel) -> Any:
         """Send one parcel."""
@@ -109,6 +131,15 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
     def connection(self) -> Connection:
         """Where it connects to."""
         return self.aio.connection
+
+    def with_options(self, **options: Unpack[Options]) -> Self:
+        """Return a client over the same connections with these options; see `AsyncClient`.
+
+        client.with_options(read_timeout=60).search("films", "heat")
+        """
+        other = copy(self)
+        other.aio = self.aio.with_options(**options)
+        return other
 
     def perform(self, endpoint: Endpoint, parcel: Parcel) -> Any:
         """Send one parcel."""

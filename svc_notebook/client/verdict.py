@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from svc_notebook.api import Endpoint
 from svc_notebook.client.hosts import is_loopback
-from svc_notebook.client.retry import Failure, Outcome, SlowDown
+from svc_notebook.client.retry import Failure, Outcome
 from svc_notebook.errors import CallFailed, ServiceBroken, TimedOut, Unreachable
 
 UNSURE = "it may or may not have been applied, so it was not sent again; look before you repeat it"
@@ -19,14 +19,22 @@ class Try(NamedTuple):
     outcome: Outcome
 
 
-def conclude(endpoint: Endpoint, tries: list[Try], *, repeatable: bool) -> Any:
-    """Return the answer of the last try, or raise what is to be told."""
+def conclude(
+    endpoint: Endpoint, tries: list[Try], *, repeatable: bool, request_id: str = ""
+) -> Any:
+    """Return the answer of the last try, or raise what is to be told.
+
+    An error bears the service's own name for the request, or else `request_id`.
+    """
     last = tries[-1].outcome
-    if isinstance(last, SlowDown):
-        raise last.refusal
     if isinstance(last, Failure):
-        raise _failed(endpoint, tries, repeatable=repeatable) from last.cause
+        error = _failed(endpoint, tries, repeatable=repeatable)
+        error.request_id = getattr(last.cause, "request_id", "") or request_id
+        if isinstance(error, ServiceBroken):
+            error.add_note(f"request id: {error.request_id}")
+        raise error from last.cause
     if last.refusal:
+        last.refusal.request_id = last.refusal.request_id or request_id
         raise last.refusal
     return last.value
 

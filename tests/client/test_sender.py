@@ -184,11 +184,16 @@ def test_after_a_fault_the_next_host_is_asked(fault: str) -> None:
 def test_when_every_host_fails_it_says_how_each_did(fault: str) -> None:
     act, kind = FAULTS[fault]
     hasty = Patience(read=0.05, attempts=2)
-    with serving(act) as server, pytest.raises(kind, match=r"^search") as caught:
-        client_of(server.url, patience=hasty).search("i")
+    with (
+        serving(act) as server,
+        serving(act) as other,
+        pytest.raises(kind, match=r"^search") as caught,
+    ):
+        client_of(server.url, other.url, patience=hasty).search("i")
 
-    assert len(server.requests) == 2
+    assert (len(server.requests), len(other.requests)) == (1, 1)
     assert server.url in str(caught.value)
+    assert other.url in str(caught.value)
     assert len(getattr(caught.value, "tried", "ab")) == 2
 
 
