@@ -14,6 +14,7 @@ from svc_notebook.api.endpoint import Asynchronous, Blocking, Decode
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, SearchAnswer
 from svc_notebook.client import flows, portal, waiting
+from svc_notebook.client.answers import check_answer
 from svc_notebook.client.connection import Connection
 from svc_notebook.client.heartbeat import beating
 from svc_notebook.client.options import Options
@@ -56,7 +57,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
     async def perform(self, endpoint: Endpoint, parcel: Parcel) -> Any:
         """Send one parcel."""
         with beating():
-            answer = await self.sender.send(endpoint, parcel)
+            answer = check_answer(endpoint, await self.sender.send(endpoint, parcel), parcel)
         self.written.note(endpoint, parcel, answer)
         return answer
 

@@ -11,15 +11,14 @@ import httpx
 from svc_notebook.api import Endpoint
 from svc_notebook.client.connection import Connection
 from svc_notebook.client.decompression import MAX_ANSWER_BYTES
-
-from svc_notebook.client.secret import Secret
+from svc_notebook.client.secret import NO_SECRET, Secret
 
 
 class Keys(httpx.Auth):
     """Puts the keys on a request as it leaves, so that no frame of ours ever holds them."""
 
     def __init__(
-        self, connection: Connection, endpoint: Endpoint, forwarded: Secret | None = None
+        self, connection: Connection, endpoint: Endpoint, forwarded: Secret = NO_SECRET
     ) -> None:
         self._connection = connection
         self._crawler = endpoint.interface == "crawler"

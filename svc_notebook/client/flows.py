@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
@@ -16,14 +16,17 @@ from svc_notebook.api.endpoint import Decode
 from svc_notebook.api.indices import Scope
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import BatchRequest, Record, SearchAnswer
+from svc_notebook.client.paging import Seen
 from svc_notebook.client.waiting import OnProgress
-from svc_notebook.errors import BadInput, NotFound, SvcError
+from svc_notebook.errors import BadInput, CursorRepeated, NotFound, SvcError
 
 if TYPE_CHECKING:
     from svc_notebook.client.client import AsyncClient
 
 PAGE = 1000  # api.md, Limits
 BATCH = 1000
+# Pages with a cursor and no record, in a row, before a browse gives up.
+MAX_EMPTY_PAGES = 100
 # In so many turns of the loop a request has left, unless the service does not take it in.
 TURNS = 5
 AROUND_RECORDS: list[Scope] = ["settings", "synonyms", "rules"]
@@ -46,12 +49,17 @@ async def browse_pages(
     row = SearchApi.browse.endpoint
     options: SearchParams = {"hitsPerPage": PAGE, **params}
     first = row.encode(index, cursor, **options)._replace(read=read)
+    trail = _Trail(index, cursor)
     ahead = asyncio.create_task(client.perform(row, first))
     try:
         while True:
             page = await ahead
+            trail.note(page)
             if not (cursor := page.get("cursor")):
                 break
+            if fault := trail.find_fault():
+                yield page
+                raise fault
             following = first._replace(body={**first.body, "cursor": cursor})
             ahead = asyncio.create_task(client.perform(row, following))
             for _ in range(TURNS):
@@ -61,6 +69,44 @@ async def browse_pages(
         ahead.cancel()
         await asyncio.gather(ahead, return_exceptions=True)
     yield page
+
+
+class _Trail:
+    """The way of a browse: a service that leads it round and round would hold it for ever."""
+
+    def __init__(self, index: str, cursor: str | None) -> None:
+        self._index = index
+        self._cursor = cursor
+        self._seen = Seen()
+        self._is_new = True
+        self._records = self._empty = 0
+        if cursor:
+            self._seen.note(cursor)
+
+    def note(self, page: Mapping[str, Any]) -> None:
+        """Follow a page."""
+        count = len(page["hits"])
+        self._records += count
+        self._empty = 0 if count else self._empty + 1
+        if cursor := page.get("cursor"):
+            self._is_new = self._seen.note(cursor)
+            self._cursor = cursor if self._is_new else self._cursor
+
+    def find_fault(self) -> CursorRepeated | None:
+        """Return what is wrong with going on, if anything is."""
+        if self._is_new and self._empty < MAX_EMPTY_PAGES:
+            return None
+        told = (
+            f"{self._empty} pages in a row had a cursor and no record"
+            if self._is_new
+            else "a cursor came again that had been followed"
+        )
+        return CursorRepeated(
+            f"browse of {self._index}: {told}, after {self._records:,} records; the service does "
+            "not go on from there. Read the rest by filters that divide the index, or begin again "
+            "once the service is right; read_browse(..., chunksize=...) keeps what it has read",
+            endpoint="browse", cursor=self._cursor, records=self._records,
+        )  # fmt: skip
 
 
 async def index_exists(client: AsyncClient, index: str) -> bool:

@@ -1,4 +1,4 @@
-"""Options of single calls: headers, query parameters, time-outs and members beyond the vocabulary."""
+"""Options of single calls: headers, query parameters, time-outs, members of the body."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 from svc_notebook.api.checking import write_text
 from svc_notebook.client.decompression import MAX_ANSWER_BYTES
 from svc_notebook.client.retry import Patience
-from svc_notebook.client.secret import Secret
+from svc_notebook.client.secret import NO_SECRET, Secret
 from svc_notebook.errors import BadInput, did_you_mean
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -89,6 +89,12 @@ class RequestOptions:
         if isinstance(self.forwarded_api_key, str):
             _check_text("forwarded_api_key", self.forwarded_api_key, shown=False)
             object.__setattr__(self, "forwarded_api_key", Secret(self.forwarded_api_key))
+
+    @property
+    def forwarded_key(self) -> Secret:
+        """The key of the one for whom a call is made; empty where there is none."""
+        given = self.forwarded_api_key
+        return given if isinstance(given, Secret) else NO_SECRET
 
     def changed(self, **options: Unpack[Options]) -> Self:
         """Return these options with some changed; headers, query and extra are merged."""

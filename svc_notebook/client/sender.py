@@ -113,7 +113,7 @@ class HttpSender:
                 f"{endpoint.name}: its address has {len(target):,} characters, more than any "
                 "service reads; is an index, an id or a query far too long?"
             )
-        keys = Keys(self.connection, endpoint, self.options.forwarded_api_key)
+        keys = Keys(self.connection, endpoint, self.options.forwarded_key)
         headers = self.options.add_headers(headers, vendor)
         return Message(endpoint, target, headers, content, keys, parcel.read, request_id)
 

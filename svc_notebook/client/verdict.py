@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from svc_notebook.api import Endpoint
 from svc_notebook.client.hosts import is_loopback
-from svc_notebook.client.retry import Failure, Outcome
+from svc_notebook.client.retry import Failure, Outcome, SlowDown
 from svc_notebook.errors import CallFailed, ServiceBroken, TimedOut, Unreachable
 
 UNSURE = "it may or may not have been applied, so it was not sent again; look before you repeat it"
@@ -33,6 +33,9 @@ def conclude(
         if isinstance(error, ServiceBroken):
             error.add_note(f"request id: {error.request_id}")
         raise error from last.cause
+    if isinstance(last, SlowDown):
+        last.refusal.request_id = last.refusal.request_id or request_id
+        raise last.refusal
     if last.refusal:
         last.refusal.request_id = last.refusal.request_id or request_id
         raise last.refusal

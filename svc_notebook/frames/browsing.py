@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 import pandas as pd
 
 from svc_notebook.api.parameters import SearchParams
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, CursorRepeated
 from svc_notebook.frames.columns import Backend, Columns, Known, finished
 from svc_notebook.frames.origin import note_origin, remembered
 from svc_notebook.frames.reading import others_of
@@ -79,12 +79,17 @@ async def read_browse(
     gathered, place = shape.gather(), _place(cursor)
     reader = shape.reader(place)
     pages = client.browse_pages(index, cursor=place["cursor"], read=reader, **shape.asked)
-    async for page in pages:
-        # Not in a thread: it takes a millisecond, and two of them only contend for Python's lock.
-        gathered.add(page["hits"][place["skip"] :])
-        if shape.is_plain:
-            reader.expect(gathered.kinds)
-        place = _place(None)
+    try:
+        async for page in pages:
+            # Not in a thread: it takes a millisecond, and two only contend for Python's lock.
+            gathered.add(page["hits"][place["skip"] :])
+            if shape.is_plain:
+                reader.expect(gathered.kinds)
+            place = _place(None)
+    except CursorRepeated as error:
+        error.result = shape.frame(gathered)
+        error.add_note("`.result` of this error is the DataFrame of what was read")
+        raise
     return shape.frame(gathered)
 
 
@@ -119,12 +124,19 @@ async def browse_chunks(
         return frame
 
     pages = client.browse_pages(index, cursor=place["cursor"], read=reader, **shape.asked)
-    async for page in pages:
-        held.take(_Page(place, page["hits"][place["skip"] :]))
-        place = _place(page.get("cursor"))
-        while held.count > chunksize:
-            yield chunk()
-    yield chunk()
+    fault: CursorRepeated | None = None
+    try:
+        async for page in pages:
+            held.take(_Page(place, page["hits"][place["skip"] :]))
+            place = _place(page.get("cursor"))
+            while held.count > chunksize:
+                yield chunk()
+    except CursorRepeated as error:
+        fault = error
+    if fault is None or held.count:
+        yield chunk()
+    if fault:
+        raise fault
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.shapes import SearchAnswer
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, UnexpectedAnswer
 from svc_notebook.frames.columns import Backend, Columns, finished, typed
 from svc_notebook.frames.origin import remembered
 from svc_notebook.frames.reading import others_of
@@ -26,6 +26,8 @@ TOLD = (
 )  # fmt: skip
 # A request of so many searches is answered in one go.
 AT_ONCE = 50
+# Ranks beyond this are no service's; they would not fit a column either.
+MAX_RANK = 2**53
 
 
 @remembered
@@ -228,10 +230,20 @@ def _details(
 ) -> Iterator[pd.DataFrame]:
     if highlight:
         marked = Columns()
-        marked.add(_marked(hit.get("_highlightResult", {})) for hit in hits)
+        marked.add(_marked(_part(hit, "_highlightResult")) for hit in hits)
         yield marked.frame()
     if criteria:
-        yield typed([hit.get("_rankingInfo", {}) for hit in hits], RANKING, DEFAULTS)
+        yield typed([_part(hit, "_rankingInfo") for hit in hits], RANKING, DEFAULTS)
+
+
+def _part(hit: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Take an object that a service puts into a hit; raises `UnexpectedAnswer` for another."""
+    part = hit.get(name, {})
+    if not isinstance(part, Mapping):
+        raise UnexpectedAnswer(
+            f"search: `{name}` of the hit {hit['objectID']!r} is not an object", endpoint="search"
+        )
+    return part
 
 
 def _unlike(attributes: Collection[str], name: str) -> str:
@@ -243,6 +255,11 @@ def _unlike(attributes: Collection[str], name: str) -> str:
 
 def _ranks(answer: SearchAnswer) -> Iterator[int]:
     before = answer.get("offset", answer.get("page", 0) * answer.get("hitsPerPage", 0))
+    if not 0 <= before < MAX_RANK:
+        raise UnexpectedAnswer(
+            f"search: the answer says that its first hit is number {before + 1:,}",
+            endpoint="search",
+        )
     yield from range(before + 1, before + 1 + len(answer["hits"]))
 
 

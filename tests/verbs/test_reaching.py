@@ -35,7 +35,7 @@ ANSWER: dict[str, Any] = {
     "disableStandardEntries": {"stopwords": {}}, "clusters": [], "topUsers": [], "userIDs": [],
     "pending": False, "logs": [], "events": [], "searches": [],
     "id": "c", "taskId": "t", "count": 0, "data": [], **USER,
-    "ranking": ["custom"],
+    "ranking": ["custom"], "objectID": "1",
 }  # fmt: skip
 ANSWERS: dict[str, Any] = {
     "search_many": {"results": [{"hits": [], "nbHits": 0}]},
@@ -45,6 +45,11 @@ ANSWERS: dict[str, Any] = {
     "get_crawler": {"name": "c", "blockingTaskId": "t"},
     "list_crawlers": {"items": [{"id": "c", "name": "c"}], "total": 1},
     "search_dictionary": {"hits": [ENTRY], "nbHits": 1},
+    **{name: {"key": "k", "createdAt": ""} for name in ("add_key", "add_index_key", "restore_key")},
+    **{name: {"createdAt": ""} for name in ("assign_user", "assign_users", "append_source")},
+    "pending_mappings": {"pending": False},
+    "push_events": {"status": 200, "message": "OK"},
+    "delete_user_token": {"status": 200, "message": "OK"},
 }
 
 
