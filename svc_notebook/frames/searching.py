@@ -254,13 +254,19 @@ def _unlike(attributes: Collection[str], name: str) -> str:
 
 
 def _ranks(answer: SearchAnswer) -> Iterator[int]:
+    first = first_rank(answer)
+    yield from range(first, first + len(answer["hits"]))
+
+
+def first_rank(answer: SearchAnswer) -> int:
+    """Return the rank of an answer's first hit, from 1; raises `UnexpectedAnswer` for no rank."""
     before = answer.get("offset", answer.get("page", 0) * answer.get("hitsPerPage", 0))
     if not 0 <= before < MAX_RANK:
         raise UnexpectedAnswer(
             f"search: the answer says that its first hit is number {before + 1:,}",
             endpoint="search",
         )
-    yield from range(before + 1, before + 1 + len(answer["hits"]))
+    return before + 1
 
 
 def _attributes(hit: Mapping[str, Any]) -> dict[str, Any]:

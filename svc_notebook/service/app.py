@@ -41,6 +41,7 @@ from svc_notebook.service.wire import (
     refusal,
     send_reply,
 )
+from svc_notebook.terminal import escape_controls
 
 # Searches may be slow and writes wait for the disk: neither keeps the other from its turn.
 READERS, WRITERS = 6, 16
@@ -188,5 +189,5 @@ def _explain(error: Exception, exchange: Exchange) -> Reply:
         return refusal(400, str(error))
     if is_storage_trouble(error):
         return refusal(507, f"nothing was written: {error}; make room on the disk, then try again")
-    traceback.print_exception(error, file=sys.stderr)
+    sys.stderr.write(escape_controls("".join(traceback.format_exception(error))))
     return refusal(500, "the local service failed; its own output tells more")

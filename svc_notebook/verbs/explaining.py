@@ -9,6 +9,7 @@ from pandas import DataFrame
 
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.frames.columns import finished
+from svc_notebook.frames.searching import first_rank
 from svc_notebook.tuning.criteria import difference, ranking_of, steps_of
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 
@@ -32,7 +33,7 @@ async def explain(
     asked: Any = {**params, "getRankingInfo": True, "attributesToRetrieve": ["*"]}
     answer = await own.search(index, query, attributesToHighlight=[], **asked)
     steps = steps_of(await ranking_of(own, index), params)
-    start = answer.get("offset", answer.get("page", 0) * answer.get("hitsPerPage", 0)) + 1
+    start = first_rank(answer)
     rows = [
         (rank, one["objectID"], other["objectID"], *difference(one, other, steps))
         for rank, (one, other) in enumerate(itertools.pairwise(answer["hits"]), start)
