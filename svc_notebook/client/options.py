@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,7 @@ import msgspec
 
 from svc_notebook.api.checking import write_text
 from svc_notebook.client.decompression import MAX_ANSWER_BYTES
-from svc_notebook.client.retry import Patience
+from svc_notebook.client.retry import Patience, check_seconds
 from svc_notebook.client.secret import NO_SECRET, Secret
 from svc_notebook.errors import BadInput, did_you_mean
 
@@ -23,6 +22,10 @@ _RESERVED = (
     "content-type", "host", "transfer-encoding",
 )  # fmt: skip
 _KEY_HEADERS = re.compile(r"x-[a-z0-9-]+-(api-key|application-id)", re.IGNORECASE)
+
+
+# As options, as arguments of `connect` and in profiles, and what they are called in `Patience`.
+TIMEOUTS = {"connect_timeout": "connect", "read_timeout": "read", "write_timeout": "write"}
 
 
 class Response(NamedTuple):
@@ -82,8 +85,9 @@ class RequestOptions:
         for name in ("user_id", "forwarded_for"):
             if (text := getattr(self, name)) is not None:
                 _check_text(name, text)
-        for name in ("connect_timeout", "read_timeout", "write_timeout"):
-            check_timeout(name, getattr(self, name))
+        for name in TIMEOUTS:
+            if (seconds := getattr(self, name)) is not None:
+                check_seconds(name, seconds)
         if type(self.max_answer_bytes) is not int or self.max_answer_bytes < 1:
             raise BadInput("`max_answer_bytes` is a number of bytes, 1 or more")
         if isinstance(self.forwarded_api_key, str):
@@ -109,9 +113,7 @@ class RequestOptions:
 
     def patience(self, usual: Patience) -> Patience:
         """Return how long to wait: what is usual, unless it is said here."""
-        return usual.changed(
-            connect=self.connect_timeout, read=self.read_timeout, write=self.write_timeout
-        )
+        return usual.changed(**{own: getattr(self, name) for name, own in TIMEOUTS.items()})
 
     @property
     def request_id(self) -> str:
@@ -132,15 +134,6 @@ class RequestOptions:
         """Return query parameters with those of the options."""
         own = {name: write_text(value) for name, value in self.query.items() if value is not None}
         return {**query, **own}
-
-
-def check_timeout(name: str, seconds: object) -> None:
-    """Raise `BadInput` for what is not a number of seconds; None is no choice."""
-    if seconds is None:
-        return
-    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-    if not (number and math.isfinite(seconds) and seconds > 0):  # type: ignore[arg-type, operator]
-        raise BadInput(f"`{name}` is a number of seconds above 0, not {seconds!r}")
 
 
 def _check_header(name: object, value: object) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
 from svc_notebook.client.hosts import Hosts, Role
-from svc_notebook.errors import CallFailed, TooMany
+from svc_notebook.errors import BadInput, CallFailed, TooMany
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,10 @@ class Patience:
     slow_downs: int = 3
     longest_wait: float = 60
 
+    def __post_init__(self) -> None:
+        for name in ("connect", "read", "write"):
+            check_seconds(name, getattr(self, name))
+
     def changed(self, **seconds: float | None) -> Patience:
         """Return the same with some time-outs changed: `connect`, `read`, `write`."""
         given = {name: value for name, value in seconds.items() if value is not None}
@@ -30,6 +35,13 @@ class Patience:
     def answer(self, role: Role) -> float:
         """How long the first attempt waits for an answer."""
         return self.read if role == "read" else self.write
+
+
+def check_seconds(name: str, seconds: object) -> None:
+    """Raise `BadInput` for what is not a time-out."""
+    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if not (number and math.isfinite(seconds) and seconds > 0):  # type: ignore[arg-type, operator]
+        raise BadInput(f"`{name}` is a number of seconds above 0, not {seconds!r}")
 
 
 class Attempt(NamedTuple):

@@ -17,6 +17,8 @@ from svc_notebook.verbs import aio, keys
 from svc_notebook.verbs.reaching import ACCESSORS, INSTEAD, REACHED, functions_of, verbs_of
 from svc_notebook.verbs.table import VERBS
 
+# No key here is ever seen to change.
+pytestmark = pytest.mark.filterwarnings("ignore:the service took the call")
 ROW = pd.DataFrame({"objectID": ["1"], "name": ["lamp"]})
 SYNONYM = {"objectID": "1", "type": "synonym", "synonyms": ["a", "b"]}
 RULE = {"objectID": "1", "consequence": {"filterPromotes": True}}

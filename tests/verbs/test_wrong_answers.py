@@ -21,6 +21,8 @@ from svc_notebook.errors import SvcError
 from svc_notebook.verbs import aio, keys
 from tests.verbs.test_reaching import CALLS, CASES, ENTRY, ON_SOMETHING, RULE, SYNONYM, WRITTEN
 
+# No key here is ever seen to change.
+pytestmark = pytest.mark.filterwarnings("ignore:the service took the call")
 ROWS = {row.name: row for row in ENDPOINTS}
 HIT = {
     "objectID": "1", "name": "lamp", "size": {"width": 3},
