@@ -224,7 +224,8 @@ def _check_of_several(kinds: tuple[Any, ...]) -> Check:
 def _container(kind: Any) -> type:
     if get_origin(kind) is Literal:
         return type(get_args(kind)[0])
-    return get_origin(kind) or kind
+    container: type = get_origin(kind) or kind
+    return container
 
 
 def _alternatives(wanted: Any) -> tuple[Any, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from svc_notebook.api.shapes import Rule, Synonym
-from svc_notebook.client.paging import every_entry
+from svc_notebook.client.paging import each_page, every_entry
 from svc_notebook.errors import NotFound
 
 if TYPE_CHECKING:
@@ -59,6 +59,13 @@ async def find_all(client: AsyncClient, kind: Kind, index: str) -> list[dict[str
     """Read all of them as they were saved."""
     found = await every_entry(lambda page: kind.find(client, index, page, PAGE), "hits")
     return [own_members(each) for each in found]
+
+
+async def iterate_entries(fetch: Callable[[int], Awaitable[Any]]) -> AsyncIterator[Any]:
+    """Yield the hits of page after page, as they were saved."""
+    async for page in each_page(fetch, "hits"):
+        for entry in page:
+            yield own_members(entry)
 
 
 async def find_few(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self, TypedDict, Unpack
+from typing import Any, NamedTuple, Protocol, Self, TypedDict, TypeVar, Unpack
 
 import msgspec
 
@@ -150,6 +150,24 @@ def _check_text(name: str, value: object, *, shown: bool = True) -> None:
     if not isinstance(value, str) or not (value.isascii() and value.isprintable()):
         told = f", not {value!r}" if shown else ""
         raise BadInput(f"`{name}` travels as a header, so it is printable ASCII text{told}")
+
+
+class WithOptions(Protocol):
+    """A client that can have options."""
+
+    def with_options(self, **options: Unpack[Options]) -> Self:
+        """Return a client with these options."""
+        ...
+
+
+C = TypeVar("C", bound=WithOptions)
+
+
+def with_extra(client: C, extra: Mapping[str, Any] | None) -> C:
+    """Return a client that puts extra members into its bodies, if there are any."""
+    if extra is not None and not isinstance(extra, Mapping):
+        raise BadInput("`extra` is an object of names and values: extra={'newParameter': 1}")
+    return client.with_options(extra=extra) if extra else client
 
 
 def merge_extra(endpoint: str, body: Any, extra: Mapping[str, Any]) -> Any:

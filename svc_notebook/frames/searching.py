@@ -9,6 +9,7 @@ import pandas as pd
 
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.shapes import SearchAnswer
+from svc_notebook.client.options import with_extra
 from svc_notebook.errors import BadInput, UnexpectedAnswer
 from svc_notebook.frames.columns import Backend, Columns, finished, typed
 from svc_notebook.frames.origin import remembered
@@ -41,18 +42,20 @@ async def search(
     columns: Sequence[str] | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> pd.DataFrame:
     """Search; a row for each hit: `rank` (from 1), `objectID`, then its attributes.
 
     `criteria` adds the value of each criterion, `highlight` adds `highlighted.X` for attributes
-    X, `flatten` gives each member of an object its own column; with `clickAnalytics` each row has
+    X, `flatten` gives each member of an object its own column; `extra` is sent as it is, beside
+    the parameters that are known. With `clickAnalytics` each row has
     its search's `queryID`. `attrs["svc"]` holds index, query, params, what the answer tells beside
     the hits, and `added`: the columns that are no attributes. Where a record has that name, the
     added column is `_rank`.
     """
     asked = _asked(params, criteria, highlight, columns)
-    answer = await client.search(index, query, **asked)
+    answer = await with_extra(client, extra).search(index, query, **asked)
     frame, added = _hits_frame([answer], None, criteria, highlight, columns, flatten)
     facts = {"index": index, "query": query, "params": dict(params), "added": added}
     return finished(frame, facts | _told(answer), dtype_backend)
@@ -69,6 +72,7 @@ async def search_many(
     columns: Sequence[str] | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> pd.DataFrame:
     """Run many searches of one index; one long frame whose first column is `query`.
@@ -79,11 +83,12 @@ async def search_many(
     if any(not isinstance(query, str) for query in asked):
         raise BadInput("queries should be text; leave missing ones out: queries.dropna()")
     shared = _asked(params, criteria, highlight, columns)
+    own = with_extra(client, extra)
     answers: list[SearchAnswer] = []
     for start in range(0, len(asked), AT_ONCE):
         part = asked[start : start + AT_ONCE]
         requests: Any = [{"indexName": index, "query": query, **shared} for query in part]
-        answers += (await client.search_many(requests))["results"]  # type: ignore[arg-type]
+        answers += (await own.search_many(requests))["results"]  # type: ignore[arg-type]
     frame, added = _hits_frame(answers, asked, criteria, highlight, columns, flatten)
     counts = {"nbHits": [answer["nbHits"] for answer in answers]}
     facts = {"index": index, "queries": asked, "params": dict(params), "added": added}
@@ -95,6 +100,8 @@ async def read_facets(
     client: AsyncClient,
     index: str,
     query: str = "",
+    *,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> pd.DataFrame:
     """Count the values of `facets`, all by default, among what a search finds.
@@ -103,7 +110,7 @@ async def read_facets(
     `attrs["svc"]["facets_stats"]`.
     """
     options: SearchOptions = {"facets": ["*"], "hitsPerPage": 1, **params}
-    answer = await client.search(index, query, **options)
+    answer = await with_extra(client, extra).search(index, query, **options)
     rows = [
         {"facet": facet, "value": value, "count": count}
         for facet, values in answer.get("facets", {}).items()

@@ -81,7 +81,8 @@ class App:
             self._intake.let_go(exchange.held)
         if exchange.verb != "OPTIONS" and _is_logged(exchange.row):
             self.service.logs.note(exchange.logged(reply))
-        await send_reply(send, reply, bare=exchange.verb == "HEAD")
+        bare = exchange.verb == "HEAD"
+        await send_reply(send, reply, bare=bare, request_id=exchange.request_id)
 
     async def _answer(self, exchange: Exchange, receive: Receive) -> Reply:
         try:

@@ -7,6 +7,7 @@ A key is a secret: what is returned shows it to nobody who does not ask, by `.re
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
@@ -154,6 +155,25 @@ def explain_key(key: AnyKey) -> DataFrame:
         raise BadInput("this is no secured key; `get_key` reads what other keys may do")
     rows = [(name, f"{value}", _meaning(name, f"{value}")) for name, value in _sorted(found)]
     return DataFrame(rows, columns=["restriction", "value", "meaning"]).astype("str")
+
+
+def get_remaining_validity(key: AnyKey) -> float:
+    """Return how many seconds a secured key is still valid; nothing is sent.
+
+    Negative once it has ended, infinite for a key without an end. Raises `BadInput` for a key
+    that is not a secured one.
+
+        get_remaining_validity(secured_key(parent, validUntil=2000000000))
+    """
+    found = read_secured_key(_text_of(key))
+    if found is None:
+        raise BadInput("this is no secured key; `get_key` reads the validity of other keys")
+    until = found.restrictions().get("validUntil")
+    if until is None:
+        return math.inf
+    if not until.isdigit():
+        raise BadInput(f"this key's `validUntil` is not a Unix time but {until[:40]!r}")
+    return int(until) - time.time()
 
 
 def _sorted(found: Any) -> list[tuple[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -23,10 +23,14 @@ async def save_synonyms(
     synonyms: Documents,
     *,
     client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Save synonyms: one, several, a DataFrame's or a file's; the others of the index stay."""
-    return await curation.save(asynchronous(client), SYNONYMS, index, synonyms, replicas)
+    """Save synonyms: one, several, a DataFrame's or a file's; the others of the index stay.
+
+    `extra` are members that each is given, unchecked; objects are merged at every depth.
+    """
+    return await curation.save(asynchronous(client), SYNONYMS, index, synonyms, replicas, extra)
 
 
 async def replace_synonyms(
@@ -34,10 +38,14 @@ async def replace_synonyms(
     synonyms: Documents,
     *,
     client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Put these synonyms in place of all the index has, at one moment."""
-    return await curation.replace(asynchronous(client), SYNONYMS, index, synonyms, replicas)
+    """Put these synonyms in place of all the index has, at one moment.
+
+    `extra` are members that each is given, unchecked; objects are merged at every depth.
+    """
+    return await curation.replace(asynchronous(client), SYNONYMS, index, synonyms, replicas, extra)
 
 
 async def delete_synonyms(
@@ -73,10 +81,14 @@ async def save_rules(
     rules: Documents,
     *,
     client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Save rules: one, several, a DataFrame's or a file's; the others of the index stay."""
-    return await curation.save(asynchronous(client), RULES, index, rules, replicas)
+    """Save rules: one, several, a DataFrame's or a file's; the others of the index stay.
+
+    `extra` are members that each is given, unchecked; objects are merged at every depth.
+    """
+    return await curation.save(asynchronous(client), RULES, index, rules, replicas, extra)
 
 
 async def replace_rules(
@@ -84,10 +96,14 @@ async def replace_rules(
     rules: Documents,
     *,
     client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Put these rules in place of all the index has, at one moment."""
-    return await curation.replace(asynchronous(client), RULES, index, rules, replicas)
+    """Put these rules in place of all the index has, at one moment.
+
+    `extra` are members that each is given, unchecked; objects are merged at every depth.
+    """
+    return await curation.replace(asynchronous(client), RULES, index, rules, replicas, extra)
 
 
 async def delete_rules(
