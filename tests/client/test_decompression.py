@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -32,7 +33,7 @@ def raw_deflate(content: bytes) -> bytes:
     return packer.compress(content) + packer.flush()
 
 
-PACKERS = {
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     "identity": bytes,
     "gzip": gzip.compress,
@@ -111,6 +112,7 @@ def test_repetitive_records_are_no_bomb() -> None:
     assert read("gzip", gzip.compress(page), 65_536) == page
 
 
+PACKED = {"content-encoding": "gzip"}
 FAR, NEAR = "0.0.0.0", "127.0.0.1"  # both lead to this machine, the first as any other one does
 CALL = """
 import resource, sys
@@ -167,9 +169,6 @@ def test_a_client_may_allow_less_and_more(host: str, packer: Any) -> None:
                 less.clear_objects("i")
 
     assert len(server.requests) == 3
-
-
-PACKED = {"content-encoding": "gzip"}
 
 
 @pytest.mark.parametrize("host", [FAR, NEAR])

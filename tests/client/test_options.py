@@ -174,6 +174,7 @@ def test_a_custom_write_is_known_and_waited_for(local: Client) -> None:
 
 
 RULE: Any = {"objectID": "1", "consequence": {"params": {"filters": "a:b"}}}
+MISSPELT: Any = {**RULE, "consequense": {}}
 
 
 def test_extra_members_go_where_those_of_the_vocabulary_go() -> None:
@@ -184,7 +185,7 @@ def test_extra_members_go_where_those_of_the_vocabulary_go() -> None:
         client.search_many([{"indexName": "i"}, {"indexName": "j"}])
         client.set_settings("i", {"hitsPerPage": 3})
         deep = client_of(server.url).with_options(extra={"consequence": {"params": {"new": 1}}})
-        deep.save_rules("i", [RULE, {**RULE, "objectID": "2"}])
+        deep.save_rules("i", [RULE, RULE])
 
     one, get, many, settings, rules = server.requests
     assert one.json == {"query": "lamp", "new": {"a": 1}}
@@ -208,10 +209,10 @@ def test_what_is_given_twice_is_refused() -> None:
     [
         lambda client: client.search("i", hitsPerPge=3),
         lambda client: client.set_settings("i", {"hitsPerPge": 3}),
-        lambda client: client.save_rules("i", [{**RULE, "consequense": {}}]),
-        lambda client: svc.search("i", hitsPerPge=3, client=client),
-        lambda client: svc.set_settings("i", {"hitsPerPge": 3}, client=client),
-        lambda client: svc.save_rules("i", [{**RULE, "consequense": {}}], client=client),
+        lambda client: client.save_rules("i", [MISSPELT]),
+        lambda client: svc.search("i", hitsPerPge=3, client=client),  # type: ignore[call-arg]
+        lambda client: svc.set_settings("i", {"hitsPerPge": 3}, client=client),  # type: ignore[arg-type]
+        lambda client: svc.save_rules("i", [MISSPELT], client=client),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_way_to_send_it(call: Any) -> None:

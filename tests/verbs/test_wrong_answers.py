@@ -8,6 +8,7 @@ import itertools
 import types
 import typing
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -101,14 +102,18 @@ def mutations(value: Any, depth: int = 5) -> Iterator[Callable[[Any], Any]]:
     """Yield functions that spoil a copy of a value in one place."""
     for wrong in WRONG:
         if type(wrong) is not type(value) or wrong != value:
-            yield lambda _, wrong=wrong: copy.deepcopy(wrong)
+            yield partial(_instead, wrong=wrong)
     if depth == 0 or not isinstance(value, (dict, list)):
         return
     places = list(value) if isinstance(value, dict) else list(range(min(len(value), 1)))
     for place in places:
-        yield lambda whole, place=place: _without(whole, place)
+        yield partial(_without, place=place)
         for spoil in mutations(value[place], depth - 1):
-            yield lambda whole, place=place, spoil=spoil: _with(whole, place, spoil)
+            yield partial(_with, place=place, spoil=spoil)
+
+
+def _instead(_: Any, wrong: Any) -> Any:
+    return copy.deepcopy(wrong)
 
 
 def _without(whole: Any, place: Any) -> Any:
