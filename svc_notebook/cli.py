@@ -8,9 +8,10 @@ import warnings
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from io import TextIOWrapper
-from typing import Any
+from typing import Any, TextIO
 
 from svc_notebook.errors import BadOption, NotConnected, SvcError
+from svc_notebook.terminal import escape_controls
 from svc_notebook.verbs.binding import bind_words
 from svc_notebook.verbs.helping import help as help_on
 from svc_notebook.verbs.performing import perform
@@ -71,7 +72,7 @@ def _in_shell(text: str) -> str:
 
 def _run(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
-        print(help_on(face="command"))
+        _say(help_on(face="command"))
         return DONE if words else MISUSED
     if words[0] == "--version":
         print(f"svc-notebook {_version()}")
@@ -82,7 +83,7 @@ def _run(words: list[str]) -> int:
     if verb.name == "serve":
         return int(value)
     if text := as_text(value, call.format):
-        print(text)
+        _show(text, call.format)
     if "reveal" in verb.named("command") and "reveal" not in call.arguments:
         print("svc: masked; --reveal shows a key whole", file=sys.stderr)
     return _status(value)
@@ -94,12 +95,25 @@ def _status(value: Any) -> int:
     return DONE if complete else FAILED
 
 
+def _show(text: str, form: str) -> None:
+    """Print a result: as it is only where a program reads CSV, for which there is no escape."""
+    if form == "csv" and not sys.stdout.isatty():
+        print(text)
+    else:
+        _say(text)
+
+
+def _say(*texts: object, stream: TextIO | None = None) -> None:
+    """Print what a person reads; nothing in it can steer the terminal."""
+    print(*(escape_controls(f"{text}") for text in texts), sep="\n", file=stream)
+
+
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"svc: {message}", file=sys.stderr)
+    _say(f"svc: {message}", stream=sys.stderr)
 
 
 def _complain(text: object, status: int) -> int:
-    print(f"svc: {text}", *getattr(text, "__notes__", ()), sep="\n", file=sys.stderr)
+    _say(f"svc: {text}", *getattr(text, "__notes__", ()), stream=sys.stderr)
     return status
 
 

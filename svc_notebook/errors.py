@@ -7,14 +7,18 @@ SvcError
 │  ├─ BadRecord             .row .column .value
 │  └─ BadOption             an option of a magic, command or editor
 ├─ Stopped                  stopped on request, .result tells what was done
-├─ CallFailed               .endpoint
+├─ CallFailed               .endpoint .request_id
 │  ├─ Unreachable           every host was tried, .tried tells how each failed
 │  ├─ TimedOut              no answer in time, .tried as above
+│  ├─ AnswerTooLarge        the answer was not read to its end
+│  ├─ CursorRepeated        a browse that would never end, .cursor .records .result
 │  └─ Refused               .status .message
 │     ├─ KeyRefused         the key is wrong or lacks a right
 │     ├─ NotFound
 │     ├─ TooMany            .wait, in seconds
 │     └─ ServiceBroken      the service answered with a fault of its own
+│        └─ UnexpectedAnswer  the answer has not the shape of the API
+│           └─ MissingMember  a member that was needed is not there
 ├─ LocalServiceFailed       the local service does not start or was lost
 └─ TaskFailed               .tasks were not published in time
 ```
@@ -30,9 +34,21 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+from svc_notebook.terminal import escape_controls
+
 
 class SvcError(Exception):
-    """Whatever goes wrong here; the message says what to do next."""
+    """Whatever goes wrong here; the message says what to do next.
+
+    Messages quote services and records, so control characters in them are written as escapes.
+    """
+
+    def __str__(self) -> str:
+        return escape_controls(Exception.__str__(self))
+
+    def add_note(self, note: str, /) -> None:
+        """Add a line that is shown below the message."""
+        super().add_note(escape_controls(note))
 
     def _render_traceback_(self) -> list[str]:
         """Show a notebook the message and its notes: the frames inside this package help nobody."""
@@ -77,7 +93,12 @@ class Stopped(SvcError, KeyboardInterrupt):
 
 
 class CallFailed(SvcError):
-    """A call brought no good answer."""
+    """A call brought no good answer.
+
+    `request_id` is what the service calls the request, or what the client called it.
+    """
+
+    request_id = ""
 
     def __init__(self, message: str, *, endpoint: str = "") -> None:
         super().__init__(message)
@@ -98,6 +119,26 @@ class TimedOut(CallFailed):
     def __init__(self, message: str, *, endpoint: str = "", tried: Sequence[str] = ()) -> None:
         super().__init__(message, endpoint=endpoint)
         self.tried = tuple(tried)
+
+
+class AnswerTooLarge(CallFailed):
+    """An answer is larger than a client reads, or unpacks to far more than was sent."""
+
+
+class CursorRepeated(CallFailed):
+    """A browse got a cursor again that it had followed before, and would never end.
+
+    `records` were read before it came again; `cursor` leads to the last page that was read;
+    `result` is what a reader had put together, if it had.
+    """
+
+    def __init__(
+        self, message: str, *, endpoint: str = "", cursor: str | None = None, records: int = 0
+    ) -> None:
+        super().__init__(message, endpoint=endpoint)
+        self.cursor = cursor
+        self.records = records
+        self.result: object = None
 
 
 class Refused(CallFailed):
@@ -129,6 +170,17 @@ class TooMany(Refused):
 
 class ServiceBroken(Refused):
     """The service answered with a fault of its own, or with something that is not its API."""
+
+
+class UnexpectedAnswer(ServiceBroken):
+    """An answer has not the shape that the API declares."""
+
+    def __init__(self, message: str, *, status: int = 200, endpoint: str = "") -> None:
+        super().__init__(message, status=status, endpoint=endpoint)
+
+
+class MissingMember(UnexpectedAnswer, KeyError):
+    """A member of an answer that was needed is not there."""
 
 
 class LocalServiceFailed(SvcError):

@@ -33,6 +33,18 @@ class Check(NamedTuple):
     text: str
 
 
+class UnknownName(BadInput):
+    """A member that the vocabulary does not have."""
+
+
+def advise_extra(error: UnknownName) -> BadInput:
+    """Say what a caller can do about a name that is too new for the vocabulary."""
+    return BadInput(
+        f"{error}; what the vocabulary does not have is sent unchecked by extra={{...}}, an "
+        "argument of functions and of client.with_options"
+    )
+
+
 class Text(str):
     """A value that arrived as text, from a query string or from `params`."""
 
@@ -51,7 +63,7 @@ def check_members(members: Mapping[str, Any], shape: Any, name: str) -> dict[str
     kinds = hints(shape)
     for key in members:
         if key not in kinds:
-            raise BadInput(f"`{place(name, key)}` is not known{did_you_mean(key, kinds)}")
+            raise UnknownName(f"`{place(name, key)}` is not known{did_you_mean(key, kinds)}")
     missing = sorted(required(shape) - members.keys())
     if missing:
         raise BadInput(f"`{place(name, missing[0])}` is missing")
@@ -173,7 +185,7 @@ def _refuse_members(value: dict[str, Any], shape: Any, name: str) -> None:
     kinds = hints(shape)
     for key, member in value.items():
         if key not in kinds:
-            raise BadInput(f"`{place(name, key)}` is not known{did_you_mean(str(key), kinds)}")
+            raise UnknownName(f"`{place(name, key)}` is not known{did_you_mean(str(key), kinds)}")
         _refuse_unknown(member, kinds[key], place(name, key))
 
 

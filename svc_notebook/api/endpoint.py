@@ -41,6 +41,8 @@ import msgspec
 
 from svc_notebook.api.checking import (
     Text,
+    UnknownName,
+    advise_extra,
     check_members,
     check_value,
     read_text,
@@ -143,6 +145,12 @@ class Endpoint:
 
     def encode(self, *args: Any, **kwargs: Any) -> Parcel:
         """Put a call's arguments where they travel; raises `BadInput` on a wrong one."""
+        try:
+            return self._encoded(args, kwargs)
+        except UnknownName as error:
+            raise advise_extra(error) from None
+
+    def _encoded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Parcel:
         held: dict[Place, dict[str, Any]] = {place: {} for place in get_args(Place)}
         for name, value in self._identified(self._bound(args, kwargs)).items():
             place = self.places[name]
@@ -165,7 +173,7 @@ class Endpoint:
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         known = [*self.members, *(n for n, place in self.places.items() if place != "spread")]
         for name in kwargs.keys() - known:
-            raise BadInput(f"{self.name} does not take `{name}`{did_you_mean(name, known)}")
+            raise UnknownName(f"{self.name} does not take `{name}`{did_you_mean(name, known)}")
         try:
             return self.signature.bind(*args, **kwargs).arguments
         except TypeError as error:

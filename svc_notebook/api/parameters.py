@@ -225,8 +225,8 @@ class SearchOptions(Shared, total=False):
         About(None, "metres around the centre, by density if unset"),
     ]
     aroundPrecision: Annotated[
-        Positive | list[PrecisionStep] | None,
-        About(10, "metres within which distances count as equal"),
+        Natural | list[PrecisionStep] | None,
+        About(10, "metres within which distances count as equal; below 10 counts as 10"),
     ]
     minimumAroundRadius: Annotated[
         Positive | None, About(None, "least radius in metres where none is given")

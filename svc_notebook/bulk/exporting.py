@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -21,6 +20,7 @@ from svc_notebook.bulk.options import Kind
 from svc_notebook.bulk.spool import Spool, open_spool
 from svc_notebook.bulk.whole import WHOLE
 from svc_notebook.bulk.writing import Format, format_of
+from svc_notebook.client.paging import every_entry
 from svc_notebook.errors import BadInput, CallFailed, Stopped, did_you_mean
 
 if TYPE_CHECKING:
@@ -237,14 +237,8 @@ async def _read_rules(client: AsyncClient, index: str) -> Any:
     return await _every(lambda page: client.search_rules(index, "", page=page, hitsPerPage=PAGE))
 
 
-async def _every(fetch: Callable[[int], Any]) -> list[Mapping[str, Any]]:
-    found: list[Mapping[str, Any]] = []
-    for page in itertools.count():
-        hits = (await fetch(page))["hits"]
-        found += [_as_stored(hit) for hit in hits]
-        if len(hits) < PAGE:
-            return found
-    raise AssertionError("pages end")
+async def _every(fetch: Callable[[int], Awaitable[Any]]) -> list[Mapping[str, Any]]:
+    return [_as_stored(hit) for hit in await every_entry(fetch, "hits")]
 
 
 READERS: dict[Beside, Callable[[AsyncClient, str], Any]] = {

@@ -14,7 +14,14 @@ from svc_notebook.api import Parcel, SearchApi
 from svc_notebook.bulk.batches import Batch
 from svc_notebook.client.bodies import Packed
 from svc_notebook.client.together import run_together
-from svc_notebook.errors import CallFailed, ServiceBroken, TimedOut, TooMany, Unreachable
+from svc_notebook.errors import (
+    CallFailed,
+    ServiceBroken,
+    TimedOut,
+    TooMany,
+    UnexpectedAnswer,
+    Unreachable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -131,4 +138,6 @@ def _wait(error: CallFailed, number: int, batch: Batch) -> float | None:
     if isinstance(error, TooMany):
         return min(max(error.wait, 2.0**number), LONGEST_WAIT)
     passing = isinstance(error, (TimedOut, Unreachable, ServiceBroken))
+    if isinstance(error, UnexpectedAnswer):
+        return None
     return min(0.5 * 2.0**number, LONGEST_WAIT) if passing and batch.repeatable else None

@@ -11,6 +11,7 @@ from functools import cache, cached_property
 
 import httpx
 
+from svc_notebook.client.decompression import AnswerReader
 from svc_notebook.client.discretion import keep_keys_from_logs
 from svc_notebook.client.exchange import Reply, Request
 from svc_notebook.client.loopback import Loopback, is_plain_loopback
@@ -51,6 +52,18 @@ class Channels:
             await channel.close()
 
 
+async def _read_content(response: httpx.Response, max_bytes: int) -> bytes:
+    """Read an answer to its end or to the limit: the library itself unpacks without one."""
+    if response.is_stream_consumed:  # a transport that gives answers ready made
+        reader = AnswerReader(max_bytes=max_bytes)
+        reader.feed(response.content)
+        return reader.finish()
+    reader = AnswerReader(response.headers.get("content-encoding", ""), max_bytes=max_bytes)
+    async for piece in response.aiter_raw():
+        reader.feed(piece)
+    return reader.finish()
+
+
 @cache
 def _trusted() -> ssl.SSLContext:
     """Whom this machine trusts; reading that takes longer than many a call."""
@@ -75,18 +88,19 @@ class Channel:
         self._watch = self._close_with_loop()
 
     async def exchange(self, request: Request) -> Reply:
-        """Send a request and bring its answer; raises `httpx.RequestError`."""
+        """Send a request and bring its answer; raises `httpx.RequestError` and `TooLarge`."""
         if self._near and is_plain_loopback(request.host):
             return await self._near.exchange(request)
-        response = await self._far.request(
+        async with self._far.stream(
             request.verb,
             request.host + request.target,
             content=request.content,
             headers=request.headers,
             auth=request.keys,
             timeout=request.timeout,
-        )
-        return Reply(response.status_code, response.headers, response.content)
+        ) as response:
+            content = await _read_content(response, request.max_bytes)
+        return Reply(response.status_code, response.headers, content)
 
     async def watch_loop(self) -> None:
         """Close when the loop does."""

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Self, TypeVar, Unpack
+from copy import copy
+from dataclasses import replace
+from typing import Any, Literal, Self, TypeVar, Unpack, overload
 
 import msgspec
 
 from svc_notebook.api import CrawlerApi, Endpoint, EventsApi, Parcel, SearchApi
-from svc_notebook.api.endpoint import Asynchronous, Blocking, Decode
+from svc_notebook.api.endpoint import Asynchronous, Blocking, Decode, Interface
+from svc_notebook.api.indices import Scope
 from svc_notebook.api.parameters import SearchParams
-from svc_notebook.api.shapes import Record, SearchAnswer
-from svc_notebook.client import flows, portal, waiting
+from svc_notebook.api.shapes import Record, Rule, SearchAnswer, Synonym
+from svc_notebook.client import curated, flows, portal, waiting
+from svc_notebook.client.answers import check_answer
 from svc_notebook.client.connection import Connection
+from svc_notebook.client.custom import make_custom
 from svc_notebook.client.heartbeat import beating
+from svc_notebook.client.options import Options, Response
 from svc_notebook.client.progress import Progress
 from svc_notebook.client.sender import HttpSender
 from svc_notebook.client.waiting import OnProgress, Tasks
@@ -31,12 +45,89 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         self.sender = sender or HttpSender(connection)
         self.written = Written()
 
+    def with_options(self, **options: Unpack[Options]) -> Self:
+        """Return a client over the same connections whose calls have these options.
+
+        - `headers`, `query`: more headers and query parameters, as objects of names and values.
+        - `connect_timeout`, `read_timeout`, `write_timeout`: in seconds; default: the connection's.
+        - `user_id`: the user whose data is meant, as the header `X-Service-User-ID`.
+        - `forwarded_for`, `forwarded_api_key`: the address and the key of the one for whom this
+          client asks, as `X-Forwarded-For` and `X-Forwarded-API-Key`.
+        - `extra`: members that are put into each body, or into each object of a list, unchecked.
+        - `max_answer_bytes`: how large an answer may be; default 256 MB.
+        - `on_response`: is called with each answer as it came, a `Response`.
+
+        Raises `BadInput` for what cannot be sent.
+
+            client.with_options(read_timeout=60).search("films", "heat")
+        """
+        other = copy(self)
+        other.sender = self.sender.with_options(self.sender.options.changed(**options))
+        return other
+
     async def perform(self, endpoint: Endpoint, parcel: Parcel) -> Any:
         """Send one parcel."""
         with beating():
-            answer = await self.sender.send(endpoint, parcel)
+            answer = check_answer(endpoint, await self.sender.send(endpoint, parcel), parcel)
         self.written.note(endpoint, parcel, answer)
         return answer
+
+    @overload
+    async def custom(
+        self,
+        verb: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        interface: Interface = "search",
+        reads: bool | None = None,
+        raw: Literal[False] = False,
+    ) -> Any: ...
+    @overload
+    async def custom(
+        self,
+        verb: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        interface: Interface = "search",
+        reads: bool | None = None,
+        raw: Literal[True],
+    ) -> Response: ...
+    async def custom(
+        self,
+        verb: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        interface: Interface = "search",
+        reads: bool | None = None,
+        raw: bool = False,
+    ) -> Any:
+        """Call what the vocabulary does not name, and return the answer's JSON as it came.
+
+        - `verb`, `path`: such as `"POST"` and `"/1/indexes/films/newFeature"`; a name in a path is
+          percent-encoded as far as a URL cannot hold it, but for slashes: `quote(name, safe="")`.
+        - `query`: query parameters; `body`: anything that JSON holds, for POST, PUT and PATCH.
+        - `interface`: `search`, `crawler` or `events`; `reads`: whether the hosts and time-outs
+          of reads serve it; default: a GET reads. A POST that does not is never sent twice.
+        - `raw`: return a `Response` with status, headers and body in place of the JSON.
+
+        Raises `CallFailed`, as every call. Keys, hosts, retries and options are the client's.
+
+            client.custom("GET", "/1/indexes/films/settings", query={"getVersion": 2})
+        """
+        row, parcel = make_custom(
+            verb, path, query=query, body=body, interface=interface, reads=reads
+        )
+        if not raw:
+            return await self.perform(row, parcel)
+        other = copy(self)
+        other.sender = self.sender.with_options(replace(self.sender.options, raw=True))
+        return await other.perform(row, parcel)
 
     async def wait(
         self,
@@ -66,13 +157,51 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         """
         return flows.browse_pages(self, index, cursor=cursor, read=read, **params)
 
+    def iterate_rules(
+        self,
+        index: str,
+        query: str = "",
+        *,
+        context: str | None = None,
+        enabled: bool | None = None,
+    ) -> AsyncIterator[Rule]:
+        """Yield an index's rules one by one, or those that `query` and the others choose.
+
+        A page of 1,000 is held at a time.
+        """
+        return curated.iterate_entries(
+            lambda page: self.search_rules(
+                index, query, context=context, page=page, hitsPerPage=curated.PAGE, enabled=enabled
+            )
+        )
+
+    def iterate_synonyms(
+        self,
+        index: str,
+        query: str = "",
+        *,
+        type: str = "",  # noqa: A002 - as the endpoint names it
+    ) -> AsyncIterator[Synonym]:
+        """Yield an index's synonyms one by one, or those that `query` and `type` choose.
+
+        A page of 1,000 is held at a time.
+        """
+        return curated.iterate_entries(
+            lambda page: self.search_synonyms(index, query, type, page, curated.PAGE)
+        )
+
     async def index_exists(self, index: str) -> bool:
         """Say whether there is such an index."""
         return await flows.index_exists(self, index)
 
-    def replacing(self, index: str, *, least: float = 0.5) -> AbstractAsyncContextManager[str]:
-        """Give a temporary index to fill that takes the place of `index` at the end."""
-        return flows.replacing(self, index, least=least)
+    def replacing(
+        self, index: str, *, least: float = 0.5, scopes: Sequence[Scope] = flows.AROUND_RECORDS
+    ) -> AbstractAsyncContextManager[str]:
+        """Give a temporary index to fill that takes the place of `index` at the end.
+
+        `scopes` says what it keeps of the index's `settings`, `synonyms` and `rules`.
+        """
+        return flows.replacing(self, index, least=least, scopes=scopes)
 
     async def replace_all(
         self,
@@ -80,10 +209,20 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         records: Iterable[Record],
         *,
         least: float = 0.5,
+        scopes: Sequence[Scope] = flows.AROUND_RECORDS,
+        batch_size: int = flows.BATCH,
         on_progress: OnProgress | None = None,
     ) -> int:
-        """Put `records` in place of all there are, at one moment; return their number."""
-        return await flows.replace_all(self, index, records, least=least, on_progress=on_progress)
+        """Put `records` in place of all there are, at one moment; return their number.
+
+        - `least`: the share of the number of old records that there must be; default 0.5.
+        - `scopes`: what the index keeps of `settings`, `synonyms` and `rules`; default: all.
+        - `batch_size`: records of one request, 1 or more; default 1,000.
+        """
+        return await flows.replace_all(
+            self, index, records,
+            least=least, scopes=scopes, batch_size=batch_size, on_progress=on_progress,
+        )  # fmt: skip
 
     async def close(self) -> None:
         """Close the connections of the running loop; a later call opens new ones."""
@@ -110,9 +249,62 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         """Where it connects to."""
         return self.aio.connection
 
+    def with_options(self, **options: Unpack[Options]) -> Self:
+        """Return a client over the same connections with these options; see `AsyncClient`.
+
+        client.with_options(read_timeout=60).search("films", "heat")
+        """
+        other = copy(self)
+        other.aio = self.aio.with_options(**options)
+        return other
+
     def perform(self, endpoint: Endpoint, parcel: Parcel) -> Any:
         """Send one parcel."""
         return portal.run(self.aio.perform(endpoint, parcel))
+
+    @overload
+    def custom(
+        self,
+        verb: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        interface: Interface = "search",
+        reads: bool | None = None,
+        raw: Literal[False] = False,
+    ) -> Any: ...
+    @overload
+    def custom(
+        self,
+        verb: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        interface: Interface = "search",
+        reads: bool | None = None,
+        raw: Literal[True],
+    ) -> Response: ...
+    def custom(
+        self,
+        verb: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        interface: Interface = "search",
+        reads: bool | None = None,
+        raw: bool = False,
+    ) -> Any:
+        """Call what the vocabulary does not name; see `AsyncClient.custom`.
+
+        client.custom("GET", "/1/indexes/films/settings", query={"getVersion": 2})
+        """
+        call: Any = self.aio.custom
+        return portal.run(
+            call(verb, path, query=query, body=body, interface=interface, reads=reads, raw=raw)
+        )
 
     def wait(
         self,
@@ -132,9 +324,28 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         self, index: str, *, cursor: str | None = None, **params: Unpack[SearchParams]
     ) -> Iterator[SearchAnswer]:
         """Yield a whole index page by page; while one is worked on, the next is fetched."""
-        pages = self.aio.browse_pages(index, cursor=cursor, **params)
-        while page := portal.run(_next_or_none(pages)):
-            yield page
+        return _each(self.aio.browse_pages(index, cursor=cursor, **params))
+
+    def iterate_rules(
+        self,
+        index: str,
+        query: str = "",
+        *,
+        context: str | None = None,
+        enabled: bool | None = None,
+    ) -> Iterator[Rule]:
+        """Yield an index's rules one by one, or those that `query` and the others choose."""
+        return _each(self.aio.iterate_rules(index, query, context=context, enabled=enabled))
+
+    def iterate_synonyms(
+        self,
+        index: str,
+        query: str = "",
+        *,
+        type: str = "",  # noqa: A002 - as the endpoint names it
+    ) -> Iterator[Synonym]:
+        """Yield an index's synonyms one by one, or those that `query` and `type` choose."""
+        return _each(self.aio.iterate_synonyms(index, query, type=type))
 
     def index_exists(self, index: str) -> bool:
         """Say whether there is such an index."""
@@ -146,11 +357,20 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         records: Iterable[Record],
         *,
         least: float = 0.5,
+        scopes: Sequence[Scope] = flows.AROUND_RECORDS,
+        batch_size: int = flows.BATCH,
         progress: bool | None = None,
     ) -> int:
-        """Put `records` in place of all there are, at one moment; return their number."""
+        """Put `records` in place of all there are, at one moment; see `AsyncClient`."""
         return _behind_bar(
-            lambda tell: self.aio.replace_all(index, records, least=least, on_progress=tell),
+            lambda tell: self.aio.replace_all(
+                index,
+                records,
+                least=least,
+                scopes=scopes,
+                batch_size=batch_size,
+                on_progress=tell,
+            ),
             Progress(unit="batches", label="published", shown=progress),
         )
 
@@ -168,8 +388,14 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         return _described(self)
 
 
-async def _next_or_none(pages: AsyncIterator[SearchAnswer]) -> SearchAnswer | None:
-    return await anext(pages, None)
+def _each(items: AsyncIterator[T]) -> Iterator[T]:
+    """Go through what comes on the portal's loop; items are never None."""
+    while (item := portal.run(_next_or_none(items))) is not None:
+        yield item
+
+
+async def _next_or_none(items: AsyncIterator[T]) -> T | None:
+    return await anext(items, None)
 
 
 def _behind_bar(begin: Callable[[OnProgress], Coroutine[Any, Any, T]], bar: Progress) -> T:

@@ -20,8 +20,8 @@ class Connection:
     """A service's address and the keys for it; what is wrong with them shows here, unsent.
 
     `url` is one address for everything, `domain` the vendor's (with `app_id` it gives the hosts),
-    `hosts` a list of addresses, or lists by role: read, write, crawler, events. `vendor` is the
-    word inside the names of the headers.
+    `hosts` a list of addresses, or lists by role: read, write, crawler, events. `region` names
+    the domain's hosts for events. `vendor` is the word inside the names of the headers.
     """
 
     app_id: str = ""
@@ -30,6 +30,7 @@ class Connection:
     domain: str | None = None
     fallback_domain: str | None = None
     hosts: HostChoice | None = None
+    region: str | None = None
     vendor: str = "Service"
     crawler_user_id: str = ""
     crawler_api_key: Secret = NO_SECRET
@@ -57,6 +58,7 @@ class Connection:
             domain=self.domain,
             fallback_domain=self.fallback_domain,
             hosts=self.hosts,
+            region=self.region,
         )
 
     @property

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING
 
+from svc_notebook.client.paging import every_entry
 from svc_notebook.errors import BadInput, TaskFailed, did_you_mean
 
 if TYPE_CHECKING:
@@ -41,13 +42,10 @@ async def crawler_id(client: AsyncClient, crawler: str) -> str:
 
 async def list_all(client: AsyncClient, name: str | None = None) -> list[dict[str, str]]:
     """List the crawlers, of all pages; `name` leaves out those that have not those letters."""
-    found: list[dict[str, str]] = []
-    for page in range(1, 1000):
-        answer = await client.list_crawlers(itemsPerPage=PAGE, page=page, name=name)
-        found += answer["items"]
-        if not answer["items"] or len(found) >= answer["total"]:
-            break
-    return found
+    return await every_entry(
+        lambda page: client.list_crawlers(itemsPerPage=PAGE, page=page, name=name),
+        "items", total="total", first=1,
+    )  # fmt: skip
 
 
 async def wait_crawled(

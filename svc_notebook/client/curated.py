@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from svc_notebook.api.shapes import Rule, Synonym
+from svc_notebook.client.paging import each_page, every_entry
 from svc_notebook.errors import BadInput, NotFound
 
 if TYPE_CHECKING:
@@ -76,7 +76,15 @@ def with_id(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 async def find_all(client: AsyncClient, kind: Kind, index: str) -> list[dict[str, Any]]:
     """Read all of them as they were saved."""
-    return await every_page(lambda page: kind.find(client, index, page, PAGE))
+    found = await every_entry(lambda page: kind.find(client, index, page, PAGE), "hits")
+    return [own_members(each) for each in found]
+
+
+async def iterate_entries(fetch: Callable[[int], Awaitable[Any]]) -> AsyncIterator[Any]:
+    """Yield the hits of page after page, as they were saved."""
+    async for page in each_page(fetch, "hits"):
+        for entry in page:
+            yield own_members(entry)
 
 
 async def find_few(
@@ -95,20 +103,11 @@ async def _get_or_none(
         return None
 
 
-async def every_page(fetch: Callable[[int], Awaitable[Any]]) -> list[dict[str, Any]]:
-    """Read page after page: to the number of hits told, else to a page with nothing on it."""
-    found: list[Mapping[str, Any]] = []
-    for page in itertools.count():
-        answer = await fetch(page)
-        found += answer["hits"]
-        if not answer["hits"] or len(found) >= answer.get("nbHits", float("inf")):
-            break
-    return [own_members(each) for each in found]
-
-
 def own_members(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what a service adds to what was saved."""
-    return {name: value for name, value in document.items() if not name.startswith("_")}
+    """Leave out what a service adds to what was saved, which has an id."""
+    own = {name: value for name, value in document.items() if not name.startswith("_")}
+    own["objectID"] = document["objectID"]
+    return own
 
 
 async def write_all(

@@ -10,14 +10,19 @@ import httpx
 
 from svc_notebook.api import Endpoint
 from svc_notebook.client.connection import Connection
+from svc_notebook.client.decompression import MAX_ANSWER_BYTES
+from svc_notebook.client.secret import NO_SECRET, Secret
 
 
 class Keys(httpx.Auth):
     """Puts the keys on a request as it leaves, so that no frame of ours ever holds them."""
 
-    def __init__(self, connection: Connection, endpoint: Endpoint) -> None:
+    def __init__(
+        self, connection: Connection, endpoint: Endpoint, forwarded: Secret = NO_SECRET
+    ) -> None:
         self._connection = connection
         self._crawler = endpoint.interface == "crawler"
+        self._forwarded = forwarded
 
     def headers(self) -> dict[str, str]:
         """Write the headers of the interface."""
@@ -25,9 +30,11 @@ class Keys(httpx.Auth):
         if self._crawler:
             pair = f"{own.crawler_user_id}:{own.crawler_api_key.reveal()}".encode()
             return {"authorization": f"Basic {b64encode(pair).decode()}"}
+        forwarded = {"X-Forwarded-API-Key": self._forwarded.reveal()} if self._forwarded else {}
         return {
             f"X-{own.vendor}-Application-Id": own.app_id,
             f"X-{own.vendor}-API-Key": own.api_key.reveal(),
+            **forwarded,
         }
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
@@ -37,7 +44,10 @@ class Keys(httpx.Auth):
 
 
 class Request(NamedTuple):
-    """A call on its way to one host; its time-outs are in seconds."""
+    """A call on its way to one host; its time-outs are in seconds.
+
+    An answer of more than `max_bytes` is not read to its end.
+    """
 
     verb: str
     host: str
@@ -46,6 +56,7 @@ class Request(NamedTuple):
     content: bytes | None
     keys: Keys
     timeout: httpx.Timeout
+    max_bytes: int = MAX_ANSWER_BYTES
 
 
 class Reply(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from svc_notebook.errors import BadInput, NotConnected, did_you_mean
 Role = Literal["read", "write", "crawler", "events"]
 ROLES: tuple[Role, ...] = get_args(Role)
 HostChoice = Sequence[str] | Mapping[str, str | Sequence[str]]
+_REGION = re.compile(r"[A-Za-z0-9-]+")
 REST = 300.0  # seconds; what other clients of this API wait, too
 
 
@@ -62,9 +64,14 @@ def build_hosts(
     domain: str | None = None,
     fallback_domain: str | None = None,
     hosts: HostChoice | None = None,
+    region: str | None = None,
     shuffle: Callable[[list[str]], None] = random.shuffle,
 ) -> Hosts:
-    """Make the host lists of one address, of a domain, or of lists; lists win over the others."""
+    """Make the host lists of one address, of a domain, or of lists; lists win over the others.
+
+    A `region` chooses the domain's host for events, `insights.us.search.example`, and fills
+    `{region}` in listed addresses; without one, that part is left out of them.
+    """
     if not (url or domain or hosts):
         raise NotConnected(
             "no address to connect to; give url= or domain=, set SVC_URL, "
@@ -75,7 +82,15 @@ def build_hosts(
         found = dict.fromkeys(ROLES, (read_address(url),))
     elif domain:
         found = _in_domain(app_id, domain, fallback_domain or domain, shuffle)
-    return Hosts(found | _listed(hosts or ()))
+        if region:
+            found["events"] = (read_address(f"https://insights.{_region(region)}.{domain}"),)
+    return Hosts(found | _listed(hosts or (), region))
+
+
+def _region(text: str) -> str:
+    if not isinstance(text, str) or not _REGION.fullmatch(text):
+        raise BadInput(f"`{text}` is not a region such as us or de")
+    return text
 
 
 def _in_domain(
@@ -95,10 +110,10 @@ def _in_domain(
     }
 
 
-def _listed(hosts: HostChoice) -> dict[Role, tuple[str, ...]]:
+def _listed(hosts: HostChoice, region: str | None) -> dict[Role, tuple[str, ...]]:
     if not isinstance(hosts, Mapping):
         hosts = {"read": hosts, "write": hosts} if hosts else {}
-    return {_role(name): _addresses(given) for name, given in hosts.items()}
+    return {_role(name): _addresses(given, region) for name, given in hosts.items()}
 
 
 def _role(name: str) -> Role:
@@ -110,9 +125,15 @@ def _role(name: str) -> Role:
     )
 
 
-def _addresses(given: str | Sequence[str]) -> tuple[str, ...]:
+def _addresses(given: str | Sequence[str], region: str | None) -> tuple[str, ...]:
     listed = (given,) if isinstance(given, str) else given
-    return tuple(dict.fromkeys(read_address(address) for address in listed))
+    return tuple(dict.fromkeys(read_address(_in_region(one, region)) for one in listed))
+
+
+def _in_region(address: str, region: str | None) -> str:
+    if region:
+        return address.replace("{region}", _region(region))
+    return address.replace(".{region}", "").replace("{region}.", "")
 
 
 def read_address(text: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any, cast
 import httpcore
 import httpx
 
+from svc_notebook.client.decompression import AnswerReader
 from svc_notebook.client.exchange import Reply, Request
 from svc_notebook.client.hosts import is_loopback
 
@@ -45,15 +46,23 @@ class Loopback:
         )
 
     async def exchange(self, request: Request) -> Reply:
-        """Send a request and read its answer to the end; raises `httpx.TransportError`."""
+        """Send a request and read its answer to the end.
+
+        Raises `httpx.RequestError`, and `TooLarge` for an answer beyond its limit.
+        """
         sent = _make_request(request)
         with _told_as_httpx():
             answer = await self._pool.handle_async_request(sent)
             try:
-                content = await answer.aread()
+                headers = _read_headers(answer.headers)
+                encoding = headers.get("content-encoding", "")  # though it was asked for none
+                reader = AnswerReader(encoding, max_bytes=request.max_bytes)
+                async for piece in answer.aiter_stream():
+                    reader.feed(piece)
+                content = reader.finish()
             finally:
                 await answer.aclose()
-        return _make_reply(answer.status, answer.headers, content)
+        return Reply(answer.status, headers, content)
 
     async def aclose(self) -> None:
         """Close its connections."""
@@ -90,12 +99,8 @@ def _read_base(host: str) -> httpx.URL:
     return httpx.URL(host)
 
 
-def _make_reply(status: int, raw: Sequence[tuple[bytes, bytes]], content: bytes) -> Reply:
-    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
-    if "content-encoding" in headers:  # though it was asked not to
-        response = httpx.Response(status, headers=headers, content=content)
-        content = response.content
-    return Reply(status, headers, content)
+def _read_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
 
 
 @contextmanager

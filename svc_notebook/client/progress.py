@@ -10,6 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
+from svc_notebook.terminal import escape_controls
+
 if TYPE_CHECKING:
     from tqdm.std import tqdm
 
@@ -32,7 +34,7 @@ class Progress:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.done, self.total = 0, total
-        self._unit, self._label = unit and f" {unit}", label
+        self._unit, self._label = unit and f" {unit}", escape_controls(label)
         self._shown = _has_viewer() if shown is None else shown
         self._clock, self._began = clock, clock()
         self._bar: tqdm[Any] | None = None

@@ -16,7 +16,15 @@ import msgspec
 from svc_notebook.api import Endpoint
 from svc_notebook.api.endpoint import Decode, access_text
 from svc_notebook.client.retry import Answer, Failure, Outcome, SlowDown
-from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused, ServiceBroken, TooMany
+from svc_notebook.errors import (
+    BadInput,
+    CallFailed,
+    KeyRefused,
+    NotFound,
+    Refused,
+    ServiceBroken,
+    TooMany,
+)
 
 NOT_THE_API = "is this the address of a search service?"
 LONGEST_MESSAGE = 2000
@@ -77,6 +85,21 @@ def read_answer(
     read: Decode = msgspec.json.decode,
 ) -> Outcome:
     """Say what an answer means."""
+    outcome = _read_outcome(endpoint, status, headers, content, read)
+    error = outcome.cause if isinstance(outcome, Failure) else outcome.refusal
+    if isinstance(error, CallFailed):
+        error.request_id = read_request_id(headers)
+    return outcome
+
+
+def read_request_id(headers: Mapping[str, str]) -> str:
+    """Return how the service calls the request; nothing where it does not say."""
+    return headers.get("correlation-id") or headers.get("request-id") or ""
+
+
+def _read_outcome(
+    endpoint: Endpoint, status: int, headers: Mapping[str, str], content: bytes, read: Decode
+) -> Outcome:
     if 200 <= status < 300:
         return _read_value(endpoint, status, content, read)
     message = _read_message(status, content)

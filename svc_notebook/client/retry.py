@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
 from svc_notebook.client.hosts import Hosts, Role
-from svc_notebook.errors import Refused, TooMany
+from svc_notebook.errors import BadInput, CallFailed, TooMany
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,25 @@ class Patience:
     slow_downs: int = 3
     longest_wait: float = 60
 
+    def __post_init__(self) -> None:
+        for name in ("connect", "read", "write"):
+            check_seconds(name, getattr(self, name))
+
+    def changed(self, **seconds: float | None) -> Patience:
+        """Return the same with some time-outs changed: `connect`, `read`, `write`."""
+        given = {name: value for name, value in seconds.items() if value is not None}
+        return replace(self, **given) if given else self  # type: ignore[arg-type]
+
     def answer(self, role: Role) -> float:
         """How long the first attempt waits for an answer."""
         return self.read if role == "read" else self.write
+
+
+def check_seconds(name: str, seconds: object) -> None:
+    """Raise `BadInput` for what is not a time-out."""
+    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if not (number and math.isfinite(seconds) and seconds > 0):  # type: ignore[arg-type, operator]
+        raise BadInput(f"`{name}` is a number of seconds above 0, not {seconds!r}")
 
 
 class Attempt(NamedTuple):
@@ -40,7 +57,7 @@ class Answer(NamedTuple):
     """The host answered; with a refusal, nothing else is worth trying."""
 
     value: Any = None
-    refusal: Refused | None = None
+    refusal: CallFailed | None = None
 
 
 class Failure(NamedTuple):
@@ -68,7 +85,11 @@ Plan = Generator[Attempt, Outcome, None]
 
 
 def plan_attempts(hosts: Hosts, role: Role, patience: Patience, *, repeatable: bool) -> Plan:
-    """Yield what to try and take how it went; ends when there is nothing left to try."""
+    """Yield what to try and take how it went; ends when there is nothing left to try.
+
+    A lone host that is silent is tried once: more tries would only multiply the wait. One that
+    refuses, resets or fails is tried again, for that takes no time.
+    """
     order = hosts.order(role)
     slow_downs = patience.slow_downs
     for number, host in enumerate(islice(cycle(order), max(patience.attempts, len(order)))):
@@ -89,6 +110,8 @@ def plan_attempts(hosts: Hosts, role: Role, patience: Patience, *, repeatable: b
         if outcome.lasting:
             hosts.set_aside(host)
         if outcome.arrived and not repeatable:
+            return
+        if outcome.timed_out and len(order) == 1:
             return
 
 

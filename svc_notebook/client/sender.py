@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import gzip
 import platform
-from collections.abc import Awaitable, Callable
+import secrets
+import string
+from collections.abc import Awaitable, Callable, Mapping
+from copy import copy
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
@@ -14,16 +17,19 @@ from urllib.parse import quote, urlencode
 import httpx
 
 from svc_notebook.api import Endpoint, Parcel
+from svc_notebook.api.checking import write_text
 from svc_notebook.api.endpoint import Decode
 from svc_notebook.client.bodies import Packed, pack_body
 from svc_notebook.client.channels import Channels
 from svc_notebook.client.connection import Connection
+from svc_notebook.client.decompression import ENCODINGS, TooLarge
 from svc_notebook.client.exchange import Keys, Request
 from svc_notebook.client.hosts import is_loopback, role_of
+from svc_notebook.client.options import NO_OPTIONS, RequestOptions, Response, merge_extra
 from svc_notebook.client.refusals import read_answer, read_failure
-from svc_notebook.client.retry import Attempt, Failure, Outcome, Plan, plan_attempts
+from svc_notebook.client.retry import Answer, Attempt, Failure, Outcome, Plan, plan_attempts
 from svc_notebook.client.verdict import Try, conclude
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import AnswerTooLarge, BadInput
 
 Sleep = Callable[[float], Awaitable[None]]
 # An answer may trickle in, but not for ever: so many times the time-out is all it gets.
@@ -31,6 +37,9 @@ TRICKLE = 12
 WORTH_COMPRESSING = 1024
 # Characters of path and query; the HTTP library takes no more either.
 LONGEST_TARGET = 65_000
+# As the vendor's own clients name a call.
+REQUEST_ID_LENGTH = 11
+REQUEST_ID_LETTERS = string.digits + string.ascii_letters
 
 
 class Message(NamedTuple):
@@ -42,6 +51,7 @@ class Message(NamedTuple):
     content: bytes | None
     keys: Keys
     read: Decode
+    request_id: str
 
 
 class HttpSender:
@@ -56,14 +66,22 @@ class HttpSender:
     ) -> None:
         self.connection = connection
         self.hosts = connection.open_hosts()
+        self.options = NO_OPTIONS
         self._sleep = sleep
         self._channels = Channels(transport)
 
+    def with_options(self, options: RequestOptions) -> HttpSender:
+        """Return a sender over the same hosts and connections that applies these options."""
+        other = copy(self)
+        other.options = options
+        return other
+
     async def send(self, endpoint: Endpoint, parcel: Parcel) -> Any:
         """Bring the decoded answer, or raise `CallFailed`."""
+        parcel = _with_extra(endpoint, parcel, self.options.extra)
         packed = pack_body(endpoint, parcel.body)
         message = await self._make_message(endpoint, parcel, packed)
-        patience, role = self.connection.patience, role_of(endpoint)
+        patience, role = self.options.patience(self.connection.patience), role_of(endpoint)
         plan = plan_attempts(self.hosts, role, patience, repeatable=packed.repeatable)
         tries: list[Try] = []
         attempt: Attempt | None = next(plan)
@@ -73,11 +91,15 @@ class HttpSender:
             outcome = await self._try_host(message, attempt)
             tries.append(Try(attempt.host, outcome))
             attempt = _next_attempt(plan, outcome)
-        return conclude(endpoint, tries, repeatable=packed.repeatable)
+        return conclude(
+            endpoint, tries, repeatable=packed.repeatable, request_id=message.request_id
+        )
 
     async def _make_message(self, endpoint: Endpoint, parcel: Parcel, packed: Packed) -> Message:
         vendor = self.connection.vendor
         headers = {"user-agent": user_agent(), "accept": "application/json"}
+        request_id = self.options.request_id or make_request_id()
+        headers["Request-ID"] = request_id
         headers |= {f"X-{vendor}-{name}": value for name, value in parcel.headers.items()}
         content = packed.content
         if content is not None:
@@ -85,22 +107,24 @@ class HttpSender:
             if self.connection.compress and len(content) > WORTH_COMPRESSING:
                 content = await asyncio.to_thread(gzip.compress, content, 1)
                 headers["content-encoding"] = "gzip"
-        target = _target(parcel)
+        target = _target(parcel.path, self.options.add_query(parcel.query))
         if len(target) > LONGEST_TARGET:
             raise BadInput(
                 f"{endpoint.name}: its address has {len(target):,} characters, more than any "
                 "service reads; is an index, an id or a query far too long?"
             )
-        keys = Keys(self.connection, endpoint)
-        return Message(endpoint, target, headers, content, keys, parcel.read)
+        keys = Keys(self.connection, endpoint, self.options.forwarded_key)
+        headers = self.options.add_headers(headers, vendor)
+        return Message(endpoint, target, headers, content, keys, parcel.read, request_id)
 
     async def _try_host(self, message: Message, attempt: Attempt) -> Outcome:
         endpoint, host = message.endpoint, attempt.host
         headers = message.headers | _packing(host)
         timeout = httpx.Timeout(attempt.answer, connect=attempt.connect, pool=None)
         request = Request(
-            endpoint.verb, host, message.target, headers, message.content, message.keys, timeout
-        )
+            endpoint.verb, host, message.target, headers, message.content, message.keys, timeout,
+            self.options.max_answer_bytes,
+        )  # fmt: skip
         channel = await self._channels.here()
         try:
             async with asyncio.timeout(attempt.answer * TRICKLE):
@@ -111,6 +135,12 @@ class HttpSender:
             raise BadInput(f"{endpoint.name}: {error}") from None
         except TimeoutError:
             return Failure("the answer never ended", arrived=True, lasting=False, timed_out=True)
+        except TooLarge as error:
+            return Answer(refusal=_too_large(endpoint, error))
+        if self.options.on_response:
+            self.options.on_response(Response(*reply))
+        if self.options.raw and 200 <= reply.status < 300:
+            return Answer(Response(*reply))
         return read_answer(endpoint, reply.status, reply.headers, reply.content, message.read)
 
     async def close(self) -> None:
@@ -120,7 +150,27 @@ class HttpSender:
 
 def _packing(host: str) -> dict[str, str]:
     """On one machine, packing an answer takes longer than handing it over as it is."""
-    return {"accept-encoding": "identity"} if is_loopback(host) else {}
+    return {"accept-encoding": "identity" if is_loopback(host) else ENCODINGS}
+
+
+def _with_extra(endpoint: Endpoint, parcel: Parcel, extra: Mapping[str, Any]) -> Parcel:
+    """Put members beyond the vocabulary where those of the vocabulary travel."""
+    if not extra:
+        return parcel
+    if endpoint.verb == "GET":
+        texts = {name: write_text(value) for name, value in extra.items()}
+        return parcel._replace(query={**parcel.query, **texts})
+    return parcel._replace(body=merge_extra(endpoint.name, parcel.body, extra))
+
+
+def _too_large(endpoint: Endpoint, error: TooLarge) -> AnswerTooLarge:
+    advice = (
+        "ask for less at a time (a smaller hitsPerPage or length, fewer attributesToRetrieve), or "
+        "allow more by client.with_options(max_answer_bytes=...)"
+        if endpoint.reads
+        else "it may have been applied; look before you repeat it"
+    )
+    return AnswerTooLarge(f"{endpoint.name}: {error}; {advice}", endpoint=endpoint.name)
 
 
 def _next_attempt(plan: Plan, outcome: Outcome) -> Attempt | None:
@@ -140,10 +190,14 @@ def user_agent() -> str:
     return f"svc-notebook/{own} Python/{platform.python_version()}"
 
 
-def _target(parcel: Parcel) -> str:
+def make_request_id() -> str:
+    """Make a name for one call, by which the service's logs know it; every try bears the same."""
+    letters = REQUEST_ID_LETTERS
+    return "".join(letters[byte % len(letters)] for byte in secrets.token_bytes(REQUEST_ID_LENGTH))
+
+
+def _target(path: str, query: Mapping[str, str]) -> str:
     """Write path and query; a part that is only dots would be taken for a way up."""
-    parts = (
-        part.replace(".", "%2E") if part in (".", "..") else part for part in parcel.path.split("/")
-    )
-    query = urlencode(parcel.query, quote_via=quote, safe="")
-    return "/".join(parts) + (f"?{query}" if query else "")
+    parts = (part.replace(".", "%2E") if part in (".", "..") else part for part in path.split("/"))
+    text = urlencode(query, quote_via=quote, safe="")
+    return "/".join(parts) + (f"?{text}" if text else "")

@@ -19,14 +19,25 @@ class Try(NamedTuple):
     outcome: Outcome
 
 
-def conclude(endpoint: Endpoint, tries: list[Try], *, repeatable: bool) -> Any:
-    """Return the answer of the last try, or raise what is to be told."""
+def conclude(
+    endpoint: Endpoint, tries: list[Try], *, repeatable: bool, request_id: str = ""
+) -> Any:
+    """Return the answer of the last try, or raise what is to be told.
+
+    An error bears the service's own name for the request, or else `request_id`.
+    """
     last = tries[-1].outcome
-    if isinstance(last, SlowDown):
-        raise last.refusal
     if isinstance(last, Failure):
-        raise _failed(endpoint, tries, repeatable=repeatable) from last.cause
+        error = _failed(endpoint, tries, repeatable=repeatable)
+        error.request_id = getattr(last.cause, "request_id", "") or request_id
+        if isinstance(error, ServiceBroken):
+            error.add_note(f"request id: {error.request_id}")
+        raise error from last.cause
+    if isinstance(last, SlowDown):
+        last.refusal.request_id = last.refusal.request_id or request_id
+        raise last.refusal
     if last.refusal:
+        last.refusal.request_id = last.refusal.request_id or request_id
         raise last.refusal
     return last.value
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 import pandas as pd
 
 from svc_notebook.api.parameters import SearchParams
-from svc_notebook.errors import BadInput
+from svc_notebook.client.options import with_extra
+from svc_notebook.errors import BadInput, CursorRepeated
 from svc_notebook.frames.columns import Backend, Columns, Known, finished
 from svc_notebook.frames.origin import note_origin, remembered
 from svc_notebook.frames.reading import names_of, others_of
@@ -36,6 +37,7 @@ async def read_browse(
     cursor: str | Place | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchParams],
 ) -> pd.DataFrame: ...
 @overload
@@ -48,6 +50,7 @@ async def read_browse(
     cursor: str | Place | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchParams],
 ) -> AsyncIterator[pd.DataFrame]: ...
 @remembered
@@ -60,6 +63,7 @@ async def read_browse(
     cursor: str | Place | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchParams],
 ) -> pd.DataFrame | AsyncIterator[pd.DataFrame]:
     """Read all records that pass the filters: `objectID`, then their attributes.
@@ -73,18 +77,26 @@ async def read_browse(
         _check_size(chunksize)  # now, not when the first chunk is asked for
         return browse_chunks(
             client, index, chunksize,
-            columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
+            columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend,
+            extra=extra, **params,
         )  # fmt: skip
     shape = _Shape(index, names_of(columns), flatten, dtype_backend, params)
     gathered, place = shape.gather(), _place(cursor)
     reader = shape.reader(place)
-    pages = client.browse_pages(index, cursor=place["cursor"], read=reader, **shape.asked)
-    async for page in pages:
-        # Not in a thread: it takes a millisecond, and two of them only contend for Python's lock.
-        gathered.add(page["hits"][place["skip"] :])
-        if shape.is_plain:
-            reader.expect(gathered.kinds)
-        place = _place(None)
+    pages = with_extra(client, extra).browse_pages(
+        index, cursor=place["cursor"], read=reader, **shape.asked
+    )
+    try:
+        async for page in pages:
+            # Not in a thread: it takes a millisecond, and two only contend for Python's lock.
+            gathered.add(page["hits"][place["skip"] :])
+            if shape.is_plain:
+                reader.expect(gathered.kinds)
+            place = _place(None)
+    except CursorRepeated as error:
+        error.result = shape.frame(gathered)
+        error.add_note("`.result` of this error is the DataFrame of what was read")
+        raise
     return shape.frame(gathered)
 
 
@@ -97,13 +109,14 @@ async def browse_chunks(
     cursor: str | Place | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchParams],
 ) -> AsyncGenerator[pd.DataFrame]:
     """Yield an index as frames of `chunksize` rows; the last one, with less, may be empty."""
     _check_size(chunksize)
     shape = _Shape(index, names_of(columns), flatten, dtype_backend, params)
     given = {"index": index, "chunksize": chunksize, "columns": shape.columns, "flatten": flatten}
-    given |= {"dtype_backend": dtype_backend, **params}
+    given |= {"dtype_backend": dtype_backend, "extra": extra, **params}
     held, place = _Held(), _place(cursor)
     reader, known = shape.reader(place), Known()
 
@@ -118,13 +131,22 @@ async def browse_chunks(
         frame.attrs["svc"]["next"] = held.place
         return frame
 
-    pages = client.browse_pages(index, cursor=place["cursor"], read=reader, **shape.asked)
-    async for page in pages:
-        held.take(_Page(place, page["hits"][place["skip"] :]))
-        place = _place(page.get("cursor"))
-        while held.count > chunksize:
-            yield chunk()
-    yield chunk()
+    pages = with_extra(client, extra).browse_pages(
+        index, cursor=place["cursor"], read=reader, **shape.asked
+    )
+    fault: CursorRepeated | None = None
+    try:
+        async for page in pages:
+            held.take(_Page(place, page["hits"][place["skip"] :]))
+            place = _place(page.get("cursor"))
+            while held.count > chunksize:
+                yield chunk()
+    except CursorRepeated as error:
+        fault = error
+    if fault is None or held.count:
+        yield chunk()
+    if fault:
+        raise fault
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from svc_notebook.api.shapes import EventType
-from svc_notebook.errors import NotFound, Refused
+from svc_notebook.client.paging import Seen
+from svc_notebook.errors import CursorRepeated, NotFound, Refused, UnexpectedAnswer
 from svc_notebook.frames.columns import Backend, finished, typed
 from svc_notebook.frames.origin import remembered
 from svc_notebook.frames.schemas import DEFAULTS, EVENTS, SEARCHES
@@ -51,8 +52,19 @@ def _event_row(event: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
         **event,
         "timestamp": _time(event["timestamp"]),
-        "value": float(event["value"]) if "value" in event else float("nan"),
+        "value": _amount(event),
     }
+
+
+def _amount(event: Mapping[str, Any]) -> float:
+    """Read an amount, which may have been sent as text."""
+    try:
+        return float(event.get("value", "nan"))
+    except ValueError:
+        raise UnexpectedAnswer(
+            f"list_events: an event has the value {str(event['value'])[:60]!r}, not a number",
+            endpoint="list_events",
+        ) from None
 
 
 @remembered
@@ -78,7 +90,11 @@ async def read_searches(
 
 
 def _time(milliseconds: int) -> str:
-    return str(pd.Timestamp(milliseconds, unit="ms", tz="UTC").isoformat())
+    """Write a time; one beyond the calendar is no time."""
+    try:
+        return str(pd.Timestamp(milliseconds, unit="ms", tz="UTC").isoformat())
+    except (OverflowError, ValueError):
+        return ""
 
 
 async def _every(
@@ -87,7 +103,14 @@ async def _every(
     """Read page after page; raises `NotFound` where the service keeps none."""
     rows: list[Mapping[str, Any]] = []
     after: int | None = 0
+    seen = Seen()
     while after is not None:
+        if not seen.note(after):
+            raise CursorRepeated(
+                f"list_{member}: cursor {after} came a second time, after {len(rows):,} entries; "
+                "the service does not go on from there",
+                endpoint=f"list_{member}", cursor=str(after), records=len(rows),
+            )  # fmt: skip
         try:
             page = await fetch(after)
         except Refused as error:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, UnexpectedAnswer
 from svc_notebook.frames.parts import (
     Kind,
     Kinds,
@@ -181,11 +181,20 @@ def typed(
     held = list(rows)
     return pd.DataFrame(
         {
-            name: _column([row.get(name, defaults.get(dtype)) for row in held], dtype)
+            name: _typed_column(name, [row.get(name, defaults.get(dtype)) for row in held], dtype)
             for name, dtype in schema.items()
         },
         index=pd.RangeIndex(len(held)),
     )
+
+
+def _typed_column(name: str, values: list[Any], dtype: str) -> pd.Series[Any]:
+    try:
+        return _column(values, dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise UnexpectedAnswer(
+            f"an answer has a value in `{name}` that is not {dtype}: {error}"
+        ) from None
 
 
 def _column(values: list[Any], dtype: str) -> pd.Series[Any]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.crawlers import crawler_id, list_all
+from svc_notebook.client.paging import every_entry
 from svc_notebook.frames.columns import Backend, finished, typed
 from svc_notebook.frames.origin import remembered
 from svc_notebook.frames.schemas import CRAWLER_URLS, CRAWLERS, DEFAULTS, DOMAINS
@@ -63,23 +63,13 @@ async def read_domains(
     client: AsyncClient, *, app_id: str | None = None, dtype_backend: Backend | None = None
 ) -> pd.DataFrame:
     """Read the domains that crawlers may visit, all or those of one application."""
-    rows = await _every(
-        lambda page: client.list_domains(appId=app_id, itemsPerPage=PAGE, page=page)
-    )
+    rows = await every_entry(
+        lambda page: client.list_domains(appId=app_id, itemsPerPage=PAGE, page=page),
+        "items", total="total", first=1,
+    )  # fmt: skip
     frame = typed([_domain_row(row) for row in rows], DOMAINS, DEFAULTS)
     return finished(frame, {"app_id": app_id}, dtype_backend)
 
 
 def _domain_row(domain: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**domain, "verified": bool(domain.get("verified", domain.get("validated", False)))}
-
-
-async def _every(fetch: Callable[[int], Awaitable[Any]]) -> list[Mapping[str, Any]]:
-    """Read page after page, from page 1, to the total told."""
-    rows: list[Mapping[str, Any]] = []
-    for page in itertools.count(1):
-        answer = await fetch(page)
-        rows += answer["items"]
-        if not answer["items"] or len(rows) >= answer["total"]:
-            break
-    return rows

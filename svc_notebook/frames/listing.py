@@ -5,14 +5,14 @@ Every page is read. A text that is not there is empty; lists and objects are kep
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, get_args
 
 import pandas as pd
 
 from svc_notebook.api.shapes import DictionaryName
+from svc_notebook.client.paging import every_entry
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.frames.columns import Backend, finished, typed
 from svc_notebook.frames.origin import remembered
@@ -49,7 +49,9 @@ async def read_synonyms(
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
     """Read an index's synonyms, or those that `query` finds; `type` may name several."""
-    hits = await _every(lambda page: client.search_synonyms(index, query, type, page, PAGE), "hits")
+    hits = await every_entry(
+        lambda page: client.search_synonyms(index, query, type, page, PAGE), "hits"
+    )
     facts = {"index": index, "query": query or None, "type": type or None}
     return _listed(hits, SYNONYMS, facts, dtype_backend)
 
@@ -65,7 +67,7 @@ async def read_rules(
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
     """Read an index's rules, or those that `query`, a context or `enabled` choose."""
-    hits = await _every(
+    hits = await every_entry(
         lambda page: client.search_rules(
             index, query, context=context, page=page, hitsPerPage=PAGE, enabled=enabled
         ),
@@ -100,14 +102,22 @@ async def read_keys(
     else:
         answer = await client.list_index_keys(index)
     of_one = {} if index in (None, "*") else {"index": index}
-    rows = [_key_row({**of_one, **key}, reveal) for key in answer["keys"]]
+    rows = [{**of_one, **_key_row(key, reveal)} for key in answer["keys"]]
     return _listed(rows, KEYS, {"index": index}, dtype_backend)
 
 
 def _key_row(key: Mapping[str, Any], reveal: bool) -> Mapping[str, Any]:
-    made = datetime.fromtimestamp(key["createdAt"], UTC).isoformat()
+    made = _time_text(key["createdAt"])
     value = key["value"] if reveal else f"{key['value'][:SHOWN]}..."
     return {**key, "createdAt": made, "value": value}
+
+
+def _time_text(seconds: int) -> str:
+    """Write a Unix time; one beyond the calendar is no time."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat()
+    except (OverflowError, ValueError, OSError):
+        return ""
 
 
 @remembered
@@ -129,9 +139,13 @@ async def read_users(
 ) -> pd.DataFrame:
     """Read which cluster holds which user: all, or those that `query` finds on a cluster."""
     if query or cluster:
-        users = await _every(lambda page: client.search_users(query, cluster, page, PAGE), "hits")
+        users = await every_entry(
+            lambda page: client.search_users(query, cluster, page, PAGE), "hits"
+        )
     else:
-        users = await _every(lambda page: client.list_users(page=page, hitsPerPage=PAGE), "userIDs")
+        users = await every_entry(
+            lambda page: client.list_users(page=page, hitsPerPage=PAGE), "userIDs"
+        )
     facts = {"query": query or None, "cluster": cluster}
     return _listed(users, USERS, facts, dtype_backend)
 
@@ -173,7 +187,7 @@ async def read_dictionary(
         names = get_args(DictionaryName)
         advice = did_you_mean(dictionary, names)
         raise BadInput(f"a dictionary is one of {', '.join(names)}, not {dictionary!r}{advice}")
-    hits = await _every(
+    hits = await every_entry(
         lambda page: client.search_dictionary(dictionary, query, page, PAGE, language), "hits"
     )
     facts = {"dictionary": dictionary, "query": query or None, "language": language}
@@ -191,19 +205,6 @@ async def read_languages(
         for code, of in sorted(answer.items())
     ]
     return _listed(rows, LANGUAGES, {}, dtype_backend)
-
-
-async def _every(
-    fetch: Callable[[int], Awaitable[Any]], member: str
-) -> Sequence[Mapping[str, Any]]:
-    """Read page after page: to the number of hits told, else to a page with nothing on it."""
-    rows: list[Mapping[str, Any]] = []
-    for page in itertools.count():
-        answer = await fetch(page)
-        rows += answer[member]
-        if not answer[member] or len(rows) >= answer.get("nbHits", float("inf")):
-            break
-    return rows
 
 
 def _listed(

@@ -11,7 +11,7 @@ from svc_notebook.api.shapes import ObjectRequest
 from svc_notebook.api.texts import list_texts
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client.waiting import Tasks, sort_tasks
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, UnexpectedAnswer
 from svc_notebook.frames.columns import Backend, Columns, finished, typed
 from svc_notebook.frames.origin import remembered
 from svc_notebook.frames.schemas import DEFAULTS, INDICES, LOGS, SETTINGS, TASKS
@@ -139,8 +139,19 @@ async def read_logs(
     rows = [{**entry} for entry in answer["logs"]]
     for row in rows:
         for name in ("answer_code", "processing_time_ms", "query_nb_hits", "nb_api_calls"):
-            row[name] = int(str(row.get(name) or 0))
+            row[name] = _number(name, row.get(name))
     return finished(typed(rows, LOGS, DEFAULTS), dict(options), dtype_backend)
+
+
+def _number(name: str, text: Any) -> int:
+    """Read a number that the logs hold as text."""
+    try:
+        return int(str(text or 0))
+    except ValueError:
+        raise UnexpectedAnswer(
+            f"get_logs: `{name}` of a logged request is {str(text)[:60]!r}, not a number",
+            endpoint="get_logs",
+        ) from None
 
 
 @remembered

@@ -10,7 +10,8 @@ import pandas as pd
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.shapes import SearchAnswer
 from svc_notebook.api.texts import OneOrMany, list_texts
-from svc_notebook.errors import BadInput
+from svc_notebook.client.options import with_extra
+from svc_notebook.errors import BadInput, UnexpectedAnswer
 from svc_notebook.frames.columns import Backend, Columns, finished, typed
 from svc_notebook.frames.origin import remembered
 from svc_notebook.frames.reading import names_of, others_of
@@ -29,6 +30,8 @@ TOLD = (
 AT_ONCE = 50
 # The dtypes that have a missing value.
 NULLABLE = {"int64": "Int64", "bool": "boolean"}
+# Ranks beyond this are no service's; they would not fit a column either.
+MAX_RANK = 2**53
 
 
 @remembered
@@ -42,19 +45,21 @@ async def search(
     columns: Sequence[str] | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> pd.DataFrame:
     """Search; a row for each hit: `rank` (from 1), `objectID`, then its attributes.
 
     `criteria` adds the value of each criterion, `highlight` adds `highlighted.X` for attributes
-    X, `flatten` gives each member of an object its own column; with `clickAnalytics` each row has
+    X, `flatten` gives each member of an object its own column; `extra` is sent as it is, beside
+    the parameters that are known. With `clickAnalytics` each row has
     its search's `queryID`. `attrs["svc"]` holds index, query, params, what the answer tells beside
     the hits, and `added`: the columns that are no attributes. Where a record has that name, the
     added column is `_rank`.
     """
     names = names_of(columns)
     asked = _asked(params, criteria, highlight, names)
-    answer = await client.search(index, query, **asked)
+    answer = await with_extra(client, extra).search(index, query, **asked)
     frame, added = _hits_frame([answer], None, criteria, highlight, names, flatten)
     facts = {"index": index, "query": query, "params": dict(params), "added": added}
     return finished(frame, facts | _told(answer), dtype_backend)
@@ -71,6 +76,7 @@ async def search_many(
     columns: Sequence[str] | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> pd.DataFrame:
     """Run many searches of one index; one long frame whose first column is `query`.
@@ -83,11 +89,12 @@ async def search_many(
     asked = list_texts(queries, "queries", column="query")
     names = names_of(columns)
     shared = _asked(params, criteria, highlight, names)
+    own = with_extra(client, extra)
     answers: list[SearchAnswer] = []
     for start in range(0, len(asked), AT_ONCE):
         part = asked[start : start + AT_ONCE]
         requests: Any = [{"indexName": index, "query": query, **shared} for query in part]
-        answers += (await client.search_many(requests))["results"]  # type: ignore[arg-type]
+        answers += (await own.search_many(requests))["results"]  # type: ignore[arg-type]
     frame, added = _hits_frame(answers, asked, criteria, highlight, names, flatten)
     counts = {"nbHits": [answer["nbHits"] for answer in answers]}
     facts = {"index": index, "queries": asked, "params": dict(params), "added": added}
@@ -99,6 +106,8 @@ async def read_facets(
     client: AsyncClient,
     index: str,
     query: str = "",
+    *,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> pd.DataFrame:
     """Count the values of `facets`, all by default, among what a search finds.
@@ -107,7 +116,7 @@ async def read_facets(
     `attrs["svc"]["facets_stats"]`.
     """
     options: SearchOptions = {"facets": ["*"], "hitsPerPage": 1, **params}
-    answer = await client.search(index, query, **options)
+    answer = await with_extra(client, extra).search(index, query, **options)
     rows = [
         {"facet": facet, "value": value, "count": count}
         for facet, values in answer.get("facets", {}).items()
@@ -248,7 +257,7 @@ def _details(
 ) -> Iterator[pd.DataFrame]:
     if highlight:
         marked = Columns()
-        marked.add(_marked(hit.get("_highlightResult", {})) for hit in hits)
+        marked.add(_marked(_part(hit, "_highlightResult")) for hit in hits)
         yield marked.frame()
     if criteria:
         yield _criteria(hits, gaps=gaps)
@@ -256,12 +265,22 @@ def _details(
 
 def _criteria(hits: Sequence[Mapping[str, Any]], *, gaps: bool) -> pd.DataFrame:
     """Tabulate the criteria; with `gaps`, what is no hit has none, in the dtypes that allow it."""
-    told = typed([hit.get("_rankingInfo", {}) for hit in hits], RANKING, DEFAULTS)
+    told = typed([_part(hit, "_rankingInfo") for hit in hits], RANKING, DEFAULTS)
     if not gaps:
         return told
     told = told.astype({name: NULLABLE[dtype] for name, dtype in RANKING.items()})
     told.loc[[not hit for hit in hits]] = pd.NA
     return told
+
+
+def _part(hit: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Take an object that a service puts into a hit; raises `UnexpectedAnswer` for another."""
+    part = hit.get(name, {})
+    if not isinstance(part, Mapping):
+        raise UnexpectedAnswer(
+            f"search: `{name}` of the hit {hit['objectID']!r} is not an object", endpoint="search"
+        )
+    return part
 
 
 def _unlike(attributes: Collection[str], name: str) -> str:
@@ -272,8 +291,19 @@ def _unlike(attributes: Collection[str], name: str) -> str:
 
 
 def _ranks(answer: SearchAnswer) -> Iterator[int]:
+    first = first_rank(answer)
+    yield from range(first, first + len(answer["hits"]))
+
+
+def first_rank(answer: SearchAnswer) -> int:
+    """Return the rank of an answer's first hit, from 1; raises `UnexpectedAnswer` for no rank."""
     before = answer.get("offset", answer.get("page", 0) * answer.get("hitsPerPage", 0))
-    yield from range(before + 1, before + 1 + len(answer["hits"]))
+    if not 0 <= before < MAX_RANK:
+        raise UnexpectedAnswer(
+            f"search: the answer says that its first hit is number {before + 1:,}",
+            endpoint="search",
+        )
+    return before + 1
 
 
 def _attributes(hit: Mapping[str, Any]) -> dict[str, Any]:

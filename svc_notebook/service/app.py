@@ -40,6 +40,7 @@ from svc_notebook.service.wire import (
     refusal,
     send_reply,
 )
+from svc_notebook.terminal import escape_controls
 
 # Searches may be slow and writes wait for the disk: neither keeps the other from its turn.
 READERS, WRITERS = 6, 16
@@ -79,7 +80,8 @@ class App:
             self._intake.let_go(exchange.held)
         if exchange.verb != "OPTIONS" and _is_logged(exchange.row):
             self.service.logs.note(exchange.logged(reply))
-        await send_reply(send, reply, bare=exchange.verb == "HEAD")
+        bare = exchange.verb == "HEAD"
+        await send_reply(send, reply, bare=bare, request_id=exchange.request_id)
 
     async def _answer(self, exchange: Exchange, receive: Receive) -> Reply:
         try:
@@ -187,5 +189,5 @@ def _explain(error: Exception, exchange: Exchange) -> Reply:
         return refusal(400, str(error))
     if is_storage_trouble(error):
         return refusal(507, f"nothing was written: {error}; make room on the disk, then try again")
-    traceback.print_exception(error, file=sys.stderr)
+    sys.stderr.write(escape_controls("".join(traceback.format_exception(error))))
     return refusal(500, "the local service failed; its own output tells more")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -22,6 +23,7 @@ from svc_notebook.service.wire import Message, Reply
 OF_RECORDS = ("get_object",)
 # URL parameters a request may have.
 MOST_FIELDS = 1000
+REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass
@@ -44,6 +46,12 @@ class Exchange:
     started: float = field(default_factory=perf_counter)
     said: dict[str, str] = field(default_factory=dict)
     shown: bytes | None = None  # an answer without the secrets in it
+
+    @property
+    def request_id(self) -> str:
+        """The name that the caller gave the request, if it may stand in a header again."""
+        given = self.headers.get("request-id", "")
+        return given if REQUEST_ID.fullmatch(given) else ""
 
     def read_query(self) -> None:
         """Read the query string; raises `BadInput`."""

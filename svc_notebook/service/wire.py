@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import secrets
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
@@ -159,9 +160,9 @@ def pack(reply: Reply, headers: Mapping[str, str]) -> Reply:
     return Reply(reply.status, gzip.compress(reply.body, compresslevel=1), own, reply.excerpt)
 
 
-async def send_reply(send: Send, reply: Reply, *, bare: bool = False) -> None:
-    """Send an answer; a bare one is its head alone."""
-    headers = {**OPEN, **reply.headers}
+async def send_reply(send: Send, reply: Reply, *, bare: bool = False, request_id: str = "") -> None:
+    """Send an answer; a bare one is its head alone. It bears the request's name."""
+    headers = {**OPEN, **reply.headers, "correlation-id": request_id or secrets.token_hex(8)}
     if reply.status != 204:
         headers["content-length"] = str(len(reply.body))
     await send(

@@ -4,6 +4,8 @@
 [profiles.shop]            in svc.toml, [tool.svc-notebook.profiles.shop] in pyproject.toml
 app_id = "MYAPP"
 domain = "search.example"
+region = "de"              of events, where the vendor has several
+read_timeout = 10          in seconds; so connect_timeout and write_timeout
 ```
 """
 
@@ -18,7 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from svc_notebook.client import Connection, Secret
+from svc_notebook.client import Connection, Patience, Secret
+from svc_notebook.client.options import TIMEOUTS
+from svc_notebook.client.retry import check_seconds
 from svc_notebook.errors import BadInput, BadOption, NotConnected, did_you_mean
 
 VARIABLES = {
@@ -30,7 +34,7 @@ VARIABLES = {
     "crawler_user_id": "SVC_CRAWLER_USER_ID",
     "crawler_api_key": "SVC_CRAWLER_API_KEY",
 }
-FIELDS = (*VARIABLES, "fallback_domain", "hosts")
+FIELDS = (*VARIABLES, "fallback_domain", "hosts", "region", *TIMEOUTS)
 KEYS = ("api_key", "crawler_api_key")
 LOGINS = {"api_key": "{}", "crawler_api_key": "{}/crawler"}  # by profile, in the keyring
 # Where to connect is one choice: whoever says any of these says all of them.
@@ -112,9 +116,21 @@ def resolve(profile: str | None, given: Values) -> Connection:
     return make_connection(values)
 
 
+def check_application(connection: Connection, profile: str | None) -> None:
+    """Refuse a key without its application, which no service would take."""
+    if connection.api_key and not connection.app_id:
+        raise NotConnected(_advice_on_application(name_profile(profile)))
+
+
 def make_connection(values: Values) -> Connection:
-    """Build a connection of plain values."""
-    return Connection(**_hide_keys(values))
+    """Build a connection of plain values; time-outs among them are in seconds."""
+    for name in TIMEOUTS.keys() & values.keys():
+        check_seconds(name, values[name])
+    own = {name: value for name, value in values.items() if name not in TIMEOUTS}
+    patience = Patience().changed(
+        **{TIMEOUTS[n]: values[n] for n in TIMEOUTS.keys() & values.keys()}
+    )
+    return Connection(**_hide_keys(own), patience=patience)
 
 
 def _hide_keys(values: Values) -> dict[str, Any]:
@@ -136,6 +152,14 @@ def _advice(name: str | None) -> str:
         'no API key is known; connect("local") starts the local service, '
         f"{f'{known} uses a profile, ' if known else ''}"
         "connect(url=..., app_id=..., api_key=...) any other"
+    )
+
+
+def _advice_on_application(name: str | None) -> str:
+    place = f"put app_id into the profile `{name}`" if name else "name a profile that has one"
+    return (
+        "no application id is known, and a key is of no use without the application it belongs "
+        f"to; connect(..., app_id=...) gives one, or set SVC_APP_ID, or {place}"
     )
 
 
@@ -234,8 +258,17 @@ def _check_values(path: Path, name: str, values: Any) -> None:
     for key, value in values.items():
         if key not in FIELDS:
             raise BadOption(f"{path}: profile {name}: no `{key}`{did_you_mean(key, FIELDS)}")
-        if not isinstance(value, (str, list, dict) if key == "hosts" else str):
+        if key in TIMEOUTS:
+            _check_seconds(path, name, key, value)
+        elif not isinstance(value, (str, list, dict) if key == "hosts" else str):
             raise BadOption(f"{path}: profile {name}: `{key}` should be text in quotes")
+
+
+def _check_seconds(path: Path, name: str, key: str, value: object) -> None:
+    try:
+        check_seconds(key, value)
+    except BadInput as error:
+        raise BadOption(f"{path}: profile {name}: {error}") from None
 
 
 def _from_keyring(profile: str, missing: list[str]) -> dict[str, Any]:

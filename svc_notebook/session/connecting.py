@@ -11,6 +11,7 @@ from svc_notebook.client.hosts import HostChoice
 from svc_notebook.errors import NotConnected
 from svc_notebook.session.configuration import (
     LOCAL,
+    check_application,
     check_choice,
     make_connection,
     means_local,
@@ -35,13 +36,19 @@ def connect(
     domain: str | None = None,
     fallback_domain: str | None = None,
     hosts: HostChoice | None = None,
+    region: str | None = None,
     crawler_user_id: str | None = None,
     crawler_api_key: str | None = None,
+    connect_timeout: float | None = None,
+    read_timeout: float | None = None,
+    write_timeout: float | None = None,
 ) -> Client:
     """Make the client that is used from now on; nothing is sent by it.
 
     Each value comes from the argument, else the environment, the project's profiles, the
     user's, the keyring. The profile `local` is the local service, which is started if need be.
+    `region` says which hosts take events; time-outs are in seconds (2 to connect, 5 for a read,
+    30 for a write).
     """
     global _current
     _current = make_client(
@@ -53,8 +60,12 @@ def connect(
         domain=domain,
         fallback_domain=fallback_domain,
         hosts=hosts,
+        region=region,
         crawler_user_id=crawler_user_id,
         crawler_api_key=crawler_api_key,
+        connect_timeout=connect_timeout,
+        read_timeout=read_timeout,
+        write_timeout=write_timeout,
     )
     return _current
 
@@ -88,7 +99,9 @@ def make_client(profile: str | None, **given: Any) -> Client:
 
 def _make(profile: str | None, given: dict[str, Any]) -> Client:
     if not means_local(profile, given):
-        return Client(resolve(profile, given))
+        connection = resolve(profile, given)
+        check_application(connection, profile)
+        return Client(connection)
     return _client_of_local(local(), given)
 
 

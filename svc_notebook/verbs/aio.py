@@ -254,19 +254,21 @@ async def search(
     columns: Sequence[str] | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
     """Search an index: a row for each hit, with `rank` and `objectID` first.
 
     `criteria` adds the value of each criterion, `highlight` the attributes with their matches
-    marked, `flatten` gives each member of an object its own column. What was found beside the
-    hits is in `attrs["svc"]`.
+    marked, `flatten` gives each member of an object its own column. `extra` is sent beside the
+    parameters, unchecked: `extra={"newParameter": 1}`. What was found beside the hits is in
+    `attrs["svc"]`.
     """
     own = asynchronous(client)
     found = await frames.search(
         own, index, query,
         criteria=criteria, highlight=highlight, columns=columns, flatten=flatten,
-        dtype_backend=dtype_backend, **params,
+        dtype_backend=dtype_backend, extra=extra, **params,
     )  # fmt: skip
     await warn_of_columns(own, index, found, columns, params)
     return found
@@ -282,6 +284,7 @@ async def search_many(
     columns: Sequence[str] | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
     """Run many searches of one index; one long frame whose first column is `query`.
@@ -292,7 +295,7 @@ async def search_many(
     found = await frames.search_many(
         own, index, queries,
         criteria=criteria, highlight=highlight, columns=columns, flatten=flatten,
-        dtype_backend=dtype_backend, **params,
+        dtype_backend=dtype_backend, extra=extra, **params,
     )  # fmt: skip
     await warn_of_columns(own, index, found, columns, params)
     return found
@@ -308,6 +311,7 @@ async def read_browse(
     cursor: str | Place | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchParams],
 ) -> DataFrame: ...
 @overload
@@ -320,6 +324,7 @@ async def read_browse(
     cursor: str | Place | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchParams],
 ) -> AsyncIterator[DataFrame]: ...
 async def read_browse(
@@ -331,6 +336,7 @@ async def read_browse(
     cursor: str | Place | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchParams],
 ) -> DataFrame | AsyncIterator[DataFrame]:
     """Read every record of an index that passes the filters.
@@ -343,13 +349,15 @@ async def read_browse(
         own = asynchronous(client)
         found = await frames.read_browse(
             own, index,
-            columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
+            columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend,
+            extra=extra, **params,
         )  # fmt: skip
         await warn_of_columns(own, index, found, columns, params)
         return found
     return frames.browse_chunks(
         asynchronous(client), index, chunksize,
-        columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
+        columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend,
+        extra=extra, **params,
     )  # fmt: skip
 
 
@@ -403,10 +411,11 @@ async def read_facets(
     query: str = "",
     *,
     client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
     """Count the values of `facets`, all by default, among what a search finds."""
-    return await frames.read_facets(asynchronous(client), index, query, **params)
+    return await frames.read_facets(asynchronous(client), index, query, extra=extra, **params)
 
 
 async def read_facet_values(

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any, TypeVar, Unpack, overload
 
 from pandas import DataFrame
@@ -25,7 +32,7 @@ from svc_notebook.verbs import aio
 from svc_notebook.verbs.attributes import without_told
 from svc_notebook.verbs.clients import AnyClient
 from svc_notebook.verbs.curation import Done
-from svc_notebook.verbs.keys import explain_key, secured_key
+from svc_notebook.verbs.keys import explain_key, get_remaining_validity, secured_key
 from svc_notebook.verbs.showing import show
 from svc_notebook.verbs.signatures import spell_out
 
@@ -36,7 +43,8 @@ __all__ = [
     "delete_entries", "delete_key", "delete_records", "delete_rules", "delete_source",
     "delete_synonyms", "delete_user_events", "dictionary_settings", "diff_records",
     "diff_settings", "drop_index", "explain", "explain_key", "export", "export_entries",
-    "export_rules", "export_synonyms", "get_crawler", "get_key", "get_rule", "get_synonym",
+    "export_rules", "export_synonyms", "get_crawler", "get_key", "get_remaining_validity",
+    "get_rule", "get_synonym",
     "get_user", "hide", "load", "move_index", "move_user", "next_page", "pause_crawler",
     "pending_users", "pin", "plan", "push", "read_browse", "read_clusters", "read_crawler_urls",
     "read_crawlers", "read_dask", "read_dictionary", "read_domains", "read_events",
@@ -361,6 +369,7 @@ def read_browse(
     cursor: str | Place | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchParams],
 ) -> DataFrame: ...
 @overload
@@ -373,6 +382,7 @@ def read_browse(
     cursor: str | Place | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchParams],
 ) -> Iterator[DataFrame]: ...
 def read_browse(
@@ -384,6 +394,7 @@ def read_browse(
     cursor: str | Place | None = None,
     flatten: bool = False,
     dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchParams],
 ) -> DataFrame | Iterator[DataFrame]:
     """Read every record of an index that passes the filters.
@@ -395,12 +406,12 @@ def read_browse(
     if chunksize is None:
         whole = aio.read_browse(
             index, client=client, columns=columns,
-            cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
+            cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, extra=extra, **params,
         )  # fmt: skip
         return portal.run(whole)
     chunks = aio.read_browse(
         index, client=client, columns=columns, chunksize=chunksize,
-        cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, **params,
+        cursor=cursor, flatten=flatten, dtype_backend=dtype_backend, extra=extra, **params,
     )  # fmt: skip
     return _each(portal.run(chunks))
 

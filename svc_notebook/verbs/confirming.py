@@ -7,6 +7,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook.errors import BadOption, Stopped
+from svc_notebook.terminal import escape_controls
 from svc_notebook.verbs.binding import Call
 from svc_notebook.verbs.names import SHOWN
 from svc_notebook.verbs.verb import Face
@@ -74,6 +75,7 @@ def _place(client: Client) -> str:
 
 def _ask(question: str, face: Face) -> str | None:
     """Ask on stderr in a terminal, and as the front end does it in a notebook."""
+    question = escape_controls(question)
     if face == "command":
         if not sys.stdin.isatty():
             return None  # the next line of a pipe is no answer

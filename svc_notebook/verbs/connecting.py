@@ -30,8 +30,12 @@ class Values(TypedDict, total=False):
     domain: str | None
     fallback_domain: str | None
     hosts: HostChoice | None
+    region: str | None
     crawler_user_id: str | None
     crawler_api_key: str | None
+    connect_timeout: float | None
+    read_timeout: float | None
+    write_timeout: float | None
 
 
 def connect(
@@ -43,6 +47,12 @@ def connect(
     **values: Unpack[Values],
 ) -> Client:
     """Make the client that is used from now on; nothing is sent by it.
+
+    - `url`, or `domain`, or `hosts`: where the service is; `app_id`, `api_key`: who calls.
+    - `region`: whose hosts take events, such as `us` or `de`; default: the one
+      for all regions. Of no effect with `url`.
+    - `connect_timeout`, `read_timeout`, `write_timeout`: seconds; default 2, 5 and 30. A lone
+      host that stays silent is tried once, several are tried in turn.
 
     What is not given comes from the environment, the project's profiles, the user's, the
     keyring. The profile `local` is the local service of the folder `data`: it is started if it

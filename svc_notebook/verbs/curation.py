@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.curated import PAGE, Kind, find_all
+from svc_notebook.client.options import with_extra
 from svc_notebook.client.together import run_together
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from svc_notebook.frames.reading import id_text
@@ -26,14 +27,20 @@ class Forward(TypedDict, total=False):
 
 
 async def save(
-    client: AsyncClient, kind: Kind, index: str, given: Documents, forward: Forward
+    client: AsyncClient,
+    kind: Kind,
+    index: str,
+    given: Documents,
+    forward: Forward,
+    extra: Mapping[str, Any] | None = None,
 ) -> Done:
     """Save each in place of the one with its id; the others stay."""
     objects, made = take_curated(given, kind)
     before = await count(client, kind, index)
+    saving = with_extra(client, extra)
     async with noting(client, index, {kind.name: by_id(objects)}, note=f"{kind.name} save"):
         answers = [
-            await kind.save(client, index, objects[start : start + PAGE], False, forward)
+            await kind.save(saving, index, objects[start : start + PAGE], False, forward)
             for start in range(0, len(objects), PAGE)
         ]
         await client.wait(answers, index=index)
@@ -41,7 +48,12 @@ async def save(
 
 
 async def replace(
-    client: AsyncClient, kind: Kind, index: str, given: Documents, forward: Forward
+    client: AsyncClient,
+    kind: Kind,
+    index: str,
+    given: Documents,
+    forward: Forward,
+    extra: Mapping[str, Any] | None = None,
 ) -> Done:
     """Put these in place of all there are, at one moment."""
     objects, made = take_curated(given, kind)
@@ -50,7 +62,8 @@ async def replace(
     before = await count(client, kind, index)
     note = f"{kind.name} replace"
     async with noting(client, index, {kind.name: by_id(objects)}, whole=True, note=note):
-        await client.wait(await kind.save(client, index, objects, True, forward), index=index)
+        saved = await kind.save(with_extra(client, extra), index, objects, True, forward)
+        await client.wait(saved, index=index)
     return await _told(client, kind, index, before, saved=len(objects), **_made(made))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -18,6 +17,7 @@ from svc_notebook.api.shapes import (
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.curated import PAGE, own_members
+from svc_notebook.client.paging import each_page
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
 from svc_notebook.frames.reading import id_text
 from svc_notebook.verbs.clients import AnyClient, asynchronous
@@ -159,11 +159,13 @@ async def _own_of(
     client: AsyncClient, dictionary: DictionaryName, language: str, held: int
 ) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    for page in itertools.count():
-        hits = (await client.search_dictionary(dictionary, "", page, PAGE, language))["hits"]
+    pages = each_page(
+        lambda page: client.search_dictionary(dictionary, "", page, PAGE, language), "hits"
+    )
+    async for hits in pages:
         own = [own_members(hit) for hit in hits if hit.get("type", "custom") == "custom"]
         found += [{name: entry[name] for name in entry if name != "type"} for entry in own]
-        if not hits or len(found) >= held:
+        if len(found) >= held:
             break
     return found
 

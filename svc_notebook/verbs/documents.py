@@ -19,7 +19,14 @@ import msgspec
 from pandas import DataFrame, isna
 from pandas.api.types import is_scalar
 
-from svc_notebook.api.checking import check_members, hints, literals, place
+from svc_notebook.api.checking import (
+    UnknownName,
+    advise_extra,
+    check_members,
+    hints,
+    literals,
+    place,
+)
 from svc_notebook.client.curated import Kind, with_id
 from svc_notebook.errors import BadInput, BadRecord, did_you_mean
 from svc_notebook.verbs.body import read_word
@@ -52,7 +59,7 @@ def take_documents(given: Any, shape: Any, what: str) -> list[dict[str, Any]]:
     if shape is dict:
         return [dict(document) for document in found]
     return [
-        check_members(document, shape, place("", f"{what}[{number}]"))
+        _checked(document, shape, place("", f"{what}[{number}]"))
         for number, document in enumerate(found)
     ]
 
@@ -71,6 +78,13 @@ def _objects(given: Any, shape: Any, what: str) -> Sequence[Any]:
 
 def _kind(value: object) -> str:
     return type(value).__name__
+
+
+def _checked(document: Any, shape: Any, where: str) -> dict[str, Any]:
+    try:
+        return check_members(document, shape, where)
+    except UnknownName as error:
+        raise advise_extra(error) from None
 
 
 def _present(row: Mapping[Any, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pandas import DataFrame
 
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.frames.columns import finished
+from svc_notebook.frames.searching import first_rank
 from svc_notebook.tuning.criteria import Step, difference, ranking_of, steps_of
 from svc_notebook.tuning.phrases import say_value
 from svc_notebook.verbs.clients import AnyClient, asynchronous
@@ -43,7 +44,7 @@ async def explain(
     asked: Any = {**params, "getRankingInfo": True, "attributesToRetrieve": ["*"]}
     answer = await own.search(index, query, attributesToHighlight=[], **asked)
     ranking = await ranking_of(own, index)
-    start = answer.get("offset", answer.get("page", 0) * answer.get("hitsPerPage", 0)) + 1
+    start = first_rank(answer)
     searchable = ranking.get("searchableAttributes") or ()
     rows = _rows(answer["hits"], steps_of(ranking, params), searchable, start)
     frame = DataFrame(list(rows), columns=COLUMNS, dtype=object)

@@ -7,8 +7,9 @@ A key is a secret: what is returned shows it to nobody who does not ask, by `.re
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Unpack
 
@@ -17,6 +18,7 @@ from pandas import DataFrame
 from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.api.secured import Restrictions, make_secured_key, read_secured_key
 from svc_notebook.api.shapes import Key, KeyFields
+from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient, Secret
 from svc_notebook.client.discretion import discreet
 from svc_notebook.errors import BadInput, NotFound
@@ -67,7 +69,9 @@ async def update_key(
     client: AnyClient | None = None,
     **fields: Unpack[KeyFields],
 ) -> DataFrame:
-    """Change what a key may do, and tell what changed; what is not named stays as it is.
+    """Change what a key may do, wait until that is seen, and tell what changed.
+
+    What is not named stays as it is.
 
     A change lets a key's validity begin anew: unless one is named, the key gets what is left of
     its own, which is what the service tells.
@@ -84,6 +88,7 @@ async def update_key(
         await own.update_key(text, **kept)
     else:
         await own.update_index_key(index, text, **kept)
+    await _changed(own, text, index, {name: kept[name] for name in fields})
     rows = [(name, before.get(name), kept[name]) for name in fields]
     return DataFrame(rows, columns=["field", "before", "after"], dtype=object)
 
@@ -152,6 +157,25 @@ def explain_key(key: AnyKey) -> DataFrame:
     return DataFrame(rows, columns=["restriction", "value", "meaning"]).astype("str")
 
 
+def get_remaining_validity(key: AnyKey) -> float:
+    """Return how many seconds a secured key is still valid; nothing is sent.
+
+    Negative once it has ended, infinite for a key without an end. Raises `BadInput` for a key
+    that is not a secured one.
+
+        get_remaining_validity(secured_key(parent, validUntil=2000000000))
+    """
+    found = read_secured_key(_text_of(key))
+    if found is None:
+        raise BadInput("this is no secured key; `get_key` reads the validity of other keys")
+    until = found.restrictions().get("validUntil")
+    if until is None:
+        return math.inf
+    if not until.isdigit():
+        raise BadInput(f"this key's `validUntil` is not a Unix time but {until[:40]!r}")
+    return int(until) - time.time()
+
+
 def _sorted(found: Any) -> list[tuple[str, Any]]:
     return sorted(found.restrictions().items())
 
@@ -216,9 +240,43 @@ async def _exists(client: AsyncClient, text: str, index: str | None) -> bool:
 
 
 async def _settled(client: AsyncClient, text: str, index: str | None, *, there: bool) -> None:
-    """Wait until a key is known, or forgotten: a hosted service takes a moment."""
+    """Wait until a key is known, or forgotten."""
+
+    async def is_settled() -> bool:
+        return await _exists(client, text, index) == there
+
+    await _seen(is_settled, "is not known" if there else "is still known")
+
+
+async def _changed(
+    client: AsyncClient, text: str, index: str | None, fields: Mapping[str, Any]
+) -> None:
+    """Wait until a key has these fields."""
+
+    async def is_changed() -> bool:
+        try:
+            found = await _read(client, text, index)
+        except NotFound:
+            return False
+        return all(_is_same(name, found.get(name), value) for name, value in fields.items())
+
+    await _seen(is_changed, "has not changed")
+
+
+def _is_same(field: str, found: Any, wanted: Any) -> bool:
+    """Whether a field is as it was set: lists are sets, a default may be left out, time passes."""
+    if field == "validity":
+        return bool(found) == bool(wanted) and (found or 0) <= (wanted or 0)
+    if isinstance(wanted, list):
+        return set(found or ()) == set(wanted)
+    return (found or None) == (wanted or None)
+
+
+async def _seen(look: Callable[[], Awaitable[bool]], still: str) -> None:
+    """Look until a change is seen: a hosted service takes a moment; warns where it takes longer."""
     deadline = time.monotonic() + PATIENCE
-    settled = await _exists(client, text, index) == there
-    while not settled and time.monotonic() < deadline:
+    while not await look():
+        if time.monotonic() >= deadline:
+            warn_user(f"the service took the call, but the key {still} after {PATIENCE:g} s")
+            return
         await asyncio.sleep(PAUSE)
-        settled = await _exists(client, text, index) == there

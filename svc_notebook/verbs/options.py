@@ -23,6 +23,10 @@ ADDRESS = (
     Option("api-key", "key; better left out, for it stays in the history: you are asked for it"),
     Option("vendor", "how the vendor spells its header names"),
     Option("domain", "the vendor's domain, from which host names are made"),
+    Option("region", "whose hosts take events, such as us or de"),
+    Option("connect-timeout", "seconds to wait for a connection (2)", float),
+    Option("read-timeout", "seconds to wait for the answer of a read (5)", float),
+    Option("write-timeout", "seconds to wait for the answer of a write (30)", float),
 )
 FOLDER = Option("data", "folder of the local service's data", completes="path")
 STAY = Option("stay", "let it run on when this kernel ends", bool)

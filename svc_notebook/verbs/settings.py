@@ -9,11 +9,13 @@ from typing import Any, Unpack
 import msgspec
 from pandas import DataFrame
 
-from svc_notebook.api.checking import check_members, hints
+from svc_notebook.api import SearchApi
+from svc_notebook.api.checking import UnknownName, advise_extra, check_members, hints
 from svc_notebook.api.parameters import ALIASES, Settings, default_of
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.attributes import check_attributes
+from svc_notebook.client.options import with_extra
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
 from svc_notebook.tuning.changing import noting
 from svc_notebook.verbs.clients import AnyClient, asynchronous
@@ -29,15 +31,19 @@ class Changes(Settings, Forward, total=False):
 
 
 async def settings(
-    index: str, *, client: AnyClient | None = None, **changes: Unpack[Changes]
+    index: str,
+    *,
+    client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
+    **changes: Unpack[Changes],
 ) -> DataFrame:
     """Show an index's settings; or change some, `None` resetting one, and tell what changed.
 
-    A change is waited for until it is published.
+    A change is waited for until it is published. `extra` are settings that are sent unchecked.
     """
-    if not changes:
+    if not changes and not extra:
         return await read_settings(index, client=client)
-    return await set_settings(index, client=client, **changes)
+    return await set_settings(index, client=client, extra=extra, **changes)
 
 
 async def set_settings(
@@ -46,30 +52,35 @@ async def set_settings(
     *,
     file: str | Path | None = None,
     client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
     **changes: Unpack[Changes],
 ) -> DataFrame:
     """Change settings: those of a JSON file, of a dict, and those that are named, the last winning.
 
-    The answer tells what changed. An attribute that no record has, in a sample of 1,000, is warned
-    of by `svc.errors.UnknownAttributeWarning`, and named in `attrs["svc"]["unknown_attributes"]`;
-    it is set all the same. Where the key may not search, `attrs["svc"]["unchecked"]` says so.
+    `extra` are settings that are sent unchecked, for a service that knows more than the
+    vocabulary; an undo leaves them. The result lists what changed. An attribute that no record has,
+    in a sample of 1,000, is warned of by `svc.errors.UnknownAttributeWarning`, and named in
+    `attrs["svc"]["unknown_attributes"]`; it is set all the same. Where the key may not search,
+    `attrs["svc"]["unchecked"]` says so.
     """
     if not isinstance(given, Mapping | None):
         raise BadInput("settings are a dict: set_settings('films', {'hitsPerPage': 10})")
     read = read_settings_file(file) if file else {}
     wanted: Changes = {**read, **(given or {}), **changes}  # type: ignore[typeddict-item]
     forward = wanted.pop("forwardToReplicas", False)
-    if not wanted:
+    if not wanted and not extra:
         raise BadInput("there are no settings to change: name some, or a file of them")
+    SearchApi.set_settings.endpoint.encode(index, wanted)  # refused before anything is sent
     own = asynchronous(client)
     before = await _settings_of(own, index)
     check = await check_attributes(own, index, wanted)
     check.warn()
     async with noting(own, index, {"settings": wanted}, note="settings"):
-        answer = await own.set_settings(index, wanted, forwardToReplicas=forward)
+        changing = with_extra(own, extra)
+        answer = await changing.set_settings(index, wanted, forwardToReplicas=forward)
         await own.wait(dict(answer), index=index)
     after = await _settings_of(own, index)
-    rows = [(name, before.get(name), after.get(name)) for name in wanted]
+    rows = [(name, before.get(name), after.get(name)) for name in [*wanted, *(extra or ())]]
     frame = DataFrame(rows, columns=["setting", "before", "after"], dtype=object)
     frame.attrs["svc"] = {"index": index, **check.facts()}
     return frame
@@ -159,7 +170,10 @@ def read_settings_file(path: str | Path) -> dict[str, Any]:
         raise BadInput(f"{path} should hold a JSON object of settings")
     present = {str(name): value for name, value in found.items() if name not in TOLD}
     named = {ALIASES.get(name, name): value for name, value in present.items()}
-    return check_members(named, Settings, "")
+    try:
+        return check_members(named, Settings, "")
+    except UnknownName as error:
+        raise advise_extra(error) from None
 
 
 async def _settings_of(client: AsyncClient, index: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -23,14 +23,16 @@ async def save_synonyms(
     synonyms: Documents,
     *,
     client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
     """Save synonyms: one, several, a DataFrame's or a file's; the others of the index stay.
 
     One without an `objectID` gets one, the same each time for the same synonym; `made` in the
     result names those that were made.
+    `extra` are members that each is given, unchecked; objects are merged at every depth.
     """
-    return await curation.save(asynchronous(client), SYNONYMS, index, synonyms, replicas)
+    return await curation.save(asynchronous(client), SYNONYMS, index, synonyms, replicas, extra)
 
 
 async def replace_synonyms(
@@ -38,13 +40,15 @@ async def replace_synonyms(
     synonyms: Documents,
     *,
     client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
     """Put these synonyms in place of all the index has, at one moment.
 
     One without an `objectID` gets one, as in `save_synonyms`.
+    `extra` are members that each is given, unchecked; objects are merged at every depth.
     """
-    return await curation.replace(asynchronous(client), SYNONYMS, index, synonyms, replicas)
+    return await curation.replace(asynchronous(client), SYNONYMS, index, synonyms, replicas, extra)
 
 
 async def delete_synonyms(
@@ -80,14 +84,16 @@ async def save_rules(
     rules: Documents,
     *,
     client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
     """Save rules: one, several, a DataFrame's or a file's; the others of the index stay.
 
     One without an `objectID` gets one, the same each time for the same rule; `made` in the
     result names those that were made.
+    `extra` are members that each is given, unchecked; objects are merged at every depth.
     """
-    return await curation.save(asynchronous(client), RULES, index, rules, replicas)
+    return await curation.save(asynchronous(client), RULES, index, rules, replicas, extra)
 
 
 async def replace_rules(
@@ -95,13 +101,15 @@ async def replace_rules(
     rules: Documents,
     *,
     client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
     """Put these rules in place of all the index has, at one moment.
 
     One without an `objectID` gets one, as in `save_rules`.
+    `extra` are members that each is given, unchecked; objects are merged at every depth.
     """
-    return await curation.replace(asynchronous(client), RULES, index, rules, replicas)
+    return await curation.replace(asynchronous(client), RULES, index, rules, replicas, extra)
 
 
 async def delete_rules(

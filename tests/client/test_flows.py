@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.client import Client, Connection, Secret
-from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused, SvcError
+from svc_notebook.client import Client, Connection, Secret, flows
+from svc_notebook.errors import BadInput, CursorRepeated, KeyRefused, NotFound, Refused, SvcError
 from tests.client import stub
 from tests.client.stub import serving
 from tests.conftest import Running
@@ -231,3 +231,51 @@ def test_an_error_of_the_service_says_what_it_said(client: Client) -> None:
         client.search("flow-missing")
     with pytest.raises(SvcError):
         client.get_object("flow-exists", "no such record")
+
+
+def page(number: int, cursor: str | None) -> stub.Act:
+    return stub.answer({"hits": [{"objectID": str(number)}], "nbHits": 9, "cursor": cursor})
+
+
+def lying(*cursors: str | None) -> list[stub.Act]:
+    """A service whose pages have these cursors; the last page comes again and again."""
+    return [page(number, cursor) for number, cursor in enumerate(cursors)]
+
+
+@pytest.mark.parametrize(
+    ("cursors", "records", "last"),
+    [(["a", "a"], 2, "a"), (["a", "b", "c", "a"], 4, "c"), (["a", "b", "c", "b"], 4, "c")],
+)
+def test_a_cursor_that_comes_again_ends_a_browse(
+    cursors: list[str], records: int, last: str
+) -> None:
+    with serving(*lying(*cursors)) as server:
+        pages = Client(Connection("APP", Secret("k3y"), url=server.url)).browse_pages("i")
+        seen = [next(pages)["hits"][0]["objectID"] for _ in range(records)]
+        with pytest.raises(CursorRepeated, match=f"after {records} records") as caught:
+            next(pages)
+
+    assert seen == [str(number) for number in range(records)]
+    assert (caught.value.records, caught.value.cursor) == (records, last)
+    assert len(server.requests) == len(cursors)
+
+
+def test_the_cursor_that_a_browse_began_with_may_not_come_again() -> None:
+    with serving(*lying("a")) as server, pytest.raises(CursorRepeated, match="after 1 records"):
+        list(Client(Connection("APP", Secret("k3y"), url=server.url)).browse_pages("i", cursor="a"))
+
+
+def test_pages_without_a_record_do_not_go_on_for_ever() -> None:
+    empty = [stub.answer({"hits": [], "cursor": str(number)}) for number in range(200)]
+    with serving(*empty) as server, pytest.raises(CursorRepeated, match="no record"):
+        list(Client(Connection("APP", Secret("k3y"), url=server.url)).browse_pages("i"))
+
+    assert len(server.requests) == flows.MAX_EMPTY_PAGES
+
+
+def test_an_empty_page_on_the_way_is_passed() -> None:
+    acts = [page(1, "a"), stub.answer({"hits": [], "cursor": "b"}), page(2, None)]
+    with serving(*acts) as server:
+        pages = list(Client(Connection("APP", Secret("k3y"), url=server.url)).browse_pages("i"))
+
+    assert [hit["objectID"] for each in pages for hit in each["hits"]] == ["1", "2"]

@@ -195,3 +195,32 @@ def test_any_other_service_is_known_by_its_address() -> None:
 
     assert connection.is_of("SHOP", "http://127.0.0.1:5001")
     assert not connection.is_of("SHOP", "http://127.0.0.1:5002")
+
+
+@pytest.mark.parametrize(
+    ("region", "expected"),
+    [("us", "https://insights.us.a.example"), ("de", "https://insights.de.a.example")],
+)
+def test_a_region_chooses_the_host_for_events(region: str, expected: str) -> None:
+    hosts = build_hosts(app_id="APP", domain="a.example", region=region)
+
+    assert hosts.order("events") == [expected]
+    assert not any("insights" in host for host in hosts.order("read"))
+
+
+@pytest.mark.parametrize(
+    ("region", "expected"),
+    [("us", "https://insights.us.b.example"), (None, "https://insights.b.example")],
+)
+def test_a_listed_address_may_leave_the_region_open(region: str | None, expected: str) -> None:
+    listed = {"events": "https://insights.{region}.b.example"}
+
+    hosts = build_hosts(app_id="APP", domain="a.example", hosts=listed, region=region)
+
+    assert hosts.order("events") == [expected]
+
+
+@pytest.mark.parametrize("region", ["u s", "us.evil.example/", "u\n", 7])
+def test_what_is_no_region_is_refused(region: Any) -> None:
+    with pytest.raises(BadInput, match="not a region"):
+        build_hosts(app_id="APP", domain="a.example", region=region)

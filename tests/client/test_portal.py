@@ -304,7 +304,7 @@ threading.Thread(target=client.search, args=["i"], daemon=True).start()
 
 @pytest.mark.parametrize("last", ["", "raise SystemExit(0)", "del pages"])
 def test_a_process_ends_in_silence_while_calls_are_under_way(last: str) -> None:
-    with serving(answer({"hits": [{}], "cursor": "next"}), hang) as server:
+    with serving(answer({"hits": [{"objectID": "1"}], "cursor": "next"}), hang) as server:
         script = LEAVE.format(url=server.url) + last
         ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
 

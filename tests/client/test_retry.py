@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.client.hosts import Hosts
+from svc_notebook.client.hosts import Hosts, Role
 from svc_notebook.client.retry import (
     Answer,
     Attempt,
     Failure,
     Outcome,
     Patience,
+    Plan,
     SlowDown,
     plan_attempts,
 )
-from svc_notebook.errors import NotFound, TooMany
+from svc_notebook.errors import BadInput, NotFound, TooMany
 from tests.client.clock import Clock
 
 REFUSED_CONNECTION = Failure("connection refused", arrived=False)
@@ -140,3 +142,43 @@ def test_a_plan_always_ends_and_repeats_only_what_it_may(
     assert len(attempts) <= max(patience.attempts, count) + patience.slow_downs
     assert not any(isinstance(how, Answer) for how in went)
     assert repeatable or not any(isinstance(how, Failure) and how.arrived for how in went)
+
+
+@pytest.mark.parametrize(("role", "seconds"), [("read", 5), ("write", 30)])
+def test_a_lone_host_that_hangs_is_tried_once(role: Role, seconds: float) -> None:
+    """Told with a clock: how long a caller waits in all, for a host that never answers."""
+    clock = Clock()
+    hosts = Hosts({"read": ("a",), "write": ("a",)}, clock=clock)
+    plan = plan_attempts(hosts, role, Patience(), repeatable=True)
+    began, tried = clock.now, 0
+    attempt: Attempt | None = next(plan)
+    while attempt:
+        tried += 1
+        clock.now += attempt.wait + attempt.answer
+        attempt = next_of(plan, TOO_LATE)
+
+    assert (tried, clock.now - began) == (1, seconds)
+
+
+def next_of(plan: Plan, outcome: Outcome) -> Attempt | None:
+    try:
+        return plan.send(outcome)
+    except StopIteration:
+        return None
+
+
+def test_a_lone_host_that_cannot_be_reached_in_time_is_tried_once() -> None:
+    late = Failure("connect timeout", arrived=False, timed_out=True)
+
+    assert [a.connect for a in follow(hosts_of("a"), late)] == [2]
+
+
+@pytest.mark.parametrize("failure", [REFUSED_CONNECTION, BROKEN])
+def test_a_lone_host_that_fails_at_once_is_tried_again(failure: Failure) -> None:
+    assert len(follow(hosts_of("a"), failure)) == Patience().attempts
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), "5", True, None])
+def test_a_time_out_is_a_number_of_seconds(seconds: Any) -> None:
+    with pytest.raises(BadInput, match="number of seconds above 0"):
+        Patience(read=seconds)

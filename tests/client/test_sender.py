@@ -8,6 +8,8 @@ import contextlib
 import gc
 import gzip
 import json
+import socket
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -191,11 +193,16 @@ def test_after_a_fault_the_next_host_is_asked(fault: str) -> None:
 def test_when_every_host_fails_it_says_how_each_did(fault: str) -> None:
     act, kind = FAULTS[fault]
     hasty = Patience(read=0.05, attempts=2)
-    with serving(act) as server, pytest.raises(kind, match=r"^search") as caught:
-        client_of(server.url, patience=hasty).search("i")
+    with (
+        serving(act) as server,
+        serving(act) as other,
+        pytest.raises(kind, match=r"^search") as caught,
+    ):
+        client_of(server.url, other.url, patience=hasty).search("i")
 
-    assert len(server.requests) == 2
+    assert (len(server.requests), len(other.requests)) == (1, 1)
     assert server.url in str(caught.value)
+    assert other.url in str(caught.value)
     assert len(getattr(caught.value, "tried", "ab")) == 2
 
 
@@ -389,3 +396,42 @@ def test_a_cancelled_call_leaves_nothing_running() -> None:
 
     with serving(stub.hang) as server:
         assert asyncio.run(cancel(client_of(server.url, patience=Patience()).aio)) == set()
+
+
+@pytest.mark.parametrize("call", ["read", "write"])
+def test_a_socket_that_hangs_is_waited_for_once_and_no_longer_than_was_said(call: str) -> None:
+    """A read waits less than a write; compared by themselves, for the machine may be slow."""
+    patience = Patience(read=0.3, write=1.2)
+    with serving(stub.hang) as server, client_of(server.url, patience=patience) as client:
+        began = time.monotonic()
+        with pytest.raises(TimedOut, match="took too long") as caught:
+            client.search("i") if call == "read" else client.clear_objects("i")
+        took = time.monotonic() - began
+
+    assert len(server.requests) == 1
+    assert len(caught.value.tried) == 1
+    assert took >= patience.answer("read" if call == "read" else "write")
+
+
+def test_a_host_that_is_deaf_is_waited_for_once() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as deaf:
+        address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        with (
+            client_of(address, patience=Patience(read=0.3)) as client,
+            pytest.raises(TimedOut) as caught,
+        ):
+            client.search("i")
+
+    assert len(caught.value.tried) == 1
+
+
+@pytest.mark.parametrize("option", ["read_timeout", "write_timeout"])
+def test_one_call_may_wait_longer_or_shorter(option: str) -> None:
+    patience = Patience(read=50, write=50)
+    with serving(stub.hang) as server, client_of(server.url, patience=patience) as client:
+        hasty = client.with_options(**{option: 0.2})  # type: ignore[arg-type]
+        with pytest.raises(TimedOut):
+            hasty.search("i") if option == "read_timeout" else hasty.clear_objects("i")
+
+    assert len(server.requests) == 1
+    assert client.connection.patience is patience

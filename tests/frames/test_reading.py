@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from svc_notebook import frames
-from svc_notebook.client import Client, portal
-from svc_notebook.errors import BadInput
+from svc_notebook.client import Client, Connection, Secret, portal
+from svc_notebook.errors import BadInput, CursorRepeated
+from tests.client.stub import Act, Stub, answer, serving
 from tests.frames.conftest import INDEX
 
 
@@ -153,3 +154,41 @@ def test_ids_that_are_no_list_are_refused(products: Client, ids: Any) -> None:
 def test_chunks_of_no_size_are_refused_at_once(products: Client, size: Any) -> None:
     with pytest.raises(BadInput, match="`chunksize` is a number of rows"):
         portal.run(frames.read_browse(products.aio, INDEX, chunksize=size))
+
+
+def browsed(server: Stub, **options: Any) -> Any:
+    client = Client(Connection("APP", Secret("k"), url=server.url))
+    return portal.run(frames.read_browse(client.aio, "i", **options))
+
+
+def ringing(*numbers: int) -> list[Act]:
+    """Pages of one record each, whose cursors are `a`, `b` and `a` again."""
+    cursors = ["a", "b", "a"]
+    pages = zip(numbers, cursors, strict=True)
+    return [answer({"hits": [{"objectID": str(n)}], "cursor": cursor}) for n, cursor in pages]
+
+
+def test_a_browse_led_in_a_ring_tells_what_it_read() -> None:
+    with serving(*ringing(1, 2, 3)) as server, pytest.raises(CursorRepeated) as caught:
+        browsed(server)
+
+    frame = caught.value.result
+    assert isinstance(frame, pd.DataFrame)
+    assert frame["objectID"].tolist() == ["1", "2", "3"]
+    assert "filters" in str(caught.value)
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("chunksize", [1, 2, 5])
+def test_chunks_come_before_the_error_that_ends_them(chunksize: int) -> None:
+    seen: list[str] = []
+
+    async def read_all() -> None:
+        client = Client(Connection("APP", Secret("k"), url=server.url))
+        async for chunk in frames.browse_chunks(client.aio, "i", chunksize):
+            seen.extend(chunk["objectID"])
+
+    with serving(*ringing(1, 2, 3)) as server, pytest.raises(CursorRepeated):
+        portal.run(read_all())
+
+    assert seen == ["1", "2", "3"]

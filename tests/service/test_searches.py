@@ -7,7 +7,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from tests.conftest import Inside
+from svc_notebook.client import Client, Connection, Secret
+from tests.conftest import Inside, Running
 
 FILMS: list[dict[str, Any]] = [
     {"objectID": "1", "title": "Alien", "year": 1979, "genre": ["horror", "space"]},
@@ -280,3 +281,20 @@ def test_a_search_decides_over_a_facet_that_counts_after_distinct(
     answer = inside.call("POST", "/1/indexes/grouped/query", body).json()
 
     assert answer["facets"] == {"kind": {"k": counted}}
+
+
+@pytest.mark.parametrize("precision", [0, 1, 9, 10])
+def test_a_precision_below_ten_metres_counts_as_ten(service: Running, precision: int) -> None:
+    client = Client(Connection(service.appId, Secret(service.adminKey), url=service.url))
+    places = [("near", 0.00005), ("far", 0.0009), ("farther", 0.002)]
+    records = [{"objectID": name, "_geoloc": {"lat": lat, "lng": 0}} for name, lat in places]
+    requests: Any = [{"action": "addObject", "body": record} for record in records]
+    client.wait(dict(client.batch("precision", requests)), index="precision")
+
+    found = client.search(
+        "precision", aroundLatLng="0,0", aroundPrecision=precision, getRankingInfo=True
+    )
+
+    infos = [hit["_rankingInfo"] for hit in found["hits"]]
+    assert [hit["objectID"] for hit in found["hits"]] == ["near", "far", "farther"]
+    assert [info["geoPrecision"] for info in infos] == [10, 10, 10]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.client import Client
-from svc_notebook.errors import BadInput, NotConnected
+from svc_notebook.errors import BadInput, BadOption, NotConnected
 from svc_notebook.session import client_of, connect, current, use
 from tests.client.stub import serving
 
@@ -77,7 +78,7 @@ def test_a_failed_connect_leaves_the_current_client(user_file: Path) -> None:
 
 
 def test_every_thread_and_task_sees_the_current_client() -> None:
-    client = connect(url="https://a.example", api_key="k")
+    client = connect(url="https://a.example", app_id="A", api_key="k")
     seen: list[Client] = []
     thread = threading.Thread(target=lambda: seen.append(current()))
     thread.start()
@@ -100,3 +101,73 @@ def test_every_thread_and_task_sees_the_current_client() -> None:
 def test_what_names_no_service_is_refused(profile: Any, values: dict[str, Any], match: str) -> None:
     with pytest.raises(BadInput, match=match):
         connect(profile, **values)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"url": "https://a.example"},
+        {"hosts": ["https://a.example"]},
+        {"hosts": {"read": "https://a.example"}},
+    ],
+)
+def test_a_key_without_its_application_is_refused_at_once(place: dict[str, Any]) -> None:
+    with pytest.raises(NotConnected, match=r"app_id=\.\.\.\).*SVC_APP_ID"):
+        connect(**place, api_key="k")
+
+
+def test_a_profile_without_its_application_is_named(user_file: Path) -> None:
+    user_file.write_text('[profiles.shop]\nurl = "https://a.example"\napi_key = "k"\n')
+
+    with pytest.raises(NotConnected, match="put app_id into the profile `shop`"):
+        connect("shop")
+
+
+def test_the_application_may_come_from_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SVC_APP_ID", "A")
+
+    assert connect(url="https://a.example", api_key="k").connection.app_id == "A"
+
+
+def test_a_crawler_needs_no_application() -> None:
+    client = connect(url="https://a.example", crawler_user_id="me", crawler_api_key="k")
+
+    assert client.connection.app_id == ""
+
+
+def test_time_outs_are_arguments_and_come_from_profiles(user_file: Path) -> None:
+    user_file.write_text(
+        '[profiles.slow]\nurl = "https://a.example"\napp_id = "A"\napi_key = "k"\n'
+        "read_timeout = 20\nwrite_timeout = 2.5\n"
+    )
+
+    told = connect("slow", connect_timeout=1, write_timeout=90).connection.patience
+
+    assert (told.connect, told.read, told.write) == (1, 20, 90)
+    assert connect("slow").connection.patience.write == 2.5
+
+
+def test_time_outs_are_as_usual_unless_they_are_given() -> None:
+    told = connect(url="https://a.example", app_id="A", api_key="k").connection.patience
+
+    assert (told.connect, told.read, told.write) == (2, 5, 30)
+
+
+@pytest.mark.parametrize("seconds", [0, -3, "5", True])
+def test_what_is_no_time_out_is_refused(seconds: Any, user_file: Path) -> None:
+    with pytest.raises(BadInput, match="read_timeout"):
+        connect(url="https://a.example", app_id="A", api_key="k", read_timeout=seconds)
+    user_file.write_text(f"[profiles.slow]\nread_timeout = {json.dumps(seconds)}\n")
+
+    with pytest.raises(BadOption, match="profile slow: `read_timeout`"):
+        connect("slow")
+
+
+def test_a_profile_has_a_region(user_file: Path) -> None:
+    user_file.write_text(
+        '[profiles.shop]\ndomain = "a.example"\napp_id = "A"\napi_key = "k"\nregion = "de"\n'
+    )
+
+    for client, region in ((connect("shop"), "de"), (connect("shop", region="us"), "us")):
+        hosts = client.connection.open_hosts()
+        assert hosts.order("events") == [f"https://insights.{region}.a.example"]

@@ -11,7 +11,10 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.client import Secret
+from svc_notebook.api import Endpoint, Parcel
+from svc_notebook.client import AsyncClient, Connection, Secret
+from svc_notebook.verbs import aio as functions
+from svc_notebook.verbs import keys
 from svc_notebook.verbs.printing import as_text
 from tests.conftest import Running
 from tests.verbs.conftest import Typed
@@ -190,3 +193,63 @@ def test_the_awaited_twins_do_the_same(key: Any) -> None:
     found = asyncio.run(svc.aio.get_key(key))
 
     assert found["description"] == "mine"
+
+
+class Late:
+    """A service on which a change of a key is seen at the third look."""
+
+    def __init__(self, looks: int) -> None:
+        self.looks = looks
+        self.key: dict[str, Any] = {"value": "k", "createdAt": 1, "acl": ["search", "browse"]}
+        self.next: dict[str, Any] = {}
+        self.looked = 0
+
+    async def send(self, endpoint: Endpoint, parcel: Parcel) -> Any:
+        if endpoint.name == "update_key":
+            self.next = {**self.key, **parcel.body}
+            return {"key": "k", "updatedAt": ""}
+        if self.next:
+            self.looked += 1
+        return self.next if self.looked >= self.looks else self.key
+
+
+def change_late(service: Late, **fields: Any) -> None:
+    connection = Connection(app_id="X", url="http://127.0.0.1:9", api_key=Secret("k"))
+    client = AsyncClient(connection, service)  # type: ignore[arg-type]
+    asyncio.run(functions.update_key(Secret("k"), client=client, **fields))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"acl": ["browse"]}, {"description": "new"}, {"validity": 60}, {"acl": ["x"], "validity": 9}],
+)
+def test_a_change_is_waited_for_until_it_is_seen(
+    fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keys, "PAUSE", 0)
+    late = Late(3)
+
+    change_late(late, **fields)
+
+    assert late.looked == 3
+
+
+@pytest.mark.parametrize(
+    "fields", [{"acl": ["browse", "search"]}, {"description": ""}, {"validity": 0}, {"indexes": []}]
+)
+def test_what_is_the_same_in_other_words_is_seen_at_once(
+    fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keys, "PAUSE", 0)
+    late = Late(1)
+
+    change_late(late, **fields)
+
+    assert late.looked == 1
+
+
+def test_a_change_that_is_not_seen_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys, "PATIENCE", 0)
+
+    with pytest.warns(UserWarning, match="has not changed"):
+        change_late(Late(9), description="new")

@@ -17,6 +17,8 @@ from svc_notebook.verbs import aio, keys
 from svc_notebook.verbs.reaching import ACCESSORS, INSTEAD, REACHED, functions_of, verbs_of
 from svc_notebook.verbs.table import VERBS
 
+# No key here is ever seen to change.
+pytestmark = pytest.mark.filterwarnings("ignore:the service took the call")
 ROW = pd.DataFrame({"objectID": ["1"], "name": ["lamp"]})
 SYNONYM = {"objectID": "1", "type": "synonym", "synonyms": ["a", "b"]}
 RULE = {"objectID": "1", "consequence": {"filterPromotes": True}}
@@ -35,7 +37,7 @@ ANSWER: dict[str, Any] = {
     "disableStandardEntries": {"stopwords": {}}, "clusters": [], "topUsers": [], "userIDs": [],
     "pending": False, "logs": [], "events": [], "searches": [],
     "id": "c", "taskId": "t", "count": 0, "data": [], **USER,
-    "ranking": ["custom"],
+    "ranking": ["custom"], "objectID": "1",
 }  # fmt: skip
 CURATED = {
     "objectID": "1", "conditions": [{"pattern": "lamp", "anchoring": "is"}],
@@ -50,6 +52,11 @@ ANSWERS: dict[str, Any] = {
     "get_crawler": {"name": "c", "blockingTaskId": "t"},
     "list_crawlers": {"items": [{"id": "c", "name": "c"}], "total": 1},
     "search_dictionary": {"hits": [ENTRY], "nbHits": 1},
+    **{name: {"key": "k", "createdAt": ""} for name in ("add_key", "add_index_key", "restore_key")},
+    **{name: {"createdAt": ""} for name in ("assign_user", "assign_users", "append_source")},
+    "pending_mappings": {"pending": False},
+    "push_events": {"status": 200, "message": "OK"},
+    "delete_user_token": {"status": 200, "message": "OK"},
 }
 
 

@@ -13,7 +13,14 @@ from svc_notebook.verbs.table import VERBS
 from svc_notebook.verbs.verb import Verb
 
 # What has nothing to wait for: it asks no service, or is a thing of this process.
-ALONE = {"plan", "secured_key", "explain_key", "show", *connecting.__all__}
+ALONE = {
+    "plan",
+    "secured_key",
+    "explain_key",
+    "get_remaining_validity",
+    "show",
+    *connecting.__all__,
+}
 # Drawn of what awaited readers give.
 DRAWN = {name for name in dir(svc) if name.startswith("plot_")}
 FUNCTIONS = sorted(name for name in dir(svc) if inspect.isfunction(getattr(svc, name)))

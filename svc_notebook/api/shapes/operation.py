@@ -92,7 +92,7 @@ class UserHits(TypedDict):
     nbHits: int
     page: int
     hitsPerPage: int
-    updatedAt: int
+    updatedAt: int | str  # Unix time here, text elsewhere
 
 
 class Pending(TypedDict):

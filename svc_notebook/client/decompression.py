@@ -1,0 +1,125 @@
+"""Answers unpacked as they arrive, no further than to a limit."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import httpx
+
+if TYPE_CHECKING:
+    from zlib import _Decompress as Inflate
+
+MAX_ANSWER_BYTES = 256 * 2**20
+# Text packs to a tenth, very repetitive text to a hundredth; gzip itself can reach a thousand.
+MAX_UNPACKING_RATIO = 200
+# An answer of this size does no harm, however well it was packed.
+RATIO_FREE_BYTES = 32 * 2**20
+PIECE_BYTES = 2**20
+# What the client says that it understands.
+ENCODINGS = "gzip, deflate"
+_GZIP, _ZLIB, _RAW = 31, 15, -15  # zlib's words for the three formats
+_GZIP_MAGIC = b"\x1f\x8b"
+HEAD_BYTES = 2
+
+
+class TooLarge(Exception):
+    """An answer went beyond a limit; the message says which."""
+
+
+class AnswerReader:
+    """Takes an answer's bytes as they come and gives its content; what is too large is not held.
+
+    `encoding` is the answer's `content-encoding`; `max_bytes` limits the content. Raises
+    `TooLarge`, and `httpx.DecodingError` for what is not packed as it says.
+    """
+
+    def __init__(self, encoding: str = "", *, max_bytes: int = MAX_ANSWER_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._received = self._size = 0
+        self._parts: list[bytes] = []
+        self._inflater = _open_inflater(encoding.strip().lower())
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes."""
+        self._received += len(data)
+        if self._inflater is None:
+            self._keep(data)
+            return
+        for piece in self._inflater.inflate(data):
+            self._keep(piece)
+
+    def finish(self) -> bytes:
+        """Return the whole content."""
+        if self._inflater and self._received and not self._inflater.ended:
+            raise httpx.DecodingError("the packed answer ends too early")
+        return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+
+    def _keep(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size > self._max_bytes:
+            raise TooLarge(f"the answer is larger than {self._max_bytes:,} bytes")
+        free = self._size <= RATIO_FREE_BYTES
+        if not free and self._size > self._received * MAX_UNPACKING_RATIO:
+            raise TooLarge(
+                f"{self._received:,} bytes of the answer unpack to more than {self._size:,}, over "
+                f"{MAX_UNPACKING_RATIO} times as much"
+            )
+        self._parts.append(piece)
+
+
+class _Inflater:
+    """Unpacks `gzip` or `deflate`, piece by piece."""
+
+    def __init__(self, *, is_gzip: bool) -> None:
+        self._is_gzip = is_gzip
+        self._head = b""
+        self._open: Inflate | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the packed text is whole."""
+        return self._open is not None and self._open.eof
+
+    def inflate(self, data: bytes) -> Iterator[bytes]:
+        """Yield what the next bytes unpack to, in pieces of a limited size."""
+        if self._open is None:
+            self._head += data
+            if len(self._head) < HEAD_BYTES:
+                return
+            data, self._head = self._head, b""
+            self._open = zlib.decompressobj(_GZIP if self._is_gzip else _format_of(data))
+        full = False  # then zlib may hold output back though it has taken all input
+        while data or full:
+            if self._open.eof:
+                if not (self._is_gzip and data.startswith(_GZIP_MAGIC)):
+                    return  # padding after the end
+                self._open = zlib.decompressobj(_GZIP)  # a gzip file may have several parts
+            try:
+                piece = self._open.decompress(data, PIECE_BYTES)
+            except zlib.error as error:
+                told = f"the answer is not packed as it says: {error}"
+                raise httpx.DecodingError(told) from None
+            if piece:
+                yield piece
+            full = len(piece) == PIECE_BYTES
+            data = self._open.unconsumed_tail or self._open.unused_data
+
+
+def _format_of(data: bytes) -> int:
+    """Tell `deflate` with its head from that without, which some services send."""
+    has_head = (
+        data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:HEAD_BYTES], "big") % 31 == 0
+    )
+    return _ZLIB if has_head else _RAW
+
+
+def _open_inflater(encoding: str) -> _Inflater | None:
+    if encoding in ("", "identity"):
+        return None
+    if encoding in ("gzip", "x-gzip", "deflate"):
+        return _Inflater(is_gzip=encoding != "deflate")
+    raise httpx.DecodingError(
+        f"the answer is packed as `{encoding[:40]}`, which was not asked for; {ENCODINGS} were"
+    )

@@ -1,0 +1,70 @@
+"""Pages of a list, one after the other, to the end that the service tells or shows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from svc_notebook.errors import UnexpectedAnswer
+
+DIGEST_BYTES = 16
+
+
+class Seen:
+    """What a service said before, as digests: who follows it must not go round and round."""
+
+    def __init__(self) -> None:
+        self._digests: set[bytes] = set()
+
+    def note(self, value: Any) -> bool:
+        """Keep a value; returns whether it is new."""
+        digest = blake2b(msgspec.json.encode(value), digest_size=DIGEST_BYTES).digest()
+        known = digest in self._digests
+        self._digests.add(digest)
+        return not known
+
+
+async def each_page(
+    fetch: Callable[[int], Awaitable[Any]],
+    member: str,
+    *,
+    total: str = "nbHits",
+    first: int = 0,
+) -> AsyncIterator[list[Any]]:
+    """Yield the list `member` of each page, to the number `total` told or to an empty page.
+
+    Raises `UnexpectedAnswer` for a page that came before: the service does not count them.
+    """
+    seen, read = Seen(), 0
+    for number in itertools.count(first):
+        answer = await fetch(number)
+        page = answer[member]
+        if not page:
+            return
+        if not seen.note(page):
+            endpoint = getattr(answer, "endpoint", "")
+            raise UnexpectedAnswer(
+                f"{endpoint}: page {number} holds what an earlier page held; {read:,} entries were "
+                "read, and the service does not go on from there; is it the API's own?",
+                endpoint=endpoint,
+            )
+        yield page
+        read += len(page)
+        if read >= answer.get(total, float("inf")):
+            return
+
+
+async def every_entry(
+    fetch: Callable[[int], Awaitable[Any]],
+    member: str,
+    *,
+    total: str = "nbHits",
+    first: int = 0,
+) -> list[Any]:
+    """Read all pages into one list; see `each_page`."""
+    pages = each_page(fetch, member, total=total, first=first)
+    return [entry async for page in pages for entry in page]
