@@ -20,7 +20,7 @@ import msgspec
 
 from svc_notebook.api import CrawlerApi, Endpoint, EventsApi, Parcel, SearchApi
 from svc_notebook.api.endpoint import Asynchronous, Blocking, Decode, Interface
-from svc_notebook.api.indices import Scope
+from svc_notebook.api.indices import CopyScope
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, Rule, SearchAnswer, Synonym
 from svc_notebook.client import curated, flows, portal, waiting
@@ -195,7 +195,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         return await flows.index_exists(self, index)
 
     def replacing(
-        self, index: str, *, least: float = 0.5, scopes: Sequence[Scope] = flows.AROUND_RECORDS
+        self, index: str, *, least: float = 0.5, scopes: Sequence[CopyScope] = flows.AROUND_RECORDS
     ) -> AbstractAsyncContextManager[str]:
         """Give a temporary index to fill that takes the place of `index` at the end.
 
@@ -209,7 +209,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         records: Iterable[Record],
         *,
         least: float = 0.5,
-        scopes: Sequence[Scope] = flows.AROUND_RECORDS,
+        scopes: Sequence[CopyScope] = flows.AROUND_RECORDS,
         batch_size: int = flows.BATCH,
         on_progress: OnProgress | None = None,
     ) -> int:
@@ -357,7 +357,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         records: Iterable[Record],
         *,
         least: float = 0.5,
-        scopes: Sequence[Scope] = flows.AROUND_RECORDS,
+        scopes: Sequence[CopyScope] = flows.AROUND_RECORDS,
         batch_size: int = flows.BATCH,
         progress: bool | None = None,
     ) -> int:
