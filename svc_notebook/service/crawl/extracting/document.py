@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.extracting.charset import decode
-from svc_notebook.service.crawl.extracting.links import Link, absolute, base_of, read_links
+from svc_notebook.service.crawl.extracting.links import Link, base_of, read_links
 from svc_notebook.service.crawl.extracting.mail import read_mail
 from svc_notebook.service.crawl.extracting.office import read_office
 from svc_notebook.service.crawl.extracting.page import Page, Unreadable, file_type
 from svc_notebook.service.crawl.extracting.pdf import read_pdf
+from svc_notebook.service.crawl.references import resolve
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
@@ -114,9 +115,9 @@ def read_title(tree: LexborHTMLParser) -> str:
 def read_canonical(tree: LexborHTMLParser, page: Page) -> str | None:
     """Return the address the page would rather be known by, if it names one."""
     if node := tree.css_first("link[rel~=canonical i][href]"):
-        return absolute(node.attributes["href"] or "", base_of(tree, page.url))
+        return resolve(node.attributes["href"] or "", base_of(tree, page.url))
     named = CANONICAL_HEADER.search(header(page.headers, "link"))
-    return absolute(named[1], page.url) if named else None
+    return resolve(named[1], page.url) if named else None
 
 
 def read_robots(tree: LexborHTMLParser, headers: Mapping[str, str]) -> Iterator[str]:

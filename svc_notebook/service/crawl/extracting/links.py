@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from urllib.parse import urldefrag, urljoin, urlsplit
+
+from svc_notebook.service.crawl.references import resolve
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -24,9 +25,6 @@ SOURCES = (
 REFRESH = re.compile(
     r"[\s\d.]*[;,]?\s*(?:url\s*=)?\s*(['\"]?)(.+?)\1\s*\Z", re.IGNORECASE | re.DOTALL
 )
-# Browsers take these out of an address wherever they stand.
-BREAKS = str.maketrans("", "", "\t\r\n")
-AROUND = "".join(map(chr, range(0x21)))
 
 
 @dataclass(frozen=True)
@@ -54,30 +52,18 @@ def read_links(tree: LexborHTMLParser, url: str, *, nofollow: bool = False) -> t
 def base_of(tree: LexborHTMLParser, url: str) -> str:
     """Return what the page's addresses are relative to."""
     node = tree.css_first("base[href]")
-    return (absolute(node.attributes["href"] or "", url) if node else None) or url
-
-
-def absolute(address: str, base: str) -> str | None:
-    """Resolve an address as a browser does; None is one that cannot be crawled."""
-    address = address.strip(AROUND).translate(BREAKS)
-    try:
-        url = urldefrag(urljoin(base, address)).url
-        parts = urlsplit(url)
-        known = parts.scheme in ("http", "https") and bool(parts.hostname)
-        return url if known and parts.port != 0 else None
-    except ValueError:  # a port or an IPv6 host that is none
-        return None
+    return (resolve(node.attributes["href"] or "", url) if node else None) or url
 
 
 def find_links(tree: LexborHTMLParser, base: str) -> Iterator[Link]:
     """Yield every address a page names, one with `nofollow` marked as such."""
     for selector, kind, attribute in SOURCES:
         for node in tree.css(selector):
-            if url := absolute(node.attributes[attribute] or "", base):
+            if url := resolve(node.attributes[attribute] or "", base):
                 yield Link(url, "nofollow" in words(node, "rel"), kind)
     for node in tree.css("meta[http-equiv=refresh i][content]"):
         target = REFRESH.match(node.attributes["content"] or "")
-        if target and (url := absolute(target[2], base)):
+        if target and (url := resolve(target[2], base)):
             yield Link(url, kind="refresh")
 
 
