@@ -22,6 +22,8 @@ SOURCES = (
     ("link[rel~=next i][href]", "next", "href"),
     ("link[rel~=prev i][href]", "prev", "href"),
 )
+# What an alternate may be to be followed.
+HTML_TYPES = ("text/html", "application/xhtml+xml")
 REFRESH = re.compile(
     r"[\s\d.]*[;,]?\s*(?:url\s*=)?\s*(['\"]?)(.+?)\1\s*\Z", re.IGNORECASE | re.DOTALL
 )
@@ -52,21 +54,40 @@ def read_links(tree: LexborHTMLParser, url: str, *, nofollow: bool = False) -> t
 def base_of(tree: LexborHTMLParser, url: str) -> str:
     """Return what the page's addresses are relative to."""
     node = tree.css_first("base[href]")
-    return (resolve(node.attributes["href"] or "", url) if node else None) or url
+    return (resolve(value_of(node, "href"), url) if node else None) or url
 
 
 def find_links(tree: LexborHTMLParser, base: str) -> Iterator[Link]:
     """Yield every address a page names, one with `nofollow` marked as such."""
     for selector, kind, attribute in SOURCES:
         for node in tree.css(selector):
-            if url := resolve(node.attributes[attribute] or "", base):
+            if kind == "alternate" and not is_translation(node):
+                continue
+            if url := resolve(value_of(node, attribute), base):
                 yield Link(url, "nofollow" in words(node, "rel"), kind)
     for node in tree.css("meta[http-equiv=refresh i][content]"):
-        target = REFRESH.match(node.attributes["content"] or "")
+        target = REFRESH.match(value_of(node, "content"))
         if target and (url := resolve(target[2], base)):
             yield Link(url, kind="refresh")
 
 
+def is_translation(node: LexborNode) -> bool:
+    """Tell whether an alternate is a page: feeds, stylesheets and data about the page are none."""
+    media_type = value_of(node, "type").partition(";")[0].strip().lower()
+    named = media_type in HTML_TYPES if media_type else bool(value_of(node, "hreflang").strip())
+    return named and "stylesheet" not in words(node, "rel")
+
+
+def value_of(node: LexborNode, name: str) -> str:
+    """Return an attribute's value, empty where there is none; SVG has `xlink:href`, too.
+
+    A selector for `[href]` finds elements that have `xlink:href` alone.
+    """
+    attributes = node.attributes
+    found = attributes.get(name, attributes.get(f"xlink:{name}"))
+    return found or ""
+
+
 def words(node: LexborNode, attribute: str) -> set[str]:
     """Return the words of an attribute such as `rel`."""
-    return set((node.attributes.get(attribute) or "").lower().split())
+    return set(value_of(node, attribute).lower().split())
