@@ -13,6 +13,11 @@ from svc_notebook.service.crawl.outcome import Category, Status
 REASONS: dict[str, tuple[Status, Category, str]] = {
     "success": ("DONE", "success", "The page was read and gave records"),
     "not_modified": ("DONE", "success", "The page has not changed: its records stay"),
+    "duplicate_object_id": (
+        "DONE",
+        "indexing",
+        "Records of the page share an objectID: the last of them was kept",
+    ),
     "sitemap": ("DONE", "success", "The sitemap was read"),
     "excluded": ("SKIPPED", "fetch", "An exclusion pattern holds the URL"),
     "forbidden_by_robotstxt": ("SKIPPED", "fetch", "The site's robots.txt forbids the URL"),

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from svc_notebook.api.shapes import CrawlTest, UrlStatistic
 from svc_notebook.errors import BadInput, Refused, TooMany
-from svc_notebook.service.crawlers.crawl import last_crawl
+from svc_notebook.service.crawlers.crawl import last_crawl, read_warnings
 from svc_notebook.service.crawlers.crawler import (
     Config,
     Crawler,
@@ -91,8 +91,12 @@ class Crawlers:
         return crawling or last_write(self._parts.store, crawler) > self._parts.tasks.published
 
     def warnings(self, id: str) -> list[str]:
-        """What of a crawler's configuration may do harm, though it is none of its own."""
-        return find_rivals(self._parts.store, id, self.config(self.find(id)))
+        """What is doubtful about a crawler: another one's index, or how its last crawl ended."""
+        crawler, store = self.find(id), self._parts.store
+        return [
+            *find_rivals(store, id, self.config(crawler)),
+            *read_warnings(store, crawler.number),
+        ]
 
     def create(self, name: str, config: Config) -> str:
         """Make a crawler; returns its id."""

@@ -134,6 +134,65 @@ def test_urls_that_fail_may_block(
     assert desk.state(crawler)["blocked"] == blocked
 
 
+def break_pages(site: Site, whole: int, broken: int) -> None:
+    """Make a start page with so many links that work, and so many that lead nowhere."""
+    site.fill(whole + 1)
+    names = [f"/p{number}" for number in range(whole)]
+    site.put("/", *names, *(f"/gone{number}" for number in range(broken)))
+
+
+def test_a_first_crawl_whose_pages_nearly_all_fail_is_not_published(desk: Desk, site: Site) -> None:
+    break_pages(site, 1, 20)
+    crawler = desk.make(configuration(site.url))
+
+    task = desk.ask("POST", f"{crawler}/reindex")["taskId"]
+    desk.until(lambda: not desk.state(crawler)["reindexing"])
+
+    state = desk.state(crawler)
+    assert state["blockingTaskId"] == task
+    assert "20 of 22 URLs failed (http_404 20)" in state["blockingError"]
+    assert "maxFailedUrls" in state["blockingError"]
+    assert "docs" not in desk.indices()
+
+
+def test_a_first_crawl_is_published_though_it_fails_where_that_is_allowed(
+    desk: Desk, site: Site
+) -> None:
+    break_pages(site, 1, 20)
+    crawler = desk.make(configuration(site.url, **checks(maxFailedUrls=20)))
+
+    desk.do(crawler, "reindex")
+
+    state = desk.state(crawler)
+    assert desk.titles() == ["/", "/p0"]
+    assert not state["blocked"]
+    assert ["20 of 22 URLs failed" in one for one in state["warnings"]] == [True]
+
+
+def test_a_later_crawl_that_goes_well_warns_no_more(desk: Desk, site: Site) -> None:
+    break_pages(site, 4, 6)
+    crawler = desk.make(configuration(site.url))
+    desk.do(crawler, "reindex")
+    warned = desk.state(crawler)["warnings"]
+    site.fill(8)
+
+    desk.do(crawler, "reindex")
+
+    assert len(warned) == 1
+    assert "warnings" not in desk.state(crawler)
+
+
+def test_an_index_left_without_a_record_is_warned_of(desk: Desk, site: Site) -> None:
+    site.fill(3)
+    config = configuration(site.url)
+    config["actions"][0]["recordExtractor"]["source"] = "() => []"
+    crawler = desk.make(config)
+
+    desk.do(crawler, "reindex")
+
+    assert "no record in docs" in desk.state(crawler)["warnings"][0]
+
+
 def test_a_paused_crawl_goes_on_where_it_was(desk: Desk, site: Site, crawler: str) -> None:
     desk.ask("PATCH", f"{crawler}/config", {"rateLimit": 4})
     task = desk.ask("POST", f"{crawler}/reindex")["taskId"]

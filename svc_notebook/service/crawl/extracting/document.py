@@ -13,7 +13,12 @@ from svc_notebook.service.crawl.extracting.charset import decode
 from svc_notebook.service.crawl.extracting.links import Link, base_of, read_links, value_of
 from svc_notebook.service.crawl.extracting.mail import read_mail
 from svc_notebook.service.crawl.extracting.office import read_office
-from svc_notebook.service.crawl.extracting.page import Page, Unreadable, file_type
+from svc_notebook.service.crawl.extracting.page import (
+    Page,
+    Unreadable,
+    file_type,
+    sniff_media_type,
+)
 from svc_notebook.service.crawl.extracting.pdf import read_pdf
 from svc_notebook.service.crawl.references import resolve
 
@@ -69,11 +74,12 @@ def read_document(page: Page) -> Document:
     Pages may be made to take minutes or gigabytes: `Extractors.read` does the same in a process
     that may be killed.
     """
-    kind = file_type(page.content_type, page.url)
+    kind = file_type(page.content_type, page.url, page.body)
     if kind == "html":
         return from_html(page, kind, decode(page.body, page.content_type))
     if kind is None:
-        text = f"files of the type {page.content_type or 'unknown'} cannot be read"
+        named = page.content_type or sniff_media_type(page.body) or "unknown"
+        text = f"files of the type {named} cannot be read"
         raise Unreadable(text, reason="unsupported_file_type")
     return from_html(page, kind, READERS[kind](page.body))
 
