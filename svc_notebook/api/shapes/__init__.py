@@ -7,6 +7,8 @@ untouched. `api-notes` section 14 decided where an answer carries more than api.
 from __future__ import annotations
 
 from svc_notebook.api.shapes.collecting import (
+    CrawledUrl,
+    CrawledUrls,
     Crawler,
     CrawlerCreated,
     CrawlerPage,
@@ -17,6 +19,7 @@ from svc_notebook.api.shapes.collecting import (
     DomainPage,
     UrlStatistic,
     UrlStatistics,
+    UrlStatus,
 )
 from svc_notebook.api.shapes.curation import (
     AutomaticFilter,
@@ -113,6 +116,8 @@ __all__ = [
     "Condition",
     "Consequence",
     "CrawlTest",
+    "CrawledUrl",
+    "CrawledUrls",
     "Crawler",
     "CrawlerCreated",
     "CrawlerPage",
@@ -179,6 +184,7 @@ __all__ = [
     "UpdatedAt",
     "UrlStatistic",
     "UrlStatistics",
+    "UrlStatus",
     "UserHits",
     "UserList",
     "UserMapping",

@@ -186,7 +186,7 @@ def test_a_crawl_stops_at_once_with_pages_still_on_their_way(site: Site, crawler
     ledger = crawler.crawl(site.config(), settled=1)
 
     assert time.monotonic() - began < 20
-    assert ledger.waiting(10) == [Waiting(f"{site.url}/slow", depth=1)]
+    assert ledger.waiting(10) == [Waiting(f"{site.url}/slow", depth=1, referrer=f"{site.url}/")]
 
 
 def test_given_urls_alone_are_crawled_without_their_links(site: Site, crawler: Crawler) -> None:
