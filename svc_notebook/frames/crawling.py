@@ -69,11 +69,13 @@ async def read_crawled_urls(
     *,
     status: UrlStatus | None = None,
     reason: str | None = None,
+    limit: int | None = None,
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
     """Read how each URL of a crawler's last crawl ended, or of several; from a local service only.
 
     `status` (`"DONE"`, `"SKIPPED"` or `"FAILED"`) and `reason` choose among them; all unless given.
+    `limit` is the most rows of one crawler.
     A row is a URL, in the order they were found: `referrer` is the URL that named it first, `depth`
     counts the links from a start, `time` says when its visit ended. Raises `NotFound` where the
     service only counts URLs, as `read_crawler_urls` does.
@@ -81,21 +83,26 @@ async def read_crawled_urls(
     named = [crawlers] if isinstance(crawlers, str) else [*crawlers]
     rows: list[Mapping[str, Any]] = []
     for one in named:
-        found = await _every_url(client, await crawler_id(client, one), status, reason)
+        found = await _every_url(client, await crawler_id(client, one), status, reason, limit)
         rows += [{"crawler": one, **entry} for entry in found]
     told = {"crawlers": named, "status": status, "reason": reason}
     return finished(typed(rows, CRAWLED_URLS, DEFAULTS), told, dtype_backend)
 
 
 async def _every_url(
-    client: AsyncClient, crawler: str, status: UrlStatus | None, reason: str | None
+    client: AsyncClient,
+    crawler: str,
+    status: UrlStatus | None,
+    reason: str | None,
+    limit: int | None,
 ) -> list[Mapping[str, Any]]:
     rows: list[Mapping[str, Any]] = []
     after: int | None = 0
-    while after is not None:
+    while after is not None and (limit is None or len(rows) < limit):
+        length = URLS_PER_PAGE if limit is None else min(limit - len(rows), URLS_PER_PAGE)
         try:
             page = await client.list_crawled_urls(
-                crawler, status=status, reason=reason, after=after, length=URLS_PER_PAGE
+                crawler, status=status, reason=reason, after=after, length=length
             )
         except Refused as error:
             if error.status in UNKNOWN:

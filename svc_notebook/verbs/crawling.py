@@ -115,6 +115,7 @@ CRAWLING: tuple[Verb, ...] = (
         options=(
             Option("status", "only those that ended so: DONE, SKIPPED or FAILED"),
             Option("reason", "only those with this reason, such as http_404"),
+            Option("limit", "the most URLs of a crawler", int),
         ),
         examples=("crawlers urls docs --status FAILED", "crawlers urls docs --reason http_404"),
     ),

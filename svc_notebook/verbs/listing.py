@@ -177,21 +177,23 @@ async def read_crawled_urls(
     *,
     status: str | None = None,
     reason: str | None = None,
+    limit: int | None = None,
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
     """Read how each URL of a crawler's last crawl ended, or those of several crawlers.
 
     `status` is `DONE`, `SKIPPED` or `FAILED`, `reason` one that `read_crawler_urls` counts; all
-    unless given. Returns a row for each URL: status, category, reason, message, depth (links from a
-    start), time and referrer (the URL that named it first). A local service alone keeps this;
-    raises `NotFound` elsewhere.
+    unless given. `limit` is the most rows of one crawler. Returns a row for each URL: status,
+    category, reason, message, depth (links from a start), time and referrer (the URL that named it
+    first). A local service alone keeps this; raises `NotFound` elsewhere.
     """
     return await frames.read_crawled_urls(
         asynchronous(client),
         crawlers,
         status=_url_status(status),
         reason=reason,
+        limit=limit,
         dtype_backend=dtype_backend,
     )
 
