@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         whoami,
     )
     from svc_notebook.verbs.blocking import next_page as next_page
+    from svc_notebook.verbs.blocking import read_crawled_urls as read_crawled_urls
     from svc_notebook.verbs.blocking import read_crawler_urls as read_crawler_urls
     from svc_notebook.verbs.blocking import read_crawlers as read_crawlers
     from svc_notebook.verbs.blocking import read_domains as read_domains
@@ -84,7 +85,8 @@ _HOMES = {
         "export_rules", "export_synonyms", "get_crawler", "get_key", "get_remaining_validity",
         "get_rule", "get_synonym",
         "get_user", "hide", "load", "move_index", "move_user", "next_page", "pause_crawler",
-        "pending_users", "pin", "plan", "push", "read_browse", "read_clusters", "read_crawler_urls",
+        "pending_users", "pin", "plan", "push", "read_browse", "read_clusters", "read_crawled_urls",
+        "read_crawler_urls",
         "read_crawlers", "read_dask", "read_dictionary", "read_domains", "read_events",
         "read_facet_values",
         "read_facets", "read_indices", "read_keys", "read_languages", "read_logs",

@@ -152,6 +152,19 @@ class FrameAccessor:
         self._check(id)
         return blocking.read_crawler_urls(self._frame[id].tolist(), client=client)
 
+    def crawled_urls(
+        self,
+        *,
+        id: str = "id",  # noqa: A002
+        status: str | None = None,
+        client: AnyClient | None = None,
+    ) -> pd.DataFrame:
+        """Read how each URL of the crawlers in the rows ended, all or those of one `status`."""
+        from svc_notebook.verbs import blocking
+
+        self._check(id)
+        return blocking.read_crawled_urls(self._frame[id].tolist(), status=status, client=client)
+
     def _check(self, column: str) -> None:
         if column not in self._frame.columns:
             known = [str(name) for name in self._frame.columns]

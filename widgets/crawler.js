@@ -1,6 +1,7 @@
 // The crawler editor: a configuration, and beside it what it makes of one page.
 
 import { drawChanged } from "./crawler/changed.js";
+import { failedPanel } from "./crawler/failed.js";
 import { extractorPanel } from "./crawler/extractor.js";
 import { trialPanel } from "./crawler/trial.js";
 import { button, fill, h } from "./kit/dom.js";
@@ -26,6 +27,10 @@ function render(mount) {
   const standing = h("p", { class: "hint standing", role: "status" });
   const extractor = extractorPanel(view, () => trial.test());
   const trial = trialPanel(view, () => extractor.take());
+  const failed = failedPanel(view, (url) => {
+    trial.choose(url);
+    trial.test();
+  });
   const panels = tabs({
     label: "Configuration",
     panels: [
@@ -35,7 +40,11 @@ function render(mount) {
         title: "JSON",
         draw: () => jsonPanel(view, { label: "Configuration as JSON", action: "Take this as the draft" }).el,
       },
+      { name: "failed", title: "Failed URLs", draw: () => failed.el },
     ],
+    opened: (name) => {
+      if (name === "failed") failed.read();
+    },
   });
   fill(
     view.body,

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from svc_notebook.api.endpoint import Api, Whole, endpoint
 from svc_notebook.api.shapes import (
+    CrawledUrls,
     Crawler,
     CrawlerCreated,
     CrawlerPage,
@@ -16,15 +17,18 @@ from svc_notebook.api.shapes import (
     CrawlTest,
     DomainPage,
     UrlStatistics,
+    UrlStatus,
 )
 
 PageSize = Annotated[int, Meta(ge=1, le=100)]
 PageNumber = Annotated[int, Meta(ge=1)]
+PageLength = Annotated[int, Meta(ge=1, le=10_000)]
+Place = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Urls = Annotated[list[str], Meta(max_length=50)]
 
 
 class CrawlerApi(Api, interface="crawler"):
-    """The crawler interface."""
+    """The crawler interface; what lies below `/local` is the local service's own."""
 
     @endpoint("POST", "/api/1/crawlers", acl="crawler", repeatable=False)
     async def create_crawler(self, name: str, config: dict[str, Any]) -> CrawlerCreated:
@@ -80,6 +84,22 @@ class CrawlerApi(Api, interface="crawler"):
     @endpoint("GET", "/api/1/crawlers/{crawler}/stats/urls", acl="crawler")
     async def crawler_url_stats(self, crawler: str) -> UrlStatistics:
         """Count how the URLs of the last crawl ended."""
+        ...
+
+    @endpoint("GET", "/local/1/crawlers/{crawler}/urls", acl="crawler")
+    async def list_crawled_urls(
+        self,
+        crawler: str,
+        *,
+        status: UrlStatus | None = None,
+        reason: str | None = None,
+        after: Place = 0,
+        length: PageLength = 1000,
+    ) -> CrawledUrls:
+        """Read how each URL of the last crawl ended; the local service alone answers it.
+
+        `after` is a page's cursor.
+        """
         ...
 
     @endpoint("POST", "/api/1/crawlers/{crawler}/urls/crawl", acl="crawler")

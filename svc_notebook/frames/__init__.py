@@ -5,7 +5,12 @@ from __future__ import annotations
 from svc_notebook.frames.browsing import browse_chunks, read_browse
 from svc_notebook.frames.collecting import read_events, read_searches
 from svc_notebook.frames.continuing import browse_all, next_page, refresh
-from svc_notebook.frames.crawling import read_crawler_urls, read_crawlers, read_domains
+from svc_notebook.frames.crawling import (
+    read_crawled_urls,
+    read_crawler_urls,
+    read_crawlers,
+    read_domains,
+)
 from svc_notebook.frames.listing import (
     read_clusters,
     read_dictionary,
@@ -39,6 +44,7 @@ __all__ = [
     "next_page",
     "read_browse",
     "read_clusters",
+    "read_crawled_urls",
     "read_crawler_urls",
     "read_crawlers",
     "read_dictionary",

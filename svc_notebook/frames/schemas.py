@@ -132,6 +132,18 @@ CRAWLER_URLS: Schema = {
     "readable": "str",
     "count": "int64",
 }
+CRAWLED_URLS: Schema = {
+    "crawler": "str",
+    "url": "str",
+    "kind": "str",
+    "status": "str",
+    "category": "str",
+    "reason": "str",
+    "message": "str",
+    "depth": "int64",
+    "time": TIME,
+    "referrer": "str",
+}
 DOMAINS: Schema = {"appId": "str", "domain": "str", "verified": "bool"}
 # The lists are None where an event has none.
 EVENTS: Schema = {
@@ -177,6 +189,7 @@ RANKING: Schema = {
 # What each reader of a fixed schema returns.
 SCHEMAS: dict[str, Schema] = {
     "read_clusters": CLUSTERS,
+    "read_crawled_urls": CRAWLED_URLS,
     "read_crawler_urls": CRAWLER_URLS,
     "read_crawlers": CRAWLERS,
     "read_dictionary": DICTIONARY,

@@ -83,7 +83,14 @@ CLUSTER_PANELS = (("nbRecords", "records"), ("nbUserIDs", "users"), ("dataSize",
 
 
 def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Axes:
-    """Draw how the URLs of `read_crawler_urls` ended, by category and reason, largest first."""
+    """Draw how the URLs of `read_crawler_urls` ended, by category and reason, largest first.
+
+    A DataFrame of `read_crawled_urls`, or some of its rows, is counted first.
+    """
+    if "count" not in urls.columns and "url" in urls.columns:
+        check_columns(urls, ("status", "category", "reason"), "read_crawled_urls")
+        groups = urls.groupby(["category", "status", "reason"], sort=False)
+        urls = groups.size().reset_index(name="count")
     check_columns(urls, ("status", "category", "reason", "count"), "read_crawler_urls")
     one = make_axes(axes, 1, 1, _height([max(len(urls), 1)], TALL))[0]
     total = int(urls["count"].sum())

@@ -142,6 +142,12 @@ MIGRATIONS = (
     CREATE TABLE forgotten (token TEXT NOT NULL, time INTEGER NOT NULL, last INTEGER NOT NULL);
     """,
     "ALTER TABLE crawl_urls ADD COLUMN hops INTEGER NOT NULL DEFAULT 0;",
+    # What is said of each URL: the place of the URL that led to it, and when its visit ended.
+    """
+    ALTER TABLE crawls ADD COLUMN warning TEXT;
+    ALTER TABLE crawl_urls ADD COLUMN referrer INTEGER;
+    ALTER TABLE crawl_urls ADD COLUMN ended REAL;
+    """,
 )
 # Kilobytes of pages a connection keeps: the writer's many, each reader's few, for there are many
 # readers and they share the mapped file.

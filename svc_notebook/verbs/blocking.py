@@ -46,7 +46,8 @@ __all__ = [
     "export_rules", "export_synonyms", "get_crawler", "get_key", "get_remaining_validity",
     "get_rule", "get_synonym",
     "get_user", "hide", "load", "move_index", "move_user", "next_page", "pause_crawler",
-    "pending_users", "pin", "plan", "push", "read_browse", "read_clusters", "read_crawler_urls",
+    "pending_users", "pin", "plan", "push", "read_browse", "read_clusters", "read_crawled_urls",
+    "read_crawler_urls",
     "read_crawlers", "read_dask", "read_dictionary", "read_domains", "read_events",
     "read_facet_values",
     "read_facets", "read_indices", "read_keys", "read_languages", "read_logs", "read_records",
@@ -116,6 +117,7 @@ pause_crawler = blocking(aio.pause_crawler)
 pending_users = blocking(aio.pending_users)
 pin = blocking(aio.pin)
 read_clusters = blocking(aio.read_clusters)
+read_crawled_urls = blocking(aio.read_crawled_urls)
 read_crawler_urls = blocking(aio.read_crawler_urls)
 read_crawlers = blocking(aio.read_crawlers)
 read_dask = blocking(aio.read_dask)

@@ -107,6 +107,19 @@ CRAWLING: tuple[Verb, ...] = (
         examples=("crawlers stats docs",),
     ),
     Verb(
+        "crawlers urls", "Say how each URL of the last crawl ended (local service)",
+        f"{_HOME}.read_crawled_urls",
+        operands=(
+            operand("crawlers", "names or ids", list[str], completes="crawler", rest=True),
+        ),
+        options=(
+            Option("status", "only those that ended so: DONE, SKIPPED or FAILED"),
+            Option("reason", "only those with this reason, such as http_404"),
+            Option("limit", "the most URLs of a crawler", int),
+        ),
+        examples=("crawlers urls docs --status FAILED", "crawlers urls docs --reason http_404"),
+    ),
+    Verb(
         "crawlers tasks", "Say whether a crawler's task is still to do, or wait until it is done",
         f"{_HOME}.crawler_task",
         operands=(CRAWLER, operand("task", "the task's id")),

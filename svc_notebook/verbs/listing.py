@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Unpack
+from collections.abc import Iterable, Sequence
+from typing import Any, Unpack, cast, get_args
 
 from pandas import DataFrame
 
 from svc_notebook import frames
 from svc_notebook.api.parameters import SearchOptions
-from svc_notebook.api.shapes import DictionaryName
+from svc_notebook.api.shapes import DictionaryName, UrlStatus
 from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.waiting import Tasks
+from svc_notebook.errors import BadInput
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.reading import LogOptions
 from svc_notebook.verbs.clients import AnyClient, asynchronous
@@ -170,6 +171,41 @@ async def read_crawler_urls(
     return await frames.read_crawler_urls(
         asynchronous(client), crawlers, dtype_backend=dtype_backend
     )
+
+
+async def read_crawled_urls(
+    crawlers: str | Sequence[str],
+    *,
+    status: str | None = None,
+    reason: str | None = None,
+    limit: int | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read how each URL of a crawler's last crawl ended, or those of several crawlers.
+
+    `status` is `DONE`, `SKIPPED` or `FAILED`, `reason` one that `read_crawler_urls` counts; all
+    unless given. `limit` is the most rows of one crawler. Returns a row for each URL: status,
+    category, reason, message, depth (links from a start), time and referrer (the URL that named it
+    first). A local service alone keeps this; raises `NotFound` elsewhere.
+    """
+    return await frames.read_crawled_urls(
+        asynchronous(client),
+        crawlers,
+        status=_url_status(status),
+        reason=reason,
+        limit=limit,
+        dtype_backend=dtype_backend,
+    )
+
+
+def _url_status(written: str | None) -> UrlStatus | None:
+    for status in get_args(UrlStatus):
+        if written and written.upper() == status:
+            return cast(UrlStatus, status)
+    if written is None:
+        return None
+    raise BadInput(f"`status` is DONE, SKIPPED or FAILED, not {written!r}")
 
 
 async def read_domains(

@@ -82,6 +82,7 @@ REACHED: dict[str, tuple[str, ...]] = {
     "pause_crawler": ("pause_crawler",),
     "reindex_crawler": ("reindex_crawler",),
     "crawler_url_stats": ("read_crawler_urls",),
+    "list_crawled_urls": ("read_crawled_urls",),
     "crawl_urls": ("crawl_urls",),
     "test_crawler_url": ("try_url",),
     "get_crawler_task": ("crawler_task",),

@@ -13,7 +13,11 @@ ROWS = [line.split() for line in Path(__file__).with_name("rows.txt").read_text(
 # What clients of this API call besides (api-notes.md, section 14).
 EXTRA = {("GET", "/1/task/{}")}
 # What the local service alone answers: below a path that the API has nothing at.
-OWN = {("GET", "/local/1/events"), ("GET", "/local/1/searches")}
+OWN = {
+    ("GET", "/local/1/crawlers/{}/urls"),
+    ("GET", "/local/1/events"),
+    ("GET", "/local/1/searches"),
+}
 READING = re.compile(r"/(query|queries|browse|objects|search)$")
 
 

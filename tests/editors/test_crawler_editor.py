@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import svc_notebook as svc
-from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.client import Client, Connection, Secret, portal
+from svc_notebook.client.crawlers import wait_crawled
+from svc_notebook.editors.calls import wait_for
 from svc_notebook.editors.crawling.editor import CrawlerEditor
 from svc_notebook.editors.crawling.veil import VEIL, Veil
 from svc_notebook.errors import BadInput, BadOption
@@ -231,6 +233,30 @@ def test_the_magic_opens_it(
 
 
 SECRET = st.text(min_size=1, max_size=5)
+
+
+def test_urls_that_failed_are_listed(editor: CrawlerEditor, client: Client, site: Site) -> None:
+    done = client.reindex_crawler(editor._crawler)
+    portal.run(wait_crawled(client.aio, editor._crawler, [done["taskId"]], timeout=30))
+
+    told = wait_for(editor.list_failed())
+
+    failed = editor.failed
+    assert failed["url"].tolist() == [f"{site.url}/oak"]
+    assert failed["referrer"].tolist() == [f"{site.url}/"]
+    assert told == {
+        "rows": [
+            {
+                "url": f"{site.url}/oak",
+                "reason": "http_404",
+                "message": "The server answers 404 (Not Found)",
+                "referrer": f"{site.url}/",
+            }
+        ],
+        "more": False,
+    }
+
+
 CONFIGS = st.fixed_dictionaries(
     {},
     optional={

@@ -8,8 +8,8 @@ import pytest
 
 from svc_notebook import frames
 from svc_notebook.client import AsyncClient, Client, Connection, Secret, portal
-from svc_notebook.errors import BadInput
-from svc_notebook.frames.schemas import CRAWLER_URLS, CRAWLERS, DOMAINS
+from svc_notebook.errors import BadInput, NotFound
+from svc_notebook.frames.schemas import CRAWLED_URLS, CRAWLER_URLS, CRAWLERS, DOMAINS
 from tests.client.stub import Stub, answer, serving
 
 CRAWLER = {
@@ -70,6 +70,39 @@ def test_how_urls_ended_is_read_of_several_crawlers() -> None:
     ]  # fmt: skip
 
 
+ENDED = {
+    "url": "https://a.test/", "kind": "page", "status": "FAILED", "category": "fetch",
+    "reason": "http_404", "message": "The server answers 404 (Not Found)", "depth": 2,
+    "time": "2026-01-03T00:00:00.125+00:00", "referrer": None,
+}  # fmt: skip
+
+
+def test_how_each_url_ended_is_read_page_by_page() -> None:
+    other = {**ENDED, "url": "https://a.test/b", "referrer": "https://a.test/"}
+    pages = [answer({"urls": [ENDED], "cursor": 7}), answer({"urls": [other]})]
+    with serving(*pages) as stub:
+        found = asked(stub, frames.read_crawled_urls, C1, status="FAILED")
+
+    assert found["url"].tolist() == ["https://a.test/", "https://a.test/b"]
+    assert found["referrer"].isna().tolist() == [True, False]
+    assert found["time"][0] == pd.Timestamp("2026-01-03T00:00:00.125Z")
+    assert found["crawler"].tolist() == [C1, C1]
+    assert [request.target.partition("?")[0] for request in stub.requests] == [
+        f"/local/1/crawlers/{C1}/urls"
+    ] * 2
+    assert "after=7" in stub.requests[1].target
+    assert "status=FAILED" in stub.requests[1].target
+
+
+@pytest.mark.parametrize("status", [404, 405])
+def test_a_service_that_only_counts_urls_is_told_apart(status: int) -> None:
+    with (
+        serving(answer({"message": "no such path"}, status)) as stub,
+        pytest.raises(NotFound, match=r"`read_crawler_urls` counts them; a local service says it"),
+    ):
+        asked(stub, frames.read_crawled_urls, C1)
+
+
 def test_domains_are_read_under_either_name_of_their_state() -> None:
     items = [
         {"appId": "A", "domain": "a.example", "verified": True},
@@ -86,6 +119,7 @@ def test_domains_are_read_under_either_name_of_their_state() -> None:
     [
         (frames.read_crawlers, CRAWLERS, {"items": [], "total": 0}),
         (frames.read_domains, DOMAINS, {"items": [], "total": 0}),
+        (lambda aio: frames.read_crawled_urls(aio, C1), CRAWLED_URLS, {"urls": []}),
         (lambda aio: frames.read_crawler_urls(aio, C1), CRAWLER_URLS, {"count": 0, "data": []}),
     ],
 )

@@ -15,7 +15,14 @@ from matplotlib.patches import Rectangle
 from svc_notebook import plots
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.columns import typed
-from svc_notebook.frames.schemas import CLUSTERS, CRAWLER_URLS, DEFAULTS, FACETS, LOGS
+from svc_notebook.frames.schemas import (
+    CLUSTERS,
+    CRAWLED_URLS,
+    CRAWLER_URLS,
+    DEFAULTS,
+    FACETS,
+    LOGS,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -122,6 +129,30 @@ def test_how_urls_ended_is_drawn_by_category_with_shares() -> None:
     assert "85  85%" in texts(axes)
 
 
+def test_urls_said_one_by_one_are_counted_and_drawn_alike() -> None:
+    ends = [
+        ("FAILED", "fetch", "http_404", 3),
+        ("DONE", "success", "success", 7),
+        ("SKIPPED", "fetch", "excluded", 1),
+    ]
+    counted = [
+        dict(zip(("status", "category", "reason", "count"), end, strict=True)) for end in ends
+    ]
+    each = [
+        {"url": f"https://a.test/{reason}/{n}", "status": status, "category": category,
+         "reason": reason, "message": str(n)}
+        for status, category, reason, count in ends for n in range(count)
+    ]  # fmt: skip
+
+    one, other = (
+        plots.plot_crawl(frame(CRAWLED_URLS, *each)),
+        plots.plot_crawl(frame(CRAWLER_URLS, *counted)),
+    )
+
+    assert lengths(one)[:3] == [7, 3, 1]
+    assert texts(one) == texts(other)
+
+
 def test_a_reason_that_is_a_sentence_has_two_lines() -> None:
     told = {"readable": "The page was read and gave records, as it should and always did before"}
     row = {"status": "DONE", "category": "success", "reason": "success", "count": 5, **told}
@@ -142,6 +173,7 @@ def test_a_reason_that_is_a_sentence_has_two_lines() -> None:
         (plots.plot_facets, FACETS, "no facet values"),
         (plots.plot_clusters, CLUSTERS, "no cluster"),
         (plots.plot_crawl, CRAWLER_URLS, "no URL was crawled"),
+        (plots.plot_crawl, CRAWLED_URLS, "no URL was crawled"),
     ],
 )
 def test_nothing_is_drawn_as_words(draw: Any, schema: dict[str, str], words: str) -> None:

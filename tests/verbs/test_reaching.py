@@ -127,6 +127,7 @@ CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
             "run_crawler",
             "pause_crawler",
             "reindex_crawler",
+            "read_crawled_urls",
             "read_crawler_urls",
             "cancel_crawler_task",
         )

@@ -96,6 +96,10 @@ export function trialPanel(view, ready) {
     test,
     show,
     offer,
+    /** @param {string} url */
+    choose: (url) => {
+      input.value = url;
+    },
   };
 }
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from svc_notebook.api.parameters import Natural
 from svc_notebook.api.shapes.collecting import (
+    CrawledUrl,
+    CrawledUrls,
     Crawler,
     CrawlerCreated,
     CrawlerPage,
@@ -18,6 +20,7 @@ from svc_notebook.api.shapes.collecting import (
     DomainPage,
     UrlStatistic,
     UrlStatistics,
+    UrlStatus,
 )
 from svc_notebook.api.shapes.curation import (
     AutomaticFilter,
@@ -113,6 +116,8 @@ __all__ = [
     "Condition",
     "Consequence",
     "CrawlTest",
+    "CrawledUrl",
+    "CrawledUrls",
     "Crawler",
     "CrawlerCreated",
     "CrawlerPage",
@@ -179,6 +184,7 @@ __all__ = [
     "UpdatedAt",
     "UrlStatistic",
     "UrlStatistics",
+    "UrlStatus",
     "UserHits",
     "UserList",
     "UserMapping",

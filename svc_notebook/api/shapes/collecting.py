@@ -47,11 +47,14 @@ class Crawler(TypedDict, total=False):
     config: dict[str, Any]
 
 
+UrlStatus = Literal["DONE", "SKIPPED", "FAILED"]
+
+
 class UrlStatistic(TypedDict):
     """How many URLs ended in one way."""
 
     reason: str
-    status: Literal["DONE", "SKIPPED", "FAILED"]
+    status: UrlStatus
     category: str
     readable: str
     count: int
@@ -62,6 +65,30 @@ class UrlStatistics(TypedDict):
 
     count: int
     data: list[UrlStatistic]
+
+
+class CrawledUrl(TypedDict):
+    """How one URL of the last crawl ended.
+
+    `depth` counts the links from a start to it, `referrer` is the URL that named it first.
+    """
+
+    url: str
+    kind: Literal["page", "sitemap"]
+    status: UrlStatus
+    category: str
+    reason: str
+    message: str
+    depth: int
+    time: str | None
+    referrer: str | None
+
+
+class CrawledUrls(TypedDict, total=False):
+    """How the URLs of the last crawl ended, one by one; `cursor` is missing on the last page."""
+
+    urls: Required[list[CrawledUrl]]
+    cursor: int
 
 
 class CrawlTest(TypedDict, total=False):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import traitlets
 from pandas import DataFrame
 
+from svc_notebook import frames
 from svc_notebook.api.sameness import same
 from svc_notebook.client.crawlers import crawler_id, wait_crawled
 from svc_notebook.client.waiting import Tasks
@@ -23,6 +24,7 @@ from svc_notebook.errors import BadInput, BadOption
 
 Config = dict[str, Any]
 PATIENCE = 60.0  # seconds for a new configuration to be taken up
+MOST_FAILED = 200  # URLs that a view lists
 STANDING = ("running", "reindexing", "blocked", "blockingError", "warnings")
 
 
@@ -123,6 +125,14 @@ class CrawlerEditor(Editor):
         """The records of the last test, `index` first; none before there was one."""
         return to_frame(self.trial)
 
+    @property
+    def failed(self) -> DataFrame:
+        """The URLs of the last crawl that failed, as `read_crawled_urls` has them."""
+        found: DataFrame = wait_for(
+            frames.read_crawled_urls(self.client, self._crawler, status="FAILED")
+        )
+        return found
+
     # For views.
 
     @call(latest=True)
@@ -156,6 +166,16 @@ class CrawlerEditor(Editor):
             for name in {**self.saved, **self.value}
             if not same(self.saved.get(name), self.value.get(name))
         ]
+
+    @call(latest=True)
+    async def list_failed(self) -> dict[str, Any]:
+        """List the first URLs of the last crawl that failed, why, and where each was found."""
+        found = await frames.read_crawled_urls(
+            self.client, self._crawler, status="FAILED", limit=MOST_FAILED + 1
+        )
+        texts = found[["url", "reason", "message", "referrer"]].astype(object)
+        rows = texts.where(texts.notna(), "").to_dict("records")
+        return {"rows": rows[:MOST_FAILED], "more": len(rows) > MOST_FAILED}
 
     @call
     async def refresh(self) -> None:

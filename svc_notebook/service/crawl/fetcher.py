@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,6 +23,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.addresses import normalize
 from svc_notebook.service.crawl.asking import Login
 from svc_notebook.service.crawl.configuration import Configuration
+from svc_notebook.service.crawl.cookies import HostCookies
 from svc_notebook.service.crawl.decoding import ACCEPTED, Body
 from svc_notebook.service.crawl.failure import Failure
 from svc_notebook.service.crawl.gate import Gate
@@ -76,7 +77,8 @@ class Fetcher:
         self._scope = Scope(configuration)
         self._backoff = backoff
         self._gate = Gate(allow_private=allow_private)
-        self._cookies = httpx.Cookies()
+        self.cookies = HostCookies()
+        self._login_cookies = httpx.Cookies()
         self._token: str | None = None
         self._logging_in = asyncio.Lock()
         self._logged_in = configuration.login is None
@@ -96,15 +98,23 @@ class Fetcher:
         await self._stack.aclose()
 
     async def fetch(
-        self, url: str, *, headers: Mapping[str, str] | None = None, limit: int = PAGE_BYTES
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        limit: int = PAGE_BYTES,
+        cookies: HostCookies | None = None,
     ) -> Answer:
-        """Ask for a URL, again where that may help; a redirect is an answer. Raises `Failure`."""
+        """Ask for a URL, again where that may help; a redirect is an answer. Raises `Failure`.
+
+        `cookies` are sent beside those that are kept for the crawl.
+        """
         await self.log_in()
         host = urlsplit(url).netloc
         for attempt in range(self._requests.retries + 1):
             last = attempt == self._requests.retries
             try:
-                answer = await self._ask(url, headers or {}, limit)
+                answer = await self._ask(url, headers or {}, limit, cookies)
             except Failure as failure:
                 if last or failure.reason not in _AGAIN:
                     raise
@@ -151,9 +161,11 @@ class Fetcher:
             return httpcore.AsyncHTTPProxy(proxy, proxy_auth=login, **options)  # type: ignore[arg-type]
         return httpcore.AsyncConnectionPool(**options)  # type: ignore[arg-type]
 
-    async def _ask(self, url: str, headers: Mapping[str, str], limit: int) -> Answer:
+    async def _ask(
+        self, url: str, headers: Mapping[str, str], limit: int, cookies: HostCookies | None
+    ) -> Answer:
         async with self.pace.turn(urlsplit(url).netloc):
-            sent = httpx.Request("GET", url, headers=self._headers(url, headers))
+            sent = httpx.Request("GET", url, headers=self._headers(url, headers, cookies))
             return await self._send(sent, self._requests.timeout, limit)
 
     async def _send(self, request: httpx.Request, patience: float, limit: int) -> Answer:
@@ -182,8 +194,7 @@ class Fetcher:
             body = Body(headers.get("content-encoding", ""), limit)
             if response.status not in REDIRECTS and response.status != 304:
                 _refuse_length(headers, limit)
-                async for chunk in response.aiter_stream():
-                    body.add(chunk)
+                await _read_body(response, body)
             return Answer(
                 str(request.url),
                 response.status,
@@ -192,7 +203,9 @@ class Fetcher:
                 tuple(received.get_list("set-cookie")),
             )
 
-    def _headers(self, url: str, more: Mapping[str, str]) -> httpx.Headers:
+    def _headers(
+        self, url: str, more: Mapping[str, str], cookies: HostCookies | None = None
+    ) -> httpx.Headers:
         headers = httpx.Headers(
             {"User-Agent": f"{AGENT}/1.0", "Accept": _ACCEPT, "Accept-Encoding": ACCEPTED}
         )
@@ -208,9 +221,13 @@ class Fetcher:
             headers["Authorization"] = self._token
         headers.update(more)
         request = httpx.Request("GET", url)
-        self._cookies.set_cookie_header(request)
-        if cookie := request.headers.get("Cookie"):
-            headers["Cookie"] = cookie
+        self._login_cookies.set_cookie_header(request)
+        if login := request.headers.get("Cookie"):
+            headers["Cookie"] = login
+        named = [headers.get("Cookie", ""), self.cookies.header(url)]
+        named += [cookies.header(url)] if cookies else []
+        if joined := _join_cookies(named):
+            headers["Cookie"] = joined
         return headers
 
     async def _log_in(self, login: Login) -> None:
@@ -225,7 +242,7 @@ class Fetcher:
             if answer.target is None:
                 break
             request = httpx.Request("GET", answer.target, headers={"User-Agent": f"{AGENT}/1.0"})
-            self._cookies.set_cookie_header(request)
+            self._login_cookies.set_cookie_header(request)
         if answer.status >= 400:
             raise Failure("login_refused", f"{login.url} answers with status {answer.status}")
         if login.token:
@@ -235,7 +252,7 @@ class Fetcher:
         async with self.pace.turn(request.url.netloc.decode()):
             answer = await self._send(request, login.timeout, PAGE_BYTES)
         raw = [(b"set-cookie", line.encode()) for line in answer.cookies if line.isascii()]
-        self._cookies.extract_cookies(httpx.Response(200, headers=raw, request=request))
+        self._login_cookies.extract_cookies(httpx.Response(200, headers=raw, request=request))
         return answer
 
     def _wait(self, attempt: int) -> float:
@@ -259,6 +276,25 @@ def _connect_failure(request: httpx.Request, error: httpcore.ConnectError) -> Fa
             return Failure("tls_error", f"{request.url.host} has no valid certificate: {cause}")
         cause = cause.__cause__ or cause.__context__
     return Failure("connection_refused", f"{request.url.host} does not accept a connection")
+
+
+async def _read_body(response: httpcore.Response, body: Body) -> None:
+    """Read a body to its end; raises `Failure` where the connection ends before."""
+    size = 0
+    try:
+        async for chunk in response.aiter_stream():
+            size += len(chunk)
+            body.add(chunk)
+    except (httpcore.ProtocolError, httpcore.NetworkError) as error:
+        raise Failure(
+            "truncated_body", f"the body breaks off after {size:,} bytes: {error or 'closed'}"
+        ) from error
+
+
+def _join_cookies(headers: Iterable[str]) -> str:
+    """Join `Cookie` headers; of several cookies of one name the last counts."""
+    pairs = [pair.strip() for header in headers for pair in header.split(";") if pair.strip()]
+    return "; ".join({pair.partition("=")[0]: pair for pair in pairs}.values())
 
 
 def _refuse_length(headers: Mapping[str, str], limit: int) -> None:

@@ -68,8 +68,13 @@ def found_by(outcome: Outcome, waiting: Waiting) -> Iterator[Waiting]:
     depth = outcome.depth + (not handed_on)
     heir = waiting.seed and (waiting.kind == "sitemap" or handed_on)
     hops = waiting.hops + 1 if handed_on else 0
-    yield from (Waiting(url, depth, seed=heir, hops=hops) for url in outcome.found)
-    yield from (Waiting(url, depth, "sitemap", waiting.seed) for url in outcome.sitemaps)
+    yield from (
+        Waiting(url, depth, seed=heir, hops=hops, referrer=outcome.url) for url in outcome.found
+    )
+    yield from (
+        Waiting(url, depth, "sitemap", waiting.seed, referrer=outcome.url)
+        for url in outcome.sitemaps
+    )
 
 
 # Where one URL stands for another, the other one takes its place.
@@ -210,9 +215,13 @@ class _Round:
         self._settle()
 
 
-@lru_cache(MOST_TAKEN)  # asked for all that is held, whenever a visit ends
 def _host(waiting: Waiting) -> str:
-    return urlsplit(waiting.url).netloc
+    return _host_of(waiting.url)
+
+
+@lru_cache(MOST_TAKEN)  # asked for all that is held, whenever a visit ends
+def _host_of(url: str) -> str:
+    return urlsplit(url).netloc
 
 
 async def _unless_stopped(work: object, stopped: asyncio.Event) -> None:

@@ -20,6 +20,20 @@ from svc_notebook.service.crawl.failure import Failure
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
+# What is not on the open internet, or only in a relay's hands (IANA, registries of special-purpose
+# addresses). The tables of `ipaddress` differ by Python's release: they count as well, not alone.
+_SPECIAL_IPV4 = (
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+    "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+    "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+)  # fmt: skip
+# Within the one block that is handed out (RFC 4291); nothing of IPv6 beyond it is public.
+_GLOBAL_IPV6 = "2000::/3"
+_SPECIAL_IPV6 = ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
+NOT_PUBLIC = tuple(map(ipaddress.ip_network, (*_SPECIAL_IPV4, *_SPECIAL_IPV6)))
+GLOBAL_IPV6 = ipaddress.IPv6Network(_GLOBAL_IPV6)
+# Prefixes under which an IPv4 address is reached as it is.
+MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 PATIENCE = 10.0
 # One system call to look at one socket, where there is such a thing; the usual kind takes four.
@@ -29,14 +43,12 @@ _Selector = getattr(selectors, "PollSelector", selectors.DefaultSelector)
 def is_public(address: Address) -> bool:
     """Say whether an address is on the open internet, and not a private one in disguise."""
     if isinstance(address, ipaddress.IPv6Address):
-        inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
-        if address in NAT64:
-            inner.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-        if not all(is_public(hidden) for hidden in inner if hidden):
+        if address in MAPPED or address in NAT64:
+            return is_public(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+        if address not in GLOBAL_IPV6:
             return False
-        if address.ipv4_mapped:
-            return True
-    return address.is_global and not address.is_multicast and not address.is_reserved
+    special = any(address in network for network in NOT_PUBLIC)
+    return not special and address.is_global and not address.is_multicast
 
 
 class Gate(httpcore.AsyncNetworkBackend):

@@ -16,7 +16,7 @@ class Waiting:
     """A URL to visit; `depth` counts the links from a start to it.
 
     A seed was named by the configuration or a sitemap: it is visited whatever it matches. `hops`
-    counts the URLs that led on to it, one after another.
+    counts the URLs that led on to it, one after another; `referrer` is the URL that named it first.
     """
 
     url: str
@@ -24,6 +24,7 @@ class Waiting:
     kind: Kind = "page"
     seed: bool = False
     hops: int = 0
+    referrer: str | None = None
 
 
 class Ledger(Protocol):

@@ -14,6 +14,8 @@ from svc_notebook.service.crawl.outcome import Yielded
 
 # As compact JSON; what the service takes of a record at all.
 RECORD_BYTES = 100_000
+# Of the objectIDs that several records share.
+MAX_NAMED_IDS = 5
 
 
 def name_records(
@@ -33,6 +35,29 @@ def name_records(
             records.append(_name(record, actions[yielded.action], url, place))
         named.append(replace(yielded, records=records))
     return tuple(named)
+
+
+def find_duplicates(yields: Sequence[Yielded]) -> str:
+    """Say which records of a page take the place of others of it; empty, where none does.
+
+    Records that are equal in every member are one.
+    """
+    kept: dict[tuple[str, str], dict[str, Any]] = {}
+    lost: dict[str, int] = {}
+    for yielded in yields:
+        for record in yielded.records:
+            before = kept.setdefault((yielded.index, record["objectID"]), record)
+            if before != record:
+                lost[record["objectID"]] = lost.get(record["objectID"], 0) + 1
+                kept[yielded.index, record["objectID"]] = record
+    if not lost:
+        return ""
+    named = ", ".join(f"`{one}`" for one in list(lost)[:MAX_NAMED_IDS])
+    more = f" and {len(lost) - MAX_NAMED_IDS} more" if len(lost) > MAX_NAMED_IDS else ""
+    return (
+        f"{sum(lost.values())} of {sum(len(one.records) for one in yields)} records were replaced"
+        f" by a later one of the page with the same objectID: {named}{more}"
+    )
 
 
 def _name(record: dict[str, Any], action: Action, url: str, place: int) -> dict[str, Any]:

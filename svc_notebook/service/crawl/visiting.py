@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from svc_notebook.errors import BadInput
+from svc_notebook.service.crawl.addresses import origin
 from svc_notebook.service.crawl.configuration import Action, Configuration
-from svc_notebook.service.crawl.extracting import Page, Unreadable, file_type
+from svc_notebook.service.crawl.cookies import HostCookies
+from svc_notebook.service.crawl.extracting import Page, Unreadable, file_type, sniff_media_type
 from svc_notebook.service.crawl.failure import Failure
 from svc_notebook.service.crawl.fetcher import MOST_HOPS, Answer, Fetcher, too_many_hops
 from svc_notebook.service.crawl.leads import Leads
@@ -18,7 +21,7 @@ from svc_notebook.service.crawl.ledger import Waiting
 from svc_notebook.service.crawl.memory import Memory, conditions
 from svc_notebook.service.crawl.outcome import Category, Outcome, Remembered, Yielded
 from svc_notebook.service.crawl.reasons import REASONS, refuse_status
-from svc_notebook.service.crawl.records import name_records
+from svc_notebook.service.crawl.records import find_duplicates, name_records
 from svc_notebook.service.crawl.robots import Robots
 from svc_notebook.service.crawl.scope import Scope
 from svc_notebook.service.crawl.sitemaps import DEEPEST, MOST_BYTES, MOST_URLS, read_sitemap
@@ -146,6 +149,8 @@ class Visitor:
         self._on_stage("fetching the page")
         known = self._memory.usable(waiting.url, remembered, rows)
         answer = await self._fetcher.fetch(waiting.url, headers=conditions(known))
+        if answer.target and answer.cookies:
+            answer = await self._pass_cookie_check(waiting.url, answer)
         if answer.status == 304 and known:
             return _ended(
                 waiting,
@@ -160,6 +165,24 @@ class Visitor:
         if answer.status != 200:
             raise refuse_status(answer.status)
         return answer
+
+    async def _pass_cookie_check(self, url: str, first: Answer) -> Answer:
+        """Return the page itself, where a redirect only sets a cookie and leads back to it.
+
+        The way back may lead over other URLs of the host. What does not lead back is a redirect
+        like any other: `first`.
+        """
+        answer, cookies = first, HostCookies()
+        for _ in range(MOST_HOPS):
+            target = self._leads.spell(answer.target, answer.url) if answer.target else None
+            if target is None or not _leads_back(target, url) or not await self._ask_robots(target):
+                return first
+            cookies.keep(answer.url, answer.cookies)
+            answer = await self._fetcher.fetch(target, cookies=cookies)
+            if answer.target is None and target == url:
+                self._fetcher.cookies.add(cookies)
+                return answer
+        raise too_many_hops()
 
     def _hand_on(self, waiting: Waiting, reason: str, target: str) -> Outcome:
         """Skip a URL in favour of another, which is visited if it is within the crawl."""
@@ -177,10 +200,11 @@ class Visitor:
 
     async def _read(self, waiting: Waiting, answer: Answer) -> _Look | Outcome:
         """Read a page, unless its type or what it says of itself is a reason not to go on."""
-        kind = file_type(answer.headers.get("content-type", ""), waiting.url)
+        kind = file_type(answer.headers.get("content-type", ""), waiting.url, answer.body)
         actions = [(n, a) for n, a in self._scope.actions(waiting.url) if kind in a.file_types]
         if kind is None or (kind != "html" and not actions):
-            given = answer.headers.get("content-type") or "no type"
+            sniffed = sniff_media_type(answer.body) or "nothing"
+            given = answer.headers.get("content-type") or f"no type, which hold {sniffed}"
             return _ended(
                 waiting, "unsupported_file_type", readable=f"No action reads files of {given}"
             )
@@ -225,6 +249,9 @@ class Visitor:
         except Failure as failure:
             return _failed(look.waiting, "indexing", failure, yielded=yielded, **common)
         reason = "success" if any(one.records for one in named) else "no_records"
+        if lost := find_duplicates(named):
+            common |= {"readable": lost, "logs": (*common["logs"], lost)}
+            reason = "duplicate_object_id"
         remember = self._memory.keep(look.answer, look.external, named, common["found"])
         return _ended(look.waiting, reason, yielded=named, remember=remember, **common)
 
@@ -259,6 +286,14 @@ class Visitor:
             raise Failure(error.reason, str(error)) from error
         except BadInput as error:
             raise Failure("extractor_error", str(error)) from error
+
+
+def _leads_back(target: str, url: str) -> bool:
+    """Say whether a redirect from `url` is to return there: it is that URL, or it names it."""
+    if origin(target) != origin(url):
+        return False
+    named, path = unquote(urlsplit(target).query), urlsplit(url).path
+    return target == url or url in named or (len(path) > 1 and path in named)
 
 
 def _ended(waiting: Waiting, reason: str, *, readable: str = "", **more: Any) -> Outcome:

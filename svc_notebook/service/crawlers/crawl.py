@@ -62,6 +62,18 @@ def move_crawl(connection: sqlite3.Connection, id: int, state: State) -> None:
     connection.execute("UPDATE crawls SET state = ? WHERE id = ?", (state, id))
 
 
+def warn_of(connection: sqlite3.Connection, id: int, warning: str) -> None:
+    """Write down what is doubtful about a crawl; nothing, where nothing is."""
+    connection.execute("UPDATE crawls SET warning = ? WHERE id = ?", (warning or None, id))
+
+
+def read_warnings(store: Store, crawler: int) -> list[str]:
+    """What is doubtful about the crawl whose records are live."""
+    crawl = last_crawl(store, crawler, ("over",))
+    rows = store.read("SELECT warning FROM crawls WHERE id = ?", crawl.id) if crawl else []
+    return [warning for (warning,) in rows if warning]
+
+
 def is_running(connection: sqlite3.Connection, id: int) -> bool:
     """Whether a crawl is still the one its crawler makes."""
     return bool(

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from svc_notebook.api.shapes import CrawlTest, UrlStatistic
+from svc_notebook.api.shapes import CrawledUrl, CrawlTest, UrlStatistic, UrlStatus
 from svc_notebook.errors import BadInput, Refused, TooMany
-from svc_notebook.service.crawlers.crawl import last_crawl
+from svc_notebook.service.crawlers.crawl import last_crawl, read_warnings
 from svc_notebook.service.crawlers.crawler import (
     Config,
     Crawler,
@@ -22,6 +22,7 @@ from svc_notebook.service.crawlers.crawler import (
     read_crawlers,
 )
 from svc_notebook.service.crawlers.crew import Crew
+from svc_notebook.service.crawlers.ended import read_urls
 from svc_notebook.service.crawlers.parts import Parts
 from svc_notebook.service.crawlers.permits import (
     check_config,
@@ -91,8 +92,12 @@ class Crawlers:
         return crawling or last_write(self._parts.store, crawler) > self._parts.tasks.published
 
     def warnings(self, id: str) -> list[str]:
-        """What of a crawler's configuration may do harm, though it is none of its own."""
-        return find_rivals(self._parts.store, id, self.config(self.find(id)))
+        """What is doubtful about a crawler: another one's index, or how its last crawl ended."""
+        crawler, store = self.find(id), self._parts.store
+        return [
+            *find_rivals(store, id, self.config(crawler)),
+            *read_warnings(store, crawler.number),
+        ]
 
     def create(self, name: str, config: Config) -> str:
         """Make a crawler; returns its id."""
@@ -179,17 +184,28 @@ class Crawlers:
 
     def statistics(self, id: str) -> list[UrlStatistic]:
         """How the URLs of the last crawl ended, those of most first."""
+        from svc_notebook.service.crawl.reasons import describe_reason
+
         crawl = last_crawl(self._parts.store, self.find(id).number)
         rows = self._parts.store.read(
-            "SELECT reason, status, category, min(readable), count(*) FROM crawl_urls "
+            "SELECT reason, status, category, count(*) FROM crawl_urls "
             "WHERE crawl = ? AND status IS NOT NULL AND (kind = 'page' OR status = 'FAILED') "
             "GROUP BY reason, status, category ORDER BY count(*) DESC, reason",
             crawl.id if crawl else 0,
         )
         return [
-            {"reason": r, "status": s, "category": c, "readable": text, "count": count}
-            for r, s, c, text, count in rows
+            {"reason": r, "status": s, "category": c, "readable": describe_reason(r), "count": n}
+            for r, s, c, n in rows
         ]
+
+    def urls(
+        self, id: str, status: UrlStatus | None, reason: str | None, after: int, length: int
+    ) -> list[tuple[int, CrawledUrl]]:
+        """How each URL of the last crawl ended, with its place: those that `statistics` counts."""
+        crawl = last_crawl(self._parts.store, self.find(id).number)
+        return (
+            read_urls(self._parts.store, crawl.id, status, reason, after, length) if crawl else []
+        )
 
     def test(self, id: str, url: str, changes: Config | None) -> CrawlTest:
         """Try one URL, with another configuration if that is given; raises `TooMany`."""

@@ -21,12 +21,15 @@ from svc_notebook.service.crawlers.reindex import begin_reindex
 from svc_notebook.service.crawlers.task import pending_urls
 from svc_notebook.service.crawlers.times import part_due
 from svc_notebook.service.crawlers.work import work_reindex, work_urls
+from svc_notebook.service.heap import release_free_memory
 
 T = TypeVar("T")
 # The kind of work and its number or id.
 Errand = tuple[str, int | str]
 # Seconds after which schedules and clocks are looked at again, and that a stop waits for work.
 LONGEST, GRACE = 30.0, 1.5
+# Seconds after the last work for which memory is still given back.
+RELEASE_SECONDS = 150.0
 
 
 @dataclass
@@ -47,6 +50,7 @@ class Crew:
         self._stopping = asyncio.Event()
         self._ready = threading.Event()
         self._told = False
+        self._worked = self._released = float("-inf")
         self._thread = threading.Thread(target=self._run, name="svc-crawl", daemon=True)
 
     def start(self) -> None:
@@ -132,8 +136,17 @@ class Crew:
         if crawlers and self._sweep():
             return 0.1
         self._parts.engines.tidy()
+        self._release(now)
         waits = [one.due - now for one in crawlers if one.due and one.running and not one.blocked]
         return max(0.05, min([LONGEST, *(wait for wait in waits if wait > 0)]))
+
+    def _release(self, now: float) -> None:
+        """Give back the memory that crawls freed; what they wrote is merged for a while after."""
+        if self.jobs:
+            self._worked = now
+        if now - self._worked <= RELEASE_SECONDS and now - self._released >= LONGEST:
+            self._released = now
+            release_free_memory()
 
     def _can_crawl(self) -> bool:
         """Whether what crawls is installed; work waits until it is, and that is told once."""

@@ -7,6 +7,7 @@ records, or neither; the page is then visited again.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from svc_notebook.service.crawl.ledger import Waiting
     from svc_notebook.service.crawl.outcome import Outcome, Remembered
 
+# Of what is said of one URL: extractors and libraries say as much as they like.
+MAX_MESSAGE_CHARS = 500
 Given = dict[str, list[str]]
 Writes = dict[str, list[Step]]
 
@@ -213,16 +216,17 @@ def add_urls(
 
 def _insert(connection: sqlite3.Connection, crawl: int, found: Sequence[Waiting], room: int) -> int:
     """Insert the first of some URLs that are unknown, as many as there is room for."""
-    rows = [(one.url, one.depth, one.kind, int(one.seed), one.hops) for one in found]
+    rows = [(one.url, one.depth, one.kind, int(one.seed), one.hops, one.referrer) for one in found]
     return connection.execute(
-        "INSERT INTO crawl_urls (crawl, url, depth, kind, seed, hops) "
+        "INSERT INTO crawl_urls (crawl, url, depth, kind, seed, hops, referrer) "
         "SELECT ?, json_extract(new.value, '$[0]'), json_extract(new.value, '$[1]'), "
         "json_extract(new.value, '$[2]'), json_extract(new.value, '$[3]'), "
-        "json_extract(new.value, '$[4]') "
+        "json_extract(new.value, '$[4]'), (SELECT place FROM crawl_urls "
+        "WHERE crawl = ? AND url = json_extract(new.value, '$[5]')) "
         "FROM json_each(?) AS new WHERE NOT EXISTS (SELECT 1 FROM crawl_urls "
         "WHERE crawl = ? AND url = json_extract(new.value, '$[0]')) "
         "ORDER BY new.key LIMIT ?",
-        (crawl, msgspec.json.encode(rows).decode(), crawl, room),
+        (crawl, crawl, msgspec.json.encode(rows).decode(), crawl, room),
     ).rowcount
 
 
@@ -230,11 +234,14 @@ def settle_urls(
     connection: sqlite3.Connection, crawl: int, ended: Iterable[tuple[Outcome, Writes]]
 ) -> None:
     """Write down how URLs ended, and what each gave."""
+    now = time.time()
     connection.executemany(
         "INSERT INTO crawl_urls (crawl, url, depth, kind, seed, status, category, reason, "
-        "readable, given, remembered) VALUES (?, ?, ?, 'page', 0, ?, ?, ?, ?, ?, ?) "
+        "readable, ended, given, remembered) "
+        "VALUES (?, ?, ?, 'page', 0, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (crawl, url) DO UPDATE SET status = excluded.status, "
         "category = excluded.category, reason = excluded.reason, readable = excluded.readable, "
+        "ended = excluded.ended, "
         "given = CASE excluded.status WHEN 'DONE' THEN excluded.given ELSE given END, "
         "remembered = excluded.remembered",
         [
@@ -245,7 +252,8 @@ def settle_urls(
                 one.status,
                 one.category,
                 one.reason,
-                one.readable,
+                one.readable[:MAX_MESSAGE_CHARS],
+                now,
                 _given(writes),
                 msgspec.msgpack.encode(one.remember) if one.remember else None,
             )

@@ -6,7 +6,8 @@ and rules of the live ones are kept, as they are at the very end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -21,6 +22,7 @@ from svc_notebook.service.crawlers.crawl import (
     is_running,
     last_crawl,
     move_crawl,
+    warn_of,
 )
 from svc_notebook.service.crawlers.crawler import (
     Config,
@@ -39,6 +41,10 @@ from svc_notebook.service.steps import Step, pack_steps
 from svc_notebook.service.tasks import Beside, Draft
 
 SCOPE = ["settings", "synonyms", "rules"]
+# Of the URLs that were read or failed: from there a first crawl is not published, as the site or
+# the configuration is at fault, and above there a published one carries a warning.
+MAX_FIRST_FAILED_PERCENT, WARN_FAILED_PERCENT = 90, 50
+MAX_REASONS = 3  # that an error names
 
 
 def begin_reindex(parts: Parts, crawler: Crawler, part: Config | None = None) -> str:
@@ -127,6 +133,7 @@ def publish(parts: Parts, crawler: Crawler, crawl: Crawl) -> None:
             number = beside.queue(draft)
         if find_task(parts.store, crawler, crawl.task).kind == "part":
             inherit_urls(beside.connection, crawl)
+        warn_of(beside.connection, crawl.id, find_warning(parts, crawler, crawl))
         move_crawl(beside.connection, crawl.id, "over")
         drop_others(beside.connection, crawler.number, crawl.id)
         end_task(beside.connection, crawl.task, "done", number)
@@ -136,17 +143,70 @@ def publish(parts: Parts, crawler: Crawler, crawl: Crawl) -> None:
 def find_loss(parts: Parts, crawler: Crawler, crawl: Crawl) -> str:
     """Say which of the configuration's `safetyChecks` a crawl fails; nothing, if none."""
     configuration = read_config(crawl.config)
+    first = True
     for index in indices_of(crawl.config):
         before, after = _count(parts, index), _count(parts, aside(index, crawler))
+        first = first and not before
         if fault := _loss(index, before, after, configuration.max_lost_percentage):
             return fault
-    most, failed = configuration.max_failed_urls, _failed(parts, crawl)
-    if most is not None and failed > most:
+    most, ends = configuration.max_failed_urls, read_ends(parts, crawl)
+    if most is not None and ends.failed > most:
         return (
-            f"{failed} URLs failed, and `maxFailedUrls` is {most}: nothing was published; see the "
-            "statistics for why, then cancel this task or reindex"
+            f"{ends.failed} URLs failed, and `maxFailedUrls` is {most}: nothing was published; see "
+            "the statistics for why, then cancel this task or reindex"
+        )
+    if most is None and first and ends.failed_percent >= MAX_FIRST_FAILED_PERCENT:
+        return (
+            f"SafeReindexingError: this first crawl failed: {ends.describe_failures()}; nothing "
+            "was published; mend that and reindex, or set `maxFailedUrls` in "
+            "`safetyChecks.beforeIndexPublishing` to publish what there is"
         )
     return ""
+
+
+@dataclass(frozen=True)
+class Ends:
+    """How many URLs of a crawl were read, and how many failed for which reason."""
+
+    done: int
+    reasons: Mapping[str, int]
+
+    @property
+    def failed(self) -> int:
+        """How many URLs failed."""
+        return sum(self.reasons.values())
+
+    @property
+    def failed_percent(self) -> float:
+        """The share of those that failed among those that were read or failed."""
+        return 100 * self.failed / max(self.failed + self.done, 1)
+
+    def describe_failures(self) -> str:
+        """Say how many failed, and for which reasons most of them."""
+        named = ", ".join(f"{reason} {n}" for reason, n in [*self.reasons.items()][:MAX_REASONS])
+        return f"{self.failed} of {self.failed + self.done} URLs failed ({named})"
+
+
+def read_ends(parts: Parts, crawl: Crawl) -> Ends:
+    """Count how the URLs of a crawl ended, those skipped aside; frequent reasons come first."""
+    rows = parts.store.read(
+        "SELECT status, reason, count(*) FROM crawl_urls WHERE crawl = ? "
+        "AND (status = 'FAILED' OR (status = 'DONE' AND kind = 'page')) "
+        "GROUP BY status, reason ORDER BY count(*) DESC, reason",
+        crawl.id,
+    )
+    done = sum(count for status, _, count in rows if status == "DONE")
+    return Ends(done, {reason: count for status, reason, count in rows if status == "FAILED"})
+
+
+def find_warning(parts: Parts, crawler: Crawler, crawl: Crawl) -> str:
+    """Say what is doubtful about a crawl that is published: an empty index, many failures."""
+    empty = [one for one in indices_of(crawl.config) if not _count(parts, aside(one, crawler))]
+    ends = read_ends(parts, crawl)
+    said = [f"the last crawl left no record in {', '.join(empty)}"] if empty else []
+    if ends.failed_percent > WARN_FAILED_PERCENT:
+        said.append(f"of the last crawl {ends.describe_failures()}")
+    return "; ".join(said) and f"{'; '.join(said)}: see how its URLs ended"
 
 
 def _loss(index: str, before: int, after: int, percent: float) -> str:
@@ -162,13 +222,6 @@ def _loss(index: str, before: int, after: int, percent: float) -> str:
 def _count(parts: Parts, index: str) -> int:
     shelf = parts.catalog.get(index)
     return count_bodies(parts.store, shelf.home) if shelf else 0
-
-
-def _failed(parts: Parts, crawl: Crawl) -> int:
-    [[failed]] = parts.store.read(
-        "SELECT count(*) FROM crawl_urls WHERE crawl = ? AND status = 'FAILED'", crawl.id
-    )
-    return int(failed)
 
 
 def _block(beside: Beside, crawler: Crawler, crawl: int, task: str, error: str) -> None:

@@ -54,7 +54,7 @@ def _tell(began: str, outcome: Outcome) -> CrawlTest:
         "externalData": _plain(outcome.external),
         "error": None,
     }
-    if outcome.status != "DONE":
+    if outcome.status != "DONE" or outcome.reason == "duplicate_object_id":
         told["error"] = {"code": outcome.reason, "message": outcome.readable}
     elif faults := [one.error for one in outcome.yielded if one.error]:
         told["error"] = {"code": "extractor_error", "message": "; ".join(faults)}

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from svc_notebook.api import CrawlerApi
 from svc_notebook.api.shapes import (
+    CrawledUrls,
     Crawler,
     CrawlerCreated,
     CrawlerPage,
@@ -15,6 +16,7 @@ from svc_notebook.api.shapes import (
     CrawlTest,
     DomainPage,
     UrlStatistics,
+    UrlStatus,
 )
 from svc_notebook.service.handlers.registry import Call, serves
 
@@ -111,6 +113,22 @@ def crawler_url_stats(call: Call, crawler: str) -> UrlStatistics:
     """Count how the URLs of the last crawl ended."""
     data = call.service.crawlers.statistics(crawler)
     return {"count": sum(one["count"] for one in data), "data": data}
+
+
+@serves(CrawlerApi.list_crawled_urls)
+def list_crawled_urls(
+    call: Call,
+    crawler: str,
+    *,
+    status: UrlStatus | None = None,
+    reason: str | None = None,
+    after: int = 0,
+    length: int = 1000,
+) -> CrawledUrls:
+    """Hand out how each URL of the last crawl ended, in the order they were found."""
+    rows = call.service.crawlers.urls(crawler, status, reason, after, length)
+    page: CrawledUrls = {"urls": [one for _, one in rows]}
+    return {**page, "cursor": rows[-1][0]} if len(rows) == length else page
 
 
 @serves(CrawlerApi.crawl_urls)

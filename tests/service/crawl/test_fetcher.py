@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from ipaddress import ip_address
 from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qs
@@ -20,7 +19,6 @@ from svc_notebook.service.crawl.configuration import read_configuration
 from svc_notebook.service.crawl.decoding import Body
 from svc_notebook.service.crawl.failure import Failure
 from svc_notebook.service.crawl.fetcher import Answer, Fetcher
-from svc_notebook.service.crawl.gate import is_public
 from svc_notebook.service.crawl.pace import Pace
 from tests.service.crawl.site import Asked, Reply, Site
 
@@ -182,23 +180,6 @@ def test_a_proxy_in_a_private_place_is_refused_as_well(site: Site) -> None:
         fetch(config, "http://elsewhere.invalid/", allow_private=False)
 
     assert failure.value.reason == "private_address"
-
-
-PRIVATE = (
-    "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1",
-    "0.0.0.0", "224.0.0.1", "255.255.255.255", "240.0.0.1", "::1", "::", "fe80::1", "fc00::1",
-    "ff02::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "2001:db8::1",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("address", PRIVATE)
-def test_an_address_is_private_in_any_disguise(address: str) -> None:
-    assert not is_public(ip_address(address))
-
-
-@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8"])
-def test_an_address_of_the_internet_is_public(address: str) -> None:
-    assert is_public(ip_address(address))
 
 
 def test_a_connection_that_is_refused_says_so() -> None:

@@ -12,8 +12,9 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.frontier import WINDOW
 from svc_notebook.service.crawl.ledger import Waiting
 from tests.service.crawl.conftest import Crawler
+from tests.service.crawl.extracting.test_files import PDF
 from tests.service.crawl.pocket import Pocket
-from tests.service.crawl.site import Asked, Reply, Site, fill_shop, fill_traps
+from tests.service.crawl.site import Asked, Reply, Site, fill_shop, fill_traps, html
 
 
 def test_every_page_is_visited_once(site: Site, crawler: Crawler) -> None:
@@ -48,7 +49,7 @@ def test_every_trap_ends_with_its_reason(site: Site, crawler: Crawler) -> None:
         "/itself": "http_redirect",
         "/out": "http_redirect",
         "/nowhere": "http_302",
-        "/truncated": "network_error",
+        "/truncated": "truncated_body",
         "/huge": "page_too_big",
         "/bomb": "page_too_big",
         "/garbled": "invalid_body",
@@ -185,7 +186,7 @@ def test_a_crawl_stops_at_once_with_pages_still_on_their_way(site: Site, crawler
     ledger = crawler.crawl(site.config(), settled=1)
 
     assert time.monotonic() - began < 20
-    assert ledger.waiting(10) == [Waiting(f"{site.url}/slow", depth=1)]
+    assert ledger.waiting(10) == [Waiting(f"{site.url}/slow", depth=1, referrer=f"{site.url}/")]
 
 
 def test_given_urls_alone_are_crawled_without_their_links(site: Site, crawler: Crawler) -> None:
@@ -314,3 +315,87 @@ def test_a_chain_that_leads_ever_on_is_given_up(site: Site, crawler: Crawler, ki
     ] * 5
     assert reasons["/5"] == "too_many_redirects"
     assert "/6" not in reasons
+
+
+def needing_cookie(name: str, then: str | None = None, *, title: str = "Read") -> Any:
+    """Answer with a page to whoever sends a cookie; lead others back, or to where it is set."""
+
+    def answer(asked: Asked) -> Reply:
+        if f"{name}=1" in asked.headers.get("cookie", ""):
+            return Reply(html(title).encode())
+        headers = {"Location": then or asked.path, "Set-Cookie": f"{name}=1; Path=/; HttpOnly"}
+        return Reply(status=302, headers=headers)
+
+    return answer
+
+
+def test_a_page_that_leads_to_itself_to_set_a_cookie_is_read(site: Site, crawler: Crawler) -> None:
+    site.html("/", "Home", ["/a", "/b", "/c"])
+    for path in ("/a", "/b", "/c"):
+        site.answer(path, needing_cookie("seen"))
+
+    ledger = crawler.crawl(site.config(rateLimit=1))
+
+    assert set(ledger.reasons(site.url).values()) == {"success"}
+    # The cookie is kept for the host: it is set once.
+    assert Counter(site.paths()) == {"/": 1, "/a": 2, "/b": 1, "/c": 1}
+
+
+def test_a_cookie_may_be_set_by_another_url_that_leads_back(site: Site, crawler: Crawler) -> None:
+    site.html("/", "Home", ["/page"])
+    site.answer("/page", needing_cookie("checked", "/check?back=%2Fpage"))
+    site.redirect("/check", "/page")
+
+    ledger = crawler.crawl(site.config())
+
+    assert ledger.reasons(site.url) == {"/": "success", "/page": "success"}
+
+
+def test_a_page_that_never_takes_its_cookie_is_given_up(site: Site, crawler: Crawler) -> None:
+    loop = {"Location": "/", "Set-Cookie": "a=1"}
+    site.page("/", status=302, headers=loop)
+
+    ledger = crawler.crawl(site.config())
+
+    assert ledger.reasons(site.url) == {"/": "too_many_redirects"}
+    assert len(site.paths()) < 10
+
+
+def test_cookies_of_other_answers_are_not_kept(site: Site, crawler: Crawler) -> None:
+    headers = {"Content-Type": "text/html", "Set-Cookie": "lang=de"}
+    site.page("/", html("Home", ["/a", "/away"]), headers=headers)
+    site.html("/a", "A")
+    site.page("/away", status=302, headers={"Location": "/b", "Set-Cookie": "lang=fr"})
+    site.html("/b", "B")
+
+    ledger = crawler.crawl(site.config(rateLimit=1))
+
+    assert ledger.reasons(site.url)["/away"] == "http_redirect"
+    assert not any("cookie" in asked.headers for asked in site.asked)
+    assert Counter(site.paths()) == {"/": 1, "/a": 1, "/away": 1, "/b": 1}
+
+
+NO_TYPE = {
+    "/html": (b"\n<!-- a --><!DOCTYPE html><title>x</title>", "success"),
+    "/fragment": (b"<div><p>x</div>", "success"),
+    "/utf-16": ("\ufeff<html><title>x</title>".encode("utf-16-le"), "success"),
+    "/xhtml": (b'<?xml version="1.0"?><!DOCTYPE html><html><title>x</title></html>', "success"),
+    "/pdf": (PDF, "success"),
+    "/feed": (b'<?xml version="1.0"?><rss><channel/></rss>', "unsupported_file_type"),
+    "/text": (b"Only text <b>", "unsupported_file_type"),
+    "/text.html": (b"Only text", "success"),
+    "/binary": (bytes(range(200)), "unsupported_file_type"),
+    "/empty": (b"", "unsupported_file_type"),
+}
+
+
+def test_a_page_without_a_type_is_known_by_its_bytes(site: Site, crawler: Crawler) -> None:
+    for path, (body, _) in NO_TYPE.items():
+        site.page(path, body, headers={})
+    config = site.config(startUrls=[site.url + path for path in NO_TYPE])
+    config["actions"][0]["fileTypesToMatch"] = ["html", "pdf"]
+
+    ledger = crawler.crawl(config)
+
+    assert ledger.reasons(site.url) == {path: reason for path, (_, reason) in NO_TYPE.items()}
+    assert "text/xml" in ledger.outcomes[f"{site.url}/feed"].readable

@@ -276,3 +276,29 @@ def test_the_extractor_that_takes_too_long_is_named_and_the_next_ones_are_left_o
     assert (outcome.status, outcome.reason) == ("FAILED", "extractor_error")
     assert outcome.readable == "actions[1]: it took more than 0.3 seconds"
     assert [one.action for one in outcome.yielded] == [0, 1]
+
+
+SHARED = "() => [{objectID: 'a', n: 1}, {objectID: 'b', n: 2}, {objectID: 'a', n: 3}]"
+
+
+def test_records_that_share_an_object_id_are_reported(site: Site, crawler: Crawler) -> None:
+    site.html("/", "Home", ["/next"])
+
+    outcome = crawler.visit(with_extractor(site, SHARED), f"{site.url}/")
+
+    assert (outcome.status, outcome.reason) == ("DONE", "duplicate_object_id")
+    assert "1 of 3 records" in outcome.readable
+    assert "`a`" in outcome.readable
+    assert outcome.readable in outcome.logs
+    assert outcome.found == (f"{site.url}/next",)
+
+
+def test_equal_records_of_one_object_id_are_one(site: Site, crawler: Crawler) -> None:
+    site.html("/", "Home")
+    config = with_extractor(site, "() => [{objectID: 'a', n: 1}]")
+    config["actions"] = [*config["actions"], config["actions"][0]]
+    other = {**config["actions"][0], "indexName": "other"}
+    other["recordExtractor"] = function("() => [{objectID: 'a', n: 2}]")
+    config["actions"].append(other)
+
+    assert crawler.visit(config, f"{site.url}/").reason == "success"

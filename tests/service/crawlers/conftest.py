@@ -47,16 +47,16 @@ class Desk:
     def __init__(self, inside: Inside) -> None:
         self.inside = inside
         self.facts = inside.facts
-        self._headers = basic(self.facts["crawlerUserId"], self.facts["crawlerApiKey"])
+        self.headers = basic(self.facts["crawlerUserId"], self.facts["crawlerApiKey"])
 
     def call(self, verb: str, path: str = "", body: Any = None) -> httpx.Response:
         """Call an endpoint below the crawlers, or one whose path begins with a slash and `api`."""
         full = path if path.startswith("/api/") else CRAWLERS + path
-        return self.inside.call(verb, full, body, headers=self._headers)
+        return self.inside.call(verb, full, body, headers=self.headers)
 
     def send(self, verb: str, path: str, content: bytes) -> httpx.Response:
         """Send bytes to an endpoint below the crawlers."""
-        return self.inside.call(verb, CRAWLERS + path, headers=self._headers, content=content)
+        return self.inside.call(verb, CRAWLERS + path, headers=self.headers, content=content)
 
     def ask(self, verb: str, path: str = "", body: Any = None) -> Any:
         """The same, for its answer."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from svc_notebook.service.crawlers.ledger import MAX_MESSAGE_CHARS
 from tests.service.crawlers.conftest import Desk, Site, configuration
 
 RIGHTS = ["addObject", "deleteObject", "deleteIndex", "settings", "editSettings"]
@@ -132,6 +135,164 @@ def test_urls_that_fail_may_block(
     desk.until(lambda: not desk.state(crawler)["reindexing"])
 
     assert desk.state(crawler)["blocked"] == blocked
+
+
+def break_pages(site: Site, whole: int, broken: int) -> None:
+    """Make a start page with so many links that work, and so many that lead nowhere."""
+    site.fill(whole + 1)
+    names = [f"/p{number}" for number in range(whole)]
+    site.put("/", *names, *(f"/gone{number}" for number in range(broken)))
+
+
+def test_a_first_crawl_whose_pages_nearly_all_fail_is_not_published(desk: Desk, site: Site) -> None:
+    break_pages(site, 1, 20)
+    crawler = desk.make(configuration(site.url))
+
+    task = desk.ask("POST", f"{crawler}/reindex")["taskId"]
+    desk.until(lambda: not desk.state(crawler)["reindexing"])
+
+    state = desk.state(crawler)
+    assert state["blockingTaskId"] == task
+    assert "20 of 22 URLs failed (http_404 20)" in state["blockingError"]
+    assert "maxFailedUrls" in state["blockingError"]
+    assert "docs" not in desk.indices()
+
+
+def test_a_first_crawl_is_published_though_it_fails_where_that_is_allowed(
+    desk: Desk, site: Site
+) -> None:
+    break_pages(site, 1, 20)
+    crawler = desk.make(configuration(site.url, **checks(maxFailedUrls=20)))
+
+    desk.do(crawler, "reindex")
+
+    state = desk.state(crawler)
+    assert desk.titles() == ["/", "/p0"]
+    assert not state["blocked"]
+    assert ["20 of 22 URLs failed" in one for one in state["warnings"]] == [True]
+
+
+def test_a_later_crawl_that_goes_well_warns_no_more(desk: Desk, site: Site) -> None:
+    break_pages(site, 4, 6)
+    crawler = desk.make(configuration(site.url))
+    desk.do(crawler, "reindex")
+    warned = desk.state(crawler)["warnings"]
+    site.fill(8)
+
+    desk.do(crawler, "reindex")
+
+    assert len(warned) == 1
+    assert "warnings" not in desk.state(crawler)
+
+
+def test_an_index_left_without_a_record_is_warned_of(desk: Desk, site: Site) -> None:
+    site.fill(3)
+    config = configuration(site.url)
+    config["actions"][0]["recordExtractor"]["source"] = "() => []"
+    crawler = desk.make(config)
+
+    desk.do(crawler, "reindex")
+
+    assert "no record in docs" in desk.state(crawler)["warnings"][0]
+
+
+def each(desk: Desk, crawler: str, query: str = "") -> dict[str, Any]:
+    """How each URL of a crawler's last crawl ended, by its path; pages of two."""
+    found: list[dict[str, Any]] = []
+    after: int | None = 0
+    while after is not None:
+        path = f"/local/1/crawlers{crawler}/urls?length=2&after={after}{query}"
+        page = desk.inside.call("GET", path, headers=desk.headers).json()
+        found += page["urls"]
+        after = page.get("cursor")
+    assert len({one["url"] for one in found}) == len(found)
+    return {one["url"].partition("//")[2].partition("/")[2]: one for one in found}
+
+
+def test_it_is_said_of_each_url_how_it_ended(desk: Desk, site: Site) -> None:
+    site.put("/", "/a", "/old")
+    site.put("/a", "/b", "/gone")
+    site.put("/b", "/a", "/gone")
+    site.redirects["/old"] = "/new"
+    site.put("/new", "/gone2")
+    crawler = desk.make(configuration(site.url))
+    began = datetime.now(UTC)
+    desk.do(crawler, "reindex")
+
+    urls = each(desk, crawler)
+
+    assert {path: (one["status"], one["reason"]) for path, one in urls.items()} == {
+        "": ("DONE", "success"),
+        "a": ("DONE", "success"),
+        "b": ("DONE", "success"),
+        "new": ("DONE", "success"),
+        "old": ("SKIPPED", "http_redirect"),
+        "gone": ("FAILED", "http_404"),
+        "gone2": ("FAILED", "http_404"),
+    }
+    shown = {path: (one["referrer"], one["depth"]) for path, one in urls.items()}
+    assert shown == {
+        "": (None, 0),
+        "a": (f"{site.url}/", 1),
+        "old": (f"{site.url}/", 1),
+        "b": (f"{site.url}/a", 2),
+        "gone": (f"{site.url}/a", 2),
+        "new": (f"{site.url}/old", 1),
+        "gone2": (f"{site.url}/new", 2),
+    }
+    assert urls["old"]["message"].endswith(f"{site.url}/new")
+    assert all(
+        began - timedelta(seconds=1) < datetime.fromisoformat(one["time"]) <= datetime.now(UTC)
+        for one in urls.values()
+    )
+    assert set(each(desk, crawler, "&status=FAILED")) == {"gone", "gone2"}
+    assert set(each(desk, crawler, "&reason=http_redirect")) == {"old"}
+
+
+def test_what_is_said_of_each_url_adds_up_to_the_counts(desk: Desk, site: Site) -> None:
+    break_pages(site, 5, 4)
+    crawler = desk.make(configuration(site.url, sitemaps=[f"{site.url}/p0", f"{site.url}/none"]))
+    desk.do(crawler, "reindex")
+
+    assert Counter(one["reason"] for one in each(desk, crawler).values()) == desk.ends(crawler)
+
+
+def test_a_count_speaks_of_all_its_urls_and_a_url_of_itself(desk: Desk, site: Site) -> None:
+    site.put("/", "/a", "/b")
+    site.redirects |= {"/a": "/", "/b": "https://elsewhere.test/"}
+    crawler = desk.make(configuration(site.url))
+    desk.do(crawler, "reindex")
+
+    data = desk.ask("GET", f"{crawler}/stats/urls")["data"]
+
+    assert [one["readable"] for one in data if one["reason"] == "http_redirect"] == [
+        "The URL leads on to another one"
+    ]
+    messages = {path: one["message"] for path, one in each(desk, crawler).items()}
+    assert messages["b"].endswith("https://elsewhere.test/, which is not within the crawl")
+
+
+def test_what_is_kept_of_a_message_is_bounded(desk: Desk, site: Site) -> None:
+    site.put("/")
+    config = configuration(site.url)
+    config["actions"][0]["recordExtractor"]["source"] = "() => { throw Error('x'.repeat(9999)) }"
+    crawler = desk.make({**config, **checks(maxFailedUrls=1)})
+    desk.do(crawler, "reindex")
+
+    assert len(each(desk, crawler)[""]["message"]) == MAX_MESSAGE_CHARS
+
+
+def test_a_url_crawled_by_hand_is_said_too(desk: Desk, site: Site, crawler: str) -> None:
+    desk.do(crawler, "reindex")
+    site.put("/late")
+    before = each(desk, crawler)
+
+    desk.do(crawler, "urls/crawl", {"urls": [f"{site.url}/late", f"{site.url}/p0"]})
+
+    after = each(desk, crawler)
+    assert set(after) - set(before) == {"late"}
+    assert after["p0"]["time"] > before["p0"]["time"]
+    assert after["p0"]["referrer"] == before["p0"]["referrer"] == f"{site.url}/"
 
 
 def test_a_paused_crawl_goes_on_where_it_was(desk: Desk, site: Site, crawler: str) -> None:

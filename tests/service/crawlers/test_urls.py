@@ -174,7 +174,8 @@ def test_redirects_that_lead_ever_on_are_given_up(desk: Desk, site: Site, crawle
     desk.do(crawler, "urls/crawl", {"urls": [f"{site.url}/0"], "save": False})
     named = [path for path in site.visits if path[1:].isdigit()]
     site.visits.clear()
-    desk.ask("PATCH", f"{crawler}/config", {"startUrls": [f"{site.url}/0"]})
+    checks = {"safetyChecks": {"beforeIndexPublishing": {"maxFailedUrls": 1}}}
+    desk.ask("PATCH", f"{crawler}/config", {"startUrls": [f"{site.url}/0"], **checks})
     desk.do(crawler, "reindex")
 
     assert named == [path for path in site.visits if path[1:].isdigit()]

@@ -5,7 +5,12 @@ from __future__ import annotations
 from svc_notebook.service.crawl.extracting.document import Document, read_document
 from svc_notebook.service.crawl.extracting.extractors import Extraction, Extractors
 from svc_notebook.service.crawl.extracting.links import Link
-from svc_notebook.service.crawl.extracting.page import Page, Unreadable, file_type
+from svc_notebook.service.crawl.extracting.page import (
+    Page,
+    Unreadable,
+    file_type,
+    sniff_media_type,
+)
 
 __all__ = [
     "Document",
@@ -16,4 +21,5 @@ __all__ = [
     "Unreadable",
     "file_type",
     "read_document",
+    "sniff_media_type",
 ]

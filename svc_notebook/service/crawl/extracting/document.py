@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.extracting.charset import decode
-from svc_notebook.service.crawl.extracting.links import Link, absolute, base_of, read_links
+from svc_notebook.service.crawl.extracting.links import Link, base_of, read_links, value_of
 from svc_notebook.service.crawl.extracting.mail import read_mail
 from svc_notebook.service.crawl.extracting.office import read_office
-from svc_notebook.service.crawl.extracting.page import Page, Unreadable, file_type
+from svc_notebook.service.crawl.extracting.page import (
+    Page,
+    Unreadable,
+    file_type,
+    sniff_media_type,
+)
 from svc_notebook.service.crawl.extracting.pdf import read_pdf
+from svc_notebook.service.crawl.references import resolve
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
@@ -68,11 +74,12 @@ def read_document(page: Page) -> Document:
     Pages may be made to take minutes or gigabytes: `Extractors.read` does the same in a process
     that may be killed.
     """
-    kind = file_type(page.content_type, page.url)
+    kind = file_type(page.content_type, page.url, page.body)
     if kind == "html":
         return from_html(page, kind, decode(page.body, page.content_type))
     if kind is None:
-        text = f"files of the type {page.content_type or 'unknown'} cannot be read"
+        named = page.content_type or sniff_media_type(page.body) or "unknown"
+        text = f"files of the type {named} cannot be read"
         raise Unreadable(text, reason="unsupported_file_type")
     return from_html(page, kind, READERS[kind](page.body))
 
@@ -114,14 +121,14 @@ def read_title(tree: LexborHTMLParser) -> str:
 def read_canonical(tree: LexborHTMLParser, page: Page) -> str | None:
     """Return the address the page would rather be known by, if it names one."""
     if node := tree.css_first("link[rel~=canonical i][href]"):
-        return absolute(node.attributes["href"] or "", base_of(tree, page.url))
+        return resolve(value_of(node, "href"), base_of(tree, page.url))
     named = CANONICAL_HEADER.search(header(page.headers, "link"))
-    return absolute(named[1], page.url) if named else None
+    return resolve(named[1], page.url) if named else None
 
 
 def read_robots(tree: LexborHTMLParser, headers: Mapping[str, str]) -> Iterator[str]:
     """Yield what the page asks of every crawler, in its head and in `X-Robots-Tag`."""
-    said = [node.attributes["content"] or "" for node in tree.css("meta[name=robots i][content]")]
+    said = [value_of(node, "content") for node in tree.css("meta[name=robots i][content]")]
     for directive in ",".join([*said, for_everybody(header(headers, "x-robots-tag"))]).split(","):
         word = directive.strip().lower()
         yield from NONE if word == "none" else ()

@@ -21,6 +21,7 @@ import msgspec
 from py_mini_racer import JSEvalException, JSFunction, JSMappedObject, JSOOMException, MiniRacer
 
 from svc_notebook.service.crawl.extracting.document import read_document
+from svc_notebook.service.crawl.extracting.faults import own_place
 from svc_notebook.service.crawl.extracting.page import Page, Unreadable
 from svc_notebook.service.crawl.extracting.script import read_script
 from svc_notebook.service.crawl.extracting.source import locate, wrap
@@ -238,7 +239,12 @@ def reply(engine: Engine, request: tuple[str, Any]) -> dict[str, Any]:
     except (MemoryError, RecursionError) as error:
         return {"error": f"it is too large or too deep ({type(error).__name__})", "spent": True}
     except Exception as error:  # a file may be broken in ways that nobody has thought of
-        return {"error": f"{type(error).__name__}: {error}", "reason": "broken_file"}
+        said = f"{type(error).__name__}: {error}"
+        place = own_place(error)
+        if place or name != "read":
+            error_text = f"the crawler itself failed: {said}{place}"
+            return {"error": error_text, "reason": "internal_error"}
+        return {"error": said, "reason": "broken_file"}
     return answer
 
 

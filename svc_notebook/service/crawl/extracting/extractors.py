@@ -197,6 +197,8 @@ class Extractors:
             answer: dict[str, Any] = worker.ask(request, seconds)
             if answer.get("spent"):
                 worker.close()
+            if answer.get("reason") == "internal_error":
+                raise Unreadable(answer["error"], reason="internal_error")
             return answer
 
     @contextmanager

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from urllib.parse import urldefrag, urljoin, urlsplit
+
+from svc_notebook.service.crawl.references import resolve
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -21,12 +22,11 @@ SOURCES = (
     ("link[rel~=next i][href]", "next", "href"),
     ("link[rel~=prev i][href]", "prev", "href"),
 )
+# What an alternate may be to be followed.
+HTML_TYPES = ("text/html", "application/xhtml+xml")
 REFRESH = re.compile(
     r"[\s\d.]*[;,]?\s*(?:url\s*=)?\s*(['\"]?)(.+?)\1\s*\Z", re.IGNORECASE | re.DOTALL
 )
-# Browsers take these out of an address wherever they stand.
-BREAKS = str.maketrans("", "", "\t\r\n")
-AROUND = "".join(map(chr, range(0x21)))
 
 
 @dataclass(frozen=True)
@@ -54,33 +54,40 @@ def read_links(tree: LexborHTMLParser, url: str, *, nofollow: bool = False) -> t
 def base_of(tree: LexborHTMLParser, url: str) -> str:
     """Return what the page's addresses are relative to."""
     node = tree.css_first("base[href]")
-    return (absolute(node.attributes["href"] or "", url) if node else None) or url
-
-
-def absolute(address: str, base: str) -> str | None:
-    """Resolve an address as a browser does; None is one that cannot be crawled."""
-    address = address.strip(AROUND).translate(BREAKS)
-    try:
-        url = urldefrag(urljoin(base, address)).url
-        parts = urlsplit(url)
-        known = parts.scheme in ("http", "https") and bool(parts.hostname)
-        return url if known and parts.port != 0 else None
-    except ValueError:  # a port or an IPv6 host that is none
-        return None
+    return (resolve(value_of(node, "href"), url) if node else None) or url
 
 
 def find_links(tree: LexborHTMLParser, base: str) -> Iterator[Link]:
     """Yield every address a page names, one with `nofollow` marked as such."""
     for selector, kind, attribute in SOURCES:
         for node in tree.css(selector):
-            if url := absolute(node.attributes[attribute] or "", base):
+            if kind == "alternate" and not is_translation(node):
+                continue
+            if url := resolve(value_of(node, attribute), base):
                 yield Link(url, "nofollow" in words(node, "rel"), kind)
     for node in tree.css("meta[http-equiv=refresh i][content]"):
-        target = REFRESH.match(node.attributes["content"] or "")
-        if target and (url := absolute(target[2], base)):
+        target = REFRESH.match(value_of(node, "content"))
+        if target and (url := resolve(target[2], base)):
             yield Link(url, kind="refresh")
+
+
+def is_translation(node: LexborNode) -> bool:
+    """Tell whether an alternate is a page: feeds, stylesheets and data about the page are none."""
+    media_type = value_of(node, "type").partition(";")[0].strip().lower()
+    named = media_type in HTML_TYPES if media_type else bool(value_of(node, "hreflang").strip())
+    return named and "stylesheet" not in words(node, "rel")
+
+
+def value_of(node: LexborNode, name: str) -> str:
+    """Return an attribute's value, empty where there is none; SVG has `xlink:href`, too.
+
+    A selector for `[href]` finds elements that have `xlink:href` alone.
+    """
+    attributes = node.attributes
+    found = attributes.get(name, attributes.get(f"xlink:{name}"))
+    return found or ""
 
 
 def words(node: LexborNode, attribute: str) -> set[str]:
     """Return the words of an attribute such as `rel`."""
-    return set((node.attributes.get(attribute) or "").lower().split())
+    return set(value_of(node, attribute).lower().split())

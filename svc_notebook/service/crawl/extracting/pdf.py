@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from svc_notebook.service.crawl.extracting.faults import own_place
 from svc_notebook.service.crawl.extracting.markup import paragraph, write_page
 from svc_notebook.service.crawl.extracting.page import Unreadable
 
@@ -35,6 +36,8 @@ def read_pdf(body: bytes) -> str:
     except (Unreadable, MemoryError):
         raise
     except (PyPdfError, Exception) as error:  # broken files break its reader in every way
+        if own_place(error):
+            raise
         text = f"it is no PDF file that can be read: {error}"
         raise Unreadable(text, reason="broken_file") from error
 

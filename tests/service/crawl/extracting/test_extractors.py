@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -488,3 +489,24 @@ def test_what_the_crawler_needs_is_named_where_it_is_missing(
 
     with pytest.raises(BadInput, match=r"py_mini_racer.*svc-notebook\[crawl\]"):
         Extractors()
+
+
+def test_a_fault_of_our_own_is_not_told_of_the_page(extractors: Extractors) -> None:
+    for broken in (7, None):
+        page = Page("https://a.test/", broken, "text/html")  # type: ignore[arg-type]
+
+        with pytest.raises(Unreadable) as fault:
+            extractors.read(page)
+
+        assert fault.value.reason == "internal_error"
+        assert re.search(r"^the crawler itself failed: .*\(\w+\.py, line \d+\)$", str(fault.value))
+
+
+def test_a_fault_of_our_own_is_not_told_of_an_extractor(
+    extractors: Extractors, page: Document
+) -> None:
+    with pytest.raises(Unreadable) as fault:
+        extractors.extract(page, 7)  # type: ignore[arg-type]
+
+    assert fault.value.reason == "internal_error"
+    assert extractors.extract(page, "() => [{ a: 1 }]").records == [{"a": 1}]

@@ -102,6 +102,52 @@ def test_docsearch_says_what_it_needs(extractors: Extractors, read: Read) -> Non
     assert "recordProps" in extraction.error
 
 
+JSON_LD = r"""{
+  "@context": "https://schema.org", "@type": "Product", "name": "Lamp // one",
+  "description": "a, ]b} /* c */", "sku": "4\"2", "url": "https://shop.test//x;"
+}"""
+SAID = {"name": "Lamp // one", "description": "a, ]b} /* c */", "sku": '4"2'}
+WRAPPERS = {
+    "bare": "{}",
+    "blanks": "\ufeff \n\t{} \n",
+    "cdata": "<![CDATA[{}]]>",
+    "cdata in comments of lines": "//<![CDATA[\n{}\n//]]>",
+    "cdata in comments of lines, with blanks": "\n  // <![CDATA[\n{}\n  // ]]>\n",
+    "cdata in comments": "/*<![CDATA[*/\n{}\n/*]]>*/",
+    "cdata in comments, with blanks": "/* <![CDATA[ */ {} /* ]]> */",
+    "html comment": "<!-- {} -->",
+    "html comment, closed in a line's comment": "<!--\n{}\n//-->",
+    "both": "<!--//--><![CDATA[//><!--\n{}\n//--><!]]>",
+    "semicolon": "{};",
+}
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS.values(), ids=WRAPPERS)
+@pytest.mark.parametrize("loose", [False, True], ids=["json", "loose"])
+def test_linked_data_is_read_however_it_is_wrapped(run: Run, wrapper: str, loose: bool) -> None:
+    said = JSON_LD.replace('x;"', 'x;", // a comment, "with" ] all\n') if loose else JSON_LD
+    html = f'<script type="application/ld+json">{wrapper.replace("{}", said)}</script>'
+
+    product = run("helpers.product()", html)
+
+    assert {name: product[name] for name in SAID} == SAID
+
+
+LOOSE = {
+    "a line break in a text": ('{"@type": "Product", "name": "a\nb\n\tc"}', "a\nb\n\tc"),
+    "a control character": ('{"@type": "Product", "name": "a\x01b"}', "a\x01b"),
+    "a comma too many": ('{"@type": ["Product",], "name": "a,", }', "a,"),
+    "comments": ('/* one */ {"@type": "Product", // two\n "name": "/* a */"}', "/* a */"),
+}
+
+
+@pytest.mark.parametrize(("data", "name"), LOOSE.values(), ids=LOOSE)
+def test_linked_data_that_is_not_quite_json_is_read(run: Run, data: str, name: str) -> None:
+    product = run("helpers.product()", f'<script type="application/ld+json">{data}</script>')
+
+    assert product["name"] == name
+
+
 PRODUCT = """<html lang="de"><head><script type="application/ld+json">[{"@type": "WebSite"},
 {"@graph": [{"@type": ["Thing", "https://schema.org/Product"], "name": " Lamp ", "sku": "L1",
 "description": "Bright", "image": [{"url": "/1.png"}], "category": "Light",

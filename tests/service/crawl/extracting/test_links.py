@@ -20,7 +20,7 @@ KINDS = [
     ('<map><area href="/x"></map>', "area"),
     ('<iframe src="/x"></iframe>', "iframe"),
     ('<link rel="canonical" href="/x">', "canonical"),
-    ('<link rel="ALTERNATE" href="/x">', "alternate"),
+    ('<link rel="ALTERNATE" hreflang="de" href="/x">', "alternate"),
     ('<link rel="next" href="/x">', "next"),
     ('<link rel="prev" href="/x">', "prev"),
     ('<meta http-equiv="Refresh" content="5; URL=\'/x\'">', "refresh"),
@@ -30,6 +30,53 @@ KINDS = [
 @pytest.mark.parametrize(("html", "kind"), KINDS, ids=[kind for _, kind in KINDS])
 def test_a_page_leads_where_its_elements_point(html: str, kind: str) -> None:
     assert links(html) == (Link("https://shop.test/x", False, kind),)
+
+
+ALTERNATES = [
+    ('hreflang="de"', True),
+    ('hreflang="x-default" type="text/html; charset=utf-8"', True),
+    ('type="Application/XHTML+xml"', True),
+    ('type="text/html" media="only screen and (max-width: 640px)"', True),
+    ("", False),
+    ('hreflang=""', False),
+    ('media="handheld"', False),
+    ('type="application/rss+xml" title="Feed"', False),
+    ('type="application/atom+xml" hreflang="de"', False),
+    ('type="application/json+oembed"', False),
+    ('type="text/xml+oembed"', False),
+    ('type="application/json"', False),
+    ('type="application/pdf"', False),
+]
+
+
+@pytest.mark.parametrize(("attributes", "followed"), ALTERNATES)
+def test_an_alternate_is_followed_if_it_is_a_page(attributes: str, followed: bool) -> None:
+    assert bool(links(f'<link rel="alternate" href="/x" {attributes}>')) is followed
+
+
+@pytest.mark.parametrize("rel", ["alternate stylesheet", "stylesheet alternate"])
+def test_an_alternate_stylesheet_is_never_followed(rel: str) -> None:
+    assert links(f'<link rel="{rel}" hreflang="de" type="text/html" href="/x.css">') == ()
+
+
+SVG = [
+    ('<svg><a xlink:href="/x"><text>x</text></a></svg>', ["https://shop.test/x"]),
+    ('<svg><a href="/x" xlink:href="/y"></a></svg>', ["https://shop.test/x"]),
+    ('<svg><a xlink:href></a></svg><a href="/x">', ["https://shop.test/x"]),
+    ('<svg><use xlink:href="#icon"/></svg><a href="/x">', ["https://shop.test/x"]),
+    ('<math><a xlink:href="/x"></a></math>', ["https://shop.test/x"]),
+    ('<svg><link rel="next" xlink:href="/x"/></svg>', ["https://shop.test/x"]),
+]
+
+
+@pytest.mark.parametrize(("html", "found"), SVG)
+def test_links_in_drawings_are_links(html: str, found: list[str]) -> None:
+    assert [one for one in urls(html) if "#" not in one and one != URL.partition("#")[0]] == found
+
+
+@pytest.mark.parametrize("html", ['<svg><link rel="canonical" xlink:href="/x"/></svg>'])
+def test_a_canonical_link_in_a_drawing_is_read(html: str) -> None:
+    assert read_document(Page(URL, html.encode(), "text/html")).canonical == "https://shop.test/x"
 
 
 ADDRESSES = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 import soupsieve
@@ -63,6 +64,10 @@ FOUND = """({ $, dataSources }) => {
 }"""
 
 
+@pytest.mark.skipif(
+    sys.version_info < (3, 11, 5),
+    reason="soupsieve's own patterns repeat groups possessively, which `re` matches wrongly here",
+)
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(pages, st.lists(selectors(), min_size=20, max_size=60))
 def test_selectors_mean_what_css_says(

@@ -110,14 +110,43 @@ function linkedData($, types) {
   return null;
 }
 
-/** @param {string} text */
+/** JSON-LD as pages have it, which is often not quite JSON. @param {string} text */
 function parsed(text) {
-  try {
-    return JSON.parse(text.replace(/^\s*(?:<!--|\/\*\s*<!\[CDATA\[\s*\*\/)|(?:-->|\/\*\s*\]\]>\s*\*\/)\s*$/g, ""));
-  } catch {
-    return null;
+  const bare = unwrapped(text);
+  for (const attempt of [() => bare, () => repaired(bare)]) {
+    try {
+      return JSON.parse(attempt());
+    } catch {
+      // The next attempt is more patient; after the last there is nothing to read.
+    }
+  }
+  return null;
+}
+
+// What is put around scripts for readers of XML, and for those that know no scripts.
+const OPENING = /^(?:\ufeff|<!--|-->|<!\[CDATA\[|\/\*\s{0,9}<!\[CDATA\[\s{0,9}\*\/|\/\/(?=\s{0,9}(?:<!|-->|>))|>(?=<!))/;
+const CLOSING = /(?:;|-->|<!\]\]>|\]\]>|\/\*\s{0,9}\]\]>\s{0,9}\*\/|\/\/)$/;
+
+/** @param {string} text */
+function unwrapped(text) {
+  let left = text.trim();
+  for (;;) {
+    const bare = left.replace(OPENING, "").replace(CLOSING, "").trim();
+    if (bare === left) return bare;
+    left = bare;
   }
 }
+
+// A string, a comment, or a comma before a closing bracket.
+const LOOSE = /"(?:[^"\\]|\\[^])*"|\/\/[^\n]*|\/\*[^]*?\*\/|,(?=(?:\s|\/\/[^\n]*\n|\/\*[^]*?\*\/)*[\]}])/g;
+
+/** Escape control characters in strings, leave out comments and trailing commas. @param {string} text */
+const repaired = (text) => text.replace(LOOSE, (found) => (
+  found.startsWith('"') ? found.replace(/[\0-\x1f]/g, (sign) => escaped(sign)) : ""
+));
+
+/** @param {string} sign */
+const escaped = (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /** @param {any} data @returns {any[]} */
 function things(data) {

@@ -39,7 +39,7 @@ function parse(text, base) {
     query: query === undefined ? null : encode(query, IN_QUERY),
     fragment: fragment === undefined ? null : encode(fragment, IN_FRAGMENT),
   };
-  const relative = !named || (special && base?.scheme === scheme && !left.startsWith("/"));
+  const relative = !named || (special && scheme !== "file:" && base?.scheme === scheme && !left.startsWith("//"));
   if (relative) return { ...resolve(left, base, text, query !== undefined, fragment !== undefined), ...kept(ends, left, base) };
   const bare = { scheme, username: "", password: "", port: "", host: null };
   if (special && scheme !== "file:") return { ...authority(scheme, left.replace(/^\/*/, ""), text), ...ends };
@@ -61,7 +61,7 @@ function resolve(left, base, text, queried, marked) {
     if (left === "" && marked && !queried) return base;
     throw fail(text);
   }
-  if (left.startsWith("//")) return authority(base.scheme, left.slice(2), text);
+  if (left.startsWith("//")) return authority(base.scheme, left.slice(2).replace(base.scheme in PORTS && base.scheme !== "file:" ? /^\/+/ : "", ""), text);
   if (left.startsWith("/")) return { ...base, path: segments([], left) };
   if (left === "") return base;
   return { ...base, path: segments(base.path.slice(0, -1), `/${left}`) };

@@ -1,0 +1,49 @@
+"""The cookies that hosts of a crawl demand before they show a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import httpx
+
+# For each host and for a crawl: a host that sets more is not one that wants its pages read.
+MAX_COOKIES_PER_HOST = 50
+MAX_COOKIE_BYTES = 4096
+MAX_HOSTS = 1000
+
+
+class HostCookies:
+    """Cookies by the host that set them, sent to no other host.
+
+    Only what a page needs to be read is kept, not what every page sets: a crawl reads pages as
+    somebody who comes for the first time does, whatever was read before.
+    """
+
+    def __init__(self) -> None:
+        self._by_host: dict[str, httpx.Cookies] = {}
+
+    def keep(self, url: str, lines: Sequence[str]) -> None:
+        """Keep what `Set-Cookie` lines of an answer to `url` say."""
+        host = httpx.URL(url).netloc.decode()
+        if host not in self._by_host and len(self._by_host) >= MAX_HOSTS:
+            self._by_host.pop(next(iter(self._by_host)))
+        jar = self._by_host.setdefault(host, httpx.Cookies())
+        short = [line for line in lines if len(line) <= MAX_COOKIE_BYTES and line.isascii()]
+        raw = [(b"set-cookie", line.encode()) for line in short[:MAX_COOKIES_PER_HOST]]
+        jar.extract_cookies(httpx.Response(200, headers=raw, request=httpx.Request("GET", url)))
+        for cookie in [*jar.jar][:-MAX_COOKIES_PER_HOST]:
+            jar.jar.clear(cookie.domain, cookie.path, cookie.name)
+
+    def header(self, url: str) -> str:
+        """Return the `Cookie` header for a URL; empty, where there is none."""
+        jar = self._by_host.get(httpx.URL(url).netloc.decode())
+        if jar is None:
+            return ""
+        request = httpx.Request("GET", url)
+        jar.set_cookie_header(request)
+        return str(request.headers.get("Cookie", ""))
+
+    def add(self, other: HostCookies) -> None:
+        """Take over what another one keeps."""
+        for host, jar in other._by_host.items():
+            self._by_host.setdefault(host, httpx.Cookies()).update(jar)

@@ -1,0 +1,42 @@
+// The URLs of the last crawl that failed: why, and where each was found.
+
+import { button, fill, h } from "../kit/dom.js";
+
+/** @typedef {import("../kit/frame.js").Frame} Frame */
+/** @typedef {{url: string, reason: string, message: string, referrer: string}} Failed */
+
+/** `attempt` tries a URL. @param {Frame} view @param {(url: string) => void} attempt */
+export function failedPanel(view, attempt) {
+  const said = h("p", { class: "hint", role: "status" });
+  const list = h("ul", { class: "failed-urls", "aria-label": "Failed URLs" });
+  const again = button("Reload", read, { icon: "⟳", bare: true, title: "Read the list again" });
+
+  async function read() {
+    fill(said, "Reading…");
+    /** @type {{rows: Failed[], more: boolean} | undefined} */
+    const found = await view.run("list_failed");
+    if (!found) {
+      fill(said, "The list could not be read.");
+      return;
+    }
+    const { rows, more } = found;
+    fill(said, rows.length ? sumOf(rows.length, more) : "No URL of the last crawl failed.");
+    fill(list, rows.map(draw));
+  }
+
+  /** @param {Failed} row */
+  const draw = ({ url, reason, message, referrer }) =>
+    h(
+      "li",
+      {},
+      button(url, () => attempt(url), { title: "Try this page" }),
+      h("p", { class: "hint" }, h("code", {}, reason), ` ${message}`),
+      referrer ? h("p", { class: "hint" }, "Found on ", h("bdi", {}, referrer)) : null,
+    );
+
+  return { el: h("div", {}, h("div", { class: "row" }, said, again), list), read };
+}
+
+/** @param {number} number @param {boolean} more */
+const sumOf = (number, more) =>
+  more ? `The first ${number.toLocaleString()}; all of them are in editor.failed.` : `${number.toLocaleString()} failed.`;
