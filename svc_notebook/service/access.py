@@ -140,7 +140,7 @@ class Access:
 
     def _on_behalf(self, headers: Mapping[str, str], address: str) -> Caller | None:
         """Let a server with the admin key speak for one of its own callers."""
-        address = headers.get("x-forwarded-for", address).split(",")[0].strip()
+        address = headers.get("x-forwarded-for", "").split(",")[0].strip() or address
         if key := headers.get("x-forwarded-api-key"):
             return self._holder(key, address)
         return Caller((), True, address)

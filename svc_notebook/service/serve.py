@@ -149,6 +149,9 @@ def run(
         log_level="critical",
         access_log=False,
         server_header=False,
+        # A caller's address is its connection's. uvicorn's default believes `X-Forwarded-For` from
+        # this machine, where anyone may send it; `access` reads it beside the admin key alone.
+        proxy_headers=False,
         timeout_keep_alive=120,
         timeout_graceful_shutdown=0,
     )
