@@ -34,6 +34,7 @@ from svc_notebook.service.wire import (
     Reply,
     Send,
     crawler_refusal,
+    drop_body,
     json_reply,
     pack,
     preflight,
@@ -77,9 +78,11 @@ class App:
         except LostCaller:
             return
         finally:
-            self._intake.let_go(exchange.held)
+            self._intake.let_go(exchange.accounts, exchange.held)
         if exchange.verb != "OPTIONS" and _is_logged(exchange.row):
             self.service.logs.note(exchange.logged(reply))
+        if exchange.closes and not exchange.received:
+            await drop_body(receive)  # else the connection breaks before the refusal is read
         await send_reply(send, reply, bare=exchange.verb == "HEAD")
 
     async def _answer(self, exchange: Exchange, receive: Receive) -> Reply:
@@ -100,19 +103,21 @@ class App:
         row, exchange.parts = self._router.find(verb, exchange.path)
         exchange.row = row
         caller = self._access.admit(row, exchange.headers, exchange.query, exchange.address)
+        # Before the body: what is refused anyway must not take memory from others.
+        _check_right(row, caller, exchange.parts)
+        exchange.accounts = caller.accounts
         hold, most = partial(self._hold, exchange), BODIES.get(row.interface, limits.BODY)
         exchange.body = await read_body(receive, exchange.headers, hold, most)
+        exchange.received = True
         pool = self._readers if row.reads else self._writers
         work = partial(self._handle, row, caller, exchange)
         return await asyncio.get_running_loop().run_in_executor(pool, work)
 
     def _hold(self, exchange: Exchange, size: int) -> None:
-        self._intake.take(size)
+        self._intake.take(exchange.accounts, size)
         exchange.held += size
 
     def _handle(self, row: Endpoint, caller: Caller, exchange: Exchange) -> Reply:
-        if row.acl not in ("any", "actions", "crawler"):
-            caller.require(row.acl, [i for n, i in exchange.parts.items() if n == "index"])
         prefix = self._access.prefix
         given = row.decode(
             exchange.parts,
@@ -144,6 +149,15 @@ def _is_crawlers(exchange: Exchange) -> bool:
 def _is_logged(row: Endpoint | None) -> bool:
     """Whether the logs tell of it: they are the search service's, and of no use full of events."""
     return row is None or not (row.name in QUIET or row.interface == "events")
+
+
+def _check_right(row: Endpoint, caller: Caller, parts: Mapping[str, str]) -> None:
+    """Check what a request's head tells: the right, on the index of the path if there is one."""
+    indices = [parts["index"]] if "index" in parts else []
+    if row.acl == "actions":
+        caller.require_any({*RIGHTS.values()}, indices)
+    elif row.acl not in ("any", "crawler"):
+        caller.require(row.acl, indices)
 
 
 def _check_reach(row: Endpoint, caller: Caller, given: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service import limits
 from svc_notebook.service.crawlers.secrets import hide_in_body, hide_secrets
 from svc_notebook.service.logs import InnerQuery, Logged, hide_keys, shorten
-from svc_notebook.service.wire import Message, Reply
+from svc_notebook.service.wire import Accounts, Message, Reply
 
 # Endpoints that answer with what somebody stored: its members may be anything.
 OF_RECORDS = ("get_object",)
@@ -37,6 +37,8 @@ class Exchange:
     row: Endpoint | None = None
     parts: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
+    received: bool = False
+    accounts: Accounts = ()
     held: int = 0
     hits: int | None = None
     params: str = ""
@@ -44,6 +46,14 @@ class Exchange:
     started: float = field(default_factory=perf_counter)
     said: dict[str, str] = field(default_factory=dict)
     shown: bytes | None = None  # an answer without the secrets in it
+
+    @property
+    def closes(self) -> bool:
+        """Whether the connection ends with the answer, by the caller's wish, and a body is sent."""
+        has_body = self.headers.keys() & {"content-length", "transfer-encoding"}
+        waits = self.headers.get("expect", "").lower() == "100-continue"
+        closes = "close" in self.headers.get("connection", "").lower()
+        return closes and bool(has_body) and not waits
 
     def read_query(self) -> None:
         """Read the query string; raises `BadInput`."""

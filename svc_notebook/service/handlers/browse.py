@@ -156,5 +156,5 @@ def _dressed(
     call: Call, shelf: Shelf, params: Mapping[str, Any], bodies: Sequence[bytes]
 ) -> list[Record]:
     wanted = option(shelf, params, "attributesToRetrieve")
-    hidden = withheld(call.caller, shelf.settings)
-    return cast("list[Record]", cut_bodies(bodies, wanted, hidden))
+    hidden, lists = withheld(call.caller, shelf), call.caller.shown_lists(shelf.name)
+    return cast("list[Record]", cut_bodies(bodies, wanted, hidden, lists))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import Logs
 from svc_notebook.service.handlers.registry import Call, serves
@@ -17,5 +19,5 @@ def get_logs(
     type: str = "all",
 ) -> Logs:
     """Tell the last requests, the newest first; this one is not among them."""
-    told = call.service.logs.read(offset, length, indexName, type, call.caller.sees)
+    told = call.service.logs.read(offset, length, indexName, type, partial(call.caller.may, "logs"))
     return {"logs": told}

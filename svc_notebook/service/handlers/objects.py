@@ -24,7 +24,7 @@ from svc_notebook.api.shapes import (
     Updated,
 )
 from svc_notebook.errors import BadInput, NotFound
-from svc_notebook.service.attributes import select_attributes, withheld
+from svc_notebook.service.attributes import narrow, select_attributes, withheld
 from svc_notebook.service.engine.filters import parse_filters
 from svc_notebook.service.engine.geo_reading import Centre, read_where
 from svc_notebook.service.handlers.registry import Call, serves
@@ -180,7 +180,7 @@ def _read(call: Call, shelf: Shelf, object_id: str, wanted: list[str] | None) ->
     body = read_bodies(call.service.store, shelf.home, [object_id]).get(object_id)
     if body is None:
         return None
-    hidden = withheld(call.caller, shelf.settings)
-    if wanted is None and not hidden:
+    hidden, lists = withheld(call.caller, shelf), call.caller.shown_lists(shelf.name)
+    if wanted is None and not hidden and not lists:
         return cast("Record", msgspec.Raw(body))
-    return select_attributes(msgspec.json.decode(body), wanted, hidden)
+    return narrow(select_attributes(msgspec.json.decode(body), wanted, hidden), lists)
