@@ -201,7 +201,7 @@ def _bind(
     call: Call, shelf: Shelf, params: Mapping[str, Any], size: int | None = None
 ) -> dict[str, Any]:
     bound = call.caller.bind(params, shelf.name)
-    if most := call.caller.most_hits(shelf.name):
+    if (most := call.caller.most_hits(shelf.name)) is not None:
         wanted = bound.get("hitsPerPage", size or option(shelf, bound, "hitsPerPage"))
         bound["hitsPerPage"] = min(wanted, most)
         bound |= {"length": min(bound["length"], most)} if "length" in bound else {}

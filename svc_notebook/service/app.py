@@ -125,7 +125,7 @@ class App:
             read_json(exchange.body),
             exchange.headings(row, prefix),
         )
-        _check_reach(row, caller, given)
+        _check_reach(self.service, row, caller, given)
         if row.acl in ("search", "browse") and row.interface == "search":
             for token, queries in _count_queries(row, given).items():
                 self._access.count(caller, token, queries)
@@ -160,7 +160,7 @@ def _check_right(row: Endpoint, caller: Caller, parts: Mapping[str, str]) -> Non
         caller.require(row.acl, indices)
 
 
-def _check_reach(row: Endpoint, caller: Caller, given: Mapping[str, Any]) -> None:
+def _check_reach(service: Service, row: Endpoint, caller: Caller, given: Mapping[str, Any]) -> None:
     """Check the rights that only the body tells: of each batched action, on each index."""
     if given.get("index") is not None:
         check_index_name(given["index"])
@@ -171,6 +171,20 @@ def _check_reach(row: Endpoint, caller: Caller, given: Mapping[str, Any]) -> Non
         caller.require(right, [given.get("index", named)])
     if row.name == "operate_index":
         caller.require(row.acl, [given["destination"]])
+    if given.get("forwardToReplicas") or given.get("forwardToSlaves"):
+        _check_replicas(service, row, caller, given["index"])
+
+
+def _check_replicas(service: Service, row: Endpoint, caller: Caller, index: str) -> None:
+    """Refuse to change replicas out of the key's reach: all of them change, or nothing does."""
+    shelf = service.catalog.get(index)
+    replicas = service.catalog.family(shelf)[1:] if shelf and not shelf.leader else ()
+    if not all(caller.may(row.acl, replica.name) for replica in replicas):
+        raise KeyRefused(
+            f"this key does not reach every replica of {index}: leave out forwardToReplicas, or "
+            "use a key that does",
+            status=403,
+        )
 
 
 def _writes(row: Endpoint) -> bool:

@@ -15,6 +15,7 @@ from svc_notebook.api.secured import Restrictions
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.service.engine.filters import parse_filters, render
 from svc_notebook.service.keyring import matches
+from svc_notebook.service.natural import ADDED, read_naturally
 
 # Filters of a key and of a query hold together; of any other parameter the key's wins.
 FILTERS = ("filters", "facetFilters", "numericFilters", "tagFilters")
@@ -54,6 +55,12 @@ class Restriction:
         return not self.indices or any(matches(index, pattern) for pattern in self.indices)
 
     @property
+    def _spoken(self) -> Mapping[str, Any]:
+        """The parameters with what embedded `naturalLanguages` imply, but for what only adds."""
+        read = read_naturally(self.params)
+        return {name: v for name, v in read.items() if name in self.params or name not in ADDED}
+
+    @property
     def most_hits(self) -> int | None:
         """How many hits one answer has at the most, however a query asks for them."""
         sizes = (self.params.get(name) for name in ("hitsPerPage", "length"))
@@ -61,7 +68,7 @@ class Restriction:
 
     def force(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Put the embedded parameters over those of a query."""
-        own = {name: value for name, value in self.params.items() if name not in FILTERS}
+        own = {name: value for name, value in self._spoken.items() if name not in FILTERS}
         # One way to say a place may overrule another; so it is with texts and with pages.
         ruled = {name for one, others in OVERRULED.items() if one in own for name in others}
         params = {name: value for name, value in params.items() if name not in ruled}
