@@ -21,11 +21,20 @@ from svc_notebook.service.access import Access, Caller
 from svc_notebook.service.bodies import read_json
 from svc_notebook.service.exchange import Exchange, read_head
 from svc_notebook.service.handlers import HANDLERS, Call
+from svc_notebook.service.log_access import (
+    NO_INDEX,
+    content_of,
+    hidden_attributes,
+    may_name_others,
+    named_indices,
+    shows_hidden,
+)
 from svc_notebook.service.router import Router, WrongVerb
 from svc_notebook.service.service import Service, check_index_name
 from svc_notebook.service.steps import RIGHTS
 from svc_notebook.service.store import is_storage_trouble
 from svc_notebook.service.wire import (
+    Incoming,
     Intake,
     LostCaller,
     Malformed,
@@ -47,6 +56,8 @@ from svc_notebook.service.wire import (
 READERS, WRITERS = 6, 16
 # Endpoints that are not logged: a log of itself would be all it holds.
 QUIET = ("get_logs",)
+# Secrets of the service itself, which its logs do not show.
+KEY_FACTS = ("adminKey", "searchKey", "crawlerApiKey")
 # How large bodies may be, where it is not as large as elsewhere.
 BODIES = {"events": limits.EVENTS_BODY}
 
@@ -72,17 +83,18 @@ class App:
         """Answer one request."""
         if scope["type"] != "http":
             return
-        exchange = read_head(scope)
+        exchange, incoming = read_head(scope), Incoming(receive)
         try:
-            reply = await self._answer(exchange, receive)
+            reply = await self._answer(exchange, incoming)
         except LostCaller:
             return
         finally:
             self._intake.let_go(exchange.accounts, exchange.held)
         if exchange.verb != "OPTIONS" and _is_logged(exchange.row):
-            self.service.logs.note(exchange.logged(reply))
-        if exchange.closes and not exchange.received:
-            await drop_body(receive)  # else the connection breaks before the refusal is read
+            facts = self.service.keyring.facts
+            self.service.logs.note(exchange.logged(reply, (facts[name] for name in KEY_FACTS)))
+        if exchange.closes:
+            await drop_body(incoming)  # else the connection breaks before the refusal is read
         await send_reply(send, reply, bare=exchange.verb == "HEAD")
 
     async def _answer(self, exchange: Exchange, receive: Receive) -> Reply:
@@ -102,16 +114,25 @@ class App:
         verb = "GET" if exchange.verb == "HEAD" else exchange.verb
         row, exchange.parts = self._router.find(verb, exchange.path)
         exchange.row = row
+        exchange.others = [NO_INDEX] if may_name_others(row) else []
         caller = self._access.admit(row, exchange.headers, exchange.query, exchange.address)
         # Before the body: what is refused anyway must not take memory from others.
         _check_right(row, caller, exchange.parts)
         exchange.accounts = caller.accounts
         hold, most = partial(self._hold, exchange), BODIES.get(row.interface, limits.BODY)
         exchange.body = await read_body(receive, exchange.headers, hold, most)
-        exchange.received = True
         pool = self._readers if row.reads else self._writers
         work = partial(self._handle, row, caller, exchange)
         return await asyncio.get_running_loop().run_in_executor(pool, work)
+
+    def _note_hidden(self, row: Endpoint, caller: Caller, exchange: Exchange) -> None:
+        """Note what a reader of the logs must be allowed to see."""
+        inner = [one["index_name"] for one in exchange.inner]
+        indices = {exchange.parts.get("index", ""), *exchange.others, *inner}
+        catalog = self.service.catalog
+        exchange.hidden = sorted(hidden_attributes(catalog, indices))
+        if content_of(row) == "answer":
+            exchange.shows_hidden = shows_hidden(caller, catalog, indices)
 
     def _hold(self, exchange: Exchange, size: int) -> None:
         self._intake.take(exchange.accounts, size)
@@ -132,10 +153,13 @@ class App:
         user = unquote(exchange.headers.get(f"{prefix}user-id", "")) if _writes(row) else ""
         if user:
             self.service.mapping.one(user)
-        answer = HANDLERS[row](Call(self.service, caller, headers=exchange.said), **given)
+        call = Call(self.service, caller, headers=exchange.said)
+        answer = HANDLERS[row](call, **given)
         if _writes(row):
             self.service.mapping.note_write(row.name, given, user)
         exchange.note_answer(given, answer)
+        exchange.others = sorted({*named_indices(row, given, answer), *call.redirects})
+        self._note_hidden(row, caller, exchange)
         if row.status == 204:
             return Reply(row.status, headers=exchange.said)
         return pack(json_reply(row.status, answer, exchange.said), exchange.headers)

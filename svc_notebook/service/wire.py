@@ -122,6 +122,20 @@ class Intake:
                 del self._held[account]
 
 
+class Incoming:
+    """A request's body on its way in; `whole` once its end was read, after which none comes."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.whole = False
+
+    async def __call__(self) -> Message:
+        """Receive the next part."""
+        message = await self._receive()
+        self.whole = not message.get("more_body", False)
+        return message
+
+
 async def read_body(
     receive: Receive, headers: Mapping[str, str], take: Take, most: int = limits.BODY
 ) -> bytes:
@@ -150,13 +164,11 @@ async def read_body(
     return plain
 
 
-async def drop_body(receive: Receive) -> None:
+async def drop_body(receive: Incoming) -> None:
     """Read what is left of a refused request's body and keep nothing of it; ends at a limit."""
-    size, more = 0, True
-    while more and size <= limits.DRAINED:
-        message = await receive()
-        size += len(message.get("body", b""))
-        more = message.get("more_body", False)
+    size = 0
+    while not receive.whole and size <= limits.DRAINED:
+        size += len((await receive()).get("body", b""))
 
 
 def unpack(body: bytes, encoding: str, most: int = limits.BODY) -> bytes:

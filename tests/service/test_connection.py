@@ -413,3 +413,17 @@ def test_a_refusal_is_heard_though_the_body_is_still_on_its_way(
             time.sleep(0.005)
 
         assert codes(plug.recv(65536)) == [403]
+
+
+@pytest.mark.parametrize("kind", ["close", "keep-alive"])
+@pytest.mark.parametrize("key", ["", "unknown"], ids=["admin", "unknown"])
+def test_a_body_that_makes_no_sense_is_refused_at_once(
+    service: Running, kind: str, key: str
+) -> None:
+    caller = replace(service, adminKey=key or service.adminKey)
+    own = [f"connection: {kind}", "content-encoding: gzip", "content-length: 8"]
+
+    with dial(service) as plug:
+        plug.sendall(head(caller, "POST", "/1/indexes/a", *own) + b"not gzip")
+
+        assert codes(plug.recv(65536)) == [403 if key else 400]
