@@ -32,7 +32,7 @@ from svc_notebook.service.log_access import (
 from svc_notebook.service.router import Router, WrongVerb
 from svc_notebook.service.service import Service, check_index_name
 from svc_notebook.service.steps import RIGHTS
-from svc_notebook.service.store import is_storage_trouble
+from svc_notebook.service.store import is_damage, is_storage_trouble
 from svc_notebook.service.wire import (
     Incoming,
     Intake,
@@ -103,7 +103,7 @@ class App:
         except LostCaller:
             raise
         except Exception as error:
-            reply = _explain(error, exchange)
+            reply = _explain(error, exchange, self.service)
             return crawler_refusal(reply) if _is_crawlers(exchange) else reply
 
     async def _serve(self, exchange: Exchange, receive: Receive) -> Reply:
@@ -222,7 +222,7 @@ def _count_queries(row: Endpoint, given: Mapping[str, Any]) -> Counter[str | Non
     return Counter(one.get("userToken") for one in queries)
 
 
-def _explain(error: Exception, exchange: Exchange) -> Reply:
+def _explain(error: Exception, exchange: Exchange, service: Service) -> Reply:
     """Say what went wrong; only what nobody foresaw is a fault of the service's own."""
     of_events = exchange.row is not None and exchange.row.interface == "events"
     if isinstance(error, WrongVerb):
@@ -238,6 +238,8 @@ def _explain(error: Exception, exchange: Exchange) -> Reply:
         return refusal(error.status, str(error))
     if isinstance(error, BadInput):
         return refusal(400, str(error))
+    if is_damage(error):
+        return refusal(500, service.store.report_damage(error))
     if is_storage_trouble(error):
         return refusal(507, f"nothing was written: {error}; make room on the disk, then try again")
     traceback.print_exception(error, file=sys.stderr)
