@@ -303,8 +303,8 @@ UNDECODED = "Could not decode to UTF-8"
 def describe_damage(path: Path, error: BaseException) -> str:
     """Say what is wrong with a database's file, and what to do about it."""
     return (
-        f"the database {path} is damaged: {_first_fault(path) or error}. Stop the service, and keep "
-        f"a copy of the folder {path.parent}. Then put a backup of the folder in its place. Or "
+        f"the database {path} is damaged: {_first_fault(path) or error}. Stop the service, keep "
+        f"a copy of the folder {path.parent}, then put a backup of the folder in its place. Or "
         f"rescue what can be read, in the folder: `sqlite3 {path.name} .recover | sqlite3 "
         f"rescued.sqlite`; delete {path.name}-wal, {path.name}-shm and the folder engine, which is "
         f"made again, and rename rescued.sqlite to {path.name}. Or start on another folder with "

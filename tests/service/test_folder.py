@@ -204,7 +204,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
         records = ({"objectID": str(n), "title": f"film {n} " * 20} for n in range(300))
         caller.fill("films", *records, hitsPerPage=5)
         caller.call("POST", "/1/keys", {"acl": ["search"]})
-        caller.done("PUT", "/1/indexes/films/rules/r", {"objectID": "r", "consequence": {}})
+        caller.done("PUT", "/1/indexes/films/rules/r", RULE)
         caller.call("PUT", "/1/security/sources", [{"source": "0.0.0.0/0"}])
     connection = sqlite3.connect(data / "service.sqlite")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -212,6 +212,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return data
 
 
+RULE = {"objectID": "r", "consequence": {"params": {"page": 0}}}
 PARTS = range(12)
 
 
