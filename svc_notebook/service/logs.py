@@ -152,8 +152,11 @@ def _fits(logged: Logged, index: str | None, kind: str) -> bool:
 
 
 def _without_content(logged: Logged) -> Logged:
-    parts = ("answer", "body") if logged.content == "both" else (logged.content,)
-    return replace(logged, **{name: UNSHOWN for name in parts if name})
+    return replace(
+        logged,
+        answer=UNSHOWN if logged.content in ("answer", "both") else logged.answer,
+        body=UNSHOWN if logged.content in ("body", "both") else logged.body,
+    )
 
 
 def _tell(logged: Logged) -> LogEntry:

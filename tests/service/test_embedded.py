@@ -191,7 +191,7 @@ def plain(caller: Outside, embedded: Params) -> str:
 
 def of_restricted_parent(caller: Outside, embedded: Params) -> str:
     """A secured key that tries to embed something wider than its parent."""
-    wide = {
+    wide: Params = {
         "hitsPerPage": 1000,
         "length": 1000,
         "attributesToRetrieve": ["*"],
