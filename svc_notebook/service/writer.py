@@ -72,7 +72,7 @@ class Writer:
                 for task in run:
                     self._apply([task])
                 return
-            self._strike_off(run[0], error)
+            self._strike_off(run[0])
         self._tasks.published = run[-1].id
 
     def _wait_for_storage(self, error: Exception) -> None:
@@ -104,11 +104,8 @@ class Writer:
                     traceback.print_exc(file=sys.stderr)
                 self._catalog.refresh()
 
-    def _strike_off(self, task: Task, error: Exception) -> None:
+    def _strike_off(self, task: Task) -> None:
         """Let a task go that can never be applied: it must not hold up all that follow."""
-        if is_damage(error):
-            self._store.report_damage(error)
-        else:
-            traceback.print_exc(file=sys.stderr)
+        traceback.print_exc(file=sys.stderr)
         with self._store.writing() as connection:
             connection.execute("DELETE FROM tasks WHERE id = ?", [task.id])
