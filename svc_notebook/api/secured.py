@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Unpack
 from urllib.parse import quote
 
+import msgspec
+
 from svc_notebook.api.checking import check_value
 from svc_notebook.api.forms import read_query_text
 from svc_notebook.api.parameters import SearchParams
@@ -59,7 +61,7 @@ def make_secured_key(parent: str, **restrictions: Unpack[Restrictions]) -> str:
 
 
 def write_restrictions(restrictions: Mapping[str, Any]) -> str:
-    """URL-encode restrictions, sorted by name, lists comma-joined (api-notes.md, section 11)."""
+    """URL-encode restrictions, sorted by name, flat lists comma-joined (api-notes, section 11)."""
     return "&".join(
         f"{quote(name, safe='')}={quote(_text(value), safe='')}"
         for name, value in sorted(restrictions.items())
@@ -70,9 +72,15 @@ def write_restrictions(restrictions: Mapping[str, Any]) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, dict) or (isinstance(value, list) and any(map(_is_nested, value))):
+        return msgspec.json.encode(value).decode()
     if isinstance(value, list):
         return ",".join(_text(item) for item in value)
     return str(value)
+
+
+def _is_nested(item: Any) -> bool:
+    return isinstance(item, (dict, list))
 
 
 def sign(parent: str, text: str) -> str:

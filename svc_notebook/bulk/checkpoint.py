@@ -54,7 +54,7 @@ class Checkpoint:
         """Forget what an earlier load left behind, and name the index that will be written to."""
         self.target, self.entries = target, []
         with suppress(OSError):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.path.write_bytes(_line(Header(target, self.state)))
 
     def write(self, entry: Entry) -> None:
@@ -76,7 +76,7 @@ class Checkpoint:
         """Keep other loads of this source into this index from starting meanwhile."""
         path = self.path.with_suffix(".lock")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = path.open("ab")
         except OSError:
             yield  # where nothing can be written there is no checkpoint to spoil

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,6 +17,7 @@ from svc_notebook.service.keyring import Key, Keyring
 from svc_notebook.service.meter import Meter
 from svc_notebook.service.restrictions import Restriction, read_restriction
 from svc_notebook.service.sources import Sources
+from svc_notebook.service.wire import Accounts
 
 # What wrong credentials of a crawler are answered with, where it is not 401 (api.md, Crawler API).
 FORBIDDEN = {"list_domains": 403}
@@ -27,56 +28,86 @@ INVALID = "Invalid Application-ID or API key"
 
 @dataclass(frozen=True)
 class Caller:
-    """Whoever holds a valid key, and from where; `secured` is what its own key embeds."""
+    """Whoever holds a valid key, and from where; `secured` is what its own key embeds.
+
+    `accounts` are what its use of memory is counted by: the key, then what is derived from it.
+    """
 
     keys: tuple[Key, ...]
     admin: bool = False
     address: str = ""
     secured: Restriction | None = None
+    accounts: Accounts = ()
 
     def require(self, right: str, indices: Iterable[str] = ()) -> None:
         """Raise `KeyRefused` unless a key has the right on each index."""
+        if right == "admin" and not self.admin:
+            raise KeyRefused("this needs the admin key", status=403)
+        self.require_any({right}, indices)
+
+    def require_any(self, rights: Set[str], indices: Iterable[str] = ()) -> None:
+        """Raise `KeyRefused` unless a key has one of the rights at least on each index."""
         if self.admin:
             return
-        if right == "admin":
-            raise KeyRefused("this needs the admin key", status=403)
-        able = [key for key in self.keys if right in key.fields.get("acl", ())]
+        able = [key for key in self.keys if not rights.isdisjoint(key.fields.get("acl", ()))]
         if not able:
-            raise KeyRefused(f"this key lacks the right `{right}`", status=403)
+            words = " or ".join(f"`{right}`" for right in sorted(rights))
+            raise KeyRefused(f"this key lacks the right {words}", status=403)
         for index in indices:
-            if not any(key.reaches(index) for key in able) or not self._secured_reaches(index):
+            if not any(self._reaches(key, index) for key in able):
                 raise KeyRefused(f"this key does not reach the index {index}", status=403)
 
-    def _secured_reaches(self, index: str) -> bool:
-        return self.secured is None or self.secured.reaches(index)
+    def may(self, right: str, index: str) -> bool:
+        """Whether a key has the right on an index; `""` stands for what is of no index."""
+        return self.admin or any(
+            right in key.fields.get("acl", ()) and self._reaches(key, index) for key in self.keys
+        )
 
-    def may(self, right: str) -> bool:
-        """Whether any of the keys has the right."""
-        return self.admin or any(right in key.fields.get("acl", ()) for key in self.keys)
+    def _reaches(self, key: Key, index: str) -> bool:
+        """Whether a key is for an index, by its own fields and by what it embeds."""
+        return key.reaches(index) and all(one.reaches(index) for one in self._embedded_in(key))
 
-    def sees(self, index: str) -> bool:
-        """Whether an index is among those the caller's keys are for."""
-        reached = any(key.reaches(index) for key in self.keys) and self._secured_reaches(index)
-        return self.admin or reached
+    def _embedded_in(self, key: Key) -> Iterator[Restriction]:
+        """What was embedded when a key was used, the key's own last."""
+        if self.secured:
+            yield self.secured
+        if key.fields.get("queryParameters"):
+            yield _embedded(key.fields["queryParameters"])
+
+    def restrictions(self, index: str) -> list[Restriction]:
+        """What the caller's keys force on queries of an index; of two that differ the last counts.
+
+        A secured key is narrower than the one it is made from or equal to it, never wider.
+        """
+        keys = [key for key in self.keys if self._reaches(key, index)]
+        return list(dict.fromkeys(one for key in keys for one in self._embedded_in(key)))
 
     def bind(self, params: Mapping[str, Any], index: str) -> dict[str, Any]:
         """A query's parameters, with what the caller's keys force on it."""
         bound = dict(params)
-        for restriction in self._restrictions(index):
+        for restriction in self.restrictions(index):
             bound = restriction.force(bound)
         return bound
 
-    def _restrictions(self, index: str) -> Iterable[Restriction]:
-        for key in self.keys:
-            if key.reaches(index) and key.fields.get("queryParameters"):
-                yield read_restriction(key.fields["queryParameters"])
-        if self.secured:
-            yield self.secured
+    def shown_lists(self, index: str) -> list[list[str]]:
+        """The embedded lists of attributes: the caller sees what all of them name."""
+        lists = [one.params.get("attributesToRetrieve") for one in self.restrictions(index)]
+        return [names for names in lists if names is not None]
+
+    def token_of(self, key: Key) -> str | None:
+        """The user token that was embedded when a key was used, if one was."""
+        tokens = [one.params.get("userToken") for one in self._embedded_in(key)]
+        return next((token for token in reversed(tokens) if token), None)
 
     def most_hits(self, index: str) -> int | None:
         """How many hits one query on the index may bring, if there is a limit."""
-        caps = [key.fields.get("maxHitsPerQuery") for key in self.keys if key.reaches(index)]
-        return min((cap for cap in caps if cap), default=None)
+        caps = [
+            key.fields.get("maxHitsPerQuery") or None
+            for key in self.keys
+            if self._reaches(key, index)
+        ]
+        caps += [one.most_hits for one in self.restrictions(index)]
+        return min((cap for cap in caps if cap is not None), default=None)
 
 
 class Access:
@@ -112,16 +143,16 @@ class Access:
 
     def count(self, caller: Caller, token: str | None, queries: int) -> None:
         """Count queries against the limits of the caller's keys; raises `Refused` beyond."""
-        embedded = caller.secured.params.get("userToken") if caller.secured else None
         for key in caller.keys:
             if most := key.fields.get("maxQueriesPerIPPerHour"):
-                self._meter.count(key.value, embedded or token or caller.address, most, queries)
+                who = caller.token_of(key) or token or caller.address
+                self._meter.count(key.value, who, most, queries)
 
     def _holder(self, value: str, address: str) -> Caller | None:
         if same(value, self._keyring.facts["adminKey"]):
-            return Caller((), True, address)
+            return _administrator(address)
         if keys := self._keyring.find(value):
-            return Caller(tuple(keys), address=address)
+            return Caller(tuple(keys), address=address, accounts=((value, address),))
         return self._holder_of_secured(value, address)
 
     def _holder_of_secured(self, value: str, address: str) -> Caller | None:
@@ -136,14 +167,17 @@ class Access:
         if len(self._parents) > REMEMBERED:
             self._parents.clear()
         self._parents[value] = keys[0].value
-        return Caller(tuple(keys), address=address, secured=_embedded(secured.text))
+        accounts = (keys[0].value, address), (value, address)
+        return Caller(
+            tuple(keys), address=address, secured=_embedded(secured.text), accounts=accounts
+        )
 
     def _on_behalf(self, headers: Mapping[str, str], address: str) -> Caller | None:
         """Let a server with the admin key speak for one of its own callers."""
-        address = headers.get("x-forwarded-for", address).split(",")[0].strip()
+        address = headers.get("x-forwarded-for", "").split(",")[0].strip() or address
         if key := headers.get("x-forwarded-api-key"):
             return self._holder(key, address)
-        return Caller((), True, address)
+        return _administrator(address)
 
     def _admit_crawler(self, name: str, headers: Mapping[str, str], address: str) -> Caller:
         facts = self._keyring.facts
@@ -152,7 +186,11 @@ class Access:
         if scheme.lower() != "basic" or not same(decode_basic(word), wanted):
             status = FORBIDDEN.get(name, 401) if word else 401
             raise KeyRefused("Invalid crawler user id or crawler API key", status=status)
-        return Caller((), True, address)
+        return _administrator(address)
+
+
+def _administrator(address: str) -> Caller:
+    return Caller((), True, address, accounts=(("", address),))
 
 
 def _admit_place(caller: Caller, headers: Mapping[str, str]) -> None:
@@ -161,7 +199,7 @@ def _admit_place(caller: Caller, headers: Mapping[str, str]) -> None:
     for key in caller.keys:
         Restriction(referers=tuple(key.fields.get("referers", ()))).admit(caller.address, page)
         if key.fields.get("queryParameters"):
-            read_restriction(key.fields["queryParameters"]).admit(caller.address, page)
+            _embedded(key.fields["queryParameters"]).admit(caller.address, page)
     if caller.secured:
         caller.secured.admit(caller.address, page)
 

@@ -19,6 +19,7 @@ from svc_notebook.service.attributes import withheld
 from svc_notebook.service.curating import Curated, curate, leave_alone
 from svc_notebook.service.engine import Fetch, Found
 from svc_notebook.service.engine.highlight_style import read_snippets
+from svc_notebook.service.engine.options import EMBEDDED_LISTS
 from svc_notebook.service.engine.search import FacetFound
 from svc_notebook.service.engine.shape import read_faceted, read_sorts
 from svc_notebook.service.events import milliseconds
@@ -51,7 +52,7 @@ def answer_search(call: Call, name: str, given: Mapping[str, Any]) -> tuple[Sear
     answer |= _rule_members(shelf, outcome) | _advice(shelf, params, outcome.faults)
     if option(shelf, params, "getRankingInfo"):
         answer |= _ranking_members(curated, name, found)
-    for hidden in withheld(call.caller, shelf.settings):
+    for hidden in withheld(call.caller, shelf):
         for facets in (found.facets, found.facets_stats):
             (facets or {}).pop(hidden, None)
     if "queryID" in answer:
@@ -70,7 +71,7 @@ def answer_facet(
 
     def find(curated: Curated, params: Params) -> FacetFound:
         shelf, pins = curated.shelf, curated.outcome.pins
-        if facet in withheld(call.caller, shelf.settings):
+        if facet in withheld(call.caller, shelf):
             raise BadInput(f"the facet {facet} is not to be seen with this key")
         limit = option(shelf, params, "maxFacetHits")
         knowledge = call.service.catalog.library.knowledge(shelf.id)
@@ -204,12 +205,14 @@ def _bind(
     # A browse and a facet search neither rank nor cut, and refuse the same values as a search.
     read_sorts({"ranking": bound.get("ranking")})
     read_snippets(bound.get("attributesToSnippet") or ())
-    if most := call.caller.most_hits(shelf.name):
+    if (most := call.caller.most_hits(shelf.name)) is not None:
         wanted = bound.get("hitsPerPage", size or option(shelf, bound, "hitsPerPage"))
         bound["hitsPerPage"] = min(wanted, most)
         bound |= {"length": min(bound["length"], most)} if "length" in bound else {}
-    if call.caller.may("seeUnretrievableAttributes"):
+    if call.caller.may("seeUnretrievableAttributes", shelf.name):
         bound["_seeUnretrievable"] = True
+    if lists := call.caller.shown_lists(shelf.name):
+        bound[EMBEDDED_LISTS] = lists
     texts = {name: text for name in LISTS if isinstance(text := bound.get(name), str)}
     return bound | {
         name: [part for part in text.split(",") if part] for name, text in texts.items()

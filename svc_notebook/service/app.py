@@ -20,11 +20,20 @@ from svc_notebook.service.access import Access, Caller
 from svc_notebook.service.bodies import read_json
 from svc_notebook.service.exchange import Exchange, read_head
 from svc_notebook.service.handlers import HANDLERS, Call
+from svc_notebook.service.log_access import (
+    NO_INDEX,
+    content_of,
+    hidden_attributes,
+    may_name_others,
+    named_indices,
+    shows_hidden,
+)
 from svc_notebook.service.router import Router, WrongVerb
 from svc_notebook.service.service import Service, check_index_name
 from svc_notebook.service.steps import RIGHTS
-from svc_notebook.service.store import is_storage_trouble
+from svc_notebook.service.store import is_damage, is_storage_trouble
 from svc_notebook.service.wire import (
+    Incoming,
     Intake,
     LostCaller,
     Malformed,
@@ -33,6 +42,7 @@ from svc_notebook.service.wire import (
     Reply,
     Send,
     crawler_refusal,
+    drop_body,
     json_reply,
     pack,
     preflight,
@@ -46,6 +56,8 @@ from svc_notebook.terminal import escape_controls
 READERS, WRITERS = 6, 16
 # Endpoints that are not logged: a log of itself would be all it holds.
 QUIET = ("get_logs",)
+# Secrets of the service itself, which its logs do not show.
+KEY_FACTS = ("adminKey", "searchKey", "crawlerApiKey")
 # How large bodies may be, where it is not as large as elsewhere.
 BODIES = {"events": limits.EVENTS_BODY}
 
@@ -71,15 +83,18 @@ class App:
         """Answer one request."""
         if scope["type"] != "http":
             return
-        exchange = read_head(scope)
+        exchange, incoming = read_head(scope), Incoming(receive)
         try:
-            reply = await self._answer(exchange, receive)
+            reply = await self._answer(exchange, incoming)
         except LostCaller:
             return
         finally:
-            self._intake.let_go(exchange.held)
+            self._intake.let_go(exchange.accounts, exchange.held)
         if exchange.verb != "OPTIONS" and _is_logged(exchange.row):
-            self.service.logs.note(exchange.logged(reply))
+            facts = self.service.keyring.facts
+            self.service.logs.note(exchange.logged(reply, (facts[name] for name in KEY_FACTS)))
+        if exchange.closes:
+            await drop_body(incoming)  # else the connection breaks before the refusal is read
         bare = exchange.verb == "HEAD"
         await send_reply(send, reply, bare=bare, request_id=exchange.request_id)
 
@@ -89,7 +104,7 @@ class App:
         except LostCaller:
             raise
         except Exception as error:
-            reply = _explain(error, exchange)
+            reply = _explain(error, exchange, self.service)
             return crawler_refusal(reply) if _is_crawlers(exchange) else reply
 
     async def _serve(self, exchange: Exchange, receive: Receive) -> Reply:
@@ -100,20 +115,31 @@ class App:
         verb = "GET" if exchange.verb == "HEAD" else exchange.verb
         row, exchange.parts = self._router.find(verb, exchange.path)
         exchange.row = row
+        exchange.others = [NO_INDEX] if may_name_others(row) else []
         caller = self._access.admit(row, exchange.headers, exchange.query, exchange.address)
+        # Before the body: what is refused anyway must not take memory from others.
+        _check_right(row, caller, exchange.parts)
+        exchange.accounts = caller.accounts
         hold, most = partial(self._hold, exchange), BODIES.get(row.interface, limits.BODY)
         exchange.body = await read_body(receive, exchange.headers, hold, most)
         pool = self._readers if row.reads else self._writers
         work = partial(self._handle, row, caller, exchange)
         return await asyncio.get_running_loop().run_in_executor(pool, work)
 
+    def _note_hidden(self, row: Endpoint, caller: Caller, exchange: Exchange) -> None:
+        """Note what a reader of the logs must be allowed to see."""
+        inner = [one["index_name"] for one in exchange.inner]
+        indices = {exchange.parts.get("index", ""), *exchange.others, *inner}
+        catalog = self.service.catalog
+        exchange.hidden = sorted(hidden_attributes(catalog, indices))
+        if content_of(row) == "answer":
+            exchange.shows_hidden = shows_hidden(caller, catalog, indices)
+
     def _hold(self, exchange: Exchange, size: int) -> None:
-        self._intake.take(size)
+        self._intake.take(exchange.accounts, size)
         exchange.held += size
 
     def _handle(self, row: Endpoint, caller: Caller, exchange: Exchange) -> Reply:
-        if row.acl not in ("any", "actions", "crawler"):
-            caller.require(row.acl, [i for n, i in exchange.parts.items() if n == "index"])
         prefix = self._access.prefix
         given = row.decode(
             exchange.parts,
@@ -121,17 +147,20 @@ class App:
             read_json(exchange.body),
             exchange.headings(row, prefix),
         )
-        _check_reach(row, caller, given)
+        _check_reach(self.service, row, caller, given)
         if row.acl in ("search", "browse") and row.interface == "search":
             for token, queries in _count_queries(row, given).items():
                 self._access.count(caller, token, queries)
         user = exchange.headers.get(f"{prefix}user-id", "") if _writes(row) else ""
         if user:
             self.service.mapping.one(user)
-        answer = HANDLERS[row](Call(self.service, caller, headers=exchange.said), **given)
+        call = Call(self.service, caller, headers=exchange.said)
+        answer = HANDLERS[row](call, **given)
         if _writes(row):
             self.service.mapping.note_write(row.name, given, user)
         exchange.note_answer(given, answer)
+        exchange.others = sorted({*named_indices(row, given, answer), *call.redirects})
+        self._note_hidden(row, caller, exchange)
         if row.status == 204:
             return Reply(row.status, headers=exchange.said)
         return pack(json_reply(row.status, answer, exchange.said), exchange.headers)
@@ -147,7 +176,16 @@ def _is_logged(row: Endpoint | None) -> bool:
     return row is None or not (row.name in QUIET or row.interface == "events")
 
 
-def _check_reach(row: Endpoint, caller: Caller, given: Mapping[str, Any]) -> None:
+def _check_right(row: Endpoint, caller: Caller, parts: Mapping[str, str]) -> None:
+    """Check what a request's head tells: the right, on the index of the path if there is one."""
+    indices = [parts["index"]] if "index" in parts else []
+    if row.acl == "actions":
+        caller.require_any({*RIGHTS.values()}, indices)
+    elif row.acl not in ("any", "crawler"):
+        caller.require(row.acl, indices)
+
+
+def _check_reach(service: Service, row: Endpoint, caller: Caller, given: Mapping[str, Any]) -> None:
     """Check the rights that only the body tells: of each batched action, on each index."""
     if given.get("index") is not None:
         check_index_name(given["index"])
@@ -158,6 +196,20 @@ def _check_reach(row: Endpoint, caller: Caller, given: Mapping[str, Any]) -> Non
         caller.require(right, [given.get("index", named)])
     if row.name == "operate_index":
         caller.require(row.acl, [given["destination"]])
+    if given.get("forwardToReplicas") or given.get("forwardToSlaves"):
+        _check_replicas(service, row, caller, given["index"])
+
+
+def _check_replicas(service: Service, row: Endpoint, caller: Caller, index: str) -> None:
+    """Refuse to change replicas out of the key's reach: all of them change, or nothing does."""
+    shelf = service.catalog.get(index)
+    replicas = service.catalog.family(shelf)[1:] if shelf and not shelf.leader else ()
+    if not all(caller.may(row.acl, replica.name) for replica in replicas):
+        raise KeyRefused(
+            f"this key does not reach every replica of {index}: leave out forwardToReplicas, or "
+            "use a key that does",
+            status=403,
+        )
 
 
 def _writes(row: Endpoint) -> bool:
@@ -171,7 +223,7 @@ def _count_queries(row: Endpoint, given: Mapping[str, Any]) -> Counter[str | Non
     return Counter(one.get("userToken") for one in queries)
 
 
-def _explain(error: Exception, exchange: Exchange) -> Reply:
+def _explain(error: Exception, exchange: Exchange, service: Service) -> Reply:
     """Say what went wrong; only what nobody foresaw is a fault of the service's own."""
     of_events = exchange.row is not None and exchange.row.interface == "events"
     if isinstance(error, WrongVerb):
@@ -187,6 +239,8 @@ def _explain(error: Exception, exchange: Exchange) -> Reply:
         return refusal(error.status, str(error))
     if isinstance(error, BadInput):
         return refusal(400, str(error))
+    if is_damage(error):
+        return refusal(500, service.store.report_damage(error))
     if is_storage_trouble(error):
         return refusal(507, f"nothing was written: {error}; make room on the disk, then try again")
     sys.stderr.write(escape_controls("".join(traceback.format_exception(error))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -11,17 +11,18 @@ import msgspec
 
 from svc_notebook.api.shapes import Record
 from svc_notebook.service.access import Caller
+from svc_notebook.service.shelf import Shelf
 
 FEW = 100
 # A name that is no pattern or path, and stands in JSON as it is.
 _PLAIN = re.compile(r'[^*.\\"\x00-\x1f-][^.\\"\x00-\x1f]*')
 
 
-def withheld(caller: Caller, settings: Mapping[str, Any]) -> list[str]:
+def withheld(caller: Caller, shelf: Shelf) -> list[str]:
     """The attributes an index's settings keep from this caller."""
-    if caller.may("seeUnretrievableAttributes"):
+    if caller.may("seeUnretrievableAttributes", shelf.name):
         return []
-    return list(settings.get("unretrievableAttributes", ()))
+    return list(shelf.settings.get("unretrievableAttributes", ()))
 
 
 def select_attributes(
@@ -40,8 +41,26 @@ def select_attributes(
     return {**chosen, "objectID": record["objectID"]}
 
 
-def cut_bodies(bodies: Sequence[bytes], wanted: Sequence[str], hidden: Sequence[str]) -> list[Any]:
-    """Select from many stored records at once, as `select_attributes` does from one."""
+def narrow(record: Record, lists: Sequence[Sequence[str]]) -> Record:
+    """Leave of a record what each of some lists of attributes names."""
+    for names in lists:
+        record = select_attributes(record, names, ())
+    return record
+
+
+def cut_bodies(
+    bodies: Sequence[bytes],
+    wanted: Sequence[str],
+    hidden: Sequence[str],
+    lists: Sequence[Sequence[str]] = (),
+) -> list[Any]:
+    """Select from many stored records at once, as `select_attributes` does from one.
+
+    Of `lists`, which keys embed, each leaves only what it names.
+    """
+    if [*lists] not in ([], [wanted]):
+        records = map(msgspec.json.decode, bodies)
+        return [narrow(select_attributes(one, wanted, hidden), lists) for one in records]
     # Values stay as they are stored: decoding a thousand records costs more than all the rest.
     everything = list(wanted) == ["*"]
     if everything and not hidden:

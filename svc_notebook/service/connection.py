@@ -19,6 +19,8 @@ MOST = 1000
 LARGEST_HEAD = 64 * 2**10
 # In so many seconds a caller sends at least so many bytes of a request it has begun.
 PATIENCE, LEAST = 20.0, 10_000
+# And however steadily it sends, the whole request is there after so many seconds.
+REQUEST_SECONDS = 300.0
 # So many seconds and bytes more are taken from a caller that was refused, or it would see a
 # broken connection instead of the refusal.
 LINGER, DROPPED = 2.0, 2**20
@@ -30,6 +32,7 @@ class Connection(HttpToolsProtocol):
     _in_head = False
     _head_size = 0
     _receiving = False
+    _begun = 0.0
     _late = False  # it was being received at the last look, too
     _received = 0
     _unsent = 0
@@ -60,6 +63,7 @@ class Connection(HttpToolsProtocol):
         super().on_message_begin()
         self._in_head = self._receiving = True
         self._late = False
+        self._begun = self.loop.time()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Keep a header; those that follow a body mean nothing here."""
@@ -157,10 +161,12 @@ class Connection(HttpToolsProtocol):
             return
         waiting = self._receiving and not self.flow.read_paused
         slow = waiting and self._late and self._received < LEAST
+        overdue = waiting and self.loop.time() - self._begun > REQUEST_SECONDS
         self._unsent, self._received, self._late = unsent, 0, waiting
         self._timer = self.loop.call_later(PATIENCE, self._look)
-        if slow and self._last_words is None:
-            self._refuse(408, f"the request did not arrive within {PATIENCE:.0f} s; send it again")
+        if (slow or overdue) and self._last_words is None:
+            most = REQUEST_SECONDS if overdue else PATIENCE
+            self._refuse(408, f"the request did not arrive within {most:.0f} s; send it again")
 
     def _make_room(self) -> None:
         """Close the connection that has been idle for longest; if none is, refuse this one."""

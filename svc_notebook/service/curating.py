@@ -101,6 +101,7 @@ def _redirected(call: Call, shelf: Shelf, outcome: Outcome) -> Shelf:
         call.caller.require("search", [goal.name])
     except KeyRefused:
         return shelf
+    call.redirects.add(goal.name)
     return goal
 
 

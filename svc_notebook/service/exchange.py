@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Any
 from urllib.parse import parse_qsl, quote
@@ -16,8 +17,19 @@ from svc_notebook.api.keys import KeyRows
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service import limits
 from svc_notebook.service.crawlers.secrets import hide_in_body, hide_secrets
-from svc_notebook.service.logs import InnerQuery, Logged, hide_keys, shorten
-from svc_notebook.service.wire import Message, Reply
+from svc_notebook.service.log_access import content_of
+from svc_notebook.service.logs import (
+    SECRETS,
+    InnerQuery,
+    Logged,
+    hide_in_path,
+    hide_in_text,
+    hide_keys,
+    hide_known,
+    mask,
+    shorten,
+)
+from svc_notebook.service.wire import Accounts, Message, Reply
 
 # Endpoints that answer with what somebody stored: its members may be anything.
 OF_RECORDS = ("get_object",)
@@ -39,10 +51,14 @@ class Exchange:
     row: Endpoint | None = None
     parts: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
+    accounts: Accounts = ()
     held: int = 0
     hits: int | None = None
     params: str = ""
     inner: list[InnerQuery] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
+    shows_hidden: bool = True
     started: float = field(default_factory=perf_counter)
     said: dict[str, str] = field(default_factory=dict)
     shown: bytes | None = None  # an answer without the secrets in it
@@ -52,6 +68,14 @@ class Exchange:
         """The name that the caller gave the request, if it may stand in a header again."""
         given = self.headers.get("request-id", "")
         return given if REQUEST_ID.fullmatch(given) else ""
+
+    @property
+    def closes(self) -> bool:
+        """Whether the connection ends with the answer, by the caller's wish, and a body is sent."""
+        has_body = self.headers.keys() & {"content-length", "transfer-encoding"}
+        waits = self.headers.get("expect", "").lower() == "100-continue"
+        closes = "close" in self.headers.get("connection", "").lower()
+        return closes and bool(has_body) and not waits
 
     def read_query(self) -> None:
         """Read the query string; raises `BadInput`."""
@@ -89,8 +113,16 @@ class Exchange:
         found = {name: self.headers.get(prefix + name.lower()) for name in names}
         return {name: value for name, value in found.items() if value is not None}
 
-    def logged(self, reply: Reply) -> Logged:
-        """What the logs keep of it."""
+    def logged(self, reply: Reply, secrets: Iterable[str]) -> Logged:
+        """What the logs keep of it: no key as a whole, of the `secrets` or of those it sent."""
+        known = {*secrets, *self._sent_secrets()} - {""}
+        return self._as_logged(reply, known)
+
+    def _sent_secrets(self) -> Iterator[str]:
+        for texts in (self.headers, self.query):
+            yield from (value for name, value in texts.items() if name.lower().endswith(SECRETS))
+
+    def _as_logged(self, reply: Reply, secrets: Collection[str]) -> Logged:
         path, body, answer = self.path, self.body[: limits.LOGGED], reply.excerpt
         if self.row and self.row.name in KeyRows.endpoints:
             known = {self.parts.get("key", "")} - {""}
@@ -100,21 +132,27 @@ class Exchange:
         if self.row and self.row.interface == "crawler":
             body = hide_in_body(self.body)[: limits.LOGGED]
             answer = answer if self.shown is None else self.shown
+        hide = partial(hide_in_text, secrets=secrets)
+        path = hide_in_path(path, secrets, known=self.row is not None)
         return Logged(
             verb=self.verb,
             path=path[: limits.LOGGED],
-            query=_beginning(self.query),
-            headers=_beginning(self.headers),
+            query=_beginning(self.query, secrets),
+            headers=_beginning(self.headers, secrets),
             address=self.address,
-            body=body,
+            body=hide_known(body, secrets),
             status=reply.status,
-            answer=answer,
+            answer=hide_known(answer, secrets),
             milliseconds=int((perf_counter() - self.started) * 1000),
             hits=self.hits,
             kind=_kind(self.row),
-            index=self.parts.get("index", "")[: limits.INDEX_NAME],
+            index=hide(self.parts.get("index", ""))[: limits.INDEX_NAME],
             inner=self.inner,
-            params=self.params[: limits.LOGGED],
+            params=hide(self.params)[: limits.LOGGED],
+            others=self.others,
+            content=content_of(self.row) if self.row else "",
+            hidden=self.hidden,
+            shows_hidden=self.shows_hidden,
         )
 
 
@@ -130,14 +168,14 @@ def read_head(scope: Message) -> Exchange:
     )
 
 
-def _beginning(texts: Mapping[str, str]) -> dict[str, str]:
-    """As many of some texts as the logs keep."""
+def _beginning(texts: Mapping[str, str], secrets: Collection[str]) -> dict[str, str]:
+    """As many of some texts as the logs keep, without the secrets."""
     kept: dict[str, str] = {}
     room = limits.LOGGED
     for name, value in texts.items():
         if room <= 0:
             break
-        kept[name] = value[:room]
+        kept[name] = hide_in_text(mask(name, value)[:room], secrets)
         room -= len(name) + len(value)
     return kept
 

@@ -1,15 +1,32 @@
-"""The data folder: one service at a time, and a note for those who look for it."""
+"""The data folder: one service at a time, its owner's alone, and a note for those who look for it.
+
+All keys lie in it, so that neither the folder nor a file of it is open to other users.
+"""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shlex
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from svc_notebook.errors import LocalServiceFailed
 
 NOTE = "service.json"
+LOCK = "service.lock"
+# What a service, or a session that starts one, puts into the folder; whatever else lies there is
+# somebody's own.
+FILES = {
+    NOTE, f"{NOTE}.new", LOCK, "service.log", "starting.lock", "parent", "service.sqlite",
+    "service.sqlite-wal", "service.sqlite-shm", "service.sqlite-journal",
+}  # fmt: skip
+FOLDERS = {"engine"}
+OPEN_TO_OTHERS = 0o077
 
 
 class Folder:
@@ -17,20 +34,42 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock: IO[bytes] | None = None
+        self._locks: list[int] = []
 
     def hold(self) -> None:
-        """Take the folder; raises `LocalServiceFailed` where another service has it."""
+        """Take the folder and close it to other users.
+
+        Raises `LocalServiceFailed` where another service has it, or where it cannot be closed.
+        """
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock = (self.path / "service.lock").open("ab")
+            # The lock is on the folder itself: a file of it may be deleted and made again. The
+            # file is locked for services of earlier versions, and where folders cannot be.
+            taken = self._take(os.O_RDONLY) if os.name == "posix" else True
+            taken = taken and self._take(os.O_RDWR | os.O_CREAT, LOCK)
+            if taken:
+                close_to_others(self.path)
         except OSError as error:
+            self._let_go()
             raise LocalServiceFailed(
                 f"the data folder {self.path} cannot be used: {error.strerror}"
             ) from error
-        if not _lock(self._lock):
-            self._lock.close()
+        except LocalServiceFailed:
+            self._let_go()
+            raise
+        if not taken:
+            self._let_go()
             raise LocalServiceFailed(f"{self._holder()} uses the data folder {self.path} already")
+
+    def _take(self, flags: int, name: str = "") -> bool:
+        """Lock the folder, or a file of it, until this process ends, however it ends."""
+        self._locks.append(os.open(self.path / name, flags, 0o600))
+        return _lock(self._locks[-1])
+
+    def _let_go(self) -> None:
+        for lock in self._locks:
+            os.close(lock)
+        self._locks.clear()
 
     def _holder(self) -> str:
         note = read_note(self.path)
@@ -47,8 +86,47 @@ class Folder:
     def release(self) -> None:
         """Take the note away and let others have the folder."""
         (self.path / NOTE).unlink(missing_ok=True)
-        if self._lock:
-            self._lock.close()
+        self._let_go()
+
+
+def close_to_others(path: Path) -> None:
+    """Close a data folder and what services put into it to other users.
+
+    Raises `LocalServiceFailed` for a folder that holds other files and is open to others: closing
+    it might take those from somebody.
+    """
+    if os.name != "posix":
+        return
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & OPEN_TO_OTHERS:
+        others = sorted(one.name for one in path.iterdir() if one.name not in FILES | FOLDERS)
+        if others:
+            raise LocalServiceFailed(
+                f"the data folder {path} is open to other users (mode {mode:04o}) and holds other "
+                f"files, as {others[0]}: give the service a folder of its own with --data, or "
+                f"close this one: chmod 700 {shlex.quote(str(path))}"
+            )
+        path.chmod(0o700)
+        if stat.S_IMODE(path.stat().st_mode) & OPEN_TO_OTHERS:
+            raise LocalServiceFailed(
+                f"the data folder {path} is open to other users, and its file system keeps it so: "
+                "choose a folder on another one with --data"
+            )
+    for one in _own_entries(path):
+        _close_one(one)
+
+
+def _own_entries(path: Path) -> Iterator[Path]:
+    yield from (path / name for name in sorted(FILES | FOLDERS))
+    for name in FOLDERS:
+        yield from (path / name).rglob("*")
+
+
+def _close_one(path: Path) -> None:
+    with suppress(FileNotFoundError):
+        mode = path.lstat().st_mode
+        if mode & OPEN_TO_OTHERS and not stat.S_ISLNK(mode):
+            path.chmod(stat.S_IMODE(mode) & ~OPEN_TO_OTHERS)
 
 
 def read_note(path: Path) -> dict[str, Any] | None:
@@ -60,25 +138,29 @@ def read_note(path: Path) -> dict[str, Any] | None:
     return note
 
 
-def _lock(file: IO[bytes]) -> bool:
-    """Lock a file until this process ends, however it ends."""
+def _lock(file: int) -> bool:
+    """Lock an open file or folder; a folder that cannot be locked counts as locked."""
     try:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except ImportError:
         return _lock_windows(file)
-    except OSError:
-        return False
+    except OSError as error:
+        # Some network file systems lock files only.
+        return stat.S_ISDIR(os.fstat(file).st_mode) and error.errno not in BUSY
     return True
 
 
-def _lock_windows(file: IO[bytes]) -> bool:
+BUSY = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
+
+
+def _lock_windows(file: int) -> bool:
     import msvcrt
 
     try:
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        os.lseek(file, 0, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
     except OSError:
         return False
     return True

@@ -13,7 +13,7 @@ from typing import Any
 from svc_notebook.service.catalog import Catalog
 from svc_notebook.service.records import count_bodies, drop_retired, find_retired
 from svc_notebook.service.shelf import Shelf
-from svc_notebook.service.store import Store, is_storage_trouble
+from svc_notebook.service.store import Store, is_damage, is_storage_trouble
 from svc_notebook.service.tasks import Tasks
 
 # Seconds between looks.
@@ -70,7 +70,9 @@ class Keeper:
         except Exception as error:
             if self._stopping.is_set():
                 return
-            if isinstance(error, OSError) or is_storage_trouble(error):
+            if is_damage(error):
+                self._store.report_damage(error)
+            elif isinstance(error, OSError) or is_storage_trouble(error):
                 self._tell(work, str(error))
             else:
                 traceback.print_exc(file=sys.stderr)

@@ -7,15 +7,16 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, TypedDict
-from urllib.parse import urlencode
+from typing import Any, Literal, TypedDict
+from urllib.parse import quote, unquote, urlencode
 
 import msgspec
 
+from svc_notebook.api.secured import read_secured_key
 from svc_notebook.api.shapes import LogEntry
 from svc_notebook.service.store import Store
 
@@ -25,7 +26,10 @@ SECONDS = 7 * 24 * 3600
 CUT = 1000
 # Of a key, so many characters are shown.
 SHOWN = 4
-SECRETS = ("api-key", "authorization", "cookie")
+SECRETS = ("api-key", "apikey", "api_key", "authorization", "cookie")
+UNSHOWN = b"not shown: this key may not see all of these records"
+# A known secret of so many characters is looked for inside words, of fewer as a word.
+MIN_SECRET, MIN_SECRET_WORD = 8, 4
 
 
 class InnerQuery(TypedDict, total=False):
@@ -36,9 +40,17 @@ class InnerQuery(TypedDict, total=False):
     query_id: str
 
 
+# Which text of an entry holds attributes of records; `both` where that was not noted.
+Content = Literal["answer", "body", "both", ""]
+
+
 @dataclass(frozen=True)
 class Logged:
-    """One request and its answer; `kind` is `query`, `build` or neither."""
+    """One request and its answer; `kind` is `query`, `build` or neither.
+
+    `others` are indices that it names beside `index`. `hidden` are the attributes that these
+    indices kept from ordinary keys, and `shows_hidden` says whether they can be read here.
+    """
 
     verb: str
     path: str
@@ -55,11 +67,16 @@ class Logged:
     inner: list[InnerQuery] = field(default_factory=list)
     params: str = ""
     time: float = field(default_factory=time.time)
+    others: list[str] = field(default_factory=list)
+    content: Content = "both"
+    hidden: list[str] = field(default_factory=list)
+    shows_hidden: bool = True
 
     @property
     def indices(self) -> set[str]:
         """The indices it went to; `""` where it went to none."""
-        return {one["index_name"] for one in self.inner} or {self.index}
+        named = {*(one["index_name"] for one in self.inner), *self.others}
+        return named | {self.index} if self.index or not named else named
 
 
 class Logs:
@@ -86,15 +103,20 @@ class Logs:
         index: str | None,
         kind: str,
         may_see: Callable[[str], bool] = lambda index: True,
+        may_read: Callable[[Logged], bool] = lambda logged: True,
     ) -> list[LogEntry]:
-        """Tell requests, the newest first, of those indices that the reader may see."""
+        """Tell requests, the newest first, of those indices that the reader may see.
+
+        Texts with records in them are left out where the reader may not read them.
+        """
         with self._lock:
             kept = list(reversed(self._kept))
         fitting = (
             one for one in kept if _fits(one, index, kind) and all(map(may_see, one.indices))
         )
         first = min(offset, KEPT)
-        return [_tell(one) for one in islice(fitting, first, first + length)]
+        chosen = islice(fitting, first, first + length)
+        return [_tell(one if may_read(one) else _without_content(one)) for one in chosen]
 
     def flush(self) -> None:
         """Write down what is new, and forget what is old."""
@@ -126,6 +148,14 @@ def _fits(logged: Logged, index: str | None, kind: str) -> bool:
         logged.time > time.time() - SECONDS
         and (index is None or index in logged.indices)
         and (kind == "all" or (failed if kind == "error" else kind == logged.kind))
+    )
+
+
+def _without_content(logged: Logged) -> Logged:
+    return replace(
+        logged,
+        answer=UNSHOWN if logged.content in ("answer", "both") else logged.answer,
+        body=UNSHOWN if logged.content in ("body", "both") else logged.body,
     )
 
 
@@ -174,10 +204,56 @@ def hide_keys(text: bytes, *known: str) -> bytes:
 
 
 _KEY = re.compile(rb"\b[0-9a-f]{32}\b")
+# A key that is named as such inside another text, as in the address of a page.
+_NAMED_KEY = re.compile(rb"""(?i)(api[-_]?key["']?\s*[=:]\s*["']?)([^"'&\s,}]+)""")
+
+
+def hide_known(text: bytes, secrets: Iterable[str]) -> bytes:
+    """Show only the beginning of known secrets, and of what a text itself calls an API key."""
+    for secret in secrets:
+        known, shown = secret.encode(), shorten(secret).encode()
+        if len(secret) >= MIN_SECRET:
+            text = text.replace(known, shown)
+        elif len(secret) >= MIN_SECRET_WORD and known in text:
+            text = re.sub(rb"\b%s\b" % re.escape(known), shown, text)
+    if b"key" not in text.lower():
+        return text
+    return _NAMED_KEY.sub(lambda found: found[1] + shorten(_decode(found[2])).encode(), text)
+
+
+def hide_in_text(text: str, secrets: Iterable[str]) -> str:
+    """Hide secrets as `hide_known` does."""
+    return _decode(hide_known(text.encode("utf-8", "replace"), secrets))
+
+
+def hide_in_path(path: str, secrets: Collection[str], *, known: bool) -> str:
+    """Show only the beginning of secrets in a path; of one that is not `known`, of any key."""
+    shown, before = [], ""
+    for part in path.split("/"):
+        plain = _unquote_all(part)
+        hidden = hide_in_text(plain, secrets)
+        if plain in secrets or (not known and (before == "keys" or read_secured_key(plain))):
+            hidden = shorten(plain)
+        elif not known:
+            hidden = _decode(hide_keys(hidden.encode("utf-8", "replace")))
+        shown.append(part if hidden == plain else quote(hidden, safe="*"))
+        before = plain.lower()
+    return "/".join(shown)
+
+
+def _unquote_all(text: str) -> str:
+    """Undo percent-encoding, also where it was done more than once."""
+    for _ in range(3):
+        text = unquote(text)
+    return text
+
+
+def _decode(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
 
 
 def _cut(text: bytes) -> str:
-    return text.decode("utf-8", "replace")[:CUT]
+    return _decode(text)[:CUT]
 
 
 def _url(logged: Logged) -> str:

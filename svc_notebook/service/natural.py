@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 CONTEXT = "natural_language"
+# Parameters to which the context is added.
+ADDED = ("ruleContexts", "analyticsTags")
 
 
 def read_naturally(params: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -18,7 +20,7 @@ def read_naturally(params: Mapping[str, Any]) -> Mapping[str, Any]:
         "ignorePlurals": languages,
         "removeWordsIfNoResults": "allOptional",
     }
-    added = {name: _with_context(params.get(name)) for name in ("ruleContexts", "analyticsTags")}
+    added = {name: _with_context(params.get(name)) for name in ADDED}
     return {**implied, **params, **added}
 
 

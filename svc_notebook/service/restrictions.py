@@ -10,18 +10,28 @@ from typing import Any
 
 from svc_notebook.api.checking import check_members
 from svc_notebook.api.forms import read_query_text
+from svc_notebook.api.parameters import default_of
 from svc_notebook.api.secured import Restrictions
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.service.engine.filters import parse_filters, render
 from svc_notebook.service.keyring import matches
+from svc_notebook.service.natural import ADDED, read_naturally
 
 # Filters of a key and of a query hold together; of any other parameter the key's wins.
 FILTERS = ("filters", "facetFilters", "numericFilters", "tagFilters")
 PLACES = ("aroundLatLng", "aroundLatLngViaIP", "insideBoundingBox", "insidePolygon")
+# What an embedded parameter takes from a query, lest the query get round it.
+OVERRULED = {
+    **dict.fromkeys(PLACES, PLACES),
+    "query": ("similarQuery",),
+    "similarQuery": ("query",),
+    "page": ("offset", "length"),
+}
+SIZE = default_of("hitsPerPage")
 OWN = ("validUntil", "restrictIndices", "restrictSources", "referers")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Restriction:
     """The parameters embedded in one key."""
 
@@ -44,11 +54,26 @@ class Restriction:
         """Whether the key is for this index."""
         return not self.indices or any(matches(index, pattern) for pattern in self.indices)
 
+    @property
+    def _spoken(self) -> Mapping[str, Any]:
+        """The parameters with what embedded `naturalLanguages` imply, but for what only adds."""
+        read = read_naturally(self.params)
+        return {name: v for name, v in read.items() if name in self.params or name not in ADDED}
+
+    @property
+    def most_hits(self) -> int | None:
+        """How many hits one answer has at the most, however a query asks for them."""
+        sizes = (self.params.get(name) for name in ("hitsPerPage", "length"))
+        return min((size for size in sizes if size is not None), default=None)
+
     def force(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Put the embedded parameters over those of a query."""
-        own = {name: value for name, value in self.params.items() if name not in FILTERS}
-        if own.keys() & set(PLACES):  # one way to say a place may overrule another
-            params = {name: value for name, value in params.items() if name not in PLACES}
+        own = {name: value for name, value in self._spoken.items() if name not in FILTERS}
+        # One way to say a place may overrule another; so it is with texts and with pages.
+        ruled = {name for one, others in OVERRULED.items() if one in own for name in others}
+        params = {name: value for name, value in params.items() if name not in ruled}
+        if "offset" in own and "length" not in own:  # an offset alone would mean nothing
+            params = {"length": params.get("hitsPerPage", SIZE), **params}
         embedded = render(parse_filters(self.params))
         both = " AND ".join(text for text in (embedded, params.get("filters")) if text)
         return {**params, **own, **({"filters": both} if both else {})}

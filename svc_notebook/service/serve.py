@@ -7,6 +7,7 @@ import json as json_text
 import os
 import signal
 import socket
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ try:
 except ImportError:  # not on Windows, which has no such limit
     resource = None  # type: ignore[assignment]
 
+import msgspec
 import uvicorn
 from platformdirs import user_data_dir
 
@@ -26,7 +28,8 @@ from svc_notebook.service.app import App
 from svc_notebook.service.connection import MOST, Connection
 from svc_notebook.service.folder import Folder
 from svc_notebook.service.identity import take_identity
-from svc_notebook.service.service import Service
+from svc_notebook.service.service import DATABASE, Service
+from svc_notebook.service.store import describe_damage
 
 # Connections and what is open besides.
 FILES = 2 * MOST
@@ -60,6 +63,8 @@ def serve(
     try:
         check_clusters(clusters)
         facts = take_identity(app_id, admin_key, admin_key_file)
+        # Whatever is written from here on is for this user alone: all keys are in it.
+        os.umask(0o077)
         folder.hold()
         listener = listen(host, port)
         service = Service(
@@ -69,6 +74,10 @@ def serve(
             service.sources.reset()
     except LocalServiceFailed as error:
         sys.stderr.write(f"svc serve: {error}\n")
+        return 1
+    except (sqlite3.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        damage = describe_damage(folder.path / DATABASE, error)
+        sys.stderr.write(f"svc serve: {damage}\n")
         return 1
     note = {"url": address(listener), **service.keyring.facts, "pid": os.getpid()}
     kept = {**note, "allowsPrivateCrawl": allow_private_crawl}
@@ -149,6 +158,9 @@ def run(
         log_level="critical",
         access_log=False,
         server_header=False,
+        # A caller's address is its connection's. uvicorn's default believes `X-Forwarded-For` from
+        # this machine, where anyone may send it; `access` reads it beside the admin key alone.
+        proxy_headers=False,
         timeout_keep_alive=120,
         timeout_graceful_shutdown=0,
     )

@@ -25,6 +25,7 @@ from svc_notebook.service.store import Store
 from svc_notebook.service.tasks import Draft, Tasks
 from svc_notebook.service.writer import Writer
 
+DATABASE = "service.sqlite"
 # Identity and keys, as the command line may give them.
 Facts = AnyMapping[str, str | None]
 # The kinds of tasks that change an index's records.
@@ -42,8 +43,8 @@ class Service:
         clusters: int = 1,
         allow_private_crawl: bool = False,
     ) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.store = Store(folder / "service.sqlite")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.store = Store(folder / DATABASE)
         self.keyring = Keyring(self.store, facts)
         self.mapping = Mapping(self.store, clusters)
         self.logs = Logs(self.store)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from svc_notebook.errors import LocalServiceFailed
 
@@ -175,15 +179,17 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        close_file(path)
         self._local = threading.local()
         self._readers: list[Reader] = []
         self._opening = threading.Lock()
         self._closed = False
+        self._damage_reported = False
         self._lock = threading.RLock()
         try:
             self._writer = self._connect()
         except sqlite3.Error as error:
-            raise LocalServiceFailed(f"{path} cannot be used: {error}") from error
+            raise LocalServiceFailed(_describe(path, error)) from error
         try:
             self._prepare(self._writer, WRITER_CACHE)
             self._migrate()
@@ -191,7 +197,7 @@ class Store:
             self._writer.close()
             if isinstance(error, LocalServiceFailed):
                 raise
-            raise LocalServiceFailed(f"{path} cannot be used: {error}") from error
+            raise LocalServiceFailed(_describe(path, error)) from error
 
     def _connect(self) -> sqlite3.Connection:
         # `close` comes from another thread than the one that uses the connection.
@@ -252,6 +258,13 @@ class Store:
                 self._prepare(reader.connection, READER_CACHE)
         return reader
 
+    def report_damage(self, error: BaseException) -> str:
+        """Say on the standard error, once, that the file is damaged; returns it for a caller."""
+        if not self._damage_reported:
+            self._damage_reported = True
+            sys.stderr.write(f"{describe_damage(self._path, error)}\n")
+        return f"the service's database is damaged ({error}); its own output says what to do"
+
     def close(self) -> None:
         """Close every connection once nobody uses it; what is committed is safe."""
         with self._opening:
@@ -262,6 +275,66 @@ class Store:
                 reader.connection.close()
         with self._lock:
             self._writer.close()
+
+
+def close_file(path: Path) -> None:
+    """Make a database's file its owner's alone before a key is in it, whatever the umask.
+
+    SQLite gives the files that it puts beside it the same permissions.
+    """
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        if os.name == "posix":
+            path.chmod(0o600)
+    except OSError as error:
+        raise LocalServiceFailed(f"{path} cannot be used: {error.strerror}") from error
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether what is stored cannot be read because it is not what was written."""
+    unreadable = isinstance(error, (msgspec.DecodeError, UnicodeDecodeError))
+    return unreadable or is_sqlite_damage(error) or UNDECODED in str(error)
+
+
+def is_sqlite_damage(error: BaseException) -> bool:
+    """Whether SQLite itself finds the file damaged, not what reads a value of it."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF in DAMAGES
+
+
+DAMAGES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+UNDECODED = "Could not decode to UTF-8"
+
+
+def describe_damage(path: Path, error: BaseException) -> str:
+    """Say what is wrong with a database's file, and what to do about it."""
+    return (
+        f"the database {path} is damaged: {_first_fault(path) or error}. Stop the service, keep "
+        f"a copy of the folder {path.parent}, then put a backup of the folder in its place. Or "
+        f"rescue what can be read, in the folder: `sqlite3 {path.name} .recover | sqlite3 "
+        f"rescued.sqlite`; delete {path.name}-wal, {path.name}-shm and the folder engine, which is "
+        f"made again, and rename rescued.sqlite to {path.name}. Or start on another folder with "
+        "--data, and load the records again"
+    )
+
+
+def _describe(path: Path, error: sqlite3.Error | LocalServiceFailed) -> str:
+    return describe_damage(path, error) if is_damage(error) else f"{path} cannot be used: {error}"
+
+
+def _first_fault(path: Path) -> str:
+    """What SQLite's own check finds first; nothing where it finds nothing or cannot look."""
+    try:
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    except sqlite3.Error:
+        return ""
+    try:
+        found = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
+    except sqlite3.Error:
+        return ""
+    finally:
+        connection.close()
+    return "" if found == "ok" else " ".join(found.split())
 
 
 def is_storage_trouble(error: Exception) -> bool:

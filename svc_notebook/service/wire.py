@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import secrets
 import zlib
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -19,6 +20,9 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Take = Callable[[int], None]
+# A key and the address it is used from.
+Account = tuple[str, str]
+Accounts = Sequence[Account]
 
 # Any page may call; what a call may do is a matter of its key.
 OPEN = {"access-control-allow-origin": "*"}
@@ -84,20 +88,53 @@ class Malformed(BadInput):
 
 
 class Intake:
-    """Counts the bytes of all bodies that are held at one time."""
+    """Counts the bytes of all bodies that are held at one time, by who sends them.
+
+    A caller may hold as much as it leaves free for others: one alone half of everything, two a
+    third each. However many bodies some callers leave unfinished, another one's still has room.
+    """
 
     def __init__(self) -> None:
+        self._held: Counter[Account] = Counter()
         self.held = 0
 
-    def take(self, size: int) -> None:
-        """Hold so many bytes more; raises `TooMany` where that is too much."""
-        if self.held + size > limits.HELD:
-            raise TooMany("too much is being sent at one time; try again")
+    def take(self, accounts: Accounts, size: int) -> None:
+        """Hold so many bytes more; raises `TooMany` where that is too much.
+
+        `accounts` are the caller's, the widest first: a key, then what was derived from it. Each
+        has its share of what the one before it may hold.
+        """
+        room, used = float(limits.HELD), self.held
+        for account in accounts:
+            own = self._held[account]
+            if own + size > room - used - size:
+                raise TooMany("too much is being sent with this key at one time; try again")
+            room, used = (room - used + own) / 2, own
+        for account in accounts:
+            self._held[account] += size
         self.held += size
 
-    def let_go(self, size: int) -> None:
+    def let_go(self, accounts: Accounts, size: int) -> None:
         """Hold so many bytes no longer."""
         self.held -= size
+        for account in accounts:
+            self._held[account] -= size
+            if not self._held[account]:
+                del self._held[account]
+
+
+class Incoming:
+    """A request's body on its way in; `whole` once its end was read, after which none comes."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.whole = False
+
+    async def __call__(self) -> Message:
+        """Receive the next part."""
+        message = await self._receive()
+        self.whole = not message.get("more_body", False)
+        return message
 
 
 async def read_body(
@@ -126,6 +163,13 @@ async def read_body(
     if plain is not packed:
         take(len(plain))
     return plain
+
+
+async def drop_body(receive: Incoming) -> None:
+    """Read what is left of a refused request's body and keep nothing of it; ends at a limit."""
+    size = 0
+    while not receive.whole and size <= limits.DRAINED:
+        size += len((await receive()).get("body", b""))
 
 
 def unpack(body: bytes, encoding: str, most: int = limits.BODY) -> bytes:

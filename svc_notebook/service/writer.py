@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from svc_notebook.service.catalog import Catalog
 from svc_notebook.service.effects import prepare_run
 from svc_notebook.service.settings import Publish
-from svc_notebook.service.store import Store, is_storage_trouble
+from svc_notebook.service.store import Store, is_damage, is_sqlite_damage, is_storage_trouble
 from svc_notebook.service.tasks import Task, Tasks
 
 # Seconds a stop waits for the run at hand; what is not applied by then is applied next time.
@@ -27,6 +27,7 @@ class Writer:
         self._tasks = tasks
         self._catalog = catalog
         self._stopping = threading.Event()
+        self._trouble = ""
         self._thread = threading.Thread(target=self._work, name="svc-writer", daemon=True)
 
     def start(self) -> None:
@@ -55,6 +56,7 @@ class Writer:
             except Exception as error:
                 self._wait_for_storage(error)
             else:
+                self._trouble = ""
                 return
 
     def _try(self, run: Sequence[Task]) -> None:
@@ -64,7 +66,7 @@ class Writer:
             finally:
                 self._catalog.changes.show()
         except Exception as error:
-            if is_storage_trouble(error) or self._stopping.is_set():
+            if is_storage_trouble(error) or is_sqlite_damage(error) or self._stopping.is_set():
                 raise
             if len(run) > 1:  # one that cannot be applied must not take the others with it
                 for task in run:
@@ -74,7 +76,11 @@ class Writer:
         self._tasks.published = run[-1].id
 
     def _wait_for_storage(self, error: Exception) -> None:
-        sys.stderr.write(f"writes wait: {error}; free the disk or the data folder's file\n")
+        if is_damage(error):
+            self._store.report_damage(error)
+        elif str(error) != self._trouble:
+            sys.stderr.write(f"writes wait: {error}; free the disk or the data folder's file\n")
+        self._trouble = str(error)
         self._stopping.wait(PAUSE)
 
     def _commit(self, run: Sequence[Task]) -> Publish:
@@ -90,9 +96,12 @@ class Writer:
         """Let readers see it; what cannot be taken over is built anew from the store."""
         try:
             publish()
-        except Exception:
+        except Exception as error:
             if not self._stopping.is_set():
-                traceback.print_exc(file=sys.stderr)
+                if is_damage(error):
+                    self._store.report_damage(error)
+                else:
+                    traceback.print_exc(file=sys.stderr)
                 self._catalog.refresh()
 
     def _strike_off(self, task: Task) -> None:

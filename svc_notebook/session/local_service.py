@@ -204,7 +204,7 @@ async def _start(data: Path, stay: bool, command: Sequence[str]) -> LocalService
             raise
         if running:
             if not stay and running.pid == process.pid:
-                (data / PARENT).write_text(f"{running.pid} {os.getpid()}")
+                _write_private(data / PARENT, f"{running.pid} {os.getpid()}")
             return running
         process.terminate()
     raise LocalServiceFailed(f"the local service does not start: {_tail(data / LOG)}")
@@ -223,7 +223,7 @@ def _spawn(data: Path, stay: bool, command: Sequence[str]) -> subprocess.Popen[b
     options = ["--json", "--data", str(data)]
     if not stay:
         options += ["--parent", str(os.getpid())]
-    with (data / LOG).open("wb") as log:
+    with open(data / LOG, "wb", opener=_open_private) as log:
         process = subprocess.Popen(
             [*command, *options],
             stdin=subprocess.DEVNULL,
@@ -237,6 +237,16 @@ def _spawn(data: Path, stay: bool, command: Sequence[str]) -> subprocess.Popen[b
     if not stay:
         _ENDING_WITH_US.add(process.pid)
     return process
+
+
+def _write_private(path: Path, text: str) -> None:
+    with open(path, "w", opener=_open_private) as file:
+        file.write(text)
+
+
+def _open_private(path: str, flags: int) -> int:
+    """Open a file that is made for this user alone: the folder holds keys."""
+    return os.open(path, flags, 0o600)
 
 
 def _environment() -> dict[str, str]:

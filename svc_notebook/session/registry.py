@@ -11,7 +11,7 @@ def remember(data: Path) -> None:
     """Write a folder down; where that cannot be, it is found by its name alone."""
     folder = data.expanduser().absolute()
     with suppress(OSError):
-        _place().mkdir(parents=True, exist_ok=True)
+        _place().mkdir(mode=0o700, parents=True, exist_ok=True)
         _entry(folder).write_text(str(folder), encoding="utf-8")
 
 

@@ -1,8 +1,9 @@
-"""Every call needs a key, and the right the call names."""
+"""Every call needs a key, and the right the call names: over the socket of a real service."""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,13 @@ from svc_notebook.service.app import App
 from svc_notebook.service.keyring import matches
 from svc_notebook.service.service import Service
 from tests.conftest import Inside, credentials
+from tests.service.outside import Outside, outside
+
+
+@pytest.fixture(scope="module")
+def inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
+    with outside(tmp_path_factory.mktemp("access")) as caller:
+        yield caller
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,11 @@ from algoliasearch.search.models.acl import Acl
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.api.endpoint import Right
 from svc_notebook.api.secured import make_secured_key
-from svc_notebook.service.app import App
 from svc_notebook.service.handlers import HANDLERS
 from svc_notebook.service.keyring import FOREIGN
-from svc_notebook.service.service import Service
 from svc_notebook.service.steps import RIGHTS as ACTIONS
-from tests.conftest import Inside
+from tests.conftest import start_service, stop_service
+from tests.service.outside import Outside
 from tests.service.test_contract import headers_of, path_of
 
 RIGHTS = get_args(Right)
@@ -40,7 +39,7 @@ def rows(family: list[Endpoint]) -> list[Any]:
     return [pytest.param(row, id=row.name) for row in family]
 
 
-class Matrix(Inside):
+class Matrix(Outside):
     """A service for all cells; no cell depends on what is stored."""
 
     def key(self, acl: list[str], **fields: Any) -> str:
@@ -60,14 +59,12 @@ class Matrix(Inside):
 
 @pytest.fixture(scope="module")
 def matrix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Matrix]:
-    service = Service(tmp_path_factory.mktemp("matrix"))
-    service.start()
-    app = App(service)
-    matrix = Matrix(app)
+    process, running = start_service(tmp_path_factory.mktemp("matrix"))
+    matrix = Matrix(running)
     matrix.done("POST", "/1/indexes/mine", {"objectID": "1"})
     yield matrix
-    app.close()
-    service.stop()
+    matrix.close()
+    stop_service(process)
 
 
 def without(right: str) -> list[str]:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 
+from svc_notebook.api.secured import make_secured_key
+from svc_notebook.service import limits
 from tests.conftest import ROOT, Running, stop_service
 
 # A service whose patience is short; its limits are no options, so they are set before it starts.
@@ -23,7 +27,8 @@ import sys
 from pathlib import Path
 from svc_notebook.service import connection, limits
 connection.PATIENCE, connection.LEAST, connection.LINGER = 1.0, 1000, 0.3
-connection.MOST, limits.HELD = int(sys.argv[2]), 5_000_000
+connection.MOST, limits.HELD = int(sys.argv[2]), 10_000_000
+connection.REQUEST_SECONDS = 6.0
 from svc_notebook.service.serve import serve
 serve(json=True, data=Path(sys.argv[1]), parent=int(sys.argv[3]))
 """
@@ -258,3 +263,167 @@ def test_bodies_are_held_up_to_a_limit_over_all_callers(hasty: Running) -> None:
     assert crowded.status_code == 429
     assert "too much" in crowded.json()["message"]
     assert alone.status_code == 400
+
+
+def test_a_request_that_never_ends_is_refused_however_steadily_it_comes(
+    hasty: Running, plug: socket.socket
+) -> None:
+    plug.sendall(head(hasty, "POST", "/1/indexes/a", "content-length: 9000000"))
+    with suppress(ConnectionError):
+        for _ in range(200):
+            plug.sendall(b" " * 2000)
+            time.sleep(0.1)
+            if is_readable(plug):
+                break
+    heard = hear(plug)
+
+    assert codes(heard) == [408]
+    assert b"within 6 s" in heard
+
+
+def is_readable(plug: socket.socket) -> bool:
+    return bool(select.select([plug], [], [], 0)[0])
+
+
+def make_key(running: Running, **fields: object) -> str:
+    with running.client() as client:
+        return str(client.post("/1/keys", json=fields).json()["key"])
+
+
+def secured(running: Running, **fields: object) -> str:
+    return make_secured_key(make_key(running, **fields), userToken="me")
+
+
+UNFINISHED = 26
+
+
+@contextmanager
+def unfinished(
+    running: Running, key: str, size: int, path: str = "/1/indexes/a"
+) -> Iterator[list[socket.socket]]:
+    """Leave many bodies of a key unfinished, all but a byte of each sent."""
+    start = replace(running, adminKey=key)
+    request = head(start, "POST", path, f"content-length: {size}")
+    with ExitStack() as stack:
+        plugs = [stack.enter_context(dial(running)) for _ in range(UNFINISHED)]
+        for plug in plugs:
+            with suppress(ConnectionError):
+                plug.sendall(request + b" " * (size - 1))
+        yield plugs
+
+
+@pytest.mark.parametrize("kind", [make_key, secured, None], ids=["key", "secured", "unknown"])
+@pytest.mark.parametrize("path", ["/1/indexes/a", "/1/indexes/a/batch", "/1/indexes/*/batch"])
+def test_a_key_without_the_right_is_refused_before_its_body(
+    service: Running, kind: Callable[..., str] | None, path: str
+) -> None:
+    key = kind(service, acl=["search"]) if kind else "unknown"
+    size = limits.BODY - 1000
+
+    with unfinished(service, key, size, path) as plugs, service.client() as client:
+        refused = [plug.recv(65536) for plug in plugs]
+        other = client.post("/1/indexes/bodies/batch", content=LARGE)
+
+    assert [codes(heard) for heard in refused] == [[403]] * UNFINISHED
+    assert other.status_code == 200
+
+
+def test_an_index_out_of_reach_is_refused_before_the_body(service: Running) -> None:
+    key = make_key(service, acl=["addObject"], indexes=["other"])
+    narrow = make_secured_key(make_key(service, acl=["addObject"]), restrictIndices="other")
+
+    for one in (key, narrow):
+        with unfinished(service, one, 1000) as plugs:
+            assert [codes(plug.recv(65536)) for plug in plugs] == [[403]] * UNFINISHED
+
+
+RECORDS = [{"action": "addObject", "body": {"objectID": "1", "text": "x" * 90_000}}] * 11
+LARGE = json.dumps({"requests": RECORDS}).encode()
+
+
+@pytest.mark.parametrize("kind", [make_key, secured], ids=["key", "secured"])
+def test_a_key_with_the_right_leaves_room_for_the_bodies_of_others(
+    hasty: Running, kind: Callable[..., str]
+) -> None:
+    key = kind(hasty, acl=["addObject"])
+
+    with unfinished(hasty, key, 1_000_000), hasty.client() as client:
+        time.sleep(0.3)
+        own = client.post("/1/indexes/a", content=b" " * 1_000_000, headers=own_key(key))
+        others = [client.post("/1/indexes/a/batch", content=LARGE) for _ in range(3)]
+
+    assert own.status_code == 429
+    assert own.headers["retry-after"] == "1"
+    assert [other.status_code for other in others] == [200] * 3
+
+
+def test_one_secured_key_leaves_room_for_another_of_the_same_parent(hasty: Running) -> None:
+    parent = make_key(hasty, acl=["addObject"])
+    greedy, modest = (make_secured_key(parent, userToken=name) for name in ("a", "b"))
+
+    with unfinished(hasty, greedy, 1_000_000), hasty.client() as client:
+        time.sleep(0.3)
+        answer = client.post("/1/indexes/a/batch", content=LARGE, headers=own_key(modest))
+
+    assert answer.status_code == 200
+
+
+def own_key(key: str) -> dict[str, str]:
+    return {"X-Service-API-Key": key}
+
+
+def test_what_an_unfinished_body_held_is_free_once_it_is_refused(hasty: Running) -> None:
+    key = make_key(hasty, acl=["addObject"])
+    with unfinished(hasty, key, 1_000_000) as plugs:
+        heard = [hear(plug) for plug in plugs]
+
+        with hasty.client() as client:
+            answer = client.post("/1/indexes/a/batch", content=LARGE, headers=own_key(key))
+
+    assert {code for one in heard for code in codes(one)} <= {408, 429}
+    assert [408] in [codes(one) for one in heard]
+    assert answer.status_code == 200
+
+
+def test_heads_that_never_end_keep_nobody_out(hasty: Running) -> None:
+    with ExitStack() as stack:
+        for _ in range(MOST + 10):
+            plug = stack.enter_context(dial(hasty))
+            plug.sendall(head(hasty)[:-2] + b"slow: ")
+        served = []
+        for _ in range(5):
+            with hasty.client() as client:
+                served.append(client.get("/1/indexes").status_code)
+
+    assert served == [200] * 5
+
+
+@pytest.mark.parametrize("kind", ["close", "keep-alive"])
+def test_a_refusal_is_heard_though_the_body_is_still_on_its_way(
+    service: Running, kind: str
+) -> None:
+    size = 5_000_000
+    with dial(service) as plug:
+        start = replace(service, adminKey="unknown")
+        plug.sendall(
+            head(start, "POST", "/1/indexes/a", f"content-length: {size}", f"connection: {kind}")
+        )
+        for _ in range(50):
+            plug.sendall(b" " * (size // 50))
+            time.sleep(0.005)
+
+        assert codes(plug.recv(65536)) == [403]
+
+
+@pytest.mark.parametrize("kind", ["close", "keep-alive"])
+@pytest.mark.parametrize("key", ["", "unknown"], ids=["admin", "unknown"])
+def test_a_body_that_makes_no_sense_is_refused_at_once(
+    service: Running, kind: str, key: str
+) -> None:
+    caller = replace(service, adminKey=key or service.adminKey)
+    own = [f"connection: {kind}", "content-encoding: gzip", "content-length: 8"]
+
+    with dial(service) as plug:
+        plug.sendall(head(caller, "POST", "/1/indexes/a", *own) + b"not gzip")
+
+        assert codes(plug.recv(65536)) == [403 if key else 400]

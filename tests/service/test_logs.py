@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 import pytest
 
+from svc_notebook.api.secured import make_secured_key
 from svc_notebook.service.app import App
 from svc_notebook.service.logs import KEPT, SECONDS, Logged, Logs, mask
 from svc_notebook.service.service import Service
@@ -106,6 +108,100 @@ def test_no_key_is_told_whose_making_or_reading_was_logged(inside: Inside) -> No
     ]
     assert told[0]["url"] == f"/1/keys/{made[0][:4]}{'*' * 28}"
     assert told[1]["url"].startswith("/1/indexes/films/keys/")
+
+
+HEX = "0123456789abcdef" * 2
+
+
+@pytest.mark.parametrize(
+    ("verb", "path"),
+    [
+        ("GET", "/1/key/{key}"),
+        ("GET", "/2/keys/{key}"),
+        ("GET", "/1/keys/{key}/more"),
+        ("PATCH", "/1/keys/{key}"),
+        ("GET", "/1//keys/{key}"),
+        ("GET", "//1/keys/{key}"),
+        ("GET", "/1/keys/{key}.json"),
+        ("GET", "/1/Keys/{key}"),
+        ("GET", "/{key}"),
+        ("PUT", "/1/indexes/films/key/{key}/restore/it"),
+        ("GET", "/1/indexes/films;api-key={key}/a/b"),
+        ("GET", "/nowhere?x-service-api-key={key}"),
+        ("GET", "/nowhere?X-Other-API-Key={key}"),
+        ("GET", "/nowhere?apiKey={key}"),
+        ("GET", "/nowhere?url=https://a.example/?x-service-api-key={key}"),
+        ("GET", "/1/indexes/films?x-service-api-key={key}"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["hexadecimal", "admin", "secured", "encoded", "twice"])
+def test_no_key_is_told_that_stands_in_an_address(
+    inside: Inside, verb: str, path: str, kind: str
+) -> None:
+    key = {
+        "admin": inside.facts["adminKey"],
+        "secured": make_secured_key(HEX, filters="a:b"),
+        "encoded": "".join(f"%{ord(letter):02x}" for letter in HEX),
+        "twice": "".join(f"%25{ord(letter):02x}" for letter in HEX),
+    }.get(kind, HEX)
+    inside.call(verb, path.replace("{key}", quote(key, safe="%")))
+
+    [entry] = read(inside, "?length=1")
+
+    plain = unquote(unquote(key))
+    shown = unquote(unquote(entry["url"]))
+    assert plain not in shown
+    assert plain[12:24] not in shown
+
+
+def test_a_short_admin_key_is_not_told_either(tmp_path: Path) -> None:
+    service = Service(tmp_path, {"adminKey": "hunter2"})
+    app = App(service)
+    inside = Inside(app)
+    for path in ("/1/keys/hunter2", "/2/keys/hunter2", "/hunter2", "/1/indexes/hunter2"):
+        inside.call("GET", path)
+
+    told = str(read(inside))
+    app.close()
+    service.stop()
+
+    assert "hunter2" not in told
+
+
+def test_no_key_is_told_that_stands_in_a_body_or_a_header(inside: Inside) -> None:
+    secrets = [inside.facts["adminKey"], inside.facts["searchKey"]]
+    for secret in secrets:
+        body = {"query": secret, "analyticsTags": [f"key={secret}"]}
+        inside.call("POST", "/1/indexes/films/query", body)
+        inside.call("POST", "/1/indexes/films", {"objectID": "1", "note": f"use {secret}"})
+        inside.call("GET", "/1/indexes", headers={"Referer": f"https://a.example/?k={secret}"})
+    inside.call("GET", "/1/indexes", headers={"Referer": f"https://a.example/?x-a-api-key={HEX}"})
+    inside.call("POST", "/1/indexes/films/query", {"params": f"x-service-api-key={HEX}"})
+
+    told = str(read(inside, "?length=100"))
+
+    assert [secret for secret in (*secrets, HEX) if secret in told] == []
+
+
+def test_no_key_is_stored_with_the_logs(inside: Inside, tmp_path: Path) -> None:
+    service = inside.app.service
+    inside.call("GET", "/1/indexes", key="given-away-by-mistake")
+    inside.call("GET", f"/2/keys/{HEX}?x-service-api-key={HEX}")
+
+    service.logs.flush()
+
+    stored = b"".join(entry for [entry] in service.store.read("SELECT entry FROM logs"))
+    assert b"/2/keys/" in stored
+    assert b"given-away-by-mistake" not in stored
+    assert HEX.encode() not in stored
+
+
+def test_addresses_that_hold_no_key_are_told_as_they_came(inside: Inside) -> None:
+    paths = ["/1/indexes/a%2Fb", "/1/indexes/caf%C3%A9", "/nowhere/%7Euser/keys"]
+    for path in [*paths, f"/1/indexes/films/{HEX}"]:
+        inside.call("GET", path)
+
+    assert [entry["url"] for entry in read(inside)][::-1] == [*paths, f"/1/indexes/films/{HEX}"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -11,6 +12,13 @@ import pytest
 
 from svc_notebook.api.secured import make_secured_key, sign
 from tests.conftest import Inside
+from tests.service.outside import Outside, outside
+
+
+@pytest.fixture(scope="module")
+def inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
+    with outside(tmp_path_factory.mktemp("secured")) as caller:
+        yield caller
 
 
 @pytest.fixture

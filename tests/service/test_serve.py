@@ -151,7 +151,7 @@ def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"), [(b"not a database" * 100, "cannot be used"), (None, "newer version")]
+    ("content", "told"), [(b"not a database" * 100, "is damaged"), (None, "newer version")]
 )
 def test_a_store_that_cannot_be_used_is_told(
     tmp_path: Path, content: bytes | None, told: str

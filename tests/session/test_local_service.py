@@ -288,3 +288,18 @@ def test_private_addresses_are_crawled_by_a_service_started_so_alone(tmp_path: P
         assert local(tmp_path / "open", allow_private_crawl=True) == allowed
     finally:
         allowed.stop()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files have no such permissions there")
+def test_what_a_session_puts_into_the_folder_is_closed_to_others(data: Path) -> None:
+    before = os.umask(0)
+    try:
+        running = local(data, command=command())
+    finally:
+        os.umask(before)
+
+    modes = {name: (data / name).stat().st_mode & 0o077 for name in (PARENT, local_service.LOG)}
+    running.stop()
+
+    assert modes == {PARENT: 0, local_service.LOG: 0}
+    assert data.stat().st_mode & 0o077 == 0

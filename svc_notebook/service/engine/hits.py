@@ -9,7 +9,7 @@ from typing import Any
 from svc_notebook.service.engine.highlight import Style, highlight_hit, snippet_hit
 from svc_notebook.service.engine.leaves import Record
 from svc_notebook.service.engine.matching import make_marker
-from svc_notebook.service.engine.options import Options
+from svc_notebook.service.engine.options import EMBEDDED_LISTS, Options
 from svc_notebook.service.engine.query import Query
 from svc_notebook.service.engine.shape import OBJECT_ID
 
@@ -27,7 +27,7 @@ def make_hits(
     options: Options,
 ) -> list[Hit]:
     """Fetch the records and make hits of those that are still there."""
-    retrieve = make_retriever(options)
+    retrieve, narrow = make_retriever(options), make_narrower(options)
     style = Style.of(options.settings, options.params, [word.text for word in query.words])
     highlights, snippets = bool(style.highlighted), bool(style.snippeted)
     marker = make_marker(query if highlights or snippets else UNASKED, options)
@@ -35,10 +35,12 @@ def make_hits(
     for number, record in enumerate(fetch(ids)):
         if record is None:
             continue
-        hit = retrieve(record)
-        if snippets and (found := snippet_hit(record, marker.match, style, marker.runs)):
+        hit = narrow(retrieve(record))
+        if snippets and (found := narrow(snippet_hit(record, marker.match, style, marker.runs))):
             hit["_snippetResult"] = found
-        if highlights and (found := highlight_hit(record, marker.match, style, marker.runs)):
+        if highlights and (
+            found := narrow(highlight_hit(record, marker.match, style, marker.runs))
+        ):
             hit["_highlightResult"] = found
         if infos is not None:
             hit["_rankingInfo"] = infos[number]
@@ -67,6 +69,20 @@ def make_retriever(options: Options) -> Callable[[Record], Hit]:
         return hit
 
     return retrieve
+
+
+def make_narrower(options: Options) -> Callable[[Record], Hit]:
+    """Return a function that leaves of a hit, or of its marks, what all embedded lists name."""
+    lists = options.params.get(EMBEDDED_LISTS, ())
+    pickers = [make_retriever(Options({}, {"attributesToRetrieve": names})) for names in lists]
+
+    def narrow(shown: Record) -> Hit:
+        own, left = OBJECT_ID in shown, dict(shown)
+        for pick in pickers:
+            left = pick({OBJECT_ID: None, **left})
+        return left if own or not pickers else {n: v for n, v in left.items() if n != OBJECT_ID}
+
+    return narrow
 
 
 Path = tuple[str, ...]

@@ -130,6 +130,11 @@ class Index:
         state = self._state
         return search.find_ids(state.stock.views, Options(state.settings, params))
 
+    def passing(self, ids: Sequence[str], params: Mapping[str, Any]) -> set[str]:
+        """Return those of some objectIDs whose records pass the filters."""
+        state = self._state
+        return search.find_passing(state.stock.views, Options(state.settings, params), ids)
+
     def order(self, params: Mapping[str, Any], knowledge: Knowledge = UNTAUGHT) -> Order:
         """Return all that match, in the order in which they are browsed."""
         state = self._state

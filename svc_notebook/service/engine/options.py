@@ -13,6 +13,7 @@ from svc_notebook.service.engine.shape import (
     Faceted,
     Searched,
     covers,
+    names_path,
     read_faceted,
     read_filterable,
     read_searched,
@@ -22,6 +23,9 @@ from svc_notebook.service.engine.words import Rules, split
 VIRTUAL = "_virtual"
 """The mark among settings of an index that is a virtual replica: its customRanking sorts what is
 relevant."""
+EMBEDDED_LISTS = "_embeddedLists"
+"""The mark among parameters: lists of attributes, as `attributesToRetrieve` has them, beyond which
+nothing is shown, whatever else is asked for."""
 YES_AND_NO = {"true": True, "false": False}
 
 
@@ -83,6 +87,8 @@ class Options:
 
     def sees(self, path: str) -> bool:
         """Whether whoever asks may see an attribute."""
+        if not all(names_path(names, path) for names in self.params.get(EMBEDDED_LISTS, ())):
+            return False
         hidden = self.settings.get("unretrievableAttributes")
         if not hidden or self.params.get("_seeUnretrievable"):
             return True

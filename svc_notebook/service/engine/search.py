@@ -182,6 +182,19 @@ def find_ids(views: Sequence[View], options: Options) -> list[str]:
     ]
 
 
+def find_passing(views: Sequence[View], options: Options, ids: Sequence[str]) -> set[str]:
+    """Return those of some objectIDs whose records pass the filters."""
+    plan, names = Plan(views, options), sorted(set(ids))
+    passing = set()
+    for view in views:
+        allowed = plan.eligible(view)
+        rows = view.segment.ids.find_many(names).tolist()
+        passing |= {
+            name for name, row in zip(names, rows, strict=True) if row >= 0 and allowed[row]
+        }
+    return passing
+
+
 def find_order(views: Sequence[View], options: Options) -> Order:
     """Return all that match, by attribute and custom ranking only."""
     own = {

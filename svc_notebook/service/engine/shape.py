@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,6 +77,16 @@ class Shape:
 def covers(entry: str, path: str) -> bool:
     """Whether an attribute is the other one, or an object around it."""
     return path == entry or path.startswith(f"{entry}.")
+
+
+def names_path(entries: Sequence[str], path: str) -> bool:
+    """Whether a list as `attributesToRetrieve` has it shows an attribute."""
+    names = [entry.strip() for entry in entries]
+    unwanted = [name[1:] for name in names if name.startswith("-")]
+    wanted = [name for name in names if not name.startswith("-")]
+    everything = "*" in wanted or (not wanted and bool(unwanted))
+    shown = everything or any(covers(name, path) for name in wanted)
+    return shown and not any(covers(name, path) for name in unwanted)
 
 
 def read_searched(settings: Mapping[str, Any]) -> list[Searched]:

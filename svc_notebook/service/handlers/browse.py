@@ -15,6 +15,7 @@ from svc_notebook.service import limits
 from svc_notebook.service.answers import (
     echo,
     effective,
+    keep_fields,
     new_query_id,
     note_shown,
     option,
@@ -23,13 +24,15 @@ from svc_notebook.service.answers import (
 from svc_notebook.service.attributes import cut_bodies, withheld
 from svc_notebook.service.cursors import PER_PAGE, Cursor, read_cursor, write_cursor
 from svc_notebook.service.engine import Order
+from svc_notebook.service.engine.options import EMBEDDED_LISTS
 from svc_notebook.service.handlers.registry import Call, serves
 from svc_notebook.service.records import read_bodies, read_page, read_window
 from svc_notebook.service.shelf import Shelf
 
 # Parameters that say nothing about which records come and in which order.
 WITHOUT_EFFECT = {
-    *PER_PAGE, "page", "query", "clickAnalytics", "userToken", "_seeUnretrievable",
+    *PER_PAGE, "page", "offset", "length", "query", "clickAnalytics", "userToken",
+    "responseFields", "_seeUnretrievable", EMBEDDED_LISTS,
 }  # fmt: skip
 
 
@@ -46,7 +49,7 @@ def browse(
     """Take the next records; a cursor carries the parameters of the first call."""
     shelf = call.service.catalog.find(index)
     given = present(params)
-    state = read_cursor(cursor) if cursor else Cursor(shelf.id, given, _skipped(given))
+    state = read_cursor(cursor) if cursor else Cursor(shelf.id, given, _skipped(call, shelf, given))
     if state.shelf != shelf.id:
         raise BadInput("`cursor` belongs to another index, or to one that was replaced since")
     again = {name: given[name] for name in PER_PAGE if name in given}
@@ -62,8 +65,17 @@ def get_browse(
     return browse(call, index, cursor, **params)
 
 
-def _skipped(params: Mapping[str, Any]) -> int:
+def _skipped(call: Call, shelf: Shelf, given: Mapping[str, Any]) -> int:
+    params = effective(call, shelf, given, limits.BROWSED)
     return int(params.get("page", 0)) * _size(params)
+
+
+def _fixed_start(call: Call, shelf: Shelf, size: int) -> int | None:
+    """The only place that the caller's key lets a browse begin at; it does not go on from there."""
+    embedded = call.caller.bind({}, shelf.name)
+    if "page" in embedded:
+        return int(embedded["page"]) * size
+    return int(embedded["offset"]) if "offset" in embedded else None
 
 
 def _size(params: Mapping[str, Any]) -> int:
@@ -76,6 +88,8 @@ def _size(params: Mapping[str, Any]) -> int:
 def _answer(call: Call, shelf: Shelf, state: Cursor) -> SearchAnswer:
     params = effective(call, shelf, state.params, limits.BROWSED)
     size = _size(params)
+    if (start := _fixed_start(call, shelf, size)) is not None:
+        state = Cursor(shelf.id, state.params, start)
     if _is_plain(shelf, params):
         total = len(shelf.engine.get())
         bodies, after = _next_stored(call, shelf, state, size)
@@ -98,7 +112,9 @@ def _answer(call: Call, shelf: Shelf, state: Cursor) -> SearchAnswer:
         answer["queryID"] = new_query_id()
         ids = [msgspec.json.decode(body, type=_Named).id for body in bodies]
         note_shown(call, shelf.name, params, answer, state.done, ids)
-    return answer if after is None else {**answer, "cursor": write_cursor(after)}
+    if after is not None and start is None:
+        answer["cursor"] = write_cursor(after)
+    return cast("SearchAnswer", keep_fields({**answer}, option(shelf, params, "responseFields")))
 
 
 def _is_plain(shelf: Shelf, params: Mapping[str, Any]) -> bool:
@@ -156,5 +172,5 @@ def _dressed(
     call: Call, shelf: Shelf, params: Mapping[str, Any], bodies: Sequence[bytes]
 ) -> list[Record]:
     wanted = option(shelf, params, "attributesToRetrieve")
-    hidden = withheld(call.caller, shelf.settings)
-    return cast("list[Record]", cut_bodies(bodies, wanted, hidden))
+    hidden, lists = withheld(call.caller, shelf), call.caller.shown_lists(shelf.name)
+    return cast("list[Record]", cut_bodies(bodies, wanted, hidden, lists))

@@ -55,7 +55,9 @@ def list_events(
     """Hand out events on the indices that the key is for."""
     choice = Choice(index, userToken, eventType, since, until, after)
     rows = call.service.events.read(choice, length)
-    page: EventPage = {"events": [one for _, one in rows if call.caller.sees(one["index"])]}
+    page: EventPage = {
+        "events": [one for _, one in rows if call.caller.may("analytics", one["index"])]
+    }
     return {**page, "cursor": rows[-1][0]} if len(rows) == length else page
 
 
@@ -73,5 +75,7 @@ def list_searches(
     """Hand out what searches showed, of the indices that the key is for."""
     choice = Choice(index, userToken, None, since, until, after)
     rows = call.service.shown.read(choice, length)
-    page: ShownPage = {"searches": [one for _, one in rows if call.caller.sees(one["index"])]}
+    page: ShownPage = {
+        "searches": [one for _, one in rows if call.caller.may("analytics", one["index"])]
+    }
     return {**page, "cursor": rows[-1][0]} if len(rows) == length else page

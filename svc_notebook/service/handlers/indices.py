@@ -78,7 +78,7 @@ def _check_destination(
 
 
 def _shown(call: Call, shelf: Shelf) -> bool:
-    return call.caller.sees(shelf.name)
+    return call.caller.may("listIndexes", shelf.name)
 
 
 def _entry(call: Call, shelf: Shelf, waiting: int) -> IndexEntry:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import Logs
 from svc_notebook.service.handlers.registry import Call, serves
+from svc_notebook.service.log_access import may_read_content
 
 
 @serves(SearchApi.get_logs)
@@ -17,5 +20,6 @@ def get_logs(
     type: str = "all",
 ) -> Logs:
     """Tell the last requests, the newest first; this one is not among them."""
-    told = call.service.logs.read(offset, length, indexName, type, call.caller.sees)
-    return {"logs": told}
+    may_see = partial(call.caller.may, "logs")
+    may_read = partial(may_read_content, call.caller, call.service.catalog)
+    return {"logs": call.service.logs.read(offset, length, indexName, type, may_see, may_read)}

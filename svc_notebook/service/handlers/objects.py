@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack, cast
 
 import msgspec
@@ -24,7 +24,8 @@ from svc_notebook.api.shapes import (
     Updated,
 )
 from svc_notebook.errors import BadInput, NotFound
-from svc_notebook.service.attributes import select_attributes, withheld
+from svc_notebook.service.answers import TRIES
+from svc_notebook.service.attributes import narrow, select_attributes, withheld
 from svc_notebook.service.engine.filters import parse_filters
 from svc_notebook.service.engine.geo_reading import Centre, read_where
 from svc_notebook.service.handlers.registry import Call, serves
@@ -121,7 +122,20 @@ def batch_many(call: Call, requests: list[BatchManyRequest]) -> BatchedMany:
 @serves(SearchApi.get_objects)
 def get_objects(call: Call, requests: list[ObjectRequest]) -> ManyObjects:
     """Read records of several indices, in the order asked for."""
-    return {"results": [_requested(call, n, request) for n, request in enumerate(requests)]}
+    named = [_index_of(request, number) for number, request in enumerate(requests)]
+    by_index: dict[str, list[str]] = {}
+    for index, request in zip(named, requests, strict=True):
+        by_index.setdefault(index, []).append(request["objectID"])
+    shelves = {index: call.service.catalog.find(index) for index in by_index}
+    bodies = {index: _readable(call, shelves[index], ids) for index, ids in by_index.items()}
+    return {
+        "results": [
+            _shown(call, shelves[index], body, request.get("attributesToRetrieve"))
+            if (body := bodies[index].get(request["objectID"]))
+            else None
+            for index, request in zip(named, requests, strict=True)
+        ]
+    }
 
 
 @serves(SearchApi.get_object)
@@ -135,10 +149,11 @@ def get_object(
 ) -> Record:
     """Read one record."""
     wanted = attributesToRetrieve if attributesToRetrieve is not None else attributes
-    record = _read(call, call.service.catalog.find(index), object_id, wanted)
-    if record is None:
+    shelf = call.service.catalog.find(index)
+    body = _readable(call, shelf, [object_id]).get(object_id)
+    if body is None:
         raise NotFound(f"ObjectID {object_id} does not exist", status=404)
-    return record
+    return _shown(call, shelf, body, wanted)
 
 
 def _check_restricted(params: Mapping[str, Any]) -> None:
@@ -168,19 +183,32 @@ def _steps(requests: Iterable[BatchRequest]) -> list[Step]:
     ]
 
 
-def _requested(call: Call, number: int, request: ObjectRequest) -> Record | None:
+def _index_of(request: ObjectRequest, number: int) -> str:
     index = request.get("indexName") or request.get("index_name")
     if not index:
         raise BadInput(f"`requests[{number}].indexName` is missing")
-    shelf = call.service.catalog.find(index)
-    return _read(call, shelf, request["objectID"], request.get("attributesToRetrieve"))
+    return index
 
 
-def _read(call: Call, shelf: Shelf, object_id: str, wanted: list[str] | None) -> Record | None:
-    body = read_bodies(call.service.store, shelf.home, [object_id]).get(object_id)
-    if body is None:
-        return None
-    hidden = withheld(call.caller, shelf.settings)
-    if wanted is None and not hidden:
+def _readable(call: Call, shelf: Shelf, ids: Sequence[str]) -> dict[str, bytes]:
+    """Read records by id: those that pass what the caller's key embeds, as in a search."""
+    store, changes = call.service.store, call.service.catalog.changes
+    embedded = call.caller.bind({}, shelf.name)
+    within = {name: value for name, value in embedded.items() if name in DELETES_BY}
+    if not within:
+        return read_bodies(store, shelf.home, ids)
+    for left in reversed(range(TRIES)):
+        moment = changes.moment()
+        passing = shelf.engine.get().passing(ids, within)
+        bodies = read_bodies(store, shelf.home, sorted(passing))
+        if not (left and changes.meet(moment, shelf.home, ids)):
+            break
+        changes.wait()
+    return bodies
+
+
+def _shown(call: Call, shelf: Shelf, body: bytes, wanted: list[str] | None) -> Record:
+    hidden, lists = withheld(call.caller, shelf), call.caller.shown_lists(shelf.name)
+    if wanted is None and not hidden and not lists:
         return cast("Record", msgspec.Raw(body))
-    return select_attributes(msgspec.json.decode(body), wanted, hidden)
+    return narrow(select_attributes(msgspec.json.decode(body), wanted, hidden), lists)

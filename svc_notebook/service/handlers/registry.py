@@ -20,12 +20,16 @@ HANDLERS: dict[Endpoint, Callable[..., Any]] = {}
 
 @dataclass(frozen=True)
 class Call:
-    """One request on its way: whose it is, when it came, and what its answer's headers say."""
+    """One request on its way: whose it is, when it came, and what its answer's headers say.
+
+    `redirects` are indices that rules led its searches to.
+    """
 
     service: Service
     caller: Caller
     started: float = field(default_factory=perf_counter)
     headers: dict[str, str] = field(default_factory=dict)
+    redirects: set[str] = field(default_factory=set)
 
     @property
     def elapsed(self) -> int:

@@ -59,7 +59,11 @@ def set_settings(
     links = read_links(settings.get("replicas") or ())
     for link in links:
         check_index_name(link.name)
-    call.caller.require("editSettings", [link.name for link in links])
+    if "replicas" in settings:
+        # Those that are let go change, too.
+        replicas = call.service.catalog.family(shelf)[1:] if shelf and not shelf.leader else ()
+        touched = {link.name for link in links} | {replica.name for replica in replicas}
+        call.caller.require("editSettings", sorted(touched))
     check_links(call.service.catalog, index, links)
     order = {"settings": settings, "forward": forwardToReplicas or forwardToSlaves}
     return {"taskID": call.service.accept(index, "settings", order), "updatedAt": stamp_now()}

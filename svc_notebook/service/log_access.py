@@ -1,0 +1,76 @@
+"""What one entry of the logs shows, and who may read it: a key with the right `logs` sees no more
+by way of the logs than it would by asking itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from svc_notebook.api import Endpoint
+from svc_notebook.service.access import Caller
+from svc_notebook.service.attributes import withheld
+from svc_notebook.service.catalog import Catalog
+from svc_notebook.service.logs import Content, Logged
+from svc_notebook.service.replicas import read_links
+from svc_notebook.service.restrictions import FILTERS, PLACES
+
+# An entry that names more indices is for keys of all indices.
+MAX_NAMED_INDICES = 100
+NO_INDEX = ""
+WRITES_RECORDS = {"add_object", "put_object", "partial_update_object", "batch", "batch_many"}
+# Embedded parameters that keep records or attributes from a key.
+NARROWING = {*FILTERS, *PLACES, "attributesToRetrieve"}
+
+
+def content_of(row: Endpoint) -> Content:
+    """Which text of a request to an endpoint holds attributes of records."""
+    if row.acl in ("search", "browse") and row.interface == "search":
+        return "answer"
+    return "body" if row.name in WRITES_RECORDS else ""
+
+
+def may_name_others(row: Endpoint) -> bool:
+    """Whether a request may name further indices than the one of its path."""
+    return "*" in row.path or row.name in ("operate_index", "set_settings", "get_settings")
+
+
+def named_indices(row: Endpoint, given: Mapping[str, Any], answer: Any) -> list[str]:
+    """The indices that a request and its answer name beside the one of the path."""
+    if not may_name_others(row):
+        return []
+    requests = given.get("requests") or () if "*" in row.path else ()
+    names = {one.get("indexName") or one.get("index_name") or NO_INDEX for one in requests}
+    told = answer if isinstance(answer, dict) else {}
+    for settings in (given.get("settings") or {}, told):
+        names |= {link.name for link in read_links(settings.get("replicas") or ())}
+    names |= {told["primary"]} if "primary" in told else set()
+    names |= {given["destination"]} if "destination" in given else set()
+    return sorted(names) if len(names) <= MAX_NAMED_INDICES else [NO_INDEX]
+
+
+def hidden_attributes(catalog: Catalog, indices: Iterable[str]) -> set[str]:
+    """The attributes that some indices keep from ordinary keys."""
+    shelves = [shelf for index in indices if (shelf := catalog.get(index))]
+    return {name for one in shelves for name in one.settings.get("unretrievableAttributes", ())}
+
+
+def shows_hidden(caller: Caller, catalog: Catalog, indices: Iterable[str]) -> bool:
+    """Whether an answer to a caller shows what the settings of an index hide."""
+    shelves = [shelf for index in indices if (shelf := catalog.get(index))]
+    return any(
+        one.settings.get("unretrievableAttributes") and not withheld(caller, one) for one in shelves
+    )
+
+
+def may_read_content(caller: Caller, catalog: Catalog, logged: Logged) -> bool:
+    """Whether a caller might have read all attributes and records that an entry holds."""
+    return caller.admin or all(_may_read(caller, catalog, logged, i) for i in logged.indices)
+
+
+def _may_read(caller: Caller, catalog: Catalog, logged: Logged, index: str) -> bool:
+    if NARROWING & caller.bind({}, index).keys():
+        return False
+    if caller.may("seeUnretrievableAttributes", index):
+        return True
+    now, before = hidden_attributes(catalog, [index]), set(logged.hidden)
+    return not (now | before) if logged.shows_hidden else now <= before
