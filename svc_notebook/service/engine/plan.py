@@ -95,7 +95,7 @@ class Plan:
         sorts = tuple(step for step in self.steps if isinstance(step, Sorted))
         if "geo" in self.steps and self.where.nearness(segment, NO_ROWS) is not None:
             return None
-        if self.selection.scores(segment, NO_ROWS) is not None:
+        if self.selection.scores_differ:
             deciding = [
                 step for step in self.steps if isinstance(step, Sorted) or step == "filters"
             ]
