@@ -18,6 +18,7 @@ from svc_notebook.service import limits
 from svc_notebook.service.attributes import withheld
 from svc_notebook.service.curating import Curated, curate, leave_alone
 from svc_notebook.service.engine import Fetch, Found
+from svc_notebook.service.engine.geo_reading import AREAS
 from svc_notebook.service.engine.search import FacetFound
 from svc_notebook.service.engine.shape import read_faceted
 from svc_notebook.service.events import milliseconds
@@ -25,6 +26,7 @@ from svc_notebook.service.handlers.registry import Call
 from svc_notebook.service.natural import read_naturally
 from svc_notebook.service.records import read_bodies
 from svc_notebook.service.rulebook.consequence import Outcome
+from svc_notebook.service.rulebook.filtering import FILTERS, OPTIONAL
 from svc_notebook.service.shelf import Shelf
 from svc_notebook.service.shown import HITS
 
@@ -35,6 +37,8 @@ Params = Mapping[str, Any]
 TRIES = 3
 # Lists that may come as one text, their items between commas.
 LISTS = ("facets", "optionalWords")
+# Lists that are counted by what they say.
+OF_OWN_LIMITS = {*FILTERS, OPTIONAL, *AREAS}
 # Members that `responseFields` does not take away (api-notes, section 2).
 ALWAYS = {
     "message", "warning", "cursor", "abTestVariantID", "parsedQuery", "serverUsed", "indexUsed",
@@ -193,7 +197,21 @@ def _measured(params: dict[str, Any]) -> dict[str, Any]:
     for name in ("query", "similarQuery"):
         if len(str(params.get(name, "")).encode(errors="replace")) > limits.QUERY:
             raise BadInput(f"`{name}` is longer than {limits.QUERY} bytes")
+    for name, value in params.items():
+        if name not in OF_OWN_LIMITS:
+            check_list(name, value)
     return params
+
+
+def check_list(name: str, value: Any) -> None:
+    """Raise `BadInput` for a list, or the text of one, with too many items."""
+    of_text = isinstance(value, str) and name in LISTS
+    count = value.count(",") + 1 if of_text else len(value) if isinstance(value, list) else 0
+    if count > limits.MAX_LIST_ITEMS:
+        raise BadInput(
+            f"`{name}` has {count:,} items, and may have {limits.MAX_LIST_ITEMS:,}: leave some "
+            "out, or make several calls"
+        )
 
 
 def _bind(

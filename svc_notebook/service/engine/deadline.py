@@ -42,10 +42,14 @@ class Deadline:
         """End the search at its next step."""
         self._cancelled = True
 
-    def check(self) -> None:
-        """Raise `SearchCancelled` after `cancel`, and `Refused` when the time is over."""
+    def raise_if_cancelled(self) -> None:
+        """Raise `SearchCancelled` after `cancel`."""
         if self._cancelled:
             raise SearchCancelled
+
+    def check(self) -> None:
+        """Raise `SearchCancelled` after `cancel`, and `Refused` when the time is over."""
+        self.raise_if_cancelled()
         if monotonic() > self._end:
             raise Refused(
                 f"the search took longer than {self.seconds:g} s: search for less at one time, or "

@@ -156,9 +156,7 @@ class Scoring:
     @cached_property
     def _highest(self) -> Sequence[Sequence[tuple[int, AnyOf]]]:
         """For each group of which the highest score counts its scores, descending."""
-        return [
-            _steps_of(group) for group in self.groups if not self.add_scores and len(group) > 1
-        ]
+        return [_steps_of(group) for group in self.groups if not self.add_scores and len(group) > 1]
 
     def _is_among_many(self, member: Member | None) -> bool:
         return member is not None and member.column in self._by_column

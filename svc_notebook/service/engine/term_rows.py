@@ -16,7 +16,7 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.columns import marked
 from svc_notebook.service.engine.deadline import check_time
-from svc_notebook.service.engine.filters import Between, Facet, Filter, Group, Numeric, Tag, Term
+from svc_notebook.service.engine.filters import Between, Facet, Filter, Numeric, Tag, Term
 from svc_notebook.service.engine.segment import Segment
 from svc_notebook.service.engine.shape import OBJECT_ID, TAGS
 

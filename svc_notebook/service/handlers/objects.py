@@ -24,7 +24,9 @@ from svc_notebook.api.shapes import (
     Updated,
 )
 from svc_notebook.errors import BadInput, NotFound
+from svc_notebook.service.answers import check_list
 from svc_notebook.service.attributes import select_attributes, withheld
+from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.filters import parse_filters
 from svc_notebook.service.engine.geo_reading import Centre, read_where
 from svc_notebook.service.handlers.registry import Call, serves
@@ -169,6 +171,7 @@ def _steps(requests: Iterable[BatchRequest]) -> list[Step]:
 
 
 def _requested(call: Call, number: int, request: ObjectRequest) -> Record | None:
+    check_time()
     index = request.get("indexName") or request.get("index_name")
     if not index:
         raise BadInput(f"`requests[{number}].indexName` is missing")
@@ -177,6 +180,7 @@ def _requested(call: Call, number: int, request: ObjectRequest) -> Record | None
 
 
 def _read(call: Call, shelf: Shelf, object_id: str, wanted: list[str] | None) -> Record | None:
+    check_list("attributesToRetrieve", wanted)
     body = read_bodies(call.service.store, shelf.home, [object_id]).get(object_id)
     if body is None:
         return None

@@ -16,7 +16,9 @@ from svc_notebook.api.shapes import (
     SearchRequest,
 )
 from svc_notebook.errors import BadInput
+from svc_notebook.service import limits
 from svc_notebook.service.answers import answer_facet, answer_search, skipped
+from svc_notebook.service.engine.deadline import restart_time
 from svc_notebook.service.handlers.registry import Call, serves
 
 # Members of an entry that are not search parameters.
@@ -42,6 +44,11 @@ def get_search(
 @serves(SearchApi.search_many)
 def search_many(call: Call, requests: list[SearchRequest], strategy: str = "none") -> ManyAnswers:
     """Search one index after another."""
+    if len(requests) > limits.MAX_QUERIES:
+        raise BadInput(
+            f"`requests` has {len(requests):,} searches; one call takes at most "
+            f"{limits.MAX_QUERIES}: send them in parts"
+        )
     return {"results": list(_answers(call, requests, strategy == "stopIfEnoughMatches"))}
 
 
@@ -58,6 +65,7 @@ def _answers(
 ) -> Iterator[SearchAnswer | FacetAnswer]:
     enough = False
     for number, request in enumerate(requests):
+        restart_time()
         name, call = request["indexName"], replace(call, started=perf_counter())
         params = {key: value for key, value in request.items() if key not in ENTRY}
         if request.get("type") == "facet":
