@@ -42,7 +42,8 @@ def test_a_running_service_is_described_in_its_folder(
     process, running = started
     note = tmp_path / "service.json"
 
-    assert json.loads(note.read_text()) == vars(running) | {"allowsPrivateCrawl": False}
+    own = {"allowsPrivateCrawl": False, "searchTimeoutSeconds": 4.0}
+    assert json.loads(note.read_text()) == vars(running) | own
     assert running.pid == process.pid
     assert stat.S_IMODE(note.stat().st_mode) == 0o600
 
