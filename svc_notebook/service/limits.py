@@ -38,6 +38,9 @@ QUERY = 512
 MAX_QUERIES = 500
 """Searches of one call."""
 
+MAX_ANSWER_BYTES = 64 * 2**20
+"""Bytes of the hits of all searches of one call."""
+
 MAX_LIST_ITEMS = 1_000
 """Items of one list of a search; filters and areas have limits of their own."""
 
