@@ -89,10 +89,11 @@ def send(url: str, app_id: str, key: str, path: str, body: bytes) -> socket.sock
 
 
 def hear_status(plug: socket.socket) -> int:
-    """Read an answer to its end; returns its status."""
-    heard = plug.recv(65536)
-    while plug.recv(2**20):
-        pass
+    """Read an answer to its end and close the connection; returns the status."""
+    with plug:
+        heard = plug.recv(65536)
+        while plug.recv(2**20):
+            pass
     return int(heard.split()[1])
 
 
