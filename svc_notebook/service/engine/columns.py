@@ -18,6 +18,9 @@ from svc_notebook.service.engine.naming import Naming
 from svc_notebook.service.engine.postings import Postings
 from svc_notebook.service.engine.words import Rules
 
+FEW = 6
+"""So many labels are found sooner one by one."""
+
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
@@ -119,8 +122,10 @@ class Labels:
         codes = self.codes_of(texts, exact=exact)
         if not len(codes):
             return np.zeros(records, bool)
-        if len(codes) == 1:
+        if len(codes) <= FEW:
             carried = np.asarray(self.codes == codes[0])
+            for code in codes[1:]:
+                carried |= self.codes == code
         else:
             carried = marked(codes, len(self.names))[self.codes]
         if self._one_per_row and len(self.rows) == records:
@@ -167,7 +172,8 @@ class Labels:
     def codes_of(self, texts: Sequence[str], *, exact: bool) -> Array:
         """Return the codes of some labels, whatever their case unless `exact`."""
         if exact:
-            codes = self.names.find_many(texts)
+            few = len(texts) <= FEW
+            codes = np.array([*map(self.names.find, texts)]) if few else self.names.find_many(texts)
             return np.asarray(codes[codes >= 0])
         folded = self._folded
         found = [code for text in texts for code in folded.get(text.casefold(), ())]

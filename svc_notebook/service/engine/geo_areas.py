@@ -69,15 +69,15 @@ def _find_inside(corners: Array, lats: Array, lngs: Array) -> Array:
     """Count the edges that a ray to the east meets, for places in the order of latitudes."""
     ends = np.roll(corners, -1, axis=0)
     rising = (corners[:, 0] <= ends[:, 0])[:, None]
-    edges = np.hstack([np.where(rising, corners, ends), np.where(rising, ends, corners)])
-    starts = np.searchsorted(lats, edges[:, 0])
-    stops = np.searchsorted(lats, edges[:, 2], "right")
+    edges = np.hstack([np.where(rising, corners, ends), np.where(rising, ends, corners)]).T.copy()
+    starts = np.searchsorted(lats, edges[0])
+    stops = np.searchsorted(lats, edges[2], "right")
     counts = np.maximum(stops - starts, 0)
     crossings, on = np.zeros(len(lats), np.int64), np.zeros(len(lats), bool)
     for chosen in _cut_edges(counts):
         check_time()
         place = spread(starts[chosen], counts[chosen])
-        south, from_lng, north, to_lng = np.repeat(edges[chosen], counts[chosen], axis=0).T
+        south, from_lng, north, to_lng = np.repeat(edges[:, chosen], counts[chosen], axis=1)
         lat, lng = lats[place], lngs[place]
         # Above zero west of the edge, below zero east of it, zero on its line.
         side = (lat - south) * (to_lng - from_lng) - (lng - from_lng) * (north - south)

@@ -53,8 +53,7 @@ class IdList:
         packed = self._blob[bounds[0] : bounds[-1]].tobytes()
         bounds = (bounds - bounds[0]).tolist()
         return [
-            packed[begin:end].decode("utf-8", "surrogatepass")
-            for begin, end in pairwise(bounds)
+            packed[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise(bounds)
         ]
 
     def find(self, name: str) -> int:

@@ -30,7 +30,7 @@ from svc_notebook.service.engine.term_rows import (
     Column,
     Member,
     add_members,
-    find_term,
+    find_members,
     read_member,
 )
 
@@ -39,6 +39,7 @@ FEW_TERMS = 4
 """So many terms of one attribute are scored sooner one by one."""
 
 Rows = Array | slice
+Kind = type[np.int32 | np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,66 +101,60 @@ class Scoring:
 
     def add_up(self, segment: Segment, rows: Rows) -> Array:
         """Return the score of each of some rows."""
-        total = np.zeros(len(segment), np.int64)
-        for term in self._single:
-            total += find_term(segment, term) * np.int64(_score(term))
+        kind = self._kind
+        count = len(segment) if isinstance(rows, slice) else len(rows)
+        total: Array = np.full(count, self._offset, kind)
+        for member, score in self._single:
+            found = find_members(segment, member.column, [member.value])[rows]
+            total += (~found if member.negated else found) * kind(score)
         for column, weights in self._many.items():
-            add_members(segment, column, weights, total)
+            total += add_members(segment, column, weights)[rows].astype(kind)
         for steps in self._highest:
-            total += _highest_score(segment, steps)
-        return np.asarray((total[rows] + self._offset).astype(self._kind))
+            total += _highest_score(segment, steps, rows, count, kind)
+        return total
 
     @cached_property
-    def _kind(self) -> type[np.int32 | np.int64]:
+    def _kind(self) -> Kind:
         most = sum(abs(_score(term)) for group in self.groups for term in group)
         return np.int32 if most < 2**31 else np.int64
 
     @cached_property
-    def _added(self) -> Sequence[tuple[Term, Member | None]]:
-        """The terms that score whatever the others of their group do."""
+    def _added(self) -> Sequence[tuple[Member, int]]:
+        """The terms that score whatever the others of their group do, with their scores."""
         chosen = [group for group in self.groups if self.add_scores or len(group) == 1]
-        return [(term, read_member(term)) for group in chosen for term in group if _score(term)]
+        scored = [(read_member(term), _score(term)) for group in chosen for term in group]
+        return [(member, score) for member, score in scored if member and score]
 
     @cached_property
-    def _by_column(self) -> Mapping[Column, Sequence[tuple[Term, Member]]]:
-        columns: dict[Column, list[tuple[Term, Member]]] = {}
-        for term, member in self._added:
-            if member and not member.column.numeric and member.column.path != OBJECT_ID:
-                columns.setdefault(member.column, []).append((term, member))
+    def _by_column(self) -> Mapping[Column, Sequence[tuple[Member, int]]]:
+        columns: dict[Column, list[tuple[Member, int]]] = {}
+        for member, score in self._added:
+            if member.column.path != OBJECT_ID:
+                columns.setdefault(member.column, []).append((member, score))
         return {column: some for column, some in columns.items() if len(some) > FEW_TERMS}
 
     @cached_property
-    def _single(self) -> Sequence[Term]:
-        return [term for term, member in self._added if not self._is_among_many(member)]
+    def _single(self) -> Sequence[tuple[Member, int]]:
+        return [pair for pair in self._added if pair[0].column not in self._by_column]
 
     @cached_property
     def _many(self) -> Mapping[Column, Sequence[tuple[object, int]]]:
         """Values and what they add; what a negated term adds to others is taken from its own."""
         return {
-            column: [
-                (member.value, -_score(term) if member.negated else _score(term))
-                for term, member in some
-            ]
+            column: [(member.value, -score if member.negated else score) for member, score in some]
             for column, some in self._by_column.items()
         }
 
     @cached_property
     def _offset(self) -> int:
         """What all rows get for the negated terms among many."""
-        return sum(
-            _score(term)
-            for some in self._by_column.values()
-            for term, member in some
-            if member.negated
-        )
+        many = [pair for some in self._by_column.values() for pair in some]
+        return sum(score for member, score in many if member.negated)
 
     @cached_property
     def _highest(self) -> Sequence[Sequence[tuple[int, AnyOf]]]:
         """For each group of which the highest score counts its scores, descending."""
         return [_steps_of(group) for group in self.groups if not self.add_scores and len(group) > 1]
-
-    def _is_among_many(self, member: Member | None) -> bool:
-        return member is not None and member.column in self._by_column
 
 
 def _steps_of(group: Group) -> list[tuple[int, AnyOf]]:
@@ -169,10 +164,12 @@ def _steps_of(group: Group) -> list[tuple[int, AnyOf]]:
     return [(score, AnyOf.of(terms[score])) for score in sorted(terms, reverse=True) if score]
 
 
-def _highest_score(segment: Segment, steps: Sequence[tuple[int, AnyOf]]) -> Array:
-    found: Array = np.zeros(len(segment), np.int64)
+def _highest_score(
+    segment: Segment, steps: Sequence[tuple[int, AnyOf]], rows: Rows, count: int, kind: Kind
+) -> Array:
+    found: Array = np.zeros(count, kind)
     for score, terms in steps:
-        np.maximum(found, terms.find_rows(segment) * np.int64(score), out=found)
+        np.maximum(found, terms.find_rows(segment)[rows] * kind(score), out=found)
     return found
 
 

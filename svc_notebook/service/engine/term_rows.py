@@ -175,16 +175,15 @@ def _test_of(term: Numeric | Between) -> Callable[[Array], Array]:
     return lambda values: compare(values, number)
 
 
-def add_members(
-    segment: Segment, column: Column, weights: Sequence[tuple[Any, int]], total: Array
-) -> None:
-    """Add to the total of each row the weights of the values it has.
+def add_members(segment: Segment, column: Column, weights: Sequence[tuple[Any, int]]) -> Array:
+    """Return for each row the sum of the weights of the values it has.
 
     A value that is written in several ways counts once for a row that has more than one of them.
     """
+    total = np.zeros(len(segment), np.int64)
     labels = segment.labels.get(column.path)
     if labels is None:
-        return
+        return total
     check_time()
     exact = column.path == TAGS
     by_code = np.zeros(len(labels.names), np.int64)
@@ -196,3 +195,4 @@ def add_members(
             total += labels.rows_labelled([value], len(total), exact=exact) * np.int64(weight)
     # Sums of weights are far below 2**53, up to which floats are exact.
     total += np.bincount(labels.rows, by_code[labels.codes], len(total)).astype(np.int64)
+    return total
