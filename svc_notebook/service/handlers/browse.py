@@ -80,10 +80,10 @@ def _answer(call: Call, shelf: Shelf, state: Cursor) -> SearchAnswer:
         total = len(shelf.engine.get())
         bodies, after = _next_stored(call, shelf, state, size)
     else:
-        ids, state = _order(call, shelf, state, params)
-        total = len(ids)
-        bodies, after = _next_ordered(call, shelf, state, ids, size)
-        after = _keep_order(call, shelf, state, after, ids, params)
+        order, state = _order(call, shelf, state, params)
+        total = len(order)
+        bodies, after = _next_ordered(call, shelf, state, order, size)
+        after = _keep_order(call, shelf, state, after, order, params)
     answer: SearchAnswer = {
         "hits": _dressed(call, shelf, params, bodies),
         "nbHits": total,
