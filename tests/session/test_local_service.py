@@ -288,3 +288,14 @@ def test_private_addresses_are_crawled_by_a_service_started_so_alone(tmp_path: P
         assert local(tmp_path / "open", allow_private_crawl=True) == allowed
     finally:
         allowed.stop()
+
+
+def test_a_search_timeout_holds_for_a_service_started_with_it_alone(tmp_path: Path) -> None:
+    service = local(tmp_path, search_timeout=7.5)
+    try:
+        assert service.search_timeout == 7.5
+        assert local(tmp_path, search_timeout=7.5) == local(tmp_path) == service
+        with pytest.raises(LocalServiceFailed, match=r"a search timeout of 7\.5 s; stop it"):
+            local(tmp_path, search_timeout=2)
+    finally:
+        service.stop()
