@@ -15,6 +15,8 @@ import msgspec
 from svc_notebook.api.wording import word_mismatch
 from svc_notebook.errors import BadInput, did_you_mean
 
+MAX_TEXT_ITEMS = 100_000
+"""Items between commas in one text; a list may be shorter by a limit of its own."""
 _AT = re.compile(r" - at `\$(.*)`$")
 _SEEN: set[Any] = set()
 _SEEING = threading.RLock()
@@ -91,6 +93,8 @@ def read_text(text: str, wanted: Any, name: str) -> Any:
         return _convert(text, wanted, strict=False)
     except msgspec.ValidationError as error:
         if any(get_origin(kind) is list for kind in kinds):
+            if text.count(",") >= MAX_TEXT_ITEMS:
+                raise BadInput(f"`{name}`: more than {MAX_TEXT_ITEMS:,} items") from None
             parts = [part for part in text.split(",") if part]
             return _converted(parts, wanted, name, strict=False)
         raise _refusal(error, wanted, name) from None

@@ -23,6 +23,7 @@ def main() -> int:
     parser.add_argument("--admin-key-file")
     parser.add_argument("--parent", type=int)
     parser.add_argument("--reset-allowlist", action="store_true")
+    parser.add_argument("--search-timeout", type=float)
     return serve(**vars(parser.parse_args()))
 
 

@@ -39,6 +39,11 @@ class Caller:
     secured: Restriction | None = None
     accounts: Accounts = ()
 
+    @property
+    def name(self) -> str:
+        """What stands for all calls with one key, secured keys made of it included."""
+        return self.keys[0].value if self.keys else ""
+
     def require(self, right: str, indices: Iterable[str] = ()) -> None:
         """Raise `KeyRefused` unless a key has the right on each index."""
         if right == "admin" and not self.admin:

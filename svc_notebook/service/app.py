@@ -18,6 +18,7 @@ from svc_notebook.errors import BadInput, KeyRefused, Refused, TooMany
 from svc_notebook.service import limits
 from svc_notebook.service.access import Access, Caller
 from svc_notebook.service.bodies import read_json
+from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS
 from svc_notebook.service.exchange import Exchange, read_head
 from svc_notebook.service.handlers import HANDLERS, Call
 from svc_notebook.service.log_access import (
@@ -28,6 +29,7 @@ from svc_notebook.service.log_access import (
     named_indices,
     shows_hidden,
 )
+from svc_notebook.service.readers import Readers
 from svc_notebook.service.router import Router, WrongVerb
 from svc_notebook.service.service import Service, check_index_name
 from svc_notebook.service.steps import RIGHTS
@@ -53,7 +55,7 @@ from svc_notebook.service.wire import (
 from svc_notebook.terminal import escape_controls
 
 # Searches may be slow and writes wait for the disk: neither keeps the other from its turn.
-READERS, WRITERS = 6, 16
+WRITERS = 16
 # Endpoints that are not logged: a log of itself would be all it holds.
 QUIET = ("get_logs",)
 # Secrets of the service itself, which its logs do not show.
@@ -65,19 +67,24 @@ BODIES = {"events": limits.EVENTS_BODY}
 class App:
     """Answers every declared endpoint."""
 
-    def __init__(self, service: Service, vendor: str | None = None) -> None:
+    def __init__(
+        self,
+        service: Service,
+        vendor: str | None = None,
+        search_timeout: float = SEARCH_TIMEOUT_SECONDS,
+    ) -> None:
         self.service = service
         self._router = Router(ENDPOINTS)
         name = vendor or os.environ.get("SVC_VENDOR") or "Service"
         self._access = Access(service.keyring, service.sources, name)
         self._intake = Intake()
-        self._readers = ThreadPoolExecutor(READERS, "svc-read")
+        self._readers = Readers(search_timeout)
         self._writers = ThreadPoolExecutor(WRITERS, "svc-write")
 
     def close(self) -> None:
         """Take no more work; what has not begun is dropped."""
-        for pool in (self._readers, self._writers):
-            pool.shutdown(wait=False, cancel_futures=True)
+        self._readers.close()
+        self._writers.shutdown(wait=False, cancel_futures=True)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -122,9 +129,10 @@ class App:
         exchange.accounts = caller.accounts
         hold, most = partial(self._hold, exchange), BODIES.get(row.interface, limits.BODY)
         exchange.body = await read_body(receive, exchange.headers, hold, most)
-        pool = self._readers if row.reads else self._writers
         work = partial(self._handle, row, caller, exchange)
-        return await asyncio.get_running_loop().run_in_executor(pool, work)
+        if row.reads:
+            return await self._readers.run(caller.name, len(exchange.body), receive, work)
+        return await asyncio.get_running_loop().run_in_executor(self._writers, work)
 
     def _note_hidden(self, row: Endpoint, caller: Caller, exchange: Exchange) -> None:
         """Note what a reader of the logs must be allowed to see."""

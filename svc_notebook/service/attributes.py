@@ -11,6 +11,7 @@ import msgspec
 
 from svc_notebook.api.shapes import Record
 from svc_notebook.service.access import Caller
+from svc_notebook.service.engine.attribute_paths import PathTree
 from svc_notebook.service.shelf import Shelf
 
 FEW = 100
@@ -35,7 +36,7 @@ def select_attributes(
     names = ["*"] if wanted is None else list(wanted)
     excluded = [name[1:] for name in names if name.startswith("-")]
     kept = [name for name in names if not name.startswith("-")]
-    chosen = record if "*" in kept or (excluded and not kept) else _only(record, kept)
+    chosen = record if "*" in kept or (excluded and not kept) else _only(record, PathTree.of(kept))
     for name in (*hidden, *excluded):
         chosen = drop_attribute(chosen, name)
     return {**chosen, "objectID": record["objectID"]}
@@ -106,17 +107,13 @@ def drop_attribute(value: Any, path: str) -> Any:
     }
 
 
-def _only(value: Any, paths: Sequence[str]) -> Any:
+def _only(value: Any, paths: PathTree) -> Any:
     if isinstance(value, list):
         return [_only(item, paths) for item in value if isinstance(item, (dict, list))]
     if not isinstance(value, dict):
         return value
     return {
-        name: inner if name in paths else _only(inner, below)
+        name: inner if below.whole else _only(inner, below)
         for name, inner in value.items()
-        if name in paths or ((below := _below(name, paths)) and isinstance(inner, (dict, list)))
+        if (below := paths.find(name)) and (below.whole or isinstance(inner, (dict, list)))
     }
-
-
-def _below(name: str, paths: Sequence[str]) -> list[str]:
-    return [path[len(name) + 1 :] for path in paths if path.startswith(f"{name}.")]

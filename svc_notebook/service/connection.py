@@ -21,6 +21,9 @@ LARGEST_HEAD = 64 * 2**10
 PATIENCE, LEAST = 20.0, 10_000
 # And however steadily it sends, the whole request is there after so many seconds.
 REQUEST_SECONDS = 300.0
+# A caller that ended its side of the connection may only have no more to ask, or be gone: which of
+# the two shows when it is written to. So many seconds later it counts as gone.
+HALF_CLOSED_SECONDS = 2.0
 # So many seconds and bytes more are taken from a caller that was refused, or it would see a
 # broken connection instead of the refusal.
 LINGER, DROPPED = 2.0, 2**20
@@ -139,7 +142,14 @@ class Connection(HttpToolsProtocol):
         if self._last_words is not None:
             return False
         self._end(b"")
+        if self._asked:
+            self.loop.call_later(HALF_CLOSED_SECONDS, self._leave_half_closed)
         return bool(self._asked)
+
+    def _leave_half_closed(self) -> None:
+        """Give up what is not answered yet: its caller is gone, most likely."""
+        if self._asked and not self.cycle.response_started and not self.transport.is_closing():
+            self.transport.close()
 
     def timeout_keep_alive_handler(self) -> None:
         """Close an idle connection, at once where the caller does not read its answers."""

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from svc_notebook.errors import BadInput, KeyRefused
+from svc_notebook.service import limits
 from svc_notebook.service.engine.facets import Named
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.pinning import NO_PINS
@@ -49,6 +50,10 @@ def curate(call: Call, shelf: Shelf, asked: Mapping[str, Any], *, mend: bool = F
     if not applied:
         return untouched
     faults: list[str] = []
+    if len(applied) > limits.MAX_APPLIED_RULES:
+        most = limits.MAX_APPLIED_RULES
+        faults.append(f"{len(applied):,} rules apply; the first {most:,} of them were followed")
+        applied = applied[:most]
     if mend:
         applied = [_mend(shelf, one, faults) for one in applied]
     outcome = replace(follow(applied, asked, reading.words, options.rules), faults=tuple(faults))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import secrets
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,9 +17,14 @@ import msgspec
 from svc_notebook.api.checking import check_members
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine import Order
+from svc_notebook.service.engine.id_list import IdList
 
-KEPT = 32
+MAX_KEPT_BYTES = 128 * 2**20
+"""Memory of all orders together; the newest is kept whatever it takes."""
+KEPT_OVERHEAD_BYTES = 1024
+"""What an order takes beside its objectIDs, at most."""
+NEW_SECONDS, CONTINUED_SECONDS = 30.0, 300.0
+"""How long an order is kept without use: one that was never asked for again, and any other."""
 # What a later call may change; everything else is as in the first call.
 PER_PAGE = ("hitsPerPage", "attributesToRetrieve")
 
@@ -54,33 +61,75 @@ def read_cursor(text: str) -> Cursor:
     return cursor
 
 
-class Cursors:
-    """The orders of browses under way, so that a page need not sort the index again."""
+class _Kept:
+    """The order of one browse under way."""
 
-    def __init__(self) -> None:
-        self._orders: OrderedDict[str, tuple[bytes, Order]] = OrderedDict()
+    def __init__(self, told: bytes, ids: IdList, now: float) -> None:
+        self.told = told
+        self.ids = ids
+        self.used = now
+        self.continued = False
+
+    @property
+    def nbytes(self) -> int:
+        return self.ids.nbytes + KEPT_OVERHEAD_BYTES
+
+    def is_over(self, now: float) -> bool:
+        return now - self.used > (CONTINUED_SECONDS if self.continued else NEW_SECONDS)
+
+
+class Cursors:
+    """The orders of browses under way, so that a page need not sort the index again.
+
+    They are objectIDs and hold no segment. One that nobody asks for is forgotten after a while,
+    and of too many the one that was used longest ago; its browse then sorts once more.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._orders: OrderedDict[str, _Kept] = OrderedDict()
+        self._clock = clock
         self._lock = threading.Lock()
 
-    def keep(self, order: Order, index: int, params: Mapping[str, Any]) -> str:
+    @property
+    def nbytes(self) -> int:
+        """The memory that all of them take, in bytes."""
+        return sum(kept.nbytes for kept in list(self._orders.values()))
+
+    def keep(self, ids: IdList, index: int, params: Mapping[str, Any]) -> str:
         """Remember an order and what it was asked for with; returns its name."""
-        name = secrets.token_hex(8)
+        name, told = secrets.token_hex(8), _told(index, params)
         with self._lock:
-            self._orders[name] = _told(index, params), order
-            while len(self._orders) > KEPT:
+            self._orders[name] = _Kept(told, ids, self._clock())
+            while len(self._orders) > 1 and self.nbytes > MAX_KEPT_BYTES:
                 self._orders.popitem(last=False)
         return name
 
-    def recall(self, name: str, index: int, params: Mapping[str, Any]) -> Order | None:
+    def recall(self, name: str, index: int, params: Mapping[str, Any]) -> IdList | None:
         """The order of that name, if it is still known and was asked for with the same."""
+        told = _told(index, params)
         with self._lock:
-            told, order = self._orders.get(name, (b"", None))
-            if order is None or told != _told(index, params):
+            kept = self._orders.get(name)
+            if kept is None or told != kept.told:
                 return None
             self._orders.move_to_end(name)
-            return order
+            kept.used, kept.continued = self._clock(), True
+            return kept.ids
+
+    def forget(self, name: str) -> None:
+        """Let go of the order of a browse that is done."""
+        with self._lock:
+            self._orders.pop(name, None)
+
+    def tidy(self) -> None:
+        """Let go of orders that nobody has asked for in a while."""
+        now = self._clock()
+        with self._lock:
+            for name in [name for name, kept in self._orders.items() if kept.is_over(now)]:
+                del self._orders[name]
 
 
 def _told(index: int, params: Mapping[str, Any]) -> bytes:
-    """What decides an order: all but what only says how much of it comes."""
+    """What decides an order, all but what only says how much of it comes, as a digest."""
     deciding = {name: value for name, value in params.items() if name not in PER_PAGE}
-    return msgspec.json.encode([index, deciding], order="sorted")
+    packed = msgspec.json.encode([index, deciding], order="sorted")
+    return hashlib.blake2b(packed, digest_size=16).digest()

@@ -35,6 +35,18 @@ OBJECT_ID = 512
 QUERY = 512
 """Bytes of a query, and of one URL parameter's name."""
 
+MAX_QUERIES = 500
+"""Searches of one call."""
+
+MAX_ANSWER_BYTES = 64 * 2**20
+"""Bytes of the hits of all searches of one call."""
+
+MAX_LIST_ITEMS = 1_000
+"""Items of one list of a search; filters and areas have limits of their own."""
+
+MAX_APPLIED_RULES = 1_000
+"""Rules that change one search; of more, those that take precedence."""
+
 BROWSED = 1000
 """Records of one browse answer."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json as json_text
+import math
 import os
 import signal
 import socket
@@ -26,6 +27,7 @@ from platformdirs import user_data_dir
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.app import App
 from svc_notebook.service.connection import MOST, Connection
+from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS
 from svc_notebook.service.folder import Folder
 from svc_notebook.service.identity import take_identity
 from svc_notebook.service.service import DATABASE, Service
@@ -35,6 +37,7 @@ from svc_notebook.service.store import describe_damage
 FILES = 2 * MOST
 # Each is a name in lists, and a line in a table.
 CLUSTERS = 100
+SHORTEST_TIMEOUT_SECONDS = 0.1
 
 
 def default_folder() -> Path:
@@ -54,14 +57,18 @@ def serve(
     admin_key_file: str | None = None,
     parent: int | None = None,
     reset_allowlist: bool = False,
+    search_timeout: float | None = None,
 ) -> int:
     """Serve one data folder; returns an exit status.
 
-    `parent` is the process whose end ends the service too.
+    `parent` is the process whose end ends the service too. A search that takes longer than
+    `search_timeout` seconds, 4 by default, is refused.
     """
+    seconds = SEARCH_TIMEOUT_SECONDS if search_timeout is None else search_timeout
     folder = Folder(data or default_folder())
     try:
         check_clusters(clusters)
+        check_search_timeout(seconds)
         facts = take_identity(app_id, admin_key, admin_key_file)
         # Whatever is written from here on is for this user alone: all keys are in it.
         os.umask(0o077)
@@ -80,9 +87,14 @@ def serve(
         sys.stderr.write(f"svc serve: {damage}\n")
         return 1
     note = {"url": address(listener), **service.keyring.facts, "pid": os.getpid()}
-    kept = {**note, "allowsPrivateCrawl": allow_private_crawl}
+    kept = {
+        **note,
+        "allowsPrivateCrawl": allow_private_crawl,
+        "searchTimeoutSeconds": seconds,
+    }
+    app = App(service, search_timeout=seconds)
     try:
-        run(service, listener, lambda: introduce(folder, kept, note, json), parent)
+        run(service, app, listener, lambda: introduce(folder, kept, note, json), parent)
     finally:
         folder.release()
     return 0
@@ -92,6 +104,15 @@ def check_clusters(clusters: int) -> None:
     """Raise `LocalServiceFailed` for none, and for more than there may be."""
     if clusters not in range(1, CLUSTERS + 1):
         raise LocalServiceFailed(f"{clusters} clusters cannot be: take 1 to {CLUSTERS}")
+
+
+def check_search_timeout(seconds: float) -> None:
+    """Raise `LocalServiceFailed` for a time in which no search could be made, and for none."""
+    if not SHORTEST_TIMEOUT_SECONDS <= seconds < math.inf:
+        raise LocalServiceFailed(
+            f"a search timeout of {seconds:g} s cannot be: take {SHORTEST_TIMEOUT_SECONDS:g} s or "
+            "more"
+        )
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -145,10 +166,13 @@ class Server(uvicorn.Server):
 
 
 def run(
-    service: Service, listener: socket.socket, ready: Callable[[], None], parent: int | None
+    service: Service,
+    app: App,
+    listener: socket.socket,
+    ready: Callable[[], None],
+    parent: int | None,
 ) -> None:
     """Answer requests until a signal comes or the parent process is gone."""
-    app = App(service)
     config = uvicorn.Config(
         app,
         loop="asyncio",

@@ -59,7 +59,7 @@ class Service:
             Parts(self.store, self.tasks, self.catalog, self.keyring, allow_private_crawl)
         )
         self._writer = Writer(self.store, self.tasks, self.catalog)
-        chores = (self.logs.flush, self.shown.flush, self.events.tidy)
+        chores = (self.logs.flush, self.shown.flush, self.events.tidy, self.cursors.tidy)
         self._keeper = Keeper(self.store, self.tasks, self.catalog, chores)
 
     def start(self) -> None:

@@ -13,6 +13,7 @@ import msgspec
 
 from svc_notebook.service import records
 from svc_notebook.service.engine import VIRTUAL, Index, Stock
+from svc_notebook.service.engine.deadline import stop_clock
 from svc_notebook.service.entries import drop_entries
 
 COLUMNS = "id, name, settings, created, updated, stamp, leader, virtual"
@@ -29,7 +30,7 @@ class Lazy:
     def get(self) -> Index:
         """Return the engine; the first caller opens it, the others wait."""
         if self._index is None:
-            with self._lock:
+            with stop_clock(), self._lock:
                 if self._index is None:
                     self._index = self._open()
         return self._index

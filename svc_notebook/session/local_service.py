@@ -32,6 +32,7 @@ NOTE = "service.json"  # the service's word on where it is, there as long as it 
 PARENT = "parent"  # the ids of a service and of the process whose end ends it
 LOG = "service.log"
 START, STOP, ORPHAN, LOOK = 30.0, 5.0, 2.0, 0.02  # seconds
+SEARCH_TIMEOUT_SECONDS = 4.0  # of a service whose note does not tell
 TRIES = 2  # one that is just ending may still hold the folder
 TAIL = 2000  # characters of the log that a failure tells
 
@@ -49,6 +50,7 @@ class LocalService:
     crawler_user_id: str = field(repr=False)
     crawler_api_key: Secret = field(repr=False)
     allows_private_crawl: bool = False
+    search_timeout: float = SEARCH_TIMEOUT_SECONDS
 
     def values(self) -> dict[str, Any]:
         """What to connect with: the address, the admin key and the crawler's."""
@@ -76,16 +78,20 @@ def local(
     *,
     stay: bool = False,
     allow_private_crawl: bool = False,
+    search_timeout: float | None = None,
     command: OneOrMany = COMMAND,
 ) -> LocalService:
     """Return the local service of a data folder, started if none runs there yet.
 
     It ends with the process that started it unless told to `stay`; others on the same folder
     share it as long as it is there. With `allow_private_crawl` its crawlers may visit this machine
-    and its network. `command` starts it: its words, or one line of them.
+    and its network. It refuses a search that is not done after `search_timeout` seconds, 4 by
+    default. `command` starts it: its words, or one line of them.
     """
     folder = Path(data or default_folder()).expanduser().absolute()
     more = ["--allow-private-crawl"] if allow_private_crawl else []
+    if search_timeout is not None:
+        more += ["--search-timeout", f"{search_timeout:g}"]
     words = shlex.split(command) if isinstance(command, str) else list_texts(command, "command")
     running = find_running(folder) or _begin(folder, stay, [*words, *more])
     remember(folder)
@@ -93,6 +99,11 @@ def local(
         raise LocalServiceFailed(
             f"the local service that runs on {folder} crawls no private addresses; stop it, and "
             "connect again"
+        )
+    if search_timeout not in (None, running.search_timeout):
+        raise LocalServiceFailed(
+            f"the local service that runs on {folder} has a search timeout of "
+            f"{running.search_timeout:g} s; stop it, and connect again"
         )
     return running
 
@@ -144,6 +155,7 @@ def _read_note(data: Path) -> LocalService | None:
             crawler_user_id=note["crawlerUserId"],
             crawler_api_key=Secret(note["crawlerApiKey"]),
             allows_private_crawl=bool(note.get("allowsPrivateCrawl")),
+            search_timeout=float(note.get("searchTimeoutSeconds", SEARCH_TIMEOUT_SECONDS)),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -44,6 +44,7 @@ def connect(
     data: str | Path | None = None,
     stay: bool = False,
     allow_private_crawl: bool = False,
+    search_timeout: float | None = None,
     **values: Unpack[Values],
 ) -> Client:
     """Make the client that is used from now on; nothing is sent by it.
@@ -57,17 +58,20 @@ def connect(
     What is not given comes from the environment, the project's profiles, the user's, the
     keyring. The profile `local` is the local service of the folder `data`: it is started if it
     does not run yet, and ends with this process unless told to `stay`; its crawlers visit this
-    machine and its network only with `allow_private_crawl`.
+    machine and its network only with `allow_private_crawl`. It refuses a search that is not done
+    after `search_timeout` seconds, 4 by default.
     """
-    if data is None and not (stay or allow_private_crawl):
+    if data is None and not (stay or allow_private_crawl or search_timeout is not None):
         return session.connect(profile, **values)
     if profile not in (None, LOCAL):
         raise BadOption(
-            "`data`, `stay` and `allow_private_crawl` belong to the local service, not to "
-            f"`{profile}`"
+            "`data`, `stay`, `allow_private_crawl` and `search_timeout` belong to the local "
+            f"service, not to `{profile}`"
         )
     check_choice(LOCAL, values)
-    running = local(data, stay=stay, allow_private_crawl=allow_private_crawl)
+    running = local(
+        data, stay=stay, allow_private_crawl=allow_private_crawl, search_timeout=search_timeout
+    )
     return session.connect_local(running, **values)
 
 
@@ -77,6 +81,7 @@ def connect_asking(
     data: str | Path | None = None,
     stay: bool = False,
     allow_private_crawl: bool = False,
+    search_timeout: float | None = None,
     **values: Unpack[Values],
 ) -> Client:
     """Connect; a key that is nowhere to be found is asked for."""
@@ -87,7 +92,12 @@ def connect_asking(
         )
     try:
         return connect(
-            profile, data=data, stay=stay, allow_private_crawl=allow_private_crawl, **values
+            profile,
+            data=data,
+            stay=stay,
+            allow_private_crawl=allow_private_crawl,
+            search_timeout=search_timeout,
+            **values,
         )
     except NotConnected:
         if not (values.get("app_id") or profile in session.profiles()):

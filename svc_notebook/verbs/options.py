@@ -33,6 +33,11 @@ STAY = Option("stay", "let it run on when this kernel ends", bool)
 PRIVATE_CRAWL = Option(
     "allow-private-crawl", "let its crawlers visit this machine and its network", bool
 )
+SEARCH_TIMEOUT = Option(
+    "search-timeout",
+    "seconds after which it refuses a search that is not done, 4 by default",
+    float,
+)
 IDS_FROM = Option(
     "from", "a variable holding the ids: a column, a list, or a DataFrame with its objectIDs",
     completes="variable", argument="ids", faces=("magic",),

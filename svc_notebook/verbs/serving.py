@@ -22,6 +22,7 @@ def serve(
     admin_key_file: str | None = None,
     parent: int | None = None,
     reset_allowlist: bool = False,
+    search_timeout: float | None = None,
 ) -> int:
     """Serve until stopped; return the exit status."""
     try:
@@ -43,4 +44,5 @@ def serve(
         admin_key_file=admin_key_file,
         parent=parent,
         reset_allowlist=reset_allowlist,
+        search_timeout=search_timeout,
     )

@@ -27,6 +27,7 @@ from svc_notebook.verbs.options import (
     PARAMS,
     PRIVATE_CRAWL,
     ROWS,
+    SEARCH_TIMEOUT,
     STAY,
     VERIFY,
 )
@@ -42,7 +43,7 @@ VERBS: tuple[Verb, ...] = (
         operands=(
             operand("profile", "a profile's name, or `local`", completes="profile", required=False),
         ),
-        options=(*ADDRESS, FOLDER, STAY, PRIVATE_CRAWL),
+        options=(*ADDRESS, FOLDER, STAY, PRIVATE_CRAWL, SEARCH_TIMEOUT),
         common=(),
         faces=("magic",),
         examples=("connect local", "connect staging", "connect local --data ./shop --stay"),
@@ -66,7 +67,7 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "serve", "Start the local service of a data folder, or find it running",
         "svc_notebook.verbs.connecting.local",
-        options=(FOLDER, STAY, PRIVATE_CRAWL),
+        options=(FOLDER, STAY, PRIVATE_CRAWL, SEARCH_TIMEOUT),
         common=(),
         faces=("magic",),
         examples=("serve", "serve --data ./shop"),
@@ -93,6 +94,7 @@ VERBS: tuple[Verb, ...] = (
             ),
             Option("parent", "end with the process of this id", int),
             Option("reset-allowlist", "let every address in again", bool),
+            SEARCH_TIMEOUT,
         ),
         common=(),
         faces=("command",),

@@ -42,7 +42,8 @@ def test_a_running_service_is_described_in_its_folder(
     process, running = started
     note = tmp_path / "service.json"
 
-    assert json.loads(note.read_text()) == vars(running) | {"allowsPrivateCrawl": False}
+    own = {"allowsPrivateCrawl": False, "searchTimeoutSeconds": 4.0}
+    assert json.loads(note.read_text()) == vars(running) | own
     assert running.pid == process.pid
     assert stat.S_IMODE(note.stat().st_mode) == 0o600
 
@@ -212,3 +213,30 @@ def test_it_answers_as_soon_as_it_has_said_where_it_is(
     answer = httpx.get(f"{running.url}/1/indexes")
 
     assert answer.status_code == 403
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "inf", "nan"])
+def test_a_search_timeout_that_cannot_be_is_refused(tmp_path: Path, seconds: str) -> None:
+    done = run("--data", str(tmp_path), "--search-timeout", seconds)
+
+    assert done.returncode == 1
+    assert "cannot be: take 0.1 s or more" in done.stderr
+
+
+def test_a_search_beyond_its_time_is_refused_and_the_next_is_answered(tmp_path: Path) -> None:
+    process, running = start_service(tmp_path, "--search-timeout", "0.1")
+    with running.client() as client:
+        places = [{"lat": n % 50, "lng": n % 170} for n in range(5000)]
+        added = [{"action": "addObject", "body": {"_geoloc": place}} for place in places]
+        task = client.post("/1/indexes/p/batch", json={"requests": added}).json()["taskID"]
+        while client.get(f"/1/indexes/p/task/{task}").json()["status"] != "published":
+            time.sleep(0.02)
+        edges = [n for k in range(5000) for n in (-60, -170 + k * 0.068, 60, -170 + k * 0.068)]
+
+        late = client.post("/1/indexes/p/query", json={"insidePolygon": [edges]})
+        after = client.post("/1/indexes/p/query", json={"insidePolygon": [[0, 0, 9, 0, 9, 9]]})
+    stop_service(process)
+
+    assert late.status_code == 408
+    assert "took longer than 0.1 s" in late.json()["message"]
+    assert after.status_code == 200

@@ -303,3 +303,14 @@ def test_what_a_session_puts_into_the_folder_is_closed_to_others(data: Path) -> 
 
     assert modes == {PARENT: 0, local_service.LOG: 0}
     assert data.stat().st_mode & 0o077 == 0
+
+
+def test_a_search_timeout_holds_for_a_service_started_with_it_alone(tmp_path: Path) -> None:
+    service = local(tmp_path, search_timeout=7.5)
+    try:
+        assert service.search_timeout == 7.5
+        assert local(tmp_path, search_timeout=7.5) == local(tmp_path) == service
+        with pytest.raises(LocalServiceFailed, match=r"a search timeout of 7\.5 s; stop it"):
+            local(tmp_path, search_timeout=2)
+    finally:
+        service.stop()

@@ -18,6 +18,9 @@ from svc_notebook.service.engine.naming import Naming
 from svc_notebook.service.engine.postings import Postings
 from svc_notebook.service.engine.words import Rules
 
+FEW = 6
+"""So many labels are found sooner one by one."""
+
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
@@ -114,14 +117,20 @@ class Labels:
         row = rows[self.rows]
         return Labels(self.names, row[row >= 0], self.codes[row >= 0])
 
-    def rows_labelled(self, text: str, records: int, *, exact: bool = False) -> Array:
-        """Mark the rows that carry a label, whatever its case unless `exact`."""
-        codes = self._codes_of(text, exact)
-        if len(codes) == 1 and self._one_per_row and len(self.rows) == records:
-            return np.asarray(self.codes == codes[0])
-        if len(codes) == 1:
-            return marked(self.rows[self.codes == codes[0]], records)
-        return marked(self.rows[np.isin(self.codes, codes)], records)
+    def rows_labelled(self, texts: Sequence[str], records: int, *, exact: bool = False) -> Array:
+        """Mark the rows that carry any of some labels, whatever their case unless `exact`."""
+        codes = self.codes_of(texts, exact=exact)
+        if not len(codes):
+            return np.zeros(records, bool)
+        if len(codes) <= FEW:
+            carried = np.asarray(self.codes == codes[0])
+            for code in codes[1:]:
+                carried |= self.codes == code
+        else:
+            carried = marked(codes, len(self.names))[self.codes]
+        if self._one_per_row and len(self.rows) == records:
+            return carried
+        return marked(self.rows[carried], records)
 
     def count(self, chosen: Array) -> Array:
         """Count the chosen rows under each label; `chosen` is a mask of rows."""
@@ -160,11 +169,15 @@ class Labels:
             found = self._namings[rules] = Naming.of(self.names, rules)
         return found
 
-    def _codes_of(self, text: str, exact: bool) -> Array:
+    def codes_of(self, texts: Sequence[str], *, exact: bool) -> Array:
+        """Return the codes of some labels, whatever their case unless `exact`."""
         if exact:
-            code = self.names.find(text)
-            return np.array([code] if code >= 0 else [], np.int32)
-        return np.array(self._folded.get(text.casefold(), ()), np.int32)
+            few = len(texts) <= FEW
+            codes = np.array([*map(self.names.find, texts)]) if few else self.names.find_many(texts)
+            return np.asarray(codes[codes >= 0])
+        folded = self._folded
+        found = [code for text in texts for code in folded.get(text.casefold(), ())]
+        return np.array(found, np.int64)
 
     @cached_property
     def _words(self) -> dict[Rules, Postings]:

@@ -12,6 +12,7 @@ import numpy as np
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.columns import Labels
+from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.fields import Fields
 from svc_notebook.service.engine.match import match_words
 from svc_notebook.service.engine.options import Options
@@ -61,6 +62,7 @@ def counts_after_distinct(path: str, options: Options) -> bool:
 
 def count_facet(chosen: Chosen, path: str, options: Options) -> dict[str, int]:
     """Count the values of a facet, the most frequent or the first ones."""
+    check_time()
     parts = [
         (labels, labels.count(mask))
         for segment, mask in chosen
@@ -107,6 +109,7 @@ def find_named(views: Sequence[View], path: str, words: Sequence[str], rules: Ru
     for view in views:
         if (labels := view.segment.labels.get(path)) is not None:
             for span, code in labels.naming(rules).find(words):
+                check_time()
                 if view.alive[labels.rows[labels.codes == code]].any():
                     found.setdefault(span, set()).add(labels.names[code])
     spans = sorted(found, key=lambda span: (span[0], -span[1]))

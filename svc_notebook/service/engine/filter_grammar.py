@@ -24,6 +24,7 @@ from typing import NoReturn
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.filter_terms import (
     KINDS,
+    MAX_FILTER_TERMS,
     TAGS,
     Between,
     Facet,
@@ -32,6 +33,7 @@ from svc_notebook.service.engine.filter_terms import (
     Numeric,
     Tag,
     Term,
+    check_term_count,
 )
 
 DEEPEST = 20
@@ -94,6 +96,7 @@ class _Reader:
         self.text = text
         self.where = where
         self.at = 0
+        self.count = 0
         self.bare_word = ""
         self.skip_space()
 
@@ -145,6 +148,8 @@ class _Reader:
             self.refuse(f"OR cannot join a {one} filter and a {other} filter", place)
 
     def read_term(self) -> Term:
+        self.count += 1
+        check_term_count(self.count, MAX_FILTER_TERMS, self.where)
         negated = self.take_keyword("NOT")
         if negated and self.text.startswith("(", self.at):
             self.refuse("NOT cannot stand before a parenthesis: negate each filter inside it,")

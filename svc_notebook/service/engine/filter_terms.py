@@ -8,6 +8,13 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from svc_notebook.errors import BadInput
+
+MAX_FILTER_TERMS = 10_000
+"""Terms of all filters of one search together."""
+MAX_OPTIONAL_TERMS = 1_000
+"""Terms of the optional filters of one search."""
+
 KEYWORDS = frozenset({"AND", "OR", "NOT"})
 TAGS = "_tags"
 _PLAIN = re.compile(r"\w[\w.-]*")
@@ -58,6 +65,15 @@ KINDS: dict[type[Term], str] = {
     Between: "numeric",
     Tag: "tag",
 }
+
+
+def check_term_count(count: int, most: int, where: str) -> None:
+    """Refuse more terms than a search takes; `where` names the parameter."""
+    if count > most:
+        raise BadInput(
+            f"{where}: more than {most:,} filter terms, the most that one search takes; split the "
+            "search, or give the records an attribute that stands for many of these values"
+        )
 
 
 def render(filter_: Filter) -> str:

@@ -29,6 +29,8 @@ from svc_notebook.service.engine.filter_grammar import (
     unquote,
 )
 from svc_notebook.service.engine.filter_terms import (
+    MAX_FILTER_TERMS,
+    MAX_OPTIONAL_TERMS,
     TAGS,
     Between,
     Facet,
@@ -37,6 +39,7 @@ from svc_notebook.service.engine.filter_terms import (
     Numeric,
     Tag,
     Term,
+    check_term_count,
     render,
 )
 
@@ -75,13 +78,16 @@ def parse_filters(params: Mapping[str, Any]) -> Filter:
     """Read every parameter that excludes records, joined by AND; none gives `()`."""
     groups = _read_text(params)
     for name, read_item in _LISTS.items():
-        groups += _read_parameter(name, params.get(name), read_item)
+        if more := _read_parameter(name, params.get(name), read_item, MAX_FILTER_TERMS):
+            groups += more
+            check_term_count(sum(map(len, groups)), MAX_FILTER_TERMS, f"filters and {name}")
     return groups
 
 
 def parse_optional(params: Mapping[str, Any]) -> Filter:
     """Read `optionalFilters`, which rank records and exclude none."""
-    return _read_parameter("optionalFilters", params.get("optionalFilters"), _read_facet)
+    name = "optionalFilters"
+    return _read_parameter(name, params.get(name), _read_facet, MAX_OPTIONAL_TERMS)
 
 
 def _read_text(params: Mapping[str, Any]) -> Filter:
@@ -93,18 +99,24 @@ def _read_text(params: Mapping[str, Any]) -> Filter:
     return parse_text(text, "filters")
 
 
-def _read_parameter(name: str, value: object, read_item: _ReadItem) -> Filter:
+def _read_parameter(name: str, value: object, read_item: _ReadItem, most: int) -> Filter:
     if value is None:
         return ()
     if isinstance(value, str):
-        value = _open_text(name, value)
+        value = _open_text(name, value, most)
     if not isinstance(value, list):
         _refuse_type(name, "text or a list", value)
-    groups = (
-        tuple(read_item(text, where) for text, where in _flatten(item, f"{name}[{place}]", 0))
-        for place, item in enumerate(value)
-    )
-    return tuple(filter(None, groups))
+    groups: list[Group] = []
+    count = 0
+    for place, item in enumerate(value):
+        terms: list[Term] = []
+        for text, where in _flatten(item, f"{name}[{place}]", 0):
+            count += 1
+            check_term_count(count, most, name)
+            terms.append(read_item(text, where))
+        if terms:
+            groups.append(tuple(terms))
+    return tuple(groups)
 
 
 def _flatten(item: object, where: str, depth: int) -> Iterator[tuple[str, str]]:
@@ -119,20 +131,22 @@ def _flatten(item: object, where: str, depth: int) -> Iterator[tuple[str, str]]:
         yield from _flatten(inner, f"{where}[{place}]", depth + 1)
 
 
-def _open_text(name: str, text: str) -> list[Any]:
+def _open_text(name: str, text: str, most: int) -> list[Any]:
     """Give the list a text stands for: JSON, or the older form."""
     if not text.lstrip().startswith("["):
-        return _split_pieces(name, text)
+        return _split_pieces(name, text, most)
     try:
         return list(json.loads(text))
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name}: expected a JSON list or text: {error}") from error
 
 
-def _split_pieces(name: str, text: str) -> list[Any]:
+def _split_pieces(name: str, text: str, most: int) -> list[Any]:
     groups: list[Any] = []
     inner: list[str] | None = None
-    for piece in filter(None, (found[0].strip() for found in _PIECE.finditer(text))):
+    pieces = filter(None, (found[0].strip() for found in _PIECE.finditer(text)))
+    for number, piece in enumerate(pieces, 1):
+        check_term_count(number, most, name)
         if inner is None and not piece.startswith("("):
             groups.append(piece)
             continue

@@ -21,6 +21,7 @@ import numpy as np
 import platformdirs
 
 from svc_notebook.service.engine.arrays import Array, spread
+from svc_notebook.service.engine.deadline import stop_clock
 from svc_notebook.service.engine.names import Names, starts_of
 from svc_notebook.service.engine.words import BREAK, Rules, split_all
 
@@ -121,7 +122,7 @@ def standard_table(language: str) -> Table:
     name = ALIASES.get(language, language).partition("-")[0]
     if name not in SUPPORTED_LANGUAGES:
         return NONE
-    with _loading:
+    with stop_clock(), _loading:
         return _load_table(name)
 
 

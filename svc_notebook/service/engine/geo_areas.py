@@ -8,15 +8,18 @@ none crosses the antimeridian: such a polygon is to be given as two.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.arrays import Array, spread
+from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.geo import FARTHEST_EAST, Places, Point
 
 AROUND = 2 * FARTHEST_EAST
+PAIRS_AT_ONCE = 250_000
+"""Pairs of an edge and a place that are held at one time: about 20 MB."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class Box:
 
     def find_rows(self, places: Places) -> Array:
         """Return the rows of the places inside."""
+        check_time()
         south, north = sorted((self.corner.lat, self.opposite.lat))
         within: Array = (places.lats >= south) & (places.lats <= north)
         within &= self._holds_longitudes(places.lngs)
@@ -40,19 +44,20 @@ class Box:
         return np.asarray((lngs >= min(one, other)) & (lngs <= max(one, other)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Polygon:
     """All inside a closed line; where it crosses itself, what it goes round an odd number of times.
 
     Each edge looks only at the places between its two latitudes, so that thousands of edges stay
-    cheap.
+    cheap. `corners` are a latitude and a longitude each.
     """
 
-    corners: Sequence[Point]
+    corners: Sequence[Point] | Array
 
     def find_rows(self, places: Places) -> Array:
         """Return the rows of the places inside."""
-        corners = np.array(self.corners)
+        check_time()
+        corners = np.asarray(self.corners)
         (south, west), (north, east) = corners.min(axis=0), corners.max(axis=0)
         strip = places.between(south, north)
         near = (strip.lngs >= west) & (strip.lngs <= east)
@@ -64,18 +69,32 @@ def _find_inside(corners: Array, lats: Array, lngs: Array) -> Array:
     """Count the edges that a ray to the east meets, for places in the order of latitudes."""
     ends = np.roll(corners, -1, axis=0)
     rising = (corners[:, 0] <= ends[:, 0])[:, None]
-    edges = np.hstack([np.where(rising, corners, ends), np.where(rising, ends, corners)])
-    starts = np.searchsorted(lats, edges[:, 0])
-    stops = np.searchsorted(lats, edges[:, 2], "right")
-    odd, on = np.zeros(len(lats), bool), np.zeros(len(lats), bool)
-    for place in np.flatnonzero(starts < stops).tolist():
-        south, from_lng, north, to_lng = edges[place].tolist()
-        span = slice(starts[place], stops[place])
-        lat, lng = lats[span], lngs[span]
+    edges = np.hstack([np.where(rising, corners, ends), np.where(rising, ends, corners)]).T.copy()
+    starts = np.searchsorted(lats, edges[0])
+    stops = np.searchsorted(lats, edges[2], "right")
+    counts = np.maximum(stops - starts, 0)
+    crossings, on = np.zeros(len(lats), np.int64), np.zeros(len(lats), bool)
+    for chosen in _cut_edges(counts):
+        check_time()
+        place = spread(starts[chosen], counts[chosen])
+        south, from_lng, north, to_lng = np.repeat(edges[:, chosen], counts[chosen], axis=1)
+        lat, lng = lats[place], lngs[place]
         # Above zero west of the edge, below zero east of it, zero on its line.
         side = (lat - south) * (to_lng - from_lng) - (lng - from_lng) * (north - south)
-        odd[span] ^= (side > 0) & (lat < north)
-        west, east = sorted((from_lng, to_lng))
-        on[span] |= (side == 0) & (lng >= west) & (lng <= east)
-    inside: Array = odd | on
+        crossings += np.bincount(place[(side > 0) & (lat < north)], minlength=len(lats))
+        west, east = np.minimum(from_lng, to_lng), np.maximum(from_lng, to_lng)
+        on[place[(side == 0) & (lng >= west) & (lng <= east)]] = True
+    inside: Array = (crossings % 2 == 1) | on
     return inside
+
+
+def _cut_edges(counts: Array) -> Iterator[Array]:
+    """Return the edges that look at any place, in portions of so many pairs as fit."""
+    edges = np.flatnonzero(counts)
+    ends = np.cumsum(counts[edges])
+    start = 0
+    while start < len(edges):
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + PAIRS_AT_ONCE, "right")))
+        yield edges[start:stop]
+        start = stop

@@ -10,10 +10,14 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+import numpy as np
+
 from svc_notebook.errors import BadInput
+from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.geo import FARTHEST_EAST, FARTHEST_NORTH, Point, is_degrees
 from svc_notebook.service.engine.geo_areas import Box, Polygon
 
@@ -21,6 +25,10 @@ FINEST = 10
 """Distances are never told apart more finely than this, in metres."""
 BOX, FEWEST, MOST = 4, 6, 20_000
 """Numbers in a box, and in a polygon at least and at most."""
+MAX_AREAS = 1_000
+"""Boxes or polygons of one search."""
+MAX_AREA_POINTS = 200_000
+"""Points of all boxes or polygons of one search together."""
 NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", re.ASCII)
 AXES = (("latitude", FARTHEST_NORTH), ("longitude", FARTHEST_EAST))
 
@@ -46,10 +54,22 @@ Areas = Sequence[Box | Polygon]
 def read_where(params: Mapping[str, Any]) -> Areas | Centre | None:
     """Return where a search looks, None for everywhere."""
     for name, read in AREAS.items():
-        if areas := [read(*numbers) for numbers in _number_lists(name, params.get(name))]:
-            return areas
+        if given := _number_lists(name, params.get(name)):
+            _check_sizes(name, len(given), sum(len(numbers) for numbers, _ in given))
+            return [read(*numbers) for numbers in given]
     text = params.get("aroundLatLng")
     return _read_centre(text.strip(), params) if text else None
+
+
+def _check_sizes(name: str, areas: int, numbers: int) -> None:
+    if areas > MAX_AREAS:
+        _refuse(name, f"expected at most {MAX_AREAS:,} areas, found {areas:,}; split the search")
+    if numbers > 2 * MAX_AREA_POINTS:
+        _refuse(
+            name,
+            f"expected at most {MAX_AREA_POINTS:,} points in all areas together, found "
+            f"{numbers // 2:,}; simplify them or split the search",
+        )
 
 
 def _read_centre(text: str, params: Mapping[str, Any]) -> Centre:
@@ -83,7 +103,7 @@ def _read_box(numbers: Sequence[Any], where: str) -> Box:
 def _read_polygon(numbers: Sequence[Any], where: str) -> Polygon:
     if not FEWEST <= len(numbers) <= MOST or len(numbers) % 2:
         _refuse(where, f"expected 3 to 10,000 points, 2 numbers each, found {len(numbers)} numbers")
-    return Polygon(_read_points(numbers, where))
+    return Polygon(_read_corners(numbers, where))
 
 
 AREAS: Mapping[str, Callable[[Sequence[Any], str], Box | Polygon]] = {
@@ -99,6 +119,16 @@ def _read_points(numbers: Sequence[Any], where: str) -> list[Point]:
             told = f"{number:g}" if isinstance(number, float) else json.dumps(number)
             _refuse(where, f"{axis} {told} is not from -{most} to {most} (number {place + 1})")
     return [Point(*map(float, numbers[at : at + 2])) for at in range(0, len(numbers), 2)]
+
+
+def _read_corners(numbers: Sequence[Any], where: str) -> Sequence[Point] | Array:
+    """Read many points at once; one by one, and so with the place, where any of them is wrong."""
+    if set(map(type, numbers)) <= {int, float}:
+        with suppress(OverflowError):
+            corners = np.array(numbers, np.float64).reshape(-1, 2)
+            if (np.abs(corners) <= [most for _, most in AXES]).all():
+                return corners
+    return _read_points(numbers, where)
 
 
 def _number_lists(name: str, given: Any) -> list[tuple[Sequence[Any], str]]:
@@ -118,6 +148,7 @@ def _number_lists(name: str, given: Any) -> list[tuple[Sequence[Any], str]]:
 
 def _open_text(name: str, text: str) -> list[Any]:
     """Read JSON, or numbers with commas between them."""
+    _check_sizes(name, 0, text.count(","))
     if not text.lstrip().startswith("["):
         return _split_numbers(name, text) if text.strip() else []
     try:

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.columns import marked
 from svc_notebook.service.engine.geo import to_haversine, to_metres
 from svc_notebook.service.engine.geo_reading import Areas, Centre, read_where
 from svc_notebook.service.engine.segment import Segment
@@ -73,8 +72,10 @@ class Inside(Everywhere):
 
     def rows(self, segment: Segment) -> Array:
         """Return the mask of rows with a place in one of the areas."""
-        found = [area.find_rows(segment.places) for area in self.areas]
-        return marked(np.concatenate(found), len(segment))
+        found = np.zeros(len(segment), bool)
+        for area in self.areas:
+            found[area.find_rows(segment.places)] = True
+        return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from svc_notebook.service.engine.attribute_paths import PathTree
+from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.highlight import Style, highlight_hit, snippet_hit
 from svc_notebook.service.engine.leaves import Record
 from svc_notebook.service.engine.matching import make_marker
@@ -33,6 +35,7 @@ def make_hits(
     marker = make_marker(query if highlights or snippets else UNASKED, options)
     hits = []
     for number, record in enumerate(fetch(ids)):
+        check_time()
         if record is None:
             continue
         hit = narrow(retrieve(record))
@@ -58,12 +61,12 @@ def make_retriever(options: Options) -> Callable[[Record], Hit]:
     if not options.params.get("_seeUnretrievable"):
         unwanted += options.settings.get("unretrievableAttributes") or ()
     everything = "*" in wanted or (not wanted and bool(entries))
-    paths = None if everything else [tuple(path.split(".")) for path in wanted]
-    withheld = [tuple(path.split(".")) for path in unwanted if path != OBJECT_ID]
+    paths = None if everything else PathTree.of(wanted)
+    withheld = PathTree.of(path for path in unwanted if path != OBJECT_ID)
 
     def retrieve(record: Record) -> Hit:
         hit = dict(record) if paths is None else _pick(record, paths)
-        if withheld:
+        if withheld.inner:
             hit = _without(hit, withheld)
         hit[OBJECT_ID] = record[OBJECT_ID]
         return hit
@@ -85,36 +88,33 @@ def make_narrower(options: Options) -> Callable[[Record], Hit]:
     return narrow
 
 
-Path = tuple[str, ...]
-
-
-def _pick(value: Record, paths: Sequence[Path]) -> Hit:
+def _pick(value: Record, paths: PathTree) -> Hit:
     """Keep what lies under the paths, in the record's own shape."""
     picked = {}
     for name, inner in value.items():
-        rest = [path[1:] for path in paths if path[0] == name]
-        whole = (name,) in paths or () in rest or _dotted(name, paths)
-        if whole:
+        if _is_whole(name, paths):
             picked[name] = inner
-        elif rest and (found := _map_objects(inner, partial(_pick, paths=rest))) is not None:
+        elif (below := paths.inner.get(name)) and (
+            found := _map_objects(inner, partial(_pick, paths=below))
+        ) is not None:
             picked[name] = found
     return picked
 
 
-def _without(value: Record, paths: Sequence[Path]) -> Hit:
+def _without(value: Record, paths: PathTree) -> Hit:
     kept = {}
     for name, inner in value.items():
-        if (name,) in paths or _dotted(name, paths):
-            continue
-        rest = [path[1:] for path in paths if path[0] == name]
-        found = _map_objects(inner, partial(_without, paths=rest)) if rest else None
-        kept[name] = inner if found is None else found
+        if not _is_whole(name, paths):
+            below = paths.inner.get(name)
+            found = _map_objects(inner, partial(_without, paths=below)) if below else None
+            kept[name] = inner if found is None else found
     return kept
 
 
-def _dotted(name: str, paths: Sequence[Path]) -> bool:
-    """An attribute's own name may have dots."""
-    return "." in name and tuple(name.split(".")) in paths
+def _is_whole(name: str, paths: PathTree) -> bool:
+    """Whether a member is named itself; its own name may have dots."""
+    found = paths.find(name)
+    return found is not None and found.whole
 
 
 def _map_objects(value: Any, change: Callable[[Record], Hit]) -> Any:

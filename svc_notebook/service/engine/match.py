@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.fields import Fields
 from svc_notebook.service.engine.occurrences import Chunk, Finder
 from svc_notebook.service.engine.postings import Postings
@@ -102,12 +103,14 @@ def match_words(
     if words and all(match.word.optional for match in words):
         rows = rows & np.logical_or.reduce([match.found for match in words])
     for way in query.excluded:
+        check_time()
         rows = rows.copy()
         rows[finder.find_rows(way)] = False
     return words, rows
 
 
 def _match_word(finder: Finder, records: int, word: QueryWord) -> WordMatch:
+    check_time()
     chunks = finder.find_chunks(word.alternatives)
     typos = np.full(records, NOT_FOUND, np.int8)
     # The cheapest come last, and so win.

@@ -11,6 +11,7 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.criteria import NOWHERE, Candidates, Manner
+from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.fields import Fields
 from svc_notebook.service.engine.geo_search import Where, find_where
 from svc_notebook.service.engine.leading import find_leading, is_dense
@@ -73,12 +74,11 @@ class Plan:
 
     def rank(self, matches: Sequence[Match], wanted: int) -> Order:
         """Return the best records, in order."""
-        ranked = [
-            rank_segment(
-                self.candidates(match, self._contenders(match, wanted)), self.steps, wanted
-            )
-            for match in matches
-        ]
+        ranked = []
+        for match in matches:
+            check_time()
+            candidates = self.candidates(match, self._contenders(match, wanted))
+            ranked.append(rank_segment(candidates, self.steps, wanted))
         order = order_all([one for one in ranked if len(one.rows)])
         return order.take(slice(wanted))
 
@@ -95,7 +95,7 @@ class Plan:
         sorts = tuple(step for step in self.steps if isinstance(step, Sorted))
         if "geo" in self.steps and self.where.nearness(segment, NO_ROWS) is not None:
             return None
-        if self.selection.scores(segment, NO_ROWS) is not None:
+        if self.selection.scores_differ:
             deciding = [
                 step for step in self.steps if isinstance(step, Sorted) or step == "filters"
             ]
@@ -162,6 +162,7 @@ class Plan:
         return {}
 
     def _match_view(self, view: View, query: Query) -> Match:
+        check_time()
         fields = self._fields(view.segment.slots)
         return match_query(view.segment, self.eligible(view), query, fields, self._unforgiven)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.criteria import Candidates
+from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.names import Names
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.promising import find_promising
@@ -80,6 +81,7 @@ def rank_segment(candidates: Candidates, steps: Sequence[Step], wanted: int) -> 
     """
     contest = _Contest(candidates, wanted)
     for number, step in enumerate(steps):
+        check_time()
         contest.shorten(steps[number:])
         for key in contest.read_keys(step):
             contest.judge(key)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property
 
 import numpy as np
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.columns import marked
 from svc_notebook.service.engine.filters import (
     Between,
     Facet,
@@ -25,23 +23,26 @@ from svc_notebook.service.engine.filters import (
 )
 from svc_notebook.service.engine.options import Options
 from svc_notebook.service.engine.segment import Segment
-from svc_notebook.service.engine.shape import OBJECT_ID, TAGS
-
-COMPARE: Mapping[str, Callable[[Array, float], Array]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    "=": operator.eq,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
+from svc_notebook.service.engine.shape import OBJECT_ID
+from svc_notebook.service.engine.term_rows import (
+    AllOf,
+    AnyOf,
+    Column,
+    Member,
+    add_members,
+    find_members,
+    read_member,
+)
 
 EQUALITY = {"=", "!="}
+FEW_TERMS = 4
+"""So many terms of one attribute are scored sooner one by one."""
 
 Rows = Array | slice
+Kind = type[np.int32 | np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Selection:
     """The filters of a search; `optional` ones only score."""
 
@@ -60,36 +61,116 @@ class Selection:
 
     def rows(self, segment: Segment) -> Array | None:
         """Return the mask of rows that pass, None for all."""
-        if not self.required:
-            return None
-        groups = [
-            np.logical_or.reduce([find_term(segment, term) for term in group])
-            for group in self.required
-        ]
-        return np.asarray(np.logical_and.reduce(groups))
+        return self._conditions.find_rows(segment) if self.required else None
+
+    @property
+    def scores_differ(self) -> bool:
+        """Whether scores may tell rows that pass apart."""
+        return bool(self._differing.groups)
 
     def scores(self, segment: Segment, rows: Rows) -> Array | None:
         """Return what tells rows that pass apart by their scores; None where nothing does."""
-        differing = [*filter(self._scores_differ, self.required), *self.optional]
-        return self._add_up(segment, differing, rows) if differing else None
+        return self._differing.add_up(segment, rows) if self.scores_differ else None
 
     def all_scores(self, segment: Segment, rows: Rows) -> Array:
         """Return what rows that pass score."""
-        return self._add_up(segment, [*self.required, *self.optional], rows)
+        return Scoring((*self.required, *self.optional), self.add_scores).add_up(segment, rows)
 
-    def _scores_differ(self, group: Group) -> bool:
+    @cached_property
+    def _conditions(self) -> AllOf:
+        return AllOf.of(self.required)
+
+    @cached_property
+    def _differing(self) -> Scoring:
+        differing = [*filter(self._group_differs, self.required), *self.optional]
+        return Scoring(differing, self.add_scores)
+
+    def _group_differs(self, group: Group) -> bool:
         return len(group) > 1 and (self.add_scores or len(set(map(_score, group))) > 1)
 
-    def _add_up(self, segment: Segment, groups: Sequence[Group], rows: Rows) -> Array:
-        most = sum(abs(_score(term)) for group in groups for term in group)
-        kind = np.int32 if most < 2**31 else np.int64
-        total: Array = np.zeros(len(segment) if isinstance(rows, slice) else len(rows), kind)
-        combine = np.add if self.add_scores else np.maximum
-        for group in groups:
-            if any(map(_score, group)):
-                found = (find_term(segment, term)[rows] * kind(_score(term)) for term in group)
-                total += reduce(combine, found)
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """What rows score by some groups: the sum of theirs.
+
+    A group's score is the sum of its terms' scores with `add_scores`, else the highest of them.
+    """
+
+    groups: Sequence[Group]
+    add_scores: bool
+
+    def add_up(self, segment: Segment, rows: Rows) -> Array:
+        """Return the score of each of some rows."""
+        kind = self._kind
+        count = len(segment) if isinstance(rows, slice) else len(rows)
+        total: Array = np.full(count, self._offset, kind)
+        for member, score in self._single:
+            found = find_members(segment, member.column, [member.value])[rows]
+            total += (~found if member.negated else found) * kind(score)
+        for column, weights in self._many.items():
+            total += add_members(segment, column, weights)[rows].astype(kind)
+        for steps in self._highest:
+            total += _highest_score(segment, steps, rows, count, kind)
         return total
+
+    @cached_property
+    def _kind(self) -> Kind:
+        most = sum(abs(_score(term)) for group in self.groups for term in group)
+        return np.int32 if most < 2**31 else np.int64
+
+    @cached_property
+    def _added(self) -> Sequence[tuple[Member, int]]:
+        """The terms that score whatever the others of their group do, with their scores."""
+        chosen = [group for group in self.groups if self.add_scores or len(group) == 1]
+        scored = [(read_member(term), _score(term)) for group in chosen for term in group]
+        return [(member, score) for member, score in scored if member and score]
+
+    @cached_property
+    def _by_column(self) -> Mapping[Column, Sequence[tuple[Member, int]]]:
+        columns: dict[Column, list[tuple[Member, int]]] = {}
+        for member, score in self._added:
+            if member.column.path != OBJECT_ID:
+                columns.setdefault(member.column, []).append((member, score))
+        return {column: some for column, some in columns.items() if len(some) > FEW_TERMS}
+
+    @cached_property
+    def _single(self) -> Sequence[tuple[Member, int]]:
+        return [pair for pair in self._added if pair[0].column not in self._by_column]
+
+    @cached_property
+    def _many(self) -> Mapping[Column, Sequence[tuple[object, int]]]:
+        """Values and what they add; what a negated term adds to others is taken from its own."""
+        return {
+            column: [(member.value, -score if member.negated else score) for member, score in some]
+            for column, some in self._by_column.items()
+        }
+
+    @cached_property
+    def _offset(self) -> int:
+        """What all rows get for the negated terms among many."""
+        many = [pair for some in self._by_column.values() for pair in some]
+        return sum(score for member, score in many if member.negated)
+
+    @cached_property
+    def _highest(self) -> Sequence[Sequence[tuple[int, AnyOf]]]:
+        """For each group of which the highest score counts its scores, descending."""
+        return [_steps_of(group) for group in self.groups if not self.add_scores and len(group) > 1]
+
+
+def _steps_of(group: Group) -> list[tuple[int, AnyOf]]:
+    terms: dict[int, list[Term]] = {}
+    for term in group:
+        terms.setdefault(_score(term), []).append(term)
+    return [(score, AnyOf.of(terms[score])) for score in sorted(terms, reverse=True) if score]
+
+
+def _highest_score(
+    segment: Segment, steps: Sequence[tuple[int, AnyOf]], rows: Rows, count: int, kind: Kind
+) -> Array:
+    found: Array = np.zeros(count, kind)
+    for score, terms in steps:
+        np.maximum(found, terms.find_rows(segment)[rows] * kind(score), out=found)
+    return found
 
 
 def _check_numbers(required: Filter, filterable: Mapping[str, bool]) -> None:
@@ -107,55 +188,6 @@ def _check_numbers(required: Filter, filterable: Mapping[str, bool]) -> None:
                 f"{term.attribute} is compared by = and != only, for "
                 f"numericAttributesForFiltering has it as equalOnly({term.attribute})"
             )
-
-
-def find_term(segment: Segment, term: Term) -> Array:
-    """Return the mask of rows for which one term holds."""
-    found = _FIND[type(term)](segment, term)
-    return ~found if term.negated else found
-
-
-def _find_facet(segment: Segment, term: Facet) -> Array:
-    count = len(segment)
-    if term.attribute == OBJECT_ID:
-        row = segment.ids.find(term.value)
-        return marked(np.array([row] if row >= 0 else [], np.int64), count)
-    labels = segment.labels.get(term.attribute)
-    if labels is None:
-        return np.zeros(count, bool)
-    return labels.rows_labelled(term.value, count, exact=term.attribute == TAGS)
-
-
-def _find_tag(segment: Segment, term: Tag) -> Array:
-    return _find_facet(segment, Facet(TAGS, term.value))
-
-
-def _find_numeric(segment: Segment, term: Numeric) -> Array:
-    if term.operator == "!=":
-        return ~_find_numeric(segment, term._replace(operator="="))
-    compare = COMPARE[term.operator]
-    return _find_numbers(segment, term.attribute, lambda values: compare(values, term.number))
-
-
-def _find_between(segment: Segment, term: Between) -> Array:
-    return _find_numbers(
-        segment, term.attribute, lambda values: (values >= term.low) & (values <= term.high)
-    )
-
-
-def _find_numbers(segment: Segment, path: str, test: Callable[[Array], Array]) -> Array:
-    numbers = segment.numbers.get(path)
-    if numbers is None:
-        return np.zeros(len(segment), bool)
-    return numbers.rows_where(test, len(segment))
-
-
-_FIND: Mapping[type, Callable[..., Array]] = {
-    Facet: _find_facet,
-    Tag: _find_tag,
-    Numeric: _find_numeric,
-    Between: _find_between,
-}
 
 
 def _score(term: Term) -> int:

@@ -9,7 +9,12 @@ from pathlib import Path
 from svc_notebook.service.engine.leaves import Record
 from svc_notebook.service.engine.segment import Segment
 from svc_notebook.service.engine.shape import OBJECT_ID, Shape
-from svc_notebook.service.engine.storage import load_views, read_segment, save_views
+from svc_notebook.service.engine.storage import (
+    load_views,
+    measure_segment,
+    read_segment,
+    save_views,
+)
 from svc_notebook.service.engine.view import View, follow, merge_views
 
 FAN = 4
@@ -17,6 +22,8 @@ FAN = 4
 SMALLEST = 256
 LARGE = 50_000
 """Records from which on a segment is read from its file, once it has one."""
+LARGE_BYTES = 16 * 2**20
+"""Bytes of a file from which on a segment of fewer records, whose texts are long, is, too."""
 
 Chunks = Callable[[], Iterable[Sequence[Record]]]
 
@@ -97,8 +104,11 @@ class Stock:
         views = self.views
         save_views(folder, stamp, self.shape, views)
         for view in views:
-            if len(view.segment) >= LARGE and not view.segment.mapped:
-                self._take_from_file(folder, view.segment)
+            segment = view.segment
+            if not segment.mapped and (
+                len(segment) >= LARGE or measure_segment(folder, segment.name) >= LARGE_BYTES
+            ):
+                self._take_from_file(folder, segment)
 
     @classmethod
     def load(cls, folder: Path) -> tuple[Stock, int] | None:

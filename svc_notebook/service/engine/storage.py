@@ -148,6 +148,11 @@ def _encode_arrays(
     return [first, _padding(len(first)), *pieces]
 
 
+def measure_segment(folder: Path, name: str) -> int:
+    """Return the bytes of a segment's file."""
+    return (folder / f"{name}{SUFFIX}").stat().st_size
+
+
 def read_segment(folder: Path, name: str) -> Segment:
     """Read a segment that was written; its arrays stay in the file until they are looked at."""
     path = folder / f"{name}{SUFFIX}"

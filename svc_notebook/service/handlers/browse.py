@@ -23,7 +23,7 @@ from svc_notebook.service.answers import (
 )
 from svc_notebook.service.attributes import cut_bodies, withheld
 from svc_notebook.service.cursors import PER_PAGE, Cursor, read_cursor, write_cursor
-from svc_notebook.service.engine import Order
+from svc_notebook.service.engine.id_list import IdList
 from svc_notebook.service.engine.options import EMBEDDED_LISTS
 from svc_notebook.service.handlers.registry import Call, serves
 from svc_notebook.service.records import read_bodies, read_page, read_window
@@ -97,6 +97,7 @@ def _answer(call: Call, shelf: Shelf, state: Cursor) -> SearchAnswer:
         order, state = _order(call, shelf, state, params)
         total = len(order)
         bodies, after = _next_ordered(call, shelf, state, order, size)
+        after = _keep_order(call, shelf, state, after, order, params)
     answer: SearchAnswer = {
         "hits": _dressed(call, shelf, params, bodies),
         "nbHits": total,
@@ -138,7 +139,7 @@ def _next_stored(
 
 
 def _next_ordered(
-    call: Call, shelf: Shelf, state: Cursor, order: Order, size: int
+    call: Call, shelf: Shelf, state: Cursor, order: IdList, size: int
 ) -> tuple[Sequence[bytes], Cursor | None]:
     ids = order[state.done : state.done + size]
     stored = read_bodies(call.service.store, shelf.home, ids)
@@ -149,23 +150,36 @@ def _next_ordered(
 
 def _order(
     call: Call, shelf: Shelf, state: Cursor, params: Mapping[str, Any]
-) -> tuple[Order, Cursor]:
+) -> tuple[IdList, Cursor]:
     """The order a browse goes by: the one it began with, for as long as that is remembered."""
     cursors = call.service.cursors
     if state.order and (known := cursors.recall(state.order, shelf.id, params)):
         return known, state
     knowledge = call.service.catalog.library.knowledge(shelf.id)
-    order = shelf.engine.get().order(params, knowledge)
-    name = cursors.keep(order, shelf.id, params)
-    return order, state._replace(order=name, done=_resume(order, state))
+    ids = IdList.of(shelf.engine.get().order(params, knowledge))
+    return ids, state._replace(order="", done=_resume(ids, state))
 
 
-def _resume(order: Order, state: Cursor) -> int:
+def _keep_order(
+    call: Call,
+    shelf: Shelf,
+    state: Cursor,
+    after: Cursor | None,
+    ids: IdList,
+    params: Mapping[str, Any],
+) -> Cursor | None:
+    """Remember the order while the browse has more pages, and no longer."""
+    cursors = call.service.cursors
+    if after is None:
+        cursors.forget(state.order)
+        return None
+    return after if after.order else after._replace(order=cursors.keep(ids, shelf.id, params))
+
+
+def _resume(ids: IdList, state: Cursor) -> int:
     """Find the place after the last record handed out; by number if that record is gone."""
-    if not state.last:
-        return state.done
-    ids = order[0 : len(order)]
-    return ids.index(state.last) + 1 if state.last in ids else state.done
+    place = ids.find(state.last) if state.last else -1
+    return place + 1 if place >= 0 else state.done
 
 
 def _dressed(

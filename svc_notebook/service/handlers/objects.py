@@ -24,8 +24,9 @@ from svc_notebook.api.shapes import (
     Updated,
 )
 from svc_notebook.errors import BadInput, NotFound
-from svc_notebook.service.answers import TRIES
+from svc_notebook.service.answers import TRIES, check_list
 from svc_notebook.service.attributes import narrow, select_attributes, withheld
+from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.filters import parse_filters
 from svc_notebook.service.engine.geo_reading import Centre, read_where
 from svc_notebook.service.handlers.registry import Call, serves
@@ -208,6 +209,8 @@ def _readable(call: Call, shelf: Shelf, ids: Sequence[str]) -> dict[str, bytes]:
 
 
 def _shown(call: Call, shelf: Shelf, body: bytes, wanted: list[str] | None) -> Record:
+    check_time()
+    check_list("attributesToRetrieve", wanted)
     hidden, lists = withheld(call.caller, shelf), call.caller.shown_lists(shelf.name)
     if wanted is None and not hidden and not lists:
         return cast("Record", msgspec.Raw(body))

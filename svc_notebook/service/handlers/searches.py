@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
+
+import msgspec
 
 from svc_notebook.api import SearchApi
 from svc_notebook.api.parameters import SearchOptions, SearchParams
@@ -16,7 +18,9 @@ from svc_notebook.api.shapes import (
     SearchRequest,
 )
 from svc_notebook.errors import BadInput
+from svc_notebook.service import limits
 from svc_notebook.service.answers import answer_facet, answer_search, skipped
+from svc_notebook.service.engine.deadline import restart_time
 from svc_notebook.service.handlers.registry import Call, serves
 
 # Members of an entry that are not search parameters.
@@ -42,6 +46,11 @@ def get_search(
 @serves(SearchApi.search_many)
 def search_many(call: Call, requests: list[SearchRequest], strategy: str = "none") -> ManyAnswers:
     """Search one index after another."""
+    if len(requests) > limits.MAX_QUERIES:
+        raise BadInput(
+            f"`requests` has {len(requests):,} searches; one call takes at most "
+            f"{limits.MAX_QUERIES}: send them in parts"
+        )
     return {"results": list(_answers(call, requests, strategy == "stopIfEnoughMatches"))}
 
 
@@ -56,8 +65,9 @@ def search_facet(
 def _answers(
     call: Call, requests: list[SearchRequest], stop: bool
 ) -> Iterator[SearchAnswer | FacetAnswer]:
-    enough = False
+    enough, held = False, 0
     for number, request in enumerate(requests):
+        restart_time()
         name, call = request["indexName"], replace(call, started=perf_counter())
         params = {key: value for key, value in request.items() if key not in ENTRY}
         if request.get("type") == "facet":
@@ -67,7 +77,22 @@ def _answers(
         else:
             answer, full = answer_search(call, name, params)
             enough = stop and full
+            if "hits" in answer:
+                # As text they take a fraction of the memory until the last search is done.
+                hits = msgspec.json.encode(answer["hits"])
+                held += len(hits)
+                _check_size(held, number)
+                answer["hits"] = cast("Any", msgspec.Raw(hits))
             yield {**answer, "index": name}
+
+
+def _check_size(held: int, number: int) -> None:
+    if held > limits.MAX_ANSWER_BYTES:
+        raise BadInput(
+            f"the hits of `requests[0]` to `requests[{number}]` take more than "
+            f"{limits.MAX_ANSWER_BYTES // 2**20} MB: send fewer searches in one call, or ask for "
+            "fewer hits (`hitsPerPage`) or attributes (`attributesToRetrieve`)"
+        )
 
 
 def _facet(request: SearchRequest, number: int) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from svc_notebook.service.engine.deadline import check_time, stop_clock
 from svc_notebook.service.engine.names import Names
 from svc_notebook.service.engine.spelling import Vocabulary
 from svc_notebook.service.engine.words import Rules
@@ -35,6 +36,7 @@ class Rulebook:
         """Return the rules that apply to a search, those that take precedence first."""
         found: dict[str, Applied] = {}
         for rule, condition in self._file(reading.options.rules).look_up(reading):
+            check_time()
             if rule.is_valid(now) and (applied := apply_rule(rule, condition, reading)):
                 best = found.setdefault(rule.id, applied)
                 if applied.precedence < best.precedence:
@@ -60,7 +62,7 @@ class Rulebook:
     def _file(self, rules: Rules) -> _File:
         if (file := self._files.get(rules)) is not None:
             return file
-        with self._compiling:
+        with stop_clock(), self._compiling:
             if rules not in self._files:
                 self._files = {**self._files, rules: _File(_make_cards(self._read(), rules))}
             return self._files[rules]

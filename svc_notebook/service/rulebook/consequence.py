@@ -49,8 +49,7 @@ def follow(
     changed = _override(params, own)
     if (query := _change_query(applied, params, words, rules)) is not None:
         changed["query"] = query
-    for one in applied:
-        changed |= _add_filters(changed, one)
+    changed |= _add_filters(changed, applied)
     return Outcome(
         changed,
         _pin(consequences),
@@ -93,12 +92,14 @@ def _change_query(
     return None if text is None else text[:LONGEST]
 
 
-def _add_filters(params: Mapping[str, Any], applied: Applied) -> dict[str, Any]:
-    own = applied.rule.consequence.get("params") or {}
+def _add_filters(params: Mapping[str, Any], applied: Sequence[Applied]) -> dict[str, Any]:
     added: dict[str, Any] = {}
-    if filters := join_filters(params.get("filters"), own, applied.captures):
+    own = [(one.rule.consequence.get("params") or {}, one.captures) for one in applied]
+    if filters := join_filters(params.get("filters"), own):
         added["filters"] = filters
-    if own.get(AUTOMATIC_OPTIONAL) and (found := join_optional(params, own, applied.captures)):
+    if any(given.get(AUTOMATIC_OPTIONAL) for given, _ in own) and (
+        found := join_optional(params, own)
+    ):
         added[OPTIONAL] = found
     return added
 

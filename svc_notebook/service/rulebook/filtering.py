@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from svc_notebook.service.engine.filters import (
@@ -21,22 +21,28 @@ from svc_notebook.service.rulebook.pattern import Capture
 # Parameters that exclude records: those of rules hold beside those of the query.
 FILTERS = ("filters", "facetFilters", "numericFilters", "tagFilters")
 OPTIONAL = "optionalFilters"
+Params = Mapping[str, Any]
 AUTOMATIC = "automaticFacetFilters"
 AUTOMATIC_OPTIONAL = "automaticOptionalFacetFilters"
 
 
-def join_filters(before: str | None, params: Mapping[str, Any], captures: Sequence[Capture]) -> str:
-    """Return the filters of a query together with those of a rule."""
-    own = parse_filters(params) + tuple(read_automatic(params.get(AUTOMATIC), captures))
-    return " AND ".join(text for text in (before, render(own)) if text)
+def join_filters(before: str | None, own: Iterable[tuple[Params, Sequence[Capture]]]) -> str:
+    """Return the filters of a query together with those of rules."""
+    texts = [
+        render(parse_filters(params) + tuple(read_automatic(params.get(AUTOMATIC), captures)))
+        for params, captures in own
+    ]
+    return " AND ".join(filter(None, [before, *texts]))
 
 
-def join_optional(
-    before: Mapping[str, Any], params: Mapping[str, Any], captures: Sequence[Capture]
-) -> list[Any]:
-    """Return optional filters together with what a rule makes of its placeholders."""
-    own = tuple(read_automatic(params.get(AUTOMATIC_OPTIONAL), captures))
-    return write_optional(parse_optional(before) + own)
+def join_optional(before: Params, own: Iterable[tuple[Params, Sequence[Capture]]]) -> list[Any]:
+    """Return optional filters together with what rules make of their placeholders."""
+    groups = [
+        group
+        for params, captures in own
+        for group in read_automatic(params.get(AUTOMATIC_OPTIONAL), captures)
+    ]
+    return write_optional((*parse_optional(before), *groups))
 
 
 def read_automatic(

@@ -326,8 +326,8 @@ def make_advanced(random: Random) -> str:
 
 def make_filter(random: Random) -> list[list[dict[str, Any]]]:
     return [
-        [make_term(random, kind) for _ in range(random.choice([1, 1, 2]))]
-        for _ in range(random.choice([0, 0, 1, 2]))
+        [make_term(random, kind) for _ in range(random.choice([1, 1, 2, 2, 12]))]
+        for _ in range(random.choice([0, 0, 0, 1, 1, 2, 2, 9]))
         for kind in [random.choice(["facet", "numeric", "tag"])]
     ]
 

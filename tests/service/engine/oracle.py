@@ -598,12 +598,20 @@ def in_box(place: tuple[float, float], box: Sequence[float]) -> bool:
 def in_polygon(place: tuple[float, float], polygon: Sequence[float]) -> bool:
     lat, lng = place
     corners = list(zip(polygon[::2], polygon[1::2], strict=True))
+    edges = list(zip(corners, corners[1:] + corners[:1], strict=True))
     crossed = [
         lng < lng1 + (lat - lat1) / (lat2 - lat1) * (lng2 - lng1)
-        for (lat1, lng1), (lat2, lng2) in zip(corners, corners[1:] + corners[:1], strict=True)
+        for (lat1, lng1), (lat2, lng2) in edges
         if min(lat1, lat2) <= lat < max(lat1, lat2)
     ]
-    return sum(crossed) % 2 == 1
+    # An edge belongs to its polygon, as the one along the antimeridian.
+    on_edge = any(
+        (lat - lat1) * (lng2 - lng1) == (lng - lng1) * (lat2 - lat1)
+        and min(lat1, lat2) <= lat <= max(lat1, lat2)
+        and min(lng1, lng2) <= lng <= max(lng1, lng2)
+        for (lat1, lng1), (lat2, lng2) in edges
+    )
+    return on_edge or sum(crossed) % 2 == 1
 
 
 def group_of(record: Record, path: str) -> object:

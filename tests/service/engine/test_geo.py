@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Found, Index
 from svc_notebook.service.engine.geo_search import DENSE
-from tests.service.engine.oracle import EARTH, metres
+from tests.service.engine.oracle import EARTH, in_polygon, metres
 
 Record = dict[str, Any]
 PARIS, ROME, SUVA = (48.8566, 2.3522), (41.9028, 12.4964), (-18.1248, 178.4501)
@@ -285,6 +286,23 @@ FINE = st.tuples(
     st.integers(-800_000, 800_000).map(lambda n: n / 10_000),
     st.integers(-1_700_000, 1_700_000).map(lambda n: n / 10_000),
 )
+
+
+def test_a_polygon_of_thousands_of_long_edges_agrees_with_the_oracle() -> None:
+    # Each edge crosses the latitudes of most places, so that not all pairs fit at one time.
+    draw = Random(5)
+    places = [(draw.uniform(-50, 50), draw.uniform(-90, 90)) for _ in range(600)]
+    corners = [
+        (draw.uniform(40, 60) * (-1) ** number, draw.uniform(-100, 100)) for number in range(3000)
+    ]
+    polygon = [number for corner in corners for number in corner]
+
+    found = ids(
+        fill([at(str(n), place) for n, place in enumerate(places)]), insidePolygon=[polygon]
+    )
+
+    kept = {(round(lat, 4), round(lng, 4)): str(n) for n, (lat, lng) in enumerate(places)}
+    assert set(found) == {name for place, name in kept.items() if in_polygon(place, polygon)}
 
 
 @given(st.lists(PLACE | FINE, min_size=1, max_size=12), PLACE, PLACE)

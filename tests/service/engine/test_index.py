@@ -262,10 +262,11 @@ def test_a_loaded_index_takes_writes_and_is_saved_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("limit", ["LARGE", "LARGE_BYTES"])
 def test_what_was_saved_is_read_from_its_file_and_changes_nothing(
-    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, limit: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stock, "LARGE", 1)
+    monkeypatch.setattr(stock, limit, 1)
     random = Random(seed)
     settings = cases.make_settings(random) | {"attributeForDistinct": "brand"}
     index, kept = Index(settings), Index(settings)
@@ -285,6 +286,19 @@ def test_what_was_saved_is_read_from_its_file_and_changes_nothing(
         for _ in range(15):
             params = cases.make_params(random, settings)
             assert answer(index, params) == answer(kept, params)
+
+
+def test_only_large_segments_are_read_from_their_files(tmp_path: Path) -> None:
+    words = " ".join(f"{number:x}" for number in range(400))
+    few, many = make_index(), Index()
+    many.put([{"objectID": str(number), "text": words} for number in range(4000)])
+
+    few.save(tmp_path / "few", 1)
+    many.save(tmp_path / "many", 1)
+
+    assert not any(view.segment.mapped for view in few.stock.views)
+    assert all(view.segment.mapped for view in many.stock.views)
+    assert len(many) < stock.LARGE
 
 
 def test_records_deleted_while_a_file_is_taken_up_are_gone(

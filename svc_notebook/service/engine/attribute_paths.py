@@ -1,0 +1,34 @@
+"""Attributes named by dotted paths, as a tree: a thousand are looked up as fast as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+
+@dataclass(eq=False)
+class PathTree:
+    """What lies below one attribute; `whole` means that it was named itself."""
+
+    whole: bool = False
+    inner: dict[str, PathTree] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, paths: Iterable[str]) -> PathTree:
+        """Make the tree of some paths, whose root is the record."""
+        root = cls()
+        for path in paths:
+            node = root
+            for name in path.split("."):
+                node = node.inner.setdefault(name, cls())
+            node.whole = True
+        return root
+
+    def find(self, name: str) -> PathTree | None:
+        """Return the tree of one member, whose name may have dots of its own."""
+        if "." not in name:
+            return self.inner.get(name)
+        node: PathTree | None = self
+        for part in name.split("."):
+            node = node.inner.get(part) if node else None
+        return node
