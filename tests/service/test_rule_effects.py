@@ -772,7 +772,9 @@ def test_a_rule_shows_nothing_that_the_key_does_not(
     shop: Inside, consequence: dict[str, Any]
 ) -> None:
     save(shop, {"consequence": consequence})
-    key = limited(shop, filters="brand:Acme", attributesToRetrieve=["title"], hitsPerPage=1)
+    key = limited(
+        shop, filters="brand:Acme", attributesToRetrieve=["title", "brand"], hitsPerPage=1
+    )
 
     answer = ask(shop, key=key, facets=["brand"])
 
