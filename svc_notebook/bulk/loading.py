@@ -15,6 +15,7 @@ import numpy as np
 from svc_notebook.bulk.batches import Batch, Span, merge_spans, pack_batches
 from svc_notebook.bulk.checkpoint import Checkpoint, Entry, facts_of, open_checkpoint
 from svc_notebook.bulk.database import Database
+from svc_notebook.bulk.ids import SCHEME
 from svc_notebook.bulk.merging import Stored, check_mergeable, keep_changed, read_stored
 from svc_notebook.bulk.options import IfExists, Options, RowOptions
 from svc_notebook.bulk.parts import find_parts
@@ -27,6 +28,7 @@ from svc_notebook.bulk.replacing import (
     delete_for_good,
     describe_first,
     move_over,
+    warn_of_hashes,
 )
 from svc_notebook.bulk.result import Ledger, LoadResult
 from svc_notebook.bulk.sending import Lanes, send_batches
@@ -217,9 +219,10 @@ class _Run:
             await check_share(self._client, index, self._prepared.plan, least)
         self._checkpoint = self._open_checkpoint(if_exists)
         if resume:
-            self._check_resumable()
+            self._check_resumable(if_exists)
         if not (resume and self._checkpoint and self._checkpoint.entries):
             await check_target(self._client, index, if_exists)
+            await self._warn_of_hashes(if_exists)
         with self._checkpoint.hold() if self._checkpoint else nullcontext():
             await self._write(if_exists, resume=resume, verify=verify)
 
@@ -237,11 +240,25 @@ class _Run:
         if self._checkpoint:
             self._checkpoint.discard()
 
-    def _check_resumable(self) -> None:
+    async def _warn_of_hashes(self, if_exists: IfExists) -> None:
+        # Workers' parts are warned of as a whole.
+        alone = self._prepared.hashed and not self._prepared.options.spread
+        if alone and if_exists in ("append", "merge") and self._prepared.plan.sendable:
+            await warn_of_hashes(self._client, self.ledger.index)
+
+    def _check_resumable(self, if_exists: IfExists) -> None:
         if what := self._prepared.options.unrepeatable:
             raise _twice(what)
         if not self._checkpoint:
             raise BadInput("only a load of files can be resumed; load this again")
+        # Where the records are replaced, what was sent is thrown away and sent again.
+        older = self._prepared.hashed and self._checkpoint.found == self._state(if_exists, "")
+        if older and if_exists != "replace":
+            raise BadInput(
+                "this load was begun by an earlier release, which made other ids of the rows: "
+                f"resumed, it would leave rows twice in {self.ledger.index}; load it again with "
+                "if_exists='replace', or into another index"
+            )
 
     def _may_go_on(self, error: BaseException) -> bool:
         """Whether a later load can make use of what this one wrote."""
@@ -283,8 +300,14 @@ class _Run:
         if origin is None:
             return None
         place = [origin.place, *self._client.connection.place, self.ledger.index]
-        facts = facts_of(if_exists, self._prepared.options)
-        return open_checkpoint("\n".join(place), f"{origin.state}|{facts}")
+        scheme = SCHEME if self._prepared.hashed else ""
+        return open_checkpoint("\n".join(place), self._state(if_exists, scheme))
+
+    def _state(self, if_exists: IfExists, hash_scheme: str) -> str:
+        """Name the state of source and options that a load can be resumed in."""
+        origin = self._prepared.table.origin
+        facts = facts_of(if_exists, self._prepared.options, hash_scheme)
+        return f"{origin.state if origin else ''}|{facts}"
 
     async def _take_up(self, checkpoint: Checkpoint, target: str, *, resume: bool) -> str:
         """Go on where an earlier load broke off, or clear away what it left; name the target."""

@@ -69,7 +69,7 @@ class Plan:
 
     def _headline(self) -> str:
         refused = f", {self.rejected_rows:,} cannot be sent" if self.rejected_rows else ""
-        return f"{self.source} -> {self.index}: {self.rows:,} rows{refused}; ids from {self.ids}"
+        return f"{self.source} -> {self.index}: {self.rows:,} rows{refused}; ids: {self.ids}"
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,8 @@ class Prepared:
     dropped: Positions
     repeats: Mapping[int, int]
     options: Options
+    # Whether the ids are hashes of the rows.
+    hashed: bool = False
     # The steps themselves, where there are few rows.
     steps: Sequence[str] | None = None
 
@@ -111,7 +113,7 @@ def prepare_small(source: Source, index: str, options: Options, db: Database) ->
         rejected_rows=0,
         notes=small.ids.notes,
     )
-    return Prepared(plan, table, "", _NONE, {}, options, small.steps)
+    return Prepared(plan, table, "", _NONE, {}, options, small.ids.hashed, small.steps)
 
 
 def prepare_any(source: Source, index: str, options: Options, db: Database) -> Prepared:
@@ -139,7 +141,7 @@ def prepare_any(source: Source, index: str, options: Options, db: Database) -> P
         rejected_rows=many,
         notes=(*table.notes, *ids.notes, *_notes(table, options, faults, untold)),
     )
-    return Prepared(plan, table, step, dropped, faults.repeats, options)
+    return Prepared(plan, table, step, dropped, faults.repeats, options, ids.hashed)
 
 
 _NONE: Positions = np.empty(0, dtype=np.int64)
@@ -190,8 +192,7 @@ def _record_of(step: str) -> Mapping[str, Any]:
 
 def _columns_frame(columns: Sequence[Column]) -> pd.DataFrame:
     rows = [
-        (c.name, c.field.type, c.rendering.sends, c.missing, sum(n for _, n in c.failing), c.note)
-        for c in columns
+        (c.name, c.type, c.sends, c.missing, sum(n for _, n in c.failing), c.note) for c in columns
     ]
     return pd.DataFrame(rows, columns=["column", "type", "sent as", "missing", "refused", "note"])
 

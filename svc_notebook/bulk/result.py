@@ -59,7 +59,7 @@ class LoadResult:
         return (
             f"{self.index}: {self.sent:,} sent{earlier}, {self.published:,} published{unchanged}, "
             f"{self.rejected_rows:,} rejected in {self.seconds:.1f} s ({self.rate:,.0f} rows/s)"
-            f"{self._verdict()}"
+            f"{self._verdict()}; ids: {self.plan.ids}"
         )
 
     def _verdict(self) -> str:
