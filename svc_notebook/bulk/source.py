@@ -22,6 +22,7 @@ from svc_notebook.bulk.documents import open_documents
 from svc_notebook.bulk.encoding import fresh, rewrite, sniff_encoding, unpack
 from svc_notebook.bulk.memory import open_arrow, open_frame, refuse_twins
 from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.pandas_index import find_index, read_schemas
 from svc_notebook.bulk.parquet import read_parquet
 from svc_notebook.bulk.records import Records
 from svc_notebook.bulk.table import Fault, Field, Origin, Table
@@ -172,7 +173,10 @@ def format_of(path: Path) -> str:
 def open_parquet(paths: Sequence[Path], name: str, options: Options, db: Database) -> Table:
     """Make a table of Parquet files."""
     inner = read_parquet(paths, options, db)
-    return _typed(inner, db.types(f"SELECT * FROM {inner}"), name, db)
+    index = find_index(read_schemas(paths), options)
+    types = db.types(f"SELECT * FROM {inner}")
+    kept = {column: kind for column, kind in types.items() if column not in index.left_out}
+    return replace(_typed(inner, kept, name, db), notes=index.notes)
 
 
 OPENERS: dict[str, Callable[[Sequence[Path], str, Options, Database], Table]] = {
