@@ -116,6 +116,13 @@ def facts_of(if_exists: str, options: Options, hash_scheme: str = "") -> str:
     return str(sorted(facts.items(), key=str))
 
 
+def has_other_ids(found: str | None, source_state: str, hash_scheme: str) -> bool:
+    """Whether an earlier load of the same source, found by its state, hashed rows another way."""
+    if found is None or not found.startswith(f"{source_state}|"):
+        return False
+    return str(("id", None)) in found and str(("ids", hash_scheme)) not in found
+
+
 def state_folder() -> Path:
     """The folder of the checkpoints."""
     from platformdirs import user_state_path

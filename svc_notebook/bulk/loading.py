@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from svc_notebook.bulk.batches import Batch, Span, merge_spans, pack_batches
-from svc_notebook.bulk.checkpoint import Checkpoint, Entry, facts_of, open_checkpoint
+from svc_notebook.bulk.checkpoint import Checkpoint, Entry, facts_of, has_other_ids, open_checkpoint
 from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.ids import SCHEME
 from svc_notebook.bulk.merging import Stored, check_mergeable, keep_changed, read_stored
@@ -119,7 +119,7 @@ async def load(
         run = _Run(client, index, prepared, in_flight, on_progress)
         if not dry_run:
             await run.carry_out(if_exists, least, resume=resume, verify=verify)
-        return run.ledger.close()
+        return run.ledger.close(dry_run=dry_run)
     except asyncio.CancelledError:
         raise _stopped(index, run) from None
     except (CallFailed, TaskFailed) as error:
@@ -252,8 +252,13 @@ class _Run:
         if not self._checkpoint:
             raise BadInput("only a load of files can be resumed; load this again")
         # Where the records are replaced, what was sent is thrown away and sent again.
-        older = self._prepared.hashed and self._checkpoint.found == self._state(if_exists, "")
-        if older and if_exists != "replace":
+        origin = self._prepared.table.origin
+        if (
+            origin
+            and self._prepared.hashed
+            and if_exists != "replace"
+            and has_other_ids(self._checkpoint.found, origin.state, SCHEME)
+        ):
             raise BadInput(
                 "this load was begun by an earlier release, which made other ids of the rows: "
                 f"resumed, it would leave rows twice in {self.ledger.index}; load it again with "
@@ -301,13 +306,8 @@ class _Run:
             return None
         place = [origin.place, *self._client.connection.place, self.ledger.index]
         scheme = SCHEME if self._prepared.hashed else ""
-        return open_checkpoint("\n".join(place), self._state(if_exists, scheme))
-
-    def _state(self, if_exists: IfExists, hash_scheme: str) -> str:
-        """Name the state of source and options that a load can be resumed in."""
-        origin = self._prepared.table.origin
-        facts = facts_of(if_exists, self._prepared.options, hash_scheme)
-        return f"{origin.state if origin else ''}|{facts}"
+        facts = facts_of(if_exists, self._prepared.options, scheme)
+        return open_checkpoint("\n".join(place), f"{origin.state}|{facts}")
 
     async def _take_up(self, checkpoint: Checkpoint, target: str, *, resume: bool) -> str:
         """Go on where an earlier load broke off, or clear away what it left; name the target."""

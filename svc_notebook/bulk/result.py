@@ -11,6 +11,8 @@ import pandas as pd
 from svc_notebook.bulk.plan import Plan
 from svc_notebook.bulk.rejects import TOLD
 
+DRY_RUN = "dry run: nothing was sent"
+
 
 @dataclass(frozen=True, repr=False)
 class LoadResult:
@@ -28,6 +30,8 @@ class LoadResult:
     unchanged: int = 0
     # Where it was verified: the records that are not stored as they were sent.
     differences: pd.DataFrame | None = None
+    # Whether nothing was to be sent: then the plan is what there is to show.
+    dry_run: bool = False
 
     @property
     def rejected(self) -> pd.DataFrame:
@@ -54,6 +58,8 @@ class LoadResult:
         return (self.sent - self.resumed) / self.seconds if self.seconds else 0.0
 
     def __repr__(self) -> str:
+        if self.dry_run:
+            return f"{DRY_RUN}\n{self.plan!r}"
         earlier = f" ({self.resumed:,} of them earlier)" if self.resumed else ""
         unchanged = f", {self.unchanged:,} unchanged" if self.unchanged else ""
         return (
@@ -69,6 +75,8 @@ class LoadResult:
         return f"; {many:,} are not as they were sent" if many else "; all are as they were sent"
 
     def _repr_html_(self) -> str:
+        if self.dry_run:
+            return f"<p>{DRY_RUN}</p>{self.plan._repr_html_()}"
         rejected = self.rejected[TOLD].head(10).to_html(index=False) if len(self.rejected) else ""
         return f"<p>{html.escape(repr(self))}</p>{rejected}"
 
@@ -95,7 +103,7 @@ class Ledger:
         """How many rows were acknowledged."""
         return sum(self.rows_of.values())
 
-    def close(self) -> LoadResult:
+    def close(self, *, dry_run: bool = False) -> LoadResult:
         """Draw up the result."""
         return LoadResult(
             plan=self.plan,
@@ -107,4 +115,5 @@ class Ledger:
             resumed=self.resumed,
             unchanged=self.unchanged,
             differences=self.differences,
+            dry_run=dry_run,
         )

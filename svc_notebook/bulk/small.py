@@ -84,6 +84,8 @@ def write_small(table: Table, cells: Sequence[Cells], rows: int, options: Option
         return Small([], (), Ids("", HASHED))
     if not cells or options.dtype or options.nest or options.salt or options.spread:
         raise Odd
+    if options.path is not None:
+        raise Odd
     rows = min(rows, options.limit or rows)
     held = {each.field.name: each.texts[:rows] for each in cells}
     columns = tuple(_column(field, held[field.name], options) for field in choose(table, options))

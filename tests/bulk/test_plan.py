@@ -239,7 +239,7 @@ def test_a_plan_shows_what_would_happen(tmp_path: Path) -> None:
     plan = bulk.plan(path, "films", id="id")
 
     shown = repr(plan)
-    assert shown.startswith("films.csv -> films: 3 rows, 1 cannot be sent; ids from column `id`")
+    assert shown.startswith("films.csv -> films: 3 rows, 1 cannot be sent; ids: column `id`")
     assert '"title":"Jaws"' in shown
     assert "has the id of row 2" in shown
     assert plan.sendable == 2
