@@ -108,15 +108,15 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
+    from svc_notebook.errors import lacking_attribute, unchained_function
+
     if name in _MODULES:
         found: Any = import_module(_MODULES[name])
     else:
         home = next((module for module, names in _HOMES.items() if name in names), None)
         if home is None:
-            from svc_notebook.errors import lacking_attribute
-
             raise lacking_attribute(__name__, name, __dir__())
-        found = getattr(import_module(home), name)
+        found = unchained_function(getattr(import_module(home), name))
     globals()[name] = found
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -92,10 +93,9 @@ def prepare(source: Source, index: str, options: Options, db: Database) -> Prepa
     """Study a source to its end; nothing is sent."""
     if are_records(source):
         source = db.ends.enter_context(gather(source, options, lambda: db.stopped))
-    try:
+    with suppress(Odd):
         return prepare_small(source, index, options, db)
-    except Odd:
-        return prepare_any(source, index, options, db)
+    return prepare_any(source, index, options, db)
 
 
 def prepare_small(source: Source, index: str, options: Options, db: Database) -> Prepared:

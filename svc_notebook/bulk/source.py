@@ -27,7 +27,7 @@ from svc_notebook.bulk.pandas_index import find_index, read_schemas
 from svc_notebook.bulk.parquet import read_parquet
 from svc_notebook.bulk.records import Records
 from svc_notebook.bulk.table import Fault, Field, Origin, Table
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, did_you_mean_file
 
 Source = str | os.PathLike[str] | pd.DataFrame | Any
 COMMENT = r"--[^\n]*\n|/\*.*?\*/"
@@ -99,7 +99,7 @@ def find_files(pattern: str) -> list[Path]:
     matches = glob.glob(str(path), recursive=True)  # noqa: PTH207
     found = sorted(Path(match) for match in matches if Path(match).is_file())
     if not found:
-        raise BadInput(f"there is no file {path.absolute()}")
+        raise BadInput(f"there is no file {path.absolute()}{did_you_mean_file(path)}")
     return found
 
 

@@ -18,6 +18,7 @@ from svc_notebook.client import Progress, portal
 from svc_notebook.client.crawlers import OnCount
 from svc_notebook.client.twins import behind_bar, blocking
 from svc_notebook.client.waiting import Tasks
+from svc_notebook.errors import unchained
 from svc_notebook.frames.browsing import Place
 from svc_notebook.frames.columns import Backend
 from svc_notebook.verbs import aio
@@ -150,6 +151,7 @@ update_key = blocking(aio.update_key)
 whoami = blocking(aio.whoami)
 
 
+@unchained
 def load(
     source: Source,
     index: str,
@@ -181,11 +183,13 @@ def load(
         )  # fmt: skip
 
 
+@unchained
 def plan(source: Source, index: str, **options: Unpack[bulk.RowOptions]) -> bulk.Plan:
     """Tell what a load would do; nothing is sent."""
     return bulk.plan(without_told(source, options), index, **options)
 
 
+@unchained
 def push(
     df: Rows,
     index: str,
@@ -209,6 +213,7 @@ def push(
         )  # fmt: skip
 
 
+@unchained
 def export(
     index: str,
     path: str | os.PathLike[str],
@@ -236,6 +241,7 @@ def export(
     )  # fmt: skip
 
 
+@unchained
 def replace_records(
     index: str,
     source: Source,

@@ -22,7 +22,7 @@ PLAIN = (str, int, float, list, type(None))
 def confirm(call: Call, face: Face, client: Client) -> None:
     """Return if the user wants it; else raise."""
     deed = f"{_deed(call)}, {_place(client)}"
-    answer = _ask(f"{deed}? [y/N] ", face)
+    answer = ask(f"{deed}? [y/N] ", face)
     if answer is None:
         raise BadOption(f"nobody can be asked here; to {deed}, add `--yes`")
     if answer.strip().casefold() not in ("y", "yes"):
@@ -66,8 +66,8 @@ def _place(client: Client) -> str:
     return f"{profile}, application {own.app_id} at {own.address}"
 
 
-def _ask(question: str, face: Face) -> str | None:
-    """Ask on stderr in a terminal, and as the front end does it in a notebook."""
+def ask(question: str, face: Face) -> str | None:
+    """Ask on stderr in a terminal, or as a notebook does it; None where nobody can be asked."""
     if face == "command":
         if not sys.stdin.isatty():
             return None  # the next line of a pipe is no answer

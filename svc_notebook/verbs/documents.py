@@ -20,7 +20,7 @@ from pandas import DataFrame, isna
 from pandas.api.types import is_scalar
 
 from svc_notebook.api.checking import check_members, hints, literals, place
-from svc_notebook.errors import BadInput, BadRecord, did_you_mean
+from svc_notebook.errors import BadInput, BadRecord, did_you_mean, unreadable
 from svc_notebook.verbs.body import read_word
 
 # One object, several, a table with a row for each, or the path of a file.
@@ -81,7 +81,7 @@ def read_file(path: Path, shape: Any) -> list[dict[str, Any]]:
     except UnicodeDecodeError:
         raise BadInput(f"{path} is not text in UTF-8") from None
     except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}") from None
+        raise unreadable(path.expanduser(), error) from None
     return reader(text, shape)
 
 

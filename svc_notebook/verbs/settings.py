@@ -12,7 +12,7 @@ from pandas import DataFrame
 from svc_notebook.api.checking import check_members, hints
 from svc_notebook.api.parameters import ALIASES, Settings, default_of
 from svc_notebook.client import AsyncClient
-from svc_notebook.errors import BadInput, NotFound, did_you_mean
+from svc_notebook.errors import BadInput, NotFound, did_you_mean, unreadable
 from svc_notebook.tuning.changing import noting
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 from svc_notebook.verbs.curation import Forward
@@ -144,7 +144,7 @@ def read_settings_file(path: str | Path) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(Path(path).expanduser().read_bytes())
     except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}") from None
+        raise unreadable(Path(path), error) from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"{path} is not valid JSON: {error}") from None
     if not isinstance(found, dict):
