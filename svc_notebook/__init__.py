@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from svc_notebook import editors as edit
-    from svc_notebook import errors, tuning
+    from svc_notebook import errors, samples, tuning
     from svc_notebook.client import AsyncClient, Client
     from svc_notebook.verbs import aio
     from svc_notebook.verbs.blocking import *  # noqa: F403 - all of it is at the face
@@ -64,6 +64,7 @@ __all__ = [
     "push",
     "read_browse",
     "read_records",
+    "samples",
     "search",
     "settings",
     "tuning",
@@ -103,6 +104,7 @@ _MODULES = {
     "aio": "svc_notebook.verbs.aio",
     "edit": "svc_notebook.editors",
     "errors": "svc_notebook.errors",
+    "samples": "svc_notebook.samples",
     "tuning": "svc_notebook.tuning",
 }
 
