@@ -60,6 +60,10 @@ class LoadResult:
     def __repr__(self) -> str:
         if self.dry_run:
             return f"{DRY_RUN}\n{self.plan!r}"
+        notes = (f"note: {note}" for note in self.plan.notes)
+        return "\n".join([self._headline(), *notes])
+
+    def _headline(self) -> str:
         earlier = f" ({self.resumed:,} of them earlier)" if self.resumed else ""
         unchanged = f", {self.unchanged:,} unchanged" if self.unchanged else ""
         return (
@@ -78,7 +82,9 @@ class LoadResult:
         if self.dry_run:
             return f"<p>{DRY_RUN}</p>{self.plan._repr_html_()}"
         rejected = self.rejected[TOLD].head(10).to_html(index=False) if len(self.rejected) else ""
-        return f"<p>{html.escape(repr(self))}</p>{rejected}"
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.plan.notes)
+        listed = f"<ul>{notes}</ul>" if notes else ""
+        return f"<p>{html.escape(self._headline())}</p>{listed}{rejected}"
 
 
 @dataclass

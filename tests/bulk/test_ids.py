@@ -221,6 +221,17 @@ def test_ids_of_a_column_are_added_without_a_warning(client: Client) -> None:
     assert client.search(index)["nbHits"] == 2
 
 
+def test_a_result_shows_the_notes_of_its_plan(client: Client) -> None:
+    index, frame = f"ids-{uuid4().hex[:8]}", pd.DataFrame({"tailnum": ["N1", "N2"], "n": [1, 1]})
+
+    result = portal.run(bulk.load(client.aio, frame, index))
+
+    assert repr(result).endswith(
+        "ids: hash of the row\nnote: `tailnum` is unique; pass id='tailnum'"
+    )
+    assert "<li>`tailnum` is unique; pass id=&#x27;tailnum&#x27;</li>" in result._repr_html_()
+
+
 def test_replacing_by_hashed_rows_is_not_warned_of(client: Client) -> None:
     index, frame = f"ids-{uuid4().hex[:8]}", pd.DataFrame({"n": [1, 2]})
     portal.run(bulk.load(client.aio, frame, index))

@@ -18,7 +18,7 @@ from svc_notebook.bulk.json_lists import read_document
 from svc_notebook.errors import BadInput
 from tests.bulk.packing import pack, values
 
-ROWS = [{"name": "lamp", "tags": ["a]", '"}']}, {"name": "desk", "n": 1.5}]
+ROWS: list[dict[str, Any]] = [{"name": "lamp", "tags": ["a]", '"}']}, {"name": "desk", "n": 1.5}]
 TABLES = Path(bokeh_sampledata.__file__).parent / "_data"
 ONE_RECORD = "the document is one record; path='results' loads the list `results`"
 
@@ -33,12 +33,10 @@ def written(path: Path, content: Any, **options: Any) -> Path:
 def test_a_single_member_that_is_a_list_of_objects_is_the_rows(
     tmp_path: Path, name: str, options: dict[str, Any]
 ) -> None:
-    packed = pack(written(tmp_path / "t.json", {name: ROWS}, **options))
+    path = written(tmp_path / "t.json", {name: ROWS}, **options)
 
-    assert [dict(row, objectID="") for row in packed.records] == [
-        dict(row, objectID="") for row in ROWS
-    ]
-    assert f"the rows are the list `{name}` of the document" in packed.plan.notes
+    assert values(path) == ROWS
+    assert f"the rows are the list `{name}` of the document" in pack(path).plan.notes
 
 
 def test_packed_and_marked_files_are_unwrapped_too(tmp_path: Path) -> None:
