@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from svc_notebook import editors as edit
-    from svc_notebook import errors, tuning
+    from svc_notebook import errors, samples, tuning
     from svc_notebook.client import AsyncClient, Client
     from svc_notebook.verbs import aio
     from svc_notebook.verbs.blocking import *  # noqa: F403 - all of it is at the face
@@ -65,6 +65,7 @@ __all__ = [
     "push",
     "read_browse",
     "read_records",
+    "samples",
     "search",
     "settings",
     "tuning",
@@ -107,20 +108,21 @@ _MODULES = {
     "aio": "svc_notebook.verbs.aio",
     "edit": "svc_notebook.editors",
     "errors": "svc_notebook.errors",
+    "samples": "svc_notebook.samples",
     "tuning": "svc_notebook.tuning",
 }
 
 
 def __getattr__(name: str) -> Any:
+    from svc_notebook.errors import lacking_attribute, unchained_function
+
     if name in _MODULES:
         found: Any = import_module(_MODULES[name])
     else:
         home = next((module for module, names in _HOMES.items() if name in names), None)
         if home is None:
-            from svc_notebook.errors import lacking_attribute
-
             raise lacking_attribute(__name__, name, __dir__())
-        found = getattr(import_module(home), name)
+        found = unchained_function(getattr(import_module(home), name))
     globals()[name] = found
     return found
 

@@ -80,11 +80,12 @@ def _run(words: list[str]) -> int:
     verb, rest = pick_verb(words, "command")
     call = bind_words(verb, rest, "command")
     value = perform(call, "command")
-    if verb.name == "serve":
+    if verb.name == "serve" and not call.wants_help:
         return int(value)
     if text := as_text(value, call.format):
         _show(text, call.format)
-    if "reveal" in verb.named("command") and "reveal" not in call.arguments:
+    reveals = "reveal" in verb.named("command") and not call.wants_help
+    if reveals and "reveal" not in call.arguments:
         print("svc: masked; --reveal shows a key whole", file=sys.stderr)
     return _status(value)
 

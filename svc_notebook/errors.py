@@ -23,7 +23,8 @@ SvcError
 └─ TaskFailed               .tasks were not published in time
 ```
 
-What a library below raises becomes one of these, with the original as its cause.
+What a library below raises becomes one of these, with the original as its cause. A function that
+does not have to be awaited raises it alone, so that a traceback is short; `original` is the cause.
 
 One warning is a class of its own, `UnknownAttributeWarning`: a setting or parameter names an
 attribute that no record of a sample has. Nothing is refused for it.
@@ -32,9 +33,21 @@ attribute that no record of a sample has. Nothing is refused for it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import wraps
+from inspect import iscoroutinefunction, isfunction
+from itertools import islice
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 from svc_notebook.terminal import escape_controls
+
+# Files of a folder among which one of nearly the same name is looked for.
+MAX_FILES = 5000
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class SvcError(Exception):
@@ -50,9 +63,15 @@ class SvcError(Exception):
         """Add a line that is shown below the message."""
         super().add_note(escape_controls(note))
 
+    # What a library below raised, where a function that is not awaited raises this.
+    original: BaseException | None = None
+
     def _render_traceback_(self) -> list[str]:
         """Show a notebook the message and its notes: the frames inside this package help nobody."""
         return [f"{type(self).__name__}: {self}", *getattr(self, "__notes__", ())]
+
+
+E = TypeVar("E", bound=SvcError)
 
 
 class NotConnected(SvcError):
@@ -199,11 +218,59 @@ class UnknownAttributeWarning(UserWarning):
     """A setting or parameter names an attribute that no record has, as far as was looked."""
 
 
+def detach(error: E) -> E:
+    """Take an error out of the chain of those it came from, without the frames in between."""
+    error.original = error.original or error.__cause__
+    error.__cause__ = error.__context__ = None
+    error.__suppress_context__ = False  # an error the caller is handling still shows
+    return error.with_traceback(None)
+
+
+def unchained(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function raise errors of ours alone, without the frames and errors below it."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except SvcError as error:
+            failed = detach(error)
+        # Outside of the handler: what is raised there has the handled error behind it.
+        try:
+            raise failed
+        finally:
+            del failed  # it holds this frame
+
+    return call
+
+
+def unchained_function(found: Any) -> Any:
+    """Let what a package offers raise errors of ours alone, if it is a function."""
+    return unchained(found) if isfunction(found) and not iscoroutinefunction(found) else found
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return `; did you mean X?`, or nothing where no known word is near."""
     spelled = {name.casefold(): name for name in known}
     near = difflib.get_close_matches(word.casefold(), spelled, n=1, cutoff=0.6)
     return f"; did you mean `{spelled[near[0]]}`?" if near else ""
+
+
+def did_you_mean_file(path: Path) -> str:
+    """Return `; did you mean X?` for a missing file, from the files of its folder."""
+    folder = path.parent
+    if not folder.is_dir():
+        return f"; there is no folder {folder.absolute()}"
+    with suppress(OSError):
+        files = (entry.name for entry in folder.iterdir() if not entry.is_dir())
+        return did_you_mean(path.name, islice(files, MAX_FILES))
+    return ""
+
+
+def unreadable(path: Path, error: OSError) -> BadInput:
+    """Make the error for a file that cannot be read."""
+    advice = did_you_mean_file(path) if isinstance(error, FileNotFoundError) else ""
+    return BadInput(f"{path} cannot be read: {error.strerror or error}{advice}")
 
 
 def lacking_attribute(module: str, name: str, known: Iterable[str]) -> AttributeError:

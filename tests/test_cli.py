@@ -14,11 +14,14 @@ from uuid import uuid4
 
 import pytest
 
+from svc_notebook.cli import main
+from svc_notebook.verbs.table import VERBS
 from tests.conftest import ROOT, Running
 
 COMMAND = [sys.executable, "-m", "svc_notebook.cli"]
 FORMATS = ["table", "csv", "json"]
 ROWS = "sku,name,price\n007,blue lamp,12.5\n008,red lamp,9\n009,desk,120\n"
+FAMILIES = {verb.family for verb in VERBS if "command" in verb.faces}
 Done = subprocess.CompletedProcess[str]
 Svc = Callable[..., Done]
 
@@ -200,8 +203,33 @@ def test_a_failure_is_said_on_stderr_with_status_1(
     assert done.stdout == ""
 
 
-def test_without_a_connection_it_is_said_what_to_type() -> None:
-    done = svc("indices")
+VERBS_HERE = sorted({v.name for v in VERBS if "command" in v.faces} | FAMILIES)
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+@pytest.mark.parametrize("name", VERBS_HERE)
+def test_every_verb_and_family_says_what_it_takes(
+    capsys: pytest.CaptureFixture[str], name: str, flag: str
+) -> None:
+    status = main([*name.split(), flag])
+    shown = capsys.readouterr()
+    asked = main(["help", *name.split()])
+
+    assert (status, asked, shown.err) == (0, 0, "")
+    assert name.split()[0] in shown.out
+    assert shown.out == capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["serve", "--help"], ["serve", "-h"], ["--version"], ["help"]])
+def test_help_and_version_are_printed_by_the_process(words: list[str]) -> None:
+    done = svc(*words)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "serve" in done.stdout or done.stdout.startswith("svc-notebook ")
+
+
+def test_without_a_connection_it_is_said_what_to_type(tmp_path: Path) -> None:
+    done = svc("indices", XDG_DATA_HOME=str(tmp_path), XDG_STATE_HOME=str(tmp_path))
 
     assert done.returncode == 1
     assert "--profile" in done.stderr

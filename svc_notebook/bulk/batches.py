@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from svc_notebook.bulk.faults import Positions
+from svc_notebook.bulk.json_kinds import may_hold_objects
 from svc_notebook.bulk.plan import Prepared
 from svc_notebook.bulk.record import opening
 
@@ -59,7 +60,7 @@ def _may_hold_operations(prepared: Prepared) -> bool:
     """Whether one may stand in a row: searching every body for one takes as long as sending it."""
     columns = prepared.plan.columns
     named = any("_operation" in name for name in columns["column"])
-    documents = bool((columns["sent as"] == "JSON").any())
+    documents = any(map(may_hold_objects, columns["sent as"]))
     return documents or named or bool(prepared.options.operations)
 
 

@@ -48,6 +48,8 @@ class Checkpoint:
     state: str
     # Where an earlier load wrote to, if there was one, and what can be gone on with.
     target: str | None = None
+    # The state that the earlier load was in.
+    found: str | None = None
     entries: list[Entry] = field(default_factory=list)
 
     def begin(self, target: str) -> None:
@@ -100,13 +102,25 @@ def open_checkpoint(place: str, state: str) -> Checkpoint:
     return checkpoint
 
 
-def facts_of(if_exists: str, options: Options) -> str:
-    """Name all that makes two loads of one source into one index the same."""
+def facts_of(if_exists: str, options: Options, hash_scheme: str = "") -> str:
+    """Name all that makes two loads of one source into one index the same.
+
+    `hash_scheme` names how ids are made of rows, where they are.
+    """
     import duckdb
 
     # Another release may read a file in another way.
     facts = {**asdict(options), "if_exists": if_exists, "duckdb": duckdb.__version__}
+    if hash_scheme:
+        facts["ids"] = hash_scheme
     return str(sorted(facts.items(), key=str))
+
+
+def has_other_ids(found: str | None, source_state: str, hash_scheme: str) -> bool:
+    """Whether an earlier load of the same source, found by its state, hashed rows another way."""
+    if found is None or not found.startswith(f"{source_state}|"):
+        return False
+    return str(("id", None)) in found and str(("ids", hash_scheme)) not in found
 
 
 def state_folder() -> Path:
@@ -123,7 +137,7 @@ def _read(checkpoint: Checkpoint) -> None:
     if header is None:
         checkpoint.discard()
         return
-    checkpoint.target = header.target
+    checkpoint.target, checkpoint.found = header.target, header.state
     if header.state != checkpoint.state:
         return
     # A line that is damaged is as if it were not there: its batch is sent again.

@@ -50,6 +50,7 @@ class Database:
         # What is read from, as messages name it.
         self.about = "the source"
         self.stopped = False
+        self._defined: set[str] = set()
         # What else ends with it.
         self.ends = ExitStack()
 
@@ -104,6 +105,18 @@ class Database:
         if columns > WIDE:
             self.rows("SET threads = 1")
             self.rows(f"SET memory_limit = '{128 + columns}MB'")
+
+    def define(self, name: str, write: Callable[[list[str | None]], list[str | None]]) -> None:
+        """Make a function from texts to texts known to SQL."""
+        import pyarrow as pa
+
+        def run(texts: Any) -> Any:
+            return pa.array(write(texts.to_pylist()), pa.string())
+
+        if name not in self._defined:
+            with translated(self.about):
+                self.connection.create_function(name, run, ["VARCHAR"], "VARCHAR", type="arrow")
+            self._defined.add(name)
 
     def register(self, name: str, table: Any) -> None:
         """Make an Arrow table known by a name."""

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from svc_notebook.bulk.batches import Batch, Span, merge_spans, pack_batches
-from svc_notebook.bulk.checkpoint import Checkpoint, Entry, facts_of, open_checkpoint
+from svc_notebook.bulk.checkpoint import Checkpoint, Entry, facts_of, has_other_ids, open_checkpoint
 from svc_notebook.bulk.database import Database
+from svc_notebook.bulk.ids import SCHEME
 from svc_notebook.bulk.merging import Stored, check_mergeable, keep_changed, read_stored
 from svc_notebook.bulk.options import IfExists, Options, RowOptions
 from svc_notebook.bulk.parts import find_parts
@@ -27,6 +28,7 @@ from svc_notebook.bulk.replacing import (
     delete_for_good,
     describe_first,
     move_over,
+    warn_of_hashes,
 )
 from svc_notebook.bulk.result import OUTCOMES, Ledger, LoadResult
 from svc_notebook.bulk.sending import Lanes, send_batches
@@ -117,7 +119,7 @@ async def load(
         run = _Run(client, index, prepared, in_flight, on_progress)
         if not dry_run:
             await run.carry_out(if_exists, least, resume=resume, verify=verify)
-        return run.ledger.close()
+        return run.ledger.close(dry_run=dry_run)
     except asyncio.CancelledError:
         raise _stopped(index, run) from None
     except (CallFailed, TaskFailed) as error:
@@ -217,9 +219,10 @@ class _Run:
             await check_share(self._client, index, self._prepared.plan, least)
         self._checkpoint = self._open_checkpoint(if_exists)
         if resume:
-            self._check_resumable()
+            self._check_resumable(if_exists)
         if not (resume and self._checkpoint and self._checkpoint.entries):
             await check_target(self._client, index, if_exists)
+            await self._warn_of_hashes(if_exists)
         with self._checkpoint.hold() if self._checkpoint else nullcontext():
             await self._write(if_exists, resume=resume, verify=verify)
 
@@ -237,11 +240,30 @@ class _Run:
         if self._checkpoint:
             self._checkpoint.discard()
 
-    def _check_resumable(self) -> None:
+    async def _warn_of_hashes(self, if_exists: IfExists) -> None:
+        # Workers' parts are warned of as a whole.
+        alone = self._prepared.hashed and not self._prepared.options.spread
+        if alone and if_exists in ("append", "merge") and self._prepared.plan.sendable:
+            await warn_of_hashes(self._client, self.ledger.index)
+
+    def _check_resumable(self, if_exists: IfExists) -> None:
         if what := self._prepared.options.unrepeatable:
             raise _twice(what)
         if not self._checkpoint:
             raise BadInput("only a load of files can be resumed; load this again")
+        # Where the records are replaced, what was sent is thrown away and sent again.
+        origin = self._prepared.table.origin
+        if (
+            origin
+            and self._prepared.hashed
+            and if_exists != "replace"
+            and has_other_ids(self._checkpoint.found, origin.state, SCHEME)
+        ):
+            raise BadInput(
+                "this load was begun by an earlier release, which made other ids of the rows: "
+                f"resumed, it would leave rows twice in {self.ledger.index}; load it again with "
+                "if_exists='replace', or into another index"
+            )
 
     def _may_go_on(self, error: BaseException) -> bool:
         """Whether a later load can make use of what this one wrote."""
@@ -283,7 +305,8 @@ class _Run:
         if origin is None:
             return None
         place = [origin.place, *self._client.connection.place, self.ledger.index]
-        facts = facts_of(if_exists, self._prepared.options)
+        scheme = SCHEME if self._prepared.hashed else ""
+        facts = facts_of(if_exists, self._prepared.options, scheme)
         return open_checkpoint("\n".join(place), f"{origin.state}|{facts}")
 
     async def _take_up(self, checkpoint: Checkpoint, target: str, *, resume: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 
 from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.pandas_index import find_index
 from svc_notebook.bulk.rejects import restore
 from svc_notebook.bulk.table import WRITTEN, Fault, Field, Table
 from svc_notebook.bulk.values import Unsendable, is_missing, write_json
@@ -42,10 +43,12 @@ def open_arrow(source: Any, options: Options, db: Database) -> Table:
             f"a value of type {type(source).__name__} cannot be loaded; give a path, a URL, SQL, "
             "a DataFrame, dicts or an Arrow table"
         ) from error
+    index = find_index([table.schema], options)
+    table = table.drop_columns(list(index.left_out))
     names = table.column_names
     refuse_twins(names)
     made = [_arrow_column(table.column(n), name, options) for n, name in enumerate(names)]
-    return _table(made, names, table.num_rows, "Arrow table", db)
+    return replace(_table(made, names, table.num_rows, "Arrow table", db), notes=index.notes)
 
 
 def with_named_index(frame: pd.DataFrame) -> pd.DataFrame:

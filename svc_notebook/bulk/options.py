@@ -54,6 +54,7 @@ class RowOptions(TypedDict, total=False):
     quote: str | None
     header: bool | None
     encoding: str | None
+    path: str | None
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ class Options:
     quote: str | None = None
     header: bool | None = None
     encoding: str | None = None
+    # Where the list of records is in a JSON document.
+    path: str | None = None
     # Goes into the ids that are hashes: rows of different parts are different rows.
     salt: str = ""
     # Whether another worker may send the rows again.

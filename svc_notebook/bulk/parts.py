@@ -12,6 +12,7 @@ from typing import Any
 from svc_notebook.bulk import sql
 from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.pandas_index import find_index, read_schemas
 from svc_notebook.bulk.parquet import read_parquet, scan
 from svc_notebook.bulk.source import QUERY, Source, parquet_folder
 
@@ -23,6 +24,7 @@ class Parts:
     name: str
     columns: tuple[str, ...]
     parts: Sequence[Any]
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -76,11 +78,14 @@ def _files(name: str, files: Sequence[Path], options: Options) -> Parts:
     with Database() as db:
         db.about = name
         types = db.types(f"SELECT * FROM {read_parquet(paths, options, db)}")
-    queries = [query_of(path, types) for path in paths]
-    return Parts(f"{name} of {len(files):,} files", tuple(types), queries)
+    index = find_index(read_schemas(paths), options)
+    kept = {column: kind for column, kind in types.items() if column not in index.left_out}
+    queries = [query_of(path, kept) for path in paths]
+    return Parts(f"{name} of {len(files):,} files", tuple(kept), queries, index.notes)
 
 
 def query_of(path: Path, types: Mapping[str, str]) -> str:
     """Write the query of one file's rows, with all columns of the folder in their types."""
     every = f"SELECT {', '.join(f'NULL::{kind} AS {sql.name(n)}' for n, kind in types.items())}"
-    return f"{every} WHERE false UNION ALL BY NAME SELECT * FROM {scan([path])}"
+    own = f"SELECT COLUMNS(lambda c: list_contains({sql.listing(types)}, c)) FROM {scan([path])}"
+    return f"{every} WHERE false UNION ALL BY NAME {own}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,7 +70,7 @@ class Plan:
 
     def _headline(self) -> str:
         refused = f", {self.rejected_rows:,} cannot be sent" if self.rejected_rows else ""
-        return f"{self.source} -> {self.index}: {self.rows:,} rows{refused}; ids from {self.ids}"
+        return f"{self.source} -> {self.index}: {self.rows:,} rows{refused}; ids: {self.ids}"
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,8 @@ class Prepared:
     dropped: Positions
     repeats: Mapping[int, int]
     options: Options
+    # Whether the ids are hashes of the rows.
+    hashed: bool = False
     # The steps themselves, where there are few rows.
     steps: Sequence[str] | None = None
 
@@ -90,10 +93,9 @@ def prepare(source: Source, index: str, options: Options, db: Database) -> Prepa
     """Study a source to its end; nothing is sent."""
     if are_records(source):
         source = db.ends.enter_context(gather(source, options, lambda: db.stopped))
-    try:
+    with suppress(Odd):
         return prepare_small(source, index, options, db)
-    except Odd:
-        return prepare_any(source, index, options, db)
+    return prepare_any(source, index, options, db)
 
 
 def prepare_small(source: Source, index: str, options: Options, db: Database) -> Prepared:
@@ -111,7 +113,7 @@ def prepare_small(source: Source, index: str, options: Options, db: Database) ->
         rejected_rows=0,
         notes=small.ids.notes,
     )
-    return Prepared(plan, table, "", _NONE, {}, options, small.steps)
+    return Prepared(plan, table, "", _NONE, {}, options, small.ids.hashed, small.steps)
 
 
 def prepare_any(source: Source, index: str, options: Options, db: Database) -> Prepared:
@@ -139,7 +141,7 @@ def prepare_any(source: Source, index: str, options: Options, db: Database) -> P
         rejected_rows=many,
         notes=(*table.notes, *ids.notes, *_notes(table, options, faults, untold)),
     )
-    return Prepared(plan, table, step, dropped, faults.repeats, options)
+    return Prepared(plan, table, step, dropped, faults.repeats, options, ids.hashed)
 
 
 _NONE: Positions = np.empty(0, dtype=np.int64)
@@ -190,8 +192,7 @@ def _record_of(step: str) -> Mapping[str, Any]:
 
 def _columns_frame(columns: Sequence[Column]) -> pd.DataFrame:
     rows = [
-        (c.name, c.field.type, c.rendering.sends, c.missing, sum(n for _, n in c.failing), c.note)
-        for c in columns
+        (c.name, c.type, c.sends, c.missing, sum(n for _, n in c.failing), c.note) for c in columns
     ]
     return pd.DataFrame(rows, columns=["column", "type", "sent as", "missing", "refused", "note"])
 

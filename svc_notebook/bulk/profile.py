@@ -8,6 +8,7 @@ from typing import Any
 
 from svc_notebook.bulk import sql
 from svc_notebook.bulk.database import Database
+from svc_notebook.bulk.json_kinds import JSON, kinds_sql, name_kinds
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.rendering import (
     INTEGER,
@@ -75,6 +76,18 @@ class Column:
     missing: int = 0
     failing: tuple[tuple[Check, int], ...] = ()
     note: str = ""
+    # The kinds of values found in a column of JSON.
+    found: str = ""
+
+    @property
+    def sends(self) -> str:
+        """What its values are sent as."""
+        return self.found or self.rendering.sends
+
+    @property
+    def type(self) -> str:
+        """Its type in the source; a column of JSON has none but the kinds of its values."""
+        return self.sends if self.field.type in (JSON, WRITTEN) else self.field.type
 
     @property
     def name(self) -> str:
@@ -103,16 +116,16 @@ def study(table: Table, options: Options) -> Profile:
     """Look at every row once, after a look at the first ones to know what to look for."""
     chosen = choose(table, options)
     open_fields = [field for field in chosen if _is_open(table, field, options)]
-    first = _ask(table.db, _content_questions(open_fields), _sample(table, len(open_fields)))
+    first = ask(table.db, _content_questions(open_fields), _sample(table, len(open_fields)))
     possible = {field.name: _possible(field, first) for field in open_fields}
     likely = {name: kinds[:1] for name, kinds in possible.items()}
     # Every column is read each time: a scan skips, and reports, the broken rows it comes across.
     nulls = list(map(_null, table.fields))
     asked = _questions(table, chosen, likely, first, options)
-    answers = _ask(table.db, asked, table.scan, always=nulls)
+    answers = ask(table.db, asked, table.scan, always=nulls)
     if odd := [f for f in open_fields if likely[f.name] and not _kind(f, likely[f.name], answers)]:
         # Rarely: what the first rows hold is not what all hold.
-        answers |= _ask(table.db, _second_questions(odd, possible), table.sql, always=nulls)
+        answers |= ask(table.db, _second_questions(odd, possible), table.sql, always=nulls)
     columns = (
         _open_column(field, possible[field.name], answers, first)
         if field.name in possible
@@ -166,7 +179,7 @@ def _sample(table: Table, columns: int) -> str:
     return table.db.keep(query, "first_rows") if wide else f"({query})"
 
 
-def _ask(
+def ask(
     db: Database, questions: Iterable[str], source: str, always: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Compute aggregates, a few hundred in one pass; each is its own key to its answer."""
@@ -203,7 +216,10 @@ def _questions(
         yield from (_held(field), _different(field))
     for field in chosen:
         if field.name not in likely:
-            yield from (_count(c.bad) for c in _rendering(table, field, options).checks)
+            rendering = _rendering(table, field, options)
+            yield from (_count(check.bad) for check in rendering.checks)
+            if rendering.sends == JSON:
+                yield kinds_sql(f"({rendering.json})")
         for kind in likely.get(field.name, ()):
             yield _matches(field, KINDS[kind])
             if first[_words(field)]:
@@ -241,7 +257,10 @@ def _open_column(field: Field, possible: Sequence[str], answers: Answers, first:
 def _typed_column(table: Table, field: Field, answers: Answers, options: Options) -> Column:
     rendering = _rendering(table, field, options)
     counted = ((check, answers[_count(check.bad)]) for check in rendering.checks)
-    return Column(field, rendering, answers[_null(field)], tuple((c, n) for c, n in counted if n))
+    failing = tuple((check, count) for check, count in counted if count)
+    kinds = answers[kinds_sql(f"({rendering.json})")] if rendering.sends == JSON else None
+    found = "" if kinds is None else name_kinds(kinds)
+    return Column(field, rendering, answers[_null(field)], failing, found=found)
 
 
 def _is_open(table: Table, field: Field, options: Options) -> bool:

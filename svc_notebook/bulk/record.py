@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from svc_notebook.bulk import sql
+from svc_notebook.bulk.canonical import canonical_sql
 from svc_notebook.bulk.options import ACTIONS, Options
 from svc_notebook.bulk.profile import Column
 from svc_notebook.errors import BadInput
 
 Tree = dict[str, Any]
+# From a column to the SQL of what is written of its values.
+WriteValue = Callable[[Column, Options], str]
 
 
 class Surely(str):
@@ -33,19 +36,30 @@ def wrapping(options: Options) -> int:
 
 def step_sql(id_sql: str, columns: Sequence[Column], options: Options) -> str:
     """Write a row as `,{"action": …, "body": {"objectID": …, …}}`."""
-    members = _members(columns, options) if options.action != "delete" else []
+    members = _members(columns, options, _value) if options.action != "delete" else []
     parts = [sql.text(opening(options)), f"to_json({id_sql})::VARCHAR", *members, "'}}'"]
     return f"concat({', '.join(parts)})"
 
 
-def members_sql(columns: Sequence[Column], options: Options) -> str:
-    """Write a row's members, each with a comma before it; missing ones as the options say."""
-    return _joined(_members(columns, options))
+def object_sql(columns: Sequence[Column], options: Options) -> str:
+    """Write a row's members as one JSON object, without its id."""
+    return f"'{{' || substr({_joined(_members(columns, options, _value))}, 2) || '}}'"
 
 
-def _members(columns: Sequence[Column], options: Options) -> list[str]:
-    tree = _tree(columns, options) if options.nest else _flat(columns, options)
+def canonical_members_sql(columns: Sequence[Column], options: Options) -> str:
+    """Write a row's members in canonical form, sorted by name; missing ones are left out."""
+    # By the parts of a name, so that the members of nested objects are sorted, too.
+    in_order = sorted(columns, key=lambda column: _parts(column.name, options))
+    return _joined(_members(in_order, options, _canonical_value))
+
+
+def _members(columns: Sequence[Column], options: Options, write: WriteValue) -> list[str]:
+    tree = _tree(columns, options, write)
     return [part for name, value in tree.items() for part in _member(name, value)]
+
+
+def _parts(name: str, options: Options) -> list[str]:
+    return name.split(".") if options.nest else [name]
 
 
 def _member(name: str, value: str | Tree) -> Iterator[str]:
@@ -58,20 +72,17 @@ def _member(name: str, value: str | Tree) -> Iterator[str]:
         yield f"{sql.text(key)} || {_branch(value)}"
 
 
-def _flat(columns: Sequence[Column], options: Options) -> Tree:
-    return {column.name: _value(column, options) for column in columns}
-
-
-def _tree(columns: Sequence[Column], options: Options) -> Tree:
-    """Nest dotted names: `size.width` becomes `width` inside `size`."""
-    _refuse_overlap([column.name for column in columns])
+def _tree(columns: Sequence[Column], options: Options, write: WriteValue) -> Tree:
+    """Nest dotted names on request: `size.width` becomes `width` inside `size`."""
+    if options.nest:
+        _refuse_overlap([column.name for column in columns])
     tree: Tree = {}
     for column in columns:
-        *path, last = column.name.split(".")
+        *path, last = _parts(column.name, options)
         here = tree
         for part in path:
             here = here.setdefault(part, {})
-        here[last] = _value(column, options)
+        here[last] = write(column, options)
     return tree
 
 
@@ -103,4 +114,9 @@ def _value(column: Column, options: Options) -> str:
         return f'\'{{"_operation":"{operation}","value":\' || {json} || \'}}\''
     if options.nulls_of(column.name) == "null":
         return Surely(f"coalesce({json}, 'null')")
+    return Surely(json) if column.complete else json
+
+
+def _canonical_value(column: Column, options: Options) -> str:
+    json = canonical_sql(f"({column.rendering.json})", column.rendering.sends)
     return Surely(json) if column.complete else json

@@ -316,7 +316,7 @@ def _nested(field: Field, options: Options) -> Rendering:
     ]
     return Rendering(
         written,
-        "JSON",
+        "list" if field.type.endswith("]") else "object",
         tuple(
             Check(_bare(written, pattern), reason)
             for kinds, pattern, reason in checks

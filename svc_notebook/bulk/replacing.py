@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from svc_notebook.api.warning import warn_user
 from svc_notebook.bulk.options import IfExists
 from svc_notebook.bulk.plan import Plan
 from svc_notebook.client.flows import count_records, index_exists, is_own, take_place
-from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.errors import BadInput, CallFailed, did_you_mean
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
@@ -31,6 +33,17 @@ async def check_target(client: AsyncClient, index: str, if_exists: IfExists) -> 
         raise BadInput(
             f"the index {index} exists; if_exists='append' adds to it, 'replace' replaces it"
         )
+
+
+async def warn_of_hashes(client: AsyncClient, index: str) -> None:
+    """Warn where ids that are hashes of rows are added to records that are there already."""
+    with suppress(CallFailed):  # a key that may only write
+        if held := await count_records(client, index):
+            warn_user(
+                f"{index} already has {held:,} records, and the ids of this load are hashes of "
+                "its rows: a row that has changed is added beside its old record; name the column "
+                "of the ids, id='…', or replace the records, if_exists='replace'"
+            )
 
 
 async def check_share(client: AsyncClient, index: str, plan: Plan, least: float | None) -> None:

@@ -19,6 +19,7 @@ OUTCOMES: dict[Action, tuple[str, str]] = {
     "update_existing": ("updates ", "published"),
     "delete": ("deletions ", "deleted"),
 }
+DRY_RUN = "dry run: nothing was sent"
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +39,8 @@ class LoadResult:
     # Where it was verified: the records that are not stored as they were sent.
     differences: pd.DataFrame | None = None
     action: Action = "replace"
+    # Whether nothing was to be sent: then the plan is what there is to show.
+    dry_run: bool = False
 
     @property
     def rejected(self) -> pd.DataFrame:
@@ -64,11 +67,17 @@ class LoadResult:
         return (self.sent - self.resumed) / self.seconds if self.seconds else 0.0
 
     def __repr__(self) -> str:
+        if self.dry_run:
+            return f"{DRY_RUN}\n{self.plan!r}"
+        notes = (f"note: {note}" for note in self.plan.notes)
+        return "\n".join([self._headline(), *notes])
+
+    def _headline(self) -> str:
         unchanged = f", {self.unchanged:,} unchanged" if self.unchanged else ""
         return (
             f"{self.index}: {self._outcome()}{unchanged}, "
             f"{self.rejected_rows:,} rejected in {self.seconds:.1f} s ({self.rate:,.0f} rows/s)"
-            f"{self._verdict()}"
+            f"{self._verdict()}; ids: {self.plan.ids}"
         )
 
     def _outcome(self) -> str:
@@ -88,8 +97,12 @@ class LoadResult:
         return f"; {many:,} are not as they were sent" if many else "; all are as they were sent"
 
     def _repr_html_(self) -> str:
+        if self.dry_run:
+            return f"<p>{DRY_RUN}</p>{self.plan._repr_html_()}"
         rejected = self.rejected[TOLD].head(10).to_html(index=False) if len(self.rejected) else ""
-        return f"<p>{html.escape(repr(self))}</p>{rejected}"
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.plan.notes)
+        listed = f"<ul>{notes}</ul>" if notes else ""
+        return f"<p>{html.escape(self._headline())}</p>{listed}{rejected}"
 
 
 @dataclass
@@ -115,7 +128,7 @@ class Ledger:
         """How many rows were acknowledged."""
         return sum(self.rows_of.values())
 
-    def close(self) -> LoadResult:
+    def close(self, *, dry_run: bool = False) -> LoadResult:
         """Draw up the result."""
         return LoadResult(
             plan=self.plan,
@@ -128,4 +141,5 @@ class Ledger:
             unchanged=self.unchanged,
             differences=self.differences,
             action=self.action,
+            dry_run=dry_run,
         )

@@ -1,21 +1,23 @@
 """A few rows as steps of a batch, without DuckDB: what takes longest with them is to open it.
 
-Byte for byte what DuckDB writes, so that ids which are hashes are the same by either way. Whatever
-is out of the ordinary, a row that cannot be sent first of all, goes the long way.
+Byte for byte what DuckDB writes. Whatever is out of the ordinary, a row that cannot be sent first
+of all, goes the long way.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import pandas as pd
 
+from svc_notebook.bulk.canonical import canonical_member
 from svc_notebook.bulk.database import Database
-from svc_notebook.bulk.ids import Ids, note_of
+from svc_notebook.bulk.ids import HASHED, Ids, is_short, note_of, order_proposals, propose
+from svc_notebook.bulk.json_kinds import JSON, find_kinds, name_kinds
 from svc_notebook.bulk.memory import name_columns, title, with_named_index
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.profile import LONGEST_ID, Column, choose, id_fields
@@ -79,14 +81,16 @@ def _open_records(records: Records, db: Database) -> tuple[Table, list[Cells], i
 def write_small(table: Table, cells: Sequence[Cells], rows: int, options: Options) -> Small:
     """Write every step; raises `Odd` where a row or an option is not ordinary."""
     if not cells and not rows:
-        return Small([], (), Ids("", "a hash of each row"))
+        return Small([], (), Ids("", HASHED))
     if not cells or options.dtype or options.nest or options.salt or options.spread:
+        raise Odd
+    if options.path is not None:
         raise Odd
     rows = min(rows, options.limit or rows)
     held = {each.field.name: each.texts[:rows] for each in cells}
     columns = tuple(_column(field, held[field.name], options) for field in choose(table, options))
     members = _members(columns, held, rows, options)
-    ids, texts = _find_ids(table, held, members, options)
+    ids, texts = _find_ids(table, columns, held, rows, options)
     return Small(_steps(texts, members, options), columns, ids)
 
 
@@ -160,7 +164,9 @@ def _column(field: Field, texts: Texts, options: Options) -> Column:
     missing = sum(text is None for text in texts)
     if missing and options.nulls_of(field.name) == "error":
         raise Odd
-    return Column(field, render(field, options), missing)
+    rendering = render(field, options)
+    found = name_kinds(find_kinds(texts)) if rendering.sends == JSON else ""
+    return Column(field, rendering, missing, found=found)
 
 
 def _members(
@@ -182,25 +188,57 @@ def _column_members(column: Column, texts: Texts, options: Options) -> list[str]
 
 
 def _find_ids(
-    table: Table, held: Mapping[str, Texts], members: Sequence[str], options: Options
+    table: Table,
+    columns: Sequence[Column],
+    held: Mapping[str, Texts],
+    rows: int,
+    options: Options,
 ) -> tuple[Ids, list[str]]:
     """Choose the ids as `ids.find_ids` does; return the JSON of each, too."""
     notes = []
     for field in id_fields(table, options):
         texts = [_id_of(text) for text in held[field.name]]
         found = [text for text in texts if text]
-        good = len(set(found)) == len(members)
+        good = len(set(found)) == rows
         if good:
             return Ids("", f"column `{field.name}`", field.name), found
         if options.id or field.name == "objectID":
             raise Odd
-        notes.append(note_of(field.name, len(found), len(set(found)), len(members)))
-    hashes = [
-        f'"{hashlib.md5(row.encode(), usedforsecurity=False).hexdigest()}"' for row in members
-    ]
+        notes.append(note_of(field.name, len(found), len(set(found)), rows))
+    hashes = [f'"{digest}"' for digest in _hash(columns, held, rows)]
     if options.action != "replace" or len(set(hashes)) < len(hashes):
         raise Odd
-    return Ids("", "a hash of each row", notes=tuple(notes)), hashes
+    if unique := _find_unique(columns, held, rows):
+        notes.append(propose(unique))
+    return Ids("", HASHED, notes=tuple(notes)), hashes
+
+
+def _hash(columns: Sequence[Column], held: Mapping[str, Texts], rows: int) -> Iterator[str]:
+    """Hash each row's members in canonical form, sorted by name."""
+    in_order = sorted(columns, key=lambda column: column.name)
+    written = [_canonical_members(column.name, held[column.name]) for column in in_order]
+    for row in zip(*written, strict=True) if written else [()] * rows:
+        yield hashlib.md5("".join(row).encode(), usedforsecurity=False).hexdigest()
+
+
+def _canonical_members(name: str, texts: Texts) -> list[str]:
+    return ["" if text is None else canonical_member(name, text) for text in texts]
+
+
+def _find_unique(columns: Sequence[Column], held: Mapping[str, Texts], rows: int) -> str | None:
+    """Propose an id as `ids.find_ids` does."""
+    texts = {
+        column.name: column.sends == "text"
+        for column in columns
+        if not column.missing and column.sends in ("text", "integer")
+    }
+    proposed = order_proposals(texts) if rows > 1 else []
+    return next((name for name in proposed if _is_unique(held[name], rows)), None)
+
+
+def _is_unique(texts: Texts, rows: int) -> bool:
+    values = {str(msgspec.json.decode(text)) for text in texts if text is not None}
+    return len(values) == rows and all(map(is_short, values))
 
 
 def _id_of(text: str | None) -> str | None:

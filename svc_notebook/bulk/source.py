@@ -20,12 +20,14 @@ from svc_notebook.bulk.database import Database, import_duckdb
 from svc_notebook.bulk.delimited import open_delimited
 from svc_notebook.bulk.documents import open_documents
 from svc_notebook.bulk.encoding import fresh, rewrite, sniff_encoding, unpack
+from svc_notebook.bulk.json_lists import take_list
 from svc_notebook.bulk.memory import open_arrow, open_frame, refuse_twins
 from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.pandas_index import find_index, read_schemas
 from svc_notebook.bulk.parquet import read_parquet
 from svc_notebook.bulk.records import Records
 from svc_notebook.bulk.table import Fault, Field, Origin, Table
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, did_you_mean_file
 
 Source = str | os.PathLike[str] | pd.DataFrame | Any
 COMMENT = r"--[^\n]*\n|/\*.*?\*/"
@@ -38,6 +40,8 @@ URL = re.compile(r"https?://", re.I)
 def open_source(source: Source, options: Options, db: Database) -> Table:
     """Make a table of a source; nothing but its beginning is read yet."""
     import_duckdb()
+    if options.path is not None and not _names_files(source):
+        raise BadInput("`path` names a list inside a JSON file; take it out of other data first")
     if isinstance(source, pd.DataFrame):
         return open_frame(source, options, db)
     if isinstance(source, Records):
@@ -51,6 +55,11 @@ def open_source(source: Source, options: Options, db: Database) -> Table:
         paths = find_files(os.fspath(source))
         return open_files(paths, Path(source).name, options, db)
     return open_arrow(source, options, db)
+
+
+def _names_files(source: object) -> bool:
+    is_query = isinstance(source, str) and QUERY.match(source)
+    return isinstance(source, (str, os.PathLike)) and not is_query
 
 
 def open_query(query: str, options: Options, db: Database) -> Table:
@@ -90,7 +99,7 @@ def find_files(pattern: str) -> list[Path]:
     matches = glob.glob(str(path), recursive=True)  # noqa: PTH207
     found = sorted(Path(match) for match in matches if Path(match).is_file())
     if not found:
-        raise BadInput(f"there is no file {path.absolute()}")
+        raise BadInput(f"there is no file {path.absolute()}{did_you_mean_file(path)}")
     return found
 
 
@@ -114,12 +123,29 @@ def open_files(
     """Make a table of files of one format, packed or not."""
     db.about = name
     plain = [in_utf8(unpack(path, db.folder), db.folder) for path in paths]
+    plain, notes = _take_lists(plain, options, db)
     formats = [format_of(path) for path in plain]
     if len(set(formats)) > 1:
         raise BadInput(f"{name} names files of several formats: {', '.join(sorted(set(formats)))}")
     table = OPENERS[formats[0]](plain, name, options, db)
-    table = replace(table, origin=origin_of(paths, url))
+    table = replace(table, origin=origin_of(paths, url), notes=(*notes, *table.notes))
     return _with_files(table, formats[0], plain, paths, options) if len(paths) > 1 else table
+
+
+def _take_lists(
+    paths: Sequence[Path], options: Options, db: Database
+) -> tuple[list[Path], list[str]]:
+    """Take the lists of records out of JSON documents that hold one; say which these are."""
+    taken: list[Path] = []
+    notes: dict[str, None] = {}
+    for path in paths:
+        is_document = format_of(path) == "lines"
+        if options.path is not None and not is_document:
+            raise BadInput(f"{path.name} is not one JSON object; `path` names a list inside of one")
+        where, note = take_list(path, options.path, db.folder) if is_document else (path, "")
+        taken.append(where)
+        notes |= {note: None} if note else {}
+    return taken, list(notes)
 
 
 def _with_files(
@@ -172,7 +198,10 @@ def format_of(path: Path) -> str:
 def open_parquet(paths: Sequence[Path], name: str, options: Options, db: Database) -> Table:
     """Make a table of Parquet files."""
     inner = read_parquet(paths, options, db)
-    return _typed(inner, db.types(f"SELECT * FROM {inner}"), name, db)
+    index = find_index(read_schemas(paths), options)
+    types = db.types(f"SELECT * FROM {inner}")
+    kept = {column: kind for column, kind in types.items() if column not in index.left_out}
+    return replace(_typed(inner, kept, name, db), notes=index.notes)
 
 
 OPENERS: dict[str, Callable[[Sequence[Path], str, Options, Database], Table]] = {

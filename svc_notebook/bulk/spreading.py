@@ -16,7 +16,7 @@ from svc_notebook.bulk.options import IfExists, Options
 from svc_notebook.bulk.parts import Parts, find_workers
 from svc_notebook.bulk.plan import Plan
 from svc_notebook.bulk.profile import IDS
-from svc_notebook.bulk.replacing import check_target
+from svc_notebook.bulk.replacing import check_target, warn_of_hashes
 from svc_notebook.bulk.result import LoadResult
 from svc_notebook.bulk.ticket import Ticket
 from svc_notebook.client.flows import count_records, replacing
@@ -50,6 +50,8 @@ async def load_parts(
     if dry_run:
         return await load(client, parts.first(), index, dry_run=True, **asdict(run.options_of(0)))
     await check_target(client, index, if_exists)
+    if if_exists == "append" and run.hashed:
+        await warn_of_hashes(client, index)
     try:
         if if_exists == "replace":
             await run.replace(least or 0)
@@ -166,8 +168,12 @@ class _Run:
 
     def options_of(self, number: int) -> Options:
         """Tell equal rows of different parts apart where their ids are hashes."""
-        salted = not self.options.id and self.options.action == "replace"
-        return replace(self.options, spread=True, salt=f"part {number}" if salted else "")
+        return replace(self.options, spread=True, salt=f"part {number}" if self.hashed else "")
+
+    @property
+    def hashed(self) -> bool:
+        """Whether the ids are hashes of the rows."""
+        return not self.options.id and self.options.action == "replace"
 
     @property
     def sent(self) -> int:
@@ -205,7 +211,7 @@ class _Run:
             for number, plan in zip(sorted(self.done), plans, strict=True)
             if len(plan.rejected)
         ]
-        notes = [note for plan in plans for note in plan.notes]
+        notes = [*self.parts.notes, *(note for plan in plans for note in plan.notes)]
         return Plan(
             source=self.parts.name,
             index=self.index,

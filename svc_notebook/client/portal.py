@@ -16,7 +16,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
-from svc_notebook.errors import BadInput, Stopped
+from svc_notebook.errors import BadInput, Stopped, unchained
 
 T = TypeVar("T")
 Tick = Callable[[], None]
@@ -53,8 +53,7 @@ class Portal:
                 "a blocking call from inside the portal's own loop would wait for itself; "
                 "await the same method of `client.aio` instead"
             )
-        with _stop_flag() as stop:
-            return _Job(work, loop, self._left).watch(stop, on_tick)
+        return _watch(_Job(work, loop, self._left), on_tick)
 
     def _own_loop(self) -> asyncio.AbstractEventLoop:
         if self._process != os.getpid():
@@ -141,6 +140,12 @@ def _stop_flag() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
     if stop.is_set():  # came after the last look: the caller wants to stop all the same
         raise KeyboardInterrupt
+
+
+@unchained
+def _watch(job: _Job[T], on_tick: Tick | None) -> T:
+    with _stop_flag() as stop:
+        return job.watch(stop, on_tick)
 
 
 class _Job(Generic[T]):

@@ -88,6 +88,8 @@ _FACES = {"judge": ("svc_notebook.editors", "judgments")}
 
 
 def __getattr__(name: str) -> Any:
+    from svc_notebook.errors import lacking_attribute, unchained_function
+
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
     if name in _FACES:
@@ -95,10 +97,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(module), face)
     home = next((module for module, names in _HOMES.items() if name in names), None)
     if home is None:
-        from svc_notebook.errors import lacking_attribute
-
         raise lacking_attribute(__name__, name, __dir__())
-    found = getattr(import_module(home), name)
+    found = unchained_function(getattr(import_module(home), name))
     globals()[name] = found
     return found
 

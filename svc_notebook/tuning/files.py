@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, unreadable
 
 if TYPE_CHECKING:
     from svc_notebook.tuning.columns import Column
@@ -40,7 +40,7 @@ def read_table(path: Path, columns: Mapping[str, Column]) -> DataFrame:
     try:
         return _read_parquet(path) if path.suffix.lower() == ".parquet" else _read(path, columns)
     except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}") from error
+        raise unreadable(path, error) from error
     except ValueError as error:  # what pandas and Arrow raise for files of another kind
         raise BadInput(f"{path} is no such table: {error}") from error
 

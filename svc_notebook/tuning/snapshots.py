@@ -14,7 +14,7 @@ import msgspec
 
 from svc_notebook.api.checking import check_members
 from svc_notebook.api.parameters import Settings
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, unreadable
 from svc_notebook.session.clients import AnyClient, asynchronous
 from svc_notebook.tuning import changing
 from svc_notebook.tuning.differing import Differences, tabulate
@@ -116,7 +116,7 @@ def read_snapshot(source: str | os.PathLike[str] | Mapping[str, Any]) -> Snapsho
     try:
         found = msgspec.json.decode(Path(source).expanduser().read_bytes())
     except OSError as error:
-        raise BadInput(f"{source} cannot be read: {error.strerror}") from None
+        raise unreadable(Path(source), error) from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"{source} is not valid JSON: {error}") from None
     return _checked(found, str(source))

@@ -17,7 +17,7 @@ import numpy as np
 from pandas import DataFrame
 
 from svc_notebook.client import AsyncClient
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, unreadable
 from svc_notebook.tuning.parameters import as_parameters
 from svc_notebook.tuning.runs import FIXED, run
 from svc_notebook.tuning.scores import evaluate
@@ -128,7 +128,7 @@ class Notes:
             _write(own, "wb", {"search": state})
             return cls(own)
         except OSError as error:
-            raise BadInput(f"{path} cannot be read: {error.strerror}") from None
+            raise unreadable(Path(path), error) from None
         first, *lines = whole.split(b"\n")
         if _read(first) != {"search": state}:
             raise BadInput(

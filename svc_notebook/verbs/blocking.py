@@ -26,6 +26,7 @@ from svc_notebook.client import Progress, portal
 from svc_notebook.client.crawlers import OnCount
 from svc_notebook.client.twins import behind_bar, blocking
 from svc_notebook.client.waiting import Tasks
+from svc_notebook.errors import unchained
 from svc_notebook.frames.browsing import Place
 from svc_notebook.frames.columns import Backend
 from svc_notebook.verbs import aio
@@ -166,6 +167,7 @@ update_key = blocking(aio.update_key)
 whoami = blocking(aio.whoami)
 
 
+@unchained
 def load(
     source: Source,
     index: str,
@@ -197,11 +199,13 @@ def load(
         )  # fmt: skip
 
 
+@unchained
 def plan(source: Source, index: str, **options: Unpack[bulk.RowOptions]) -> bulk.Plan:
     """Tell what a load would do; nothing is sent."""
     return bulk.plan(without_told(source, options), index, **options)
 
 
+@unchained
 def push(
     df: Rows,
     index: str,
@@ -225,6 +229,7 @@ def push(
         )  # fmt: skip
 
 
+@unchained
 def export(
     index: str,
     path: str | os.PathLike[str],
@@ -252,6 +257,7 @@ def export(
     )  # fmt: skip
 
 
+@unchained
 def replace_records(
     index: str,
     source: Source,

@@ -28,7 +28,7 @@ def confirm(call: Call, face: Face, client: Client) -> dict[str, Any]:
     settled = call.verb.settles(call.arguments, client) if call.verb.settles else None
     told, bound = settled or (_deed(call), {})
     deed = f"{told}, {_place(client)}"
-    answer = _ask(f"{deed[0].upper()}{deed[1:]}? [y/N] ", face)
+    answer = ask(f"{deed[0].upper()}{deed[1:]}? [y/N] ", face)
     if answer is None:
         raise BadOption(f"nobody can be asked here; to {deed}, add `--yes`")
     if answer.strip().casefold() not in ("y", "yes"):
@@ -73,8 +73,8 @@ def _place(client: Client) -> str:
     return f"{profile}, application {own.app_id} at {own.address}"
 
 
-def _ask(question: str, face: Face) -> str | None:
-    """Ask on stderr in a terminal, and as the front end does it in a notebook."""
+def ask(question: str, face: Face) -> str | None:
+    """Ask on stderr in a terminal, or as a notebook does it; None where nobody can be asked."""
     question = escape_controls(question)
     if face == "command":
         if not sys.stdin.isatty():

@@ -28,7 +28,7 @@ from svc_notebook.api.checking import (
     place,
 )
 from svc_notebook.client.curated import Kind, with_id
-from svc_notebook.errors import BadInput, BadRecord, did_you_mean
+from svc_notebook.errors import BadInput, BadRecord, did_you_mean, unreadable
 from svc_notebook.verbs.body import read_word
 
 # One object, several, a table with a row for each, or the path of a file.
@@ -110,7 +110,7 @@ def read_file(path: Path, shape: Any) -> list[dict[str, Any]]:
     except UnicodeDecodeError:
         raise BadInput(f"{path} is not text in UTF-8") from None
     except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}") from None
+        raise unreadable(path.expanduser(), error) from None
     return reader(text, shape)
 
 

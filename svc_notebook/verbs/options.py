@@ -90,4 +90,5 @@ LOADING = (
     Option("quote", "what quotes a CSV's values"),
     Option("header", "whether a CSV's first line names its columns", bool | None),
     Option("encoding", "a file's encoding"),
+    Option("path", "the list of records inside a JSON document, for example `data.items`"),
 )

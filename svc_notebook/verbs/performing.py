@@ -20,8 +20,12 @@ def perform(call: Call, face: Face) -> Any:
     if call.verb.name == "help":
         arguments["face"] = face
     # A notebook has connected before; a command is alone and takes what is configured.
-    if PROFILE in call.verb.common and (call.profile or face == "command"):
-        from svc_notebook.session.connecting import make_client  # httpx comes with it
+    if PROFILE in call.verb.common and face == "command":
+        from svc_notebook.verbs.command_client import command_client  # httpx comes with it
+
+        arguments["client"] = command_client(call.profile)
+    elif PROFILE in call.verb.common and call.profile:
+        from svc_notebook.session.connecting import make_client
 
         arguments["client"] = make_client(call.profile)
     if call.verb.asks(call.arguments) and not call.yes:

@@ -16,7 +16,7 @@ from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.attributes import check_attributes
 from svc_notebook.client.options import with_extra
-from svc_notebook.errors import BadInput, NotFound, did_you_mean
+from svc_notebook.errors import BadInput, NotFound, did_you_mean, unreadable
 from svc_notebook.tuning.changing import noting
 from svc_notebook.verbs.clients import AnyClient, asynchronous
 from svc_notebook.verbs.curation import Forward
@@ -163,7 +163,7 @@ def read_settings_file(path: str | Path) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(Path(path).expanduser().read_bytes())
     except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}") from None
+        raise unreadable(Path(path), error) from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"{path} is not valid JSON: {error}") from None
     if not isinstance(found, dict):

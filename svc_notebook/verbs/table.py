@@ -283,6 +283,8 @@ def pick_verb(words: Sequence[str], face: Face) -> tuple[Verb, list[str]]:
     members = [name for name in names if name.startswith(f"{first} ")]
     if rest and f"{first} {rest[0]}" in names:
         return find_verb(f"{first} {rest[0]}", face), rest[1:]
+    if members and first not in names and rest[:1] in (["-h"], ["--help"]):
+        return find_verb("help", face), [first]
     if members and first not in names:
         raise BadOption(_which(first, rest[:1], members))
     verb = find_verb(first, face)

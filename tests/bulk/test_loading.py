@@ -100,7 +100,8 @@ def test_a_frame_that_is_pushed_comes_back_equal(client: Client, index: str) -> 
 
 
 def test_pushing_twice_changes_nothing(client: Client, index: str) -> None:
-    for _ in range(2):
+    portal.run(bulk.push(client.aio, FILMS.drop(columns="id"), index))
+    with pytest.warns(UserWarning, match="already has 3 records"):
         portal.run(bulk.push(client.aio, FILMS.drop(columns="id"), index))
 
     assert len(stored(client, index)) == 3
@@ -162,6 +163,14 @@ def test_a_dry_run_sends_nothing(client: Client, index: str) -> None:
 
     assert (result.sent, result.plan.sendable) == (0, 3)
     assert not client.index_exists(index)
+
+
+def test_a_dry_run_shows_the_plan(client: Client, index: str) -> None:
+    result = svc.load(FILMS, index, id="id", dry_run=True, client=client)
+
+    assert repr(result) == f"dry run: nothing was sent\n{result.plan!r}"
+    assert result.plan._repr_html_() in result._repr_html_()
+    assert "0 sent" not in repr(result) + result._repr_html_()
 
 
 def test_an_index_that_exists_can_be_refused(client: Client, index: str) -> None:

@@ -30,7 +30,7 @@ def test_an_id_is_found_by_its_name(name: str) -> None:
 def test_a_column_that_repeats_or_lacks_a_value_is_not_taken_for_the_id(column: list[Any]) -> None:
     packed = pack(FILMS.assign(id=column))
 
-    assert packed.plan.ids == "a hash of each row"
+    assert packed.plan.ids == "hash of the row"
     assert "`id` is not the id: 1 rows" in packed.plan.notes[0]
     assert len({record["objectID"] for record in packed.records}) == 3
 
@@ -239,7 +239,7 @@ def test_a_plan_shows_what_would_happen(tmp_path: Path) -> None:
     plan = bulk.plan(path, "films", id="id")
 
     shown = repr(plan)
-    assert shown.startswith("films.csv -> films: 3 rows, 1 cannot be sent; ids from column `id`")
+    assert shown.startswith("films.csv -> films: 3 rows, 1 cannot be sent; ids: column `id`")
     assert '"title":"Jaws"' in shown
     assert "has the id of row 2" in shown
     assert plan.sendable == 2

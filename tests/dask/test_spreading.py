@@ -93,10 +93,12 @@ def test_a_worker_that_is_killed_loses_and_doubles_nothing(
 def test_equal_rows_without_ids_are_as_many_records(client: Client, index: str) -> None:
     frame = spread(pd.DataFrame({"word": ["a"] * 100}), 4)
 
-    for _ in range(2):
-        svc.push(frame, index, client=client)
+    svc.push(frame, index, client=client)
+    with pytest.warns(UserWarning, match="already has 100 records"):
+        again = svc.push(frame, index, client=client)
 
     assert len(stored(client, index)) == 100
+    assert again.plan.ids == "hash of the row and of its part"
 
 
 @pytest.mark.usefixtures("workers")

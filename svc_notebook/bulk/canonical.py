@@ -1,0 +1,137 @@
+"""The canonical form of a value's JSON: the same for every source that holds the same value.
+
+`1`, `1.0` and `1e0` are one number, members of an object have one order, and a character has one
+escape. Ids that are hashes are made of this form, not of the text that is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+# The names of `canonical` and `canonical_members` in SQL, for what SQL cannot say itself.
+FUNCTION = "canonical_json"
+MEMBERS_FUNCTION = "canonical_members"
+# Whole floats below are written as whole numbers; beyond, no BIGINT holds them.
+MAX_WHOLE = 9e18
+NUMBER_STARTS = frozenset("-0123456789")
+ESCAPE = "\\u"
+
+
+def canonical(json: str) -> str:
+    """Return the canonical form of one value's JSON; what is not JSON is returned as it is."""
+    start = json[:1]
+    if start in NUMBER_STARTS:
+        return _number(json)
+    if start in "[{" or ESCAPE in json:
+        return _decoded(json)
+    return json
+
+
+def canonical_member(name: str, json: str) -> str:
+    """Return a member in canonical form, a comma before it."""
+    return _key(name) + canonical(json)
+
+
+@lru_cache(maxsize=4096)
+def _key(name: str) -> str:
+    return f",{msgspec.json.encode(name).decode()}:"
+
+
+def canonical_members(json: str) -> str:
+    """Return an object's members in canonical form, sorted by name, a comma before each."""
+    try:
+        members = _read_members(json)
+    except (msgspec.MsgspecError, UnicodeError):
+        return json
+    held = ((name, bytes(members[name]).decode()) for name in sorted(members))
+    return "".join(canonical_member(name, text) for name, text in held if text != "null")
+
+
+def each(function: Callable[[str], str]) -> Callable[[Iterable[str | None]], list[str | None]]:
+    """Make the function of a column: it passes over what is missing."""
+    return lambda texts: [None if text is None else function(text) for text in texts]
+
+
+def canonical_sql(json: str, sends: str) -> str:
+    """Write the SQL of the canonical form of a value that is sent as this kind."""
+    return KINDS.get(sends, _any_sql)(json)
+
+
+def _number(json: str) -> str:
+    if json.lstrip("-").isdigit():
+        return "0" if json == "-0" else json
+    try:
+        value = float(json)
+    except ValueError:
+        return json
+    return str(int(value)) if _is_whole(value) else repr(value)
+
+
+def _is_whole(value: float) -> bool:
+    return abs(value) < MAX_WHOLE and value == int(value)
+
+
+def _decoded(json: str) -> str:
+    try:
+        return msgspec.json.encode(_plain(msgspec.json.decode(json))).decode()
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return json
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        held = ((name, value[name]) for name in sorted(value) if value[name] is not None)
+        return {name: _plain(inner) for name, inner in held}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    # The text of a number is the one that SQL writes.
+    return msgspec.Raw(_number(repr(value)).encode()) if isinstance(value, float) else value
+
+
+_read_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def _as_it_is(json: str) -> str:
+    return json
+
+
+def _text_sql(json: str) -> str:
+    return f"CASE WHEN contains({json}, '{ESCAPE}') THEN {FUNCTION}({json}) ELSE {json} END"
+
+
+def _integer_sql(json: str) -> str:
+    return f"CASE WHEN {json} = '-0' THEN '0' ELSE {json} END"
+
+
+def _number_sql(json: str) -> str:
+    value = f"try_cast({json} AS DOUBLE)"
+    whole = f"{value} = trunc({value}) AND abs({value}) < {MAX_WHOLE}"
+    return (
+        f"CASE WHEN regexp_full_match({json}, '-?[0-9]+') THEN {_integer_sql(json)} "
+        f"WHEN {whole} THEN {value}::BIGINT::VARCHAR "
+        f"ELSE coalesce({value}::VARCHAR, {json}) END"
+    )
+
+
+def _any_sql(json: str) -> str:
+    return (
+        f"CASE left({json}, 1) WHEN '\"' THEN {_text_sql(json)} "
+        f"WHEN '[' THEN {FUNCTION}({json}) WHEN '{{' THEN {FUNCTION}({json}) "
+        f"WHEN 't' THEN {json} WHEN 'f' THEN {json} ELSE {_number_sql(json)} END"
+    )
+
+
+KINDS = {
+    "text": _text_sql,
+    "date": _as_it_is,
+    "time": _as_it_is,
+    "boolean": _as_it_is,
+    "integer": _integer_sql,
+    "epoch seconds": _integer_sql,
+    "epoch milliseconds": _integer_sql,
+    "number": _number_sql,
+}
