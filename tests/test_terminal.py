@@ -172,7 +172,7 @@ def test_warnings_bars_and_questions_are_tame(
     told = re.sub(r"\x1b\[[AK]|\r", "", capsys.readouterr().err)  # the bar's own
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
-    confirming._ask(f"drop {EVIL}? ", "command")
+    confirming.ask(f"drop {EVIL}? ", "command")
 
     assert_tame(str(warned[0].message), told, capsys.readouterr().err)
 
