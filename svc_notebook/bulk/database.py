@@ -27,7 +27,11 @@ T = TypeVar("T")
 PATIENCE = 0.5
 # And how long it is waited for before its connection is left to it.
 LETTING_GO = 10.0
-SETTINGS = {"threads": min(4, os.cpu_count() or 1), "memory_limit": "128MB"}
+SETTINGS = {
+    "threads": min(4, os.cpu_count() or 1),
+    "memory_limit": "128MB",
+    "preserve_insertion_order": True,
+}
 # Columns of a table that is no longer read in several threads.
 WIDE = 100
 

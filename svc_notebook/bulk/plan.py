@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from svc_notebook.bulk.database import Database
-from svc_notebook.bulk.faults import Faults, Positions, find_faults
+from svc_notebook.bulk.faults import Faults, Marks, Positions, find_faults
 from svc_notebook.bulk.ids import find_ids
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.profile import Column, Profile, absent, study
@@ -84,6 +84,8 @@ class Prepared:
     options: Options
     # The steps themselves, where there are few rows.
     steps: Sequence[str] | None = None
+    # What tells the rows that are dropped or repeated, to be found again where they were.
+    marks: Marks = field(default_factory=lambda: Marks.of(()))
 
 
 def prepare(source: Source, index: str, options: Options, db: Database) -> Prepared:
@@ -124,7 +126,7 @@ def prepare_any(source: Source, index: str, options: Options, db: Database) -> P
     ids = find_ids(table, profile, options)
     step = step_sql(ids.sql, profile.columns, options)
     faults = find_faults(table, profile, ids, step, options)
-    dropped = np.unique(np.concatenate(faults.positions)) if faults.positions else _NONE
+    dropped = Marks.of(faults.dropped).positions
     rejected = describe(table, profile.columns, ids, faults.told)
     many = len(dropped) + len(profile.skipped)
     untold = many - len(rejected)
@@ -139,7 +141,8 @@ def prepare_any(source: Source, index: str, options: Options, db: Database) -> P
         rejected_rows=many,
         notes=(*table.notes, *ids.notes, *_notes(table, options, faults, untold)),
     )
-    return Prepared(plan, table, step, dropped, faults.repeats, options)
+    marks = Marks.of([*faults.dropped, *faults.repeated])
+    return Prepared(plan, table, step, dropped, faults.repeats, options, marks=marks)
 
 
 _NONE: Positions = np.empty(0, dtype=np.int64)
@@ -148,10 +151,14 @@ _NONE: Positions = np.empty(0, dtype=np.int64)
 def _limited(table: Table, limit: int | None) -> Table:
     if limit is None:
         return table
+    first = f"WHERE pos < {limit} LIMIT {limit}"
+    watched = replace(table, sql=table.scan, numbered_sql="").numbered
+    rows = f"(SELECT * FROM {table.numbered} {first})"
     return replace(
         table,
-        sql=f"(SELECT * FROM {table.sql} LIMIT {limit})",
-        watched_sql=f"(SELECT * FROM {table.scan} LIMIT {limit})",
+        sql=rows,
+        numbered_sql=rows,
+        watched_sql=f"(SELECT * FROM {watched} {first})" if table.watched_sql else "",
         faults=tuple(fault for fault in table.faults if fault.row <= limit),
     )
 
@@ -177,8 +184,9 @@ def _studied(table: Table, options: Options) -> tuple[Table, Profile]:
 
 
 def _sample(table: Table, step: str, dropped: Positions) -> tuple[Mapping[str, Any], ...]:
-    rows = table.db.rows(f"SELECT {step} FROM (SELECT * FROM {table.sql} LIMIT {LOOKED_AT})")
-    kept = [row[0] for position, row in enumerate(rows) if position not in dropped]
+    first = f"(SELECT * FROM {table.numbered} WHERE pos < {LOOKED_AT} LIMIT {LOOKED_AT})"
+    rows = table.db.rows(f"SELECT pos, {step} FROM {first} ORDER BY pos")
+    kept = [step for position, step in rows if position not in dropped]
     return tuple(_record_of(step) for step in kept[:SHOWN])
 
 

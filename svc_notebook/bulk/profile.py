@@ -26,7 +26,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 # From a column's name to the SQL of a condition.
 Condition = Callable[[str], str]
 # Words that stand for a missing value where all other values are numbers or truth values.
-MISSING = "('NA', 'N/A', 'n/a', 'NaN', 'nan', 'null', 'NULL', 'None', '-')"
+MISSING = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-")
 
 
 def _fits(pattern: str) -> Condition:
@@ -38,7 +38,7 @@ def _fits(pattern: str) -> Condition:
 
 
 def _is_boolean(column: str) -> str:
-    return f"lower({column}) IN ('true', 'false')"
+    return sql.one_of(f"lower({column})", ("true", "false"))
 
 
 # What values of a kind have in common.
@@ -233,7 +233,7 @@ def _open_column(field: Field, possible: Sequence[str], answers: Answers, first:
     if kind == "string":
         return Column(field, render_text(field, kind, ""), missing, note=_hint(field, first))
     words = answers.get(_words(field), 0)
-    rendering = render_text(field, kind, f"{field.column} IN {MISSING}" if words else "")
+    rendering = render_text(field, kind, _is_missing(field) if words else "")
     note = f"{words:,} words such as NA taken as missing" if words else ""
     return Column(field, rendering, missing + words, note=note)
 
@@ -251,7 +251,7 @@ def _is_open(table: Table, field: Field, options: Options) -> bool:
 def _rendering(table: Table, field: Field, options: Options) -> Rendering:
     kind = options.dtype.get(field.name)
     if table.untyped and kind not in (None, "string", "json"):
-        held = f"(CASE WHEN {field.column} IN {MISSING} THEN NULL ELSE {field.column} END)"
+        held = f"(CASE WHEN {_is_missing(field)} THEN NULL ELSE {field.column} END)"
         return render_as(kind, field._replace(column=held), options)
     return render(field, options)
 
@@ -289,7 +289,11 @@ def _matches(field: Field, condition: Condition) -> str:
 
 
 def _words(field: Field) -> str:
-    return _count(f"{field.column} IN {MISSING}")
+    return _count(_is_missing(field))
+
+
+def _is_missing(field: Field) -> str:
+    return sql.one_of(field.column, MISSING)
 
 
 def _longest(table: Table) -> str:

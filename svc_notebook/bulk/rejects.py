@@ -101,9 +101,10 @@ def _rows(
     if not positions or not pairs:
         return []
     picked = [f"{each} AS p{n}" for n, each in enumerate(each for pair in pairs for each in pair)]
-    numbered = f"(SELECT row_number() OVER () - 1 AS pos, {', '.join(picked)} FROM {table.sql})"
-    some = f"(SELECT unnest({list(positions)}))"
-    return table.db.rows(f"SELECT * FROM {numbered} WHERE pos IN {some} ORDER BY pos")
+    some = f"(SELECT unnest({list(positions)}::BIGINT[]))"
+    return table.db.rows(
+        f"SELECT pos, {', '.join(picked)} FROM {table.numbered} WHERE pos IN {some} ORDER BY pos"
+    )
 
 
 def _decoded(json: str | None, text: str | None) -> Any:

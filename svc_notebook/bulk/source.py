@@ -66,7 +66,8 @@ def open_query(query: str, options: Options, db: Database) -> Table:
     kept = db.keep(f"SELECT * FROM {inner} AS given({', '.join(columns)}){end}", "given")
     types = db.types(f"SELECT * FROM {kept}")
     fields = tuple(Field(n, c, types[c]) for n, c in zip(names, columns, strict=True))
-    return Table(db=db, sql=kept, fields=fields, name="the SQL query")
+    numbered = f"(SELECT *, rowid AS pos FROM {kept})"
+    return Table(db=db, sql=kept, fields=fields, name="the SQL query", numbered_sql=numbered)
 
 
 def _typed(inner: str, types: dict[str, str], name: str, db: Database) -> Table:
