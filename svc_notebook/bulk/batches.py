@@ -72,7 +72,7 @@ def _may_hold_operations(prepared: Prepared) -> bool:
 
 
 def _scanned(prepared: Prepared) -> Iterator[tuple[Positions, Digests, pa.StringArray]]:
-    """Write the steps of a table, a batch of them at a time, with each row's position and digest."""
+    """Write the steps of a table, a batch at a time, with the position and digest of each row."""
     table = prepared.table
     query = f"SELECT pos, {table.digest}, {prepared.step} FROM {table.numbered}"
     for chunk in table.db.chunks(query, prepared.options.batch):

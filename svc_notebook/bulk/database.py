@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,11 +27,16 @@ T = TypeVar("T")
 PATIENCE = 0.5
 # And how long it is waited for before its connection is left to it.
 LETTING_GO = 10.0
+LEAST_MEGABYTES = 128
+THREADS = min(4, os.cpu_count() or 1)
 SETTINGS = {
-    "threads": min(4, os.cpu_count() or 1),
-    "memory_limit": "128MB",
+    "threads": THREADS,
+    "memory_limit": f"{LEAST_MEGABYTES}MB",
     "preserve_insertion_order": True,
 }
+# Where a container's limit of memory stands; a text in place of a number is none.
+CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+PLENTY_BYTES = 8_000_000_000
 # Columns of a table that is no longer read in several threads.
 WIDE = 100
 
@@ -54,6 +59,7 @@ class Database:
         # What is read from, as messages name it.
         self.about = "the source"
         self.stopped = False
+        self._megabytes, self._threads = LEAST_MEGABYTES, THREADS
         # What else ends with it.
         self.ends = ExitStack()
 
@@ -106,8 +112,16 @@ class Database:
     def make_room(self, columns: int) -> None:
         """Let a wide table have what it needs: rows are read 2,048 at a time in each thread."""
         if columns > WIDE:
-            self.rows("SET threads = 1")
-            self.rows(f"SET memory_limit = '{128 + columns}MB'")
+            self.grant(LEAST_MEGABYTES + columns, threads=1)
+
+    def grant(self, megabytes: int, *, threads: int | None = None) -> None:
+        """Allow queries so much memory, if the machine has it, and at most so many threads."""
+        self._megabytes = max(self._megabytes, megabytes)
+        allowed = max(LEAST_MEGABYTES, min(self._megabytes, machine_megabytes() * 3 // 4))
+        self.rows(f"SET memory_limit = '{allowed}MB'")
+        if threads is not None and threads < self._threads:
+            self._threads = threads
+            self.rows(f"SET threads = {threads}")
 
     def register(self, name: str, table: Any) -> None:
         """Make an Arrow table known by a name."""
@@ -178,6 +192,17 @@ def _close(connection: duckdb.DuckDBPyConnection) -> None:
             time.sleep(0.02)
         else:
             return
+
+
+def machine_megabytes() -> int:
+    """Return the memory of the machine, or of the container, in MB; plenty where nothing tells."""
+    found = []
+    with suppress(AttributeError, OSError, ValueError):  # other systems have no such names
+        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    for limit in CONTAINER_LIMITS:
+        with suppress(OSError, ValueError):
+            found.append(int(Path(limit).read_text(encoding="ascii")))
+    return min((size for size in found if size > 0), default=PLENTY_BYTES) // 1_000_000
 
 
 def _forget(ended: asyncio.Future[Any]) -> None:

@@ -84,7 +84,7 @@ def find_faults(table: Table, profile: Profile, ids: Ids, step: str, options: Op
         faults.dropped.append(_marked(table.db, marks))
     if ids.faulty:
         _add_repeated(faults, table, ids, options, places)
-    faults.told += profile.skipped
+    faults.told += profile.skipped[:TOLD]
     faults.told.sort(key=lambda fault: (fault.file or "", fault.row))
     return faults
 

@@ -164,23 +164,21 @@ def _limited(table: Table, limit: int | None) -> Table:
 
 
 def _studied(table: Table, options: Options) -> tuple[Table, Profile]:
-    """Study a table; where that fails, or rows are skipped, try its other way to be read."""
-    table = _limited(table, options.limit)
-    try:
-        profile = study(table, options)
-    except BadInput:
-        other = table.otherwise(None)
-        if other is None:
-            raise
-    else:
-        table.refuse_lost(profile.longest, profile.rows, profile.skipped)
-        other = table.otherwise(list(profile.skipped)) if profile.skipped else None
-        if other is None:
-            return table, profile
-    other = _limited(other, options.limit)
-    profile = study(other, options)
-    other.refuse_lost(profile.longest, profile.rows, profile.skipped)
-    return other, profile
+    """Study a table; where that fails, or rows are skipped, try its other ways to be read."""
+    while True:
+        table = _limited(table, options.limit)
+        try:
+            profile = study(table, options)
+        except BadInput:
+            other = table.otherwise(None)
+            if other is None:
+                raise
+        else:
+            table.refuse_lost(profile.longest, profile.rows, profile.skipped)
+            other = table.otherwise(list(profile.skipped)) if profile.skipped else None
+            if other is None:
+                return table, profile
+        table = other
 
 
 def _sample(table: Table, step: str, dropped: Positions) -> tuple[Mapping[str, Any], ...]:

@@ -87,37 +87,37 @@ def long_values(path: Path, dialect: Dialect) -> Iterator[Value]:
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         for number, line in enumerate(file, 1):
             if held is None:
-                found = _left_open(line, 0, 0, dialect) if dialect.quote in line else None
+                found = left_open(line, 0, 0, dialect) if dialect.quote in line else None
             else:
-                end = _end_of_quote(line, 0, dialect)
+                end = end_of_quote(line, 0, dialect)
                 held.take(line, end, dialect)
                 if end < 0:
                     continue
                 yield held
-                found = _left_open(line, *_next_field(line, end, held.column, dialect), dialect)
+                found = left_open(line, *next_field(line, end, held.column, dialect), dialect)
             held = None if found is None else Value(number, found)
     if held:
         yield held
 
 
-def _left_open(line: str, at: int, column: int, dialect: Dialect) -> int | None:
+def left_open(line: str, at: int, column: int, dialect: Dialect) -> int | None:
     """Tell the column of the quote that is open at the end of a line, from a field's start on."""
     while 0 <= at < len(line):
         if line.startswith(dialect.quote, at):
-            at = _end_of_quote(line, at + 1, dialect)
+            at = end_of_quote(line, at + 1, dialect)
             if at < 0:
                 return column
-        at, column = _next_field(line, at, column, dialect)
+        at, column = next_field(line, at, column, dialect)
     return None
 
 
-def _next_field(line: str, at: int, column: int, dialect: Dialect) -> tuple[int, int]:
+def next_field(line: str, at: int, column: int, dialect: Dialect) -> tuple[int, int]:
     """Find where the next field begins; at -1 where there is none."""
     found = line.find(dialect.separator, at)
     return (found + 1 if found >= 0 else -1), column + 1
 
 
-def _end_of_quote(line: str, at: int, dialect: Dialect) -> int:
+def end_of_quote(line: str, at: int, dialect: Dialect) -> int:
     """Find what comes after the quote that closes the value; -1 where none does."""
     quote, escape = dialect.quote, dialect.escape
     while (at := line.find(quote, at)) >= 0:

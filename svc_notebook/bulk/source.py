@@ -119,8 +119,19 @@ def open_files(
     if len(set(formats)) > 1:
         raise BadInput(f"{name} names files of several formats: {', '.join(sorted(set(formats)))}")
     table = OPENERS[formats[0]](plain, name, options, db)
-    table = replace(table, origin=origin_of(paths, url))
-    return _with_files(table, formats[0], plain, paths, options) if len(paths) > 1 else table
+    origin = origin_of(paths, url)
+
+    def settle(table: Table) -> Table:
+        """Say where the rows come from, whichever way the files are read."""
+        settled = replace(table, origin=origin)
+        if len(paths) > 1:
+            settled = _with_files(settled, formats[0], plain, paths, options)
+        return replace(settled, otherwise=lambda faults: settle_other(table.otherwise(faults)))
+
+    def settle_other(other: Table | None) -> Table | None:
+        return other and settle(other)
+
+    return settle(table)
 
 
 def _with_files(
@@ -140,7 +151,8 @@ def _with_files(
             for fault in table.skipped()
         ]
 
-    return replace(table, files=tuple(map(str, paths)), rows_of_files=count, skipped=skipped)
+    counts = count if table.rows_of_files is list else table.rows_of_files
+    return replace(table, files=tuple(map(str, paths)), rows_of_files=counts, skipped=skipped)
 
 
 def _count(table: Table) -> int:

@@ -30,6 +30,8 @@ class Fault(NamedTuple):
     # Where the row stands among those that were read, and in which of several files.
     position: int | None = None
     file: str | None = None
+    # Of a row that could not be read: the texts of its cells, as far as they can be told apart.
+    cells: tuple[str | None, ...] = ()
 
 
 class Origin(NamedTuple):
