@@ -37,6 +37,8 @@ SETTINGS = {
 # Where a container's limit of memory stands; a text in place of a number is none.
 CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 PLENTY_BYTES = 8_000_000_000
+# So much of a machine's memory one load may take.
+MACHINE_SHARE = 0.75
 # Columns of a table that is no longer read in several threads.
 WIDE = 100
 
@@ -45,11 +47,16 @@ ADVICE = {
     "ConversionException": "; TRY_CAST gives NULL where CAST fails",
     "InvalidInputException": "; is it whole, and what its name says?",
     "OutOfMemoryException": "; load it in parts",
+    "OSError": "; load it in parts",
 }
 
 
 class ReadingStopped(Exception):
     """A query was interrupted; whoever did so knows."""
+
+
+class MemoryShort(BadInput):
+    """A query needs more memory than it is allowed."""
 
 
 class Database:
@@ -82,18 +89,38 @@ class Database:
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch everything."""
-        with translated(self.about):
-            fetched: list[tuple[Any, ...]] = self.connection.execute(sql).fetchall()
-        return fetched
+        while True:
+            try:
+                with translated(self.about):
+                    fetched: list[tuple[Any, ...]] = self.connection.execute(sql).fetchall()
+                return fetched
+            except MemoryShort:
+                if not self._grant_more():
+                    raise
 
     def chunks(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
-        """Run a query and stream its rows as Arrow, in the order of the source."""
+        """Run a query and stream its rows as Arrow, as DuckDB gives them."""
+        begun = False
+        while True:
+            try:
+                for chunk in self._stream(sql, rows):
+                    begun = True
+                    yield chunk
+                return
+            except MemoryShort:
+                if begun or not self._grant_more():
+                    raise
+
+    def _stream(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
         with translated(self.about):
             relation = self.connection.sql(sql)
             if relation is None:
                 raise BadInput("the SQL gives no rows; it should be a SELECT")
             read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-            yield from read(rows)
+            try:
+                yield from read(rows)
+            except OSError as error:  # what Arrow makes of an error amid the rows
+                raise _meant(self.about, error) from error
 
     def types(self, sql: str) -> dict[str, str]:
         """Tell the names and types of a query's columns."""
@@ -116,12 +143,23 @@ class Database:
 
     def grant(self, megabytes: int, *, threads: int | None = None) -> None:
         """Allow queries so much memory, if the machine has it, and at most so many threads."""
-        self._megabytes = max(self._megabytes, megabytes)
-        allowed = max(LEAST_MEGABYTES, min(self._megabytes, machine_megabytes() * 3 // 4))
-        self.rows(f"SET memory_limit = '{allowed}MB'")
+        most = max(LEAST_MEGABYTES, int(machine_megabytes() * MACHINE_SHARE))
+        self._megabytes = min(max(self._megabytes, megabytes), most)
+        self.rows(f"SET memory_limit = '{self._megabytes}MB'")
         if threads is not None and threads < self._threads:
             self._threads = threads
             self.rows(f"SET threads = {threads}")
+
+    def _grant_more(self) -> bool:
+        """Allow twice the memory for another try; false where the machine has no more."""
+        before = self._megabytes
+        self.grant(2 * before)
+        return self._megabytes > before
+
+    @property
+    def threads(self) -> int:
+        """How many threads read at once."""
+        return self._threads
 
     def register(self, name: str, table: Any) -> None:
         """Make an Arrow table known by a name."""
@@ -218,9 +256,22 @@ def translated(about: str) -> Iterator[None]:
         yield
     except duckdb.InterruptException as error:
         raise ReadingStopped from error
+    except duckdb.OutOfMemoryException as error:
+        raise MemoryShort(_unreadable(about, error)) from error
     except duckdb.Error as error:
-        advice = ADVICE.get(type(error).__name__, "")
-        raise BadInput(f"{about} cannot be read: {first_sentence(str(error))}{advice}") from error
+        raise BadInput(_unreadable(about, error)) from error
+
+
+def _meant(about: str, error: OSError) -> Exception:
+    if "INTERRUPT Error" in str(error):
+        return ReadingStopped()
+    kind = MemoryShort if "Out of Memory Error" in str(error) else BadInput
+    return kind(_unreadable(about, error))
+
+
+def _unreadable(about: str, error: Exception) -> str:
+    advice = ADVICE.get(type(error).__name__, "")
+    return f"{about} cannot be read: {first_sentence(str(error))}{advice}"
 
 
 def first_sentence(message: str) -> str:
