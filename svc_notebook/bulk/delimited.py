@@ -15,7 +15,7 @@ from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.dialect import Dialect, longest_record, sniff_dialect
 from svc_notebook.bulk.encoding import SAMPLE, holds_utf8, rewrite, sniff_encoding
 from svc_notebook.bulk.options import Options
-from svc_notebook.bulk.quotes import may_swallow, refuse_swallowed
+from svc_notebook.bulk.quotes import has_quoted_lines, may_swallow, refuse_swallowed
 from svc_notebook.bulk.ragged import (
     SURPLUS,
     TOLD,
@@ -52,7 +52,7 @@ def open_delimited(paths: Sequence[Path], name: str, options: Options, db: Datab
     if not dialect.names:
         raise BadInput(f"{name} is empty: there is no header and no row")
     given = {str(copy): str(path) for copy, path in zip(readable, paths, strict=True)}
-    reading = _Reading(tuple(readable), name, options, db, dialect, given, tuple(notes))
+    reading = _Reading(tuple(readable), name, options, db, dialect, given, tuple(notes), LONGEST)
     return reading.regular_if_needed().table()
 
 
@@ -67,8 +67,9 @@ class _Reading:
     dialect: Dialect
     # From the files that are read, copies maybe, to those that were given.
     given: Mapping[str, str]
-    notes: tuple[str, ...] = ()
-    longest: int = LONGEST
+    notes: tuple[str, ...]
+    # Bytes that a scan has room for in one record.
+    longest: int
     # Whether encoding and line ends were made alike.
     rewritten: bool = False
     # The copies, in which every row has the cells of the header.
@@ -77,11 +78,14 @@ class _Reading:
     def table(self) -> Table:
         """Make the table of text."""
         names = enumerate(self.dialect.names)
+        # Where a thread begins to read amid a quoted cell, DuckDB takes a line of it for a row if
+        # that has the cells of one. With one thread it reads on from the row before.
+        parallel = not any(has_quoted_lines(path, self.dialect) for path in self._read)
         return Table(
             db=self.db,
             # With `ignore_errors` alone, DuckDB leaves out good rows after a broken one.
-            sql=self._scan(self._read, "rejects_limit=1"),
-            watched_sql=self._scan(self._read, "rejects_limit=0"),
+            sql=self._scan(self._read, f"rejects_limit=1, parallel={parallel}"),
+            watched_sql=self._scan(self._read, f"rejects_limit=0, parallel={parallel}"),
             fields=tuple(Field(name, f"c{i}", "VARCHAR") for i, name in names),
             name=self.name,
             untyped=True,
@@ -122,7 +126,7 @@ class _Reading:
         return [copy.path for copy in self.copies] or list(self.paths)
 
     def _rows_of_files(self) -> list[int]:
-        scans = (self._scan([path], "rejects_limit=1") for path in self._read)
+        scans = (self._scan([path], "rejects_limit=1, parallel=false") for path in self._read)
         return [int(self.db.rows(f"SELECT count(*) FROM {scan}")[0][0]) for scan in scans]
 
     def _filled(self) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from svc_notebook.bulk.database import Database
-from svc_notebook.bulk.faults import Faults, Marks, Positions, find_faults
+from svc_notebook.bulk.faults import Faults, Marks, Places, Positions, find_faults
 from svc_notebook.bulk.ids import find_ids
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.profile import Column, Profile, absent, study
@@ -139,7 +139,12 @@ def prepare_any(source: Source, index: str, options: Options, db: Database) -> P
         sample=_sample(table, step, dropped),
         rejected=rejected,
         rejected_rows=many,
-        notes=(*table.notes, *ids.notes, *_notes(table, options, faults, untold)),
+        notes=(
+            *table.notes,
+            *ids.notes,
+            *_notes(table, options, faults, untold),
+            *_nearly_notes(table, profile),
+        ),
     )
     marks = Marks.of([*faults.dropped, *faults.repeated])
     return Prepared(plan, table, step, dropped, faults.repeats, options, marks=marks)
@@ -210,3 +215,15 @@ def _notes(table: Table, options: Options, faults: Faults, untold: int) -> Itera
         yield f"{many:,} rows are equal to an earlier one: told apart by a number"
     if untold > 0:
         yield f"{untold:,} more rows are rejected than `rejected` tells of"
+
+
+def _nearly_notes(table: Table, profile: Profile) -> Iterator[str]:
+    places = Places(table, profile.skipped)
+    for each in profile.nearly:
+        others = each.held - each.fitting - 1
+        more = f", nor {others:,} more" if others else ""
+        yield (
+            f"`{each.column}` is sent as text: {each.fitting:,} of {each.held:,} values are "
+            f"{each.what}; {places.name(each.position)} `{each.value}` is not{more}. "
+            f"dtype={{'{each.column}': '{each.dtype}'}} rejects what is not"
+        )

@@ -102,7 +102,10 @@ def as_text(field: Field) -> str:
     if field.type in ("JSON", WRITTEN):
         # A JSON text sheds its quotes; anything else is its own text.
         return f"json_extract_string({column}::JSON, '$')"
-    return f"{column}::VARCHAR"
+    written = f"{column}::VARCHAR"
+    # DuckDB leaves out the zero before the point where the type has no digit there.
+    bare = re.fullmatch(r"DECIMAL\((\d+),\1\)", field.type)
+    return f"regexp_replace({written}, '^(-?)[.]', '\\10.')" if bare else written
 
 
 def _is_number(column: str) -> str:
@@ -211,7 +214,7 @@ def _decimal(field: Field, options: Options) -> Rendering:
     back = f"try_cast({field.column}::DOUBLE AS {field.type})"
     bad = f"{field.column} IS NOT NULL AND {back} IS DISTINCT FROM {field.column}"
     reason = f"is a decimal no JSON number holds exactly; dtype={{'{field.name}': 'string'}} does"
-    return Rendering(f"{field.column}::VARCHAR", "number", (Check(bad, reason),))
+    return Rendering(as_text(field), "number", (Check(bad, reason),))
 
 
 def _date(field: Field, options: Options) -> Rendering:

@@ -43,6 +43,11 @@ class LoadResult:
         return self.plan.rejected_rows
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What the plan says about the source: columns sent as text, rows filled, ids."""
+        return self.plan.notes
+
+    @property
     def complete(self) -> bool:
         """Whether every row of the source is published, and stored as it was sent."""
         agrees = self.differences is None or self.differences.empty
@@ -54,6 +59,9 @@ class LoadResult:
         return (self.sent - self.resumed) / self.seconds if self.seconds else 0.0
 
     def __repr__(self) -> str:
+        return "\n".join([self._line(), *(f"note: {note}" for note in self.notes)])
+
+    def _line(self) -> str:
         earlier = f" ({self.resumed:,} of them earlier)" if self.resumed else ""
         unchanged = f", {self.unchanged:,} unchanged" if self.unchanged else ""
         return (
@@ -70,7 +78,8 @@ class LoadResult:
 
     def _repr_html_(self) -> str:
         rejected = self.rejected[TOLD].head(10).to_html(index=False) if len(self.rejected) else ""
-        return f"<p>{html.escape(repr(self))}</p>{rejected}"
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        return f"<p>{html.escape(self._line())}</p>{f'<ul>{notes}</ul>' if notes else ''}{rejected}"
 
 
 @dataclass
