@@ -15,10 +15,11 @@ from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.dialect import Dialect, longest_record, sniff_dialect
 from svc_notebook.bulk.encoding import SAMPLE, holds_utf8, rewrite, sniff_encoding
 from svc_notebook.bulk.options import Options
-from svc_notebook.bulk.quotes import has_quoted_lines, may_swallow, refuse_swallowed
+from svc_notebook.bulk.quotes import ends_open, has_quoted_lines, may_swallow, refuse_swallowed
 from svc_notebook.bulk.ragged import (
     SURPLUS,
     TOLD,
+    UNCLOSED,
     Regular,
     broken_row,
     describe_filled,
@@ -37,7 +38,7 @@ PIECE = 12_000_000
 REASONS = {
     "MISSING COLUMNS": "has fewer columns than the header",
     "TOO MANY COLUMNS": SURPLUS,
-    "UNQUOTED VALUE": "has a quote that is never closed, or text after a closing quote",
+    "UNQUOTED VALUE": UNCLOSED,
     "INVALID ENCODING": "holds bytes that are not UTF-8",
     "LINE SIZE OVER MAXIMUM": "is longer than 2 MB",
 }
@@ -70,6 +71,8 @@ class _Reading:
     notes: tuple[str, ...]
     # Bytes that a scan has room for in one record.
     longest: int
+    # Whether some quoted cell may hold a line end.
+    quoted_lines: bool = False
     # Whether encoding and line ends were made alike.
     rewritten: bool = False
     # The copies, in which every row has the cells of the header.
@@ -80,7 +83,7 @@ class _Reading:
         names = enumerate(self.dialect.names)
         # Where a thread begins to read amid a quoted cell, DuckDB takes a line of it for a row if
         # that has the cells of one. With one thread it reads on from the row before.
-        parallel = not any(has_quoted_lines(path, self.dialect) for path in self._read)
+        parallel = not self.quoted_lines
         return Table(
             db=self.db,
             # With `ignore_errors` alone, DuckDB leaves out good rows after a broken one.
@@ -98,12 +101,15 @@ class _Reading:
 
     def regular_if_needed(self) -> _Reading:
         """Read copies of the files where DuckDB would lose a header, or a cell, and say nothing."""
-        if any(self._is_odd(path) for path in self.paths):
-            return self._regular()
-        return self
+        quoted_lines = any(has_quoted_lines(path, self.dialect) for path in self.paths)
+        reading = replace(self, quoted_lines=quoted_lines)
+        odd = any(reading._is_odd(path) for path in self.paths)
+        return reading._regular() if odd else reading
 
     def _is_odd(self, path: Path) -> bool:
         if self.dialect.header and not is_plain_header(path, self.dialect):
+            return True
+        if self.quoted_lines and ends_open(path, self.dialect):
             return True
         return not self.dialect.trailing and has_empty_surplus(path, self.dialect)
 
@@ -182,6 +188,8 @@ class _Reading:
         return self._regular().table() if faults and not self.copies else None
 
     def _regular(self) -> _Reading:
+        # A record that swallows most of a file is too long to be copied.
+        refuse_swallowed(self.paths, self.name, self.dialect, self.options)
         copies = [write_regular(path, self.db.folder, self.dialect) for path in self.paths]
         return replace(self, copies=tuple(copies))
 

@@ -103,6 +103,27 @@ def has_quoted_lines(path: Path, dialect: Dialect) -> bool:
     return False
 
 
+def ends_open(path: Path, dialect: Dialect) -> bool:
+    """Tell whether the last quote of a file is never closed; read by one thread, DuckDB does not.
+
+    Lines are looked at one by one, and none is kept.
+    """
+    column: int | None = None
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        for line in file:
+            if dialect.quote in line:
+                column = open_column(line, column, dialect)
+    return column is not None
+
+
+def open_column(line: str, column: int | None, dialect: Dialect) -> int | None:
+    """Tell the column of the quote that is open after a line, given that of the line before."""
+    if column is None:
+        return left_open(line, 0, 0, dialect)
+    end = end_of_quote(line, 0, dialect)
+    return column if end < 0 else left_open(line, *next_field(line, end, column, dialect), dialect)
+
+
 def long_values(path: Path, dialect: Dialect) -> Iterator[Value]:
     """Find the quoted values of several lines."""
     held: Value | None = None

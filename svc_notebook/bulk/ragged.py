@@ -10,11 +10,12 @@ from pathlib import Path
 
 from svc_notebook.bulk.dialect import WRAPPED, Dialect
 from svc_notebook.bulk.encoding import fresh
-from svc_notebook.bulk.quotes import end_of_quote, left_open, next_field
+from svc_notebook.bulk.quotes import end_of_quote, open_column
 from svc_notebook.bulk.table import Fault
 from svc_notebook.errors import BadInput
 
 LINE_ENDS = "\r\n"
+UNCLOSED = "has a quote that is never closed, or text after a closing quote"
 SURPLUS = "has more columns than the header"
 EMPTY_SURPLUS = f"{SURPLUS}: a separator too many, and the last cell is empty"
 # So much of a rejected row is shown, so many are shown, and so many filled ones are named.
@@ -38,12 +39,8 @@ def split_records(lines: Iterable[str], dialect: Dialect) -> Iterator[str]:
     """Join the lines of each record: a quoted cell may hold line ends."""
     held, column = "", None
     for line in lines:
-        if column is None:
-            column = left_open(line, 0, 0, dialect) if dialect.quote in line else None
-        else:
-            end = end_of_quote(line, 0, dialect)
-            if end >= 0:
-                column = left_open(line, *next_field(line, end, column, dialect), dialect)
+        if dialect.quote in line:
+            column = open_column(line, column, dialect)
         if column is None:
             yield held + line
             held = ""
@@ -185,7 +182,10 @@ def _regular(record: str, copy: Regular, dialect: Dialect) -> str:
     width = len(dialect.names)
     if dialect.quote in body:
         cells = split_cells(body, dialect)
-        # A quote that nothing closes, or text after one: DuckDB tells it.
+        if cells[-1].startswith(dialect.quote) and end_of_quote(cells[-1], 1, dialect) < 0:
+            copy.removed.append(broken_row(copy.rows, body, UNCLOSED, dialect))
+            return ""
+        # Text after a closing quote: DuckDB tells it.
         found = len(cells) if all(_is_well_quoted(cell, dialect) for cell in cells) else width
     else:
         found = body.count(dialect.separator) + 1

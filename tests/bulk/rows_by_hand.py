@@ -24,7 +24,7 @@ class Expected:
 def expect(
     path: Path,
     *,
-    id: str,
+    key: str,
     dtype: Mapping[str, str] | None = None,
     nulls: Mapping[str, str] | None = None,
     duplicates: str = "reject",
@@ -42,10 +42,10 @@ def expect(
         record = _record(filled[n], typed=typed)
         lacking = [name for name, what in (nulls or {}).items() if what == "error"]
         bad = isinstance(record.get("rating"), str) and typed
-        if bad or not record.get(id) or any(name not in record for name in lacking):
+        if bad or not record.get(key) or any(name not in record for name in lacking):
             found.rejected.add(n + 1)
         else:
-            sendable.append((n, record | {"objectID": filled[n][id]}))
+            sendable.append((n, record | {"objectID": filled[n][key]}))
     found.records = _without_duplicates(sendable, duplicates, found.rejected)
     return found
 

@@ -86,7 +86,7 @@ def test_files_of_many_pieces_are_sent_as_the_csv_module_reads_them(
         "nulls": make.choice([{}, {"name": "error"}]),
     }
     batch, done = make.choice([500, 3000]), set(make.sample(range(20), make.randrange(12)))
-    expected = expect(path, id="id", **options)
+    expected = expect(path, key="id", **options)
 
     with Database() as db:
         prepared = prepare_any(
@@ -127,7 +127,7 @@ def test_the_first_row_of_each_id_is_the_one_that_is_sent(
     tmp_path: Path, dtype: dict[str, str]
 ) -> None:
     path = sixty_thousand(tmp_path / "t.csv")
-    expected = expect(path, id="id", dtype=dtype)
+    expected = expect(path, key="id", dtype=dtype)
 
     packed = pack(path, id="id", dtype=dtype)
 
