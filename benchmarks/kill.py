@@ -23,7 +23,7 @@ import httpx
 
 ROOT = Path(__file__).parent.parent
 TOGETHER = 10
-FAMILIES = (["load_a"], ["load_a", "virtual(load_b)"], ["load_b"], [])
+FAMILIES: tuple[list[str], ...] = (["load_a"], ["load_a", "virtual(load_b)"], ["load_b"], [])
 
 
 @dataclass

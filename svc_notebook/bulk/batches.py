@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from svc_notebook.bulk.faults import Positions
+from svc_notebook.bulk.faults import Digests, Positions
 from svc_notebook.bulk.json_kinds import may_hold_objects
+from svc_notebook.bulk.order import RowOrder, Span, digest_of
 from svc_notebook.bulk.plan import Prepared
 from svc_notebook.bulk.record import opening
 
@@ -27,13 +28,6 @@ OPERATION = b'"_operation"'
 Offsets = npt.NDArray[np.int64]
 
 
-class Span(NamedTuple):
-    """Positions from `first` up to, not including, `last`."""
-
-    first: int
-    last: int
-
-
 @dataclass(frozen=True)
 class Batch:
     """One request body; `span` are the positions it settles, dropped rows among them."""
@@ -43,17 +37,31 @@ class Batch:
     body: bytes
     # Whether sending it twice does no harm.
     repeatable: bool = True
+    # What tells the rows of the span by their content; 0 for a few rows in memory.
+    digest: int = field(default=0, compare=False)
 
 
-def pack_batches(prepared: Prepared, settled: Sequence[Span] = ()) -> Iterator[Batch]:
-    """Write every row that is neither dropped nor settled already, in the order of the source."""
+def pack_batches(
+    prepared: Prepared, settled: Sequence[Span] = (), digests: Mapping[Span, int] | None = None
+) -> Iterator[Batch]:
+    """Write every row that is neither dropped nor settled already, in the order of the source.
+
+    Raises `BadInput` where the source gives other rows than those that were checked, or than
+    those of the settled spans by their `digests`.
+    """
     options = prepared.options
     cutter = Cutter(
         prepared.dropped, settled, prepared.repeats, options.batch_bytes, len(opening(options)),
         operations=_may_hold_operations(prepared),
     )  # fmt: skip
-    for texts in _written(prepared):
-        yield from cutter.cut(texts)
+    if prepared.steps is not None:
+        for texts in _in_memory(prepared.steps, options.batch):
+            yield from cutter.cut(texts)
+        return
+    order = RowOrder(prepared.table.name, prepared.marks, digests or {})
+    for positions, found, texts in _scanned(prepared):
+        order.check(positions, found)
+        yield from cutter.cut(texts, found)
 
 
 def _may_hold_operations(prepared: Prepared) -> bool:
@@ -64,17 +72,20 @@ def _may_hold_operations(prepared: Prepared) -> bool:
     return documents or named or bool(prepared.options.operations)
 
 
-def _written(prepared: Prepared) -> Iterator[pa.StringArray]:
-    """Write the steps, a batch of them at a time."""
-    most = prepared.options.batch
-    if prepared.steps is None:
-        query = f"SELECT {prepared.step} FROM {prepared.table.sql}"
-        yield from (chunk.column(0) for chunk in prepared.table.db.chunks(query, most))
-        return
+def _scanned(prepared: Prepared) -> Iterator[tuple[Positions, Digests, pa.StringArray]]:
+    """Write the steps of a table, a batch at a time, with the position and digest of each row."""
+    table = prepared.table
+    query = f"SELECT pos, {table.digest}, {prepared.step} FROM {table.numbered}"
+    for chunk in table.db.chunks(query, prepared.options.batch):
+        positions, digests = (chunk.column(n).to_numpy(zero_copy_only=False) for n in (0, 1))
+        yield positions, digests, chunk.column(2)
+
+
+def _in_memory(steps: Sequence[str], most: int) -> Iterator[pa.StringArray]:
     import pyarrow as pa
 
-    for start in range(0, len(prepared.steps), most):
-        yield pa.array(prepared.steps[start : start + most], pa.large_string())
+    for start in range(0, len(steps), most):
+        yield pa.array(steps[start : start + most], pa.large_string())
 
 
 class Cutter:
@@ -99,7 +110,7 @@ class Cutter:
         self._suffix_at = prefix + len('"') + HASH
         self._position = 0
 
-    def cut(self, texts: pa.StringArray) -> Iterator[Batch]:
+    def cut(self, texts: pa.StringArray, digests: Digests | None = None) -> Iterator[Batch]:
         """Cut one chunk of rows, each `,{…}`."""
         first = self._position
         self._position += len(texts)
@@ -114,7 +125,8 @@ class Cutter:
             body = b"".join([HEAD, pieces[0][1:], *pieces[1:], TAIL])
             rows = int(keep[start:stop].sum())
             repeatable = not self._operations or OPERATION not in body
-            yield Batch(Span(first + start, first + stop), rows, body, repeatable)
+            digest = 0 if digests is None else digest_of(digests[start:stop])
+            yield Batch(Span(first + start, first + stop), rows, body, repeatable, digest)
 
     def _kept(self, span: Span) -> npt.NDArray[np.bool_]:
         keep = np.ones(span.last - span.first, dtype=np.bool_)

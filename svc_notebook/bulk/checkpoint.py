@@ -12,8 +12,8 @@ from zlib import crc32
 
 import msgspec
 
-from svc_notebook.bulk.batches import Span
 from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.order import Span
 from svc_notebook.errors import BadInput
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -33,6 +33,8 @@ class Entry(msgspec.Struct):
     last: int
     rows: int
     task: int
+    # What tells its rows by their content; 0 where that is not known.
+    digest: int = 0
 
     @property
     def span(self) -> Span:

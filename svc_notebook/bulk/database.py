@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,7 +27,18 @@ T = TypeVar("T")
 PATIENCE = 0.5
 # And how long it is waited for before its connection is left to it.
 LETTING_GO = 10.0
-SETTINGS = {"threads": min(4, os.cpu_count() or 1), "memory_limit": "128MB"}
+LEAST_MEGABYTES = 128
+THREADS = min(4, os.cpu_count() or 1)
+SETTINGS = {
+    "threads": THREADS,
+    "memory_limit": f"{LEAST_MEGABYTES}MB",
+    "preserve_insertion_order": True,
+}
+# Where a container's limit of memory stands; a text in place of a number is none.
+CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+PLENTY_BYTES = 8_000_000_000
+# So much of a machine's memory one load may take.
+MACHINE_SHARE = 0.75
 # Columns of a table that is no longer read in several threads.
 WIDE = 100
 
@@ -36,11 +47,16 @@ ADVICE = {
     "ConversionException": "; TRY_CAST gives NULL where CAST fails",
     "InvalidInputException": "; is it whole, and what its name says?",
     "OutOfMemoryException": "; load it in parts",
+    "OSError": "; load it in parts",
 }
 
 
 class ReadingStopped(Exception):
     """A query was interrupted; whoever did so knows."""
+
+
+class MemoryShort(BadInput):
+    """A query needs more memory than it is allowed."""
 
 
 class Database:
@@ -51,6 +67,7 @@ class Database:
         self.about = "the source"
         self.stopped = False
         self._defined: set[str] = set()
+        self._megabytes, self._threads = LEAST_MEGABYTES, THREADS
         # What else ends with it.
         self.ends = ExitStack()
 
@@ -73,18 +90,38 @@ class Database:
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch everything."""
-        with translated(self.about):
-            fetched: list[tuple[Any, ...]] = self.connection.execute(sql).fetchall()
-        return fetched
+        while True:
+            try:
+                with translated(self.about):
+                    fetched: list[tuple[Any, ...]] = self.connection.execute(sql).fetchall()
+                return fetched
+            except MemoryShort:
+                if not self._grant_more():
+                    raise
 
     def chunks(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
-        """Run a query and stream its rows as Arrow, in the order of the source."""
+        """Run a query and stream its rows as Arrow, as DuckDB gives them."""
+        begun = False
+        while True:
+            try:
+                for chunk in self._stream(sql, rows):
+                    begun = True
+                    yield chunk
+                return
+            except MemoryShort:
+                if begun or not self._grant_more():
+                    raise
+
+    def _stream(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
         with translated(self.about):
             relation = self.connection.sql(sql)
             if relation is None:
                 raise BadInput("the SQL gives no rows; it should be a SELECT")
             read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-            yield from read(rows)
+            try:
+                yield from read(rows)
+            except OSError as error:  # what Arrow makes of an error amid the rows
+                raise _meant(self.about, error) from error
 
     def types(self, sql: str) -> dict[str, str]:
         """Tell the names and types of a query's columns."""
@@ -103,8 +140,27 @@ class Database:
     def make_room(self, columns: int) -> None:
         """Let a wide table have what it needs: rows are read 2,048 at a time in each thread."""
         if columns > WIDE:
-            self.rows("SET threads = 1")
-            self.rows(f"SET memory_limit = '{128 + columns}MB'")
+            self.grant(LEAST_MEGABYTES + columns, threads=1)
+
+    def grant(self, megabytes: int, *, threads: int | None = None) -> None:
+        """Allow queries so much memory, if the machine has it, and at most so many threads."""
+        most = max(LEAST_MEGABYTES, int(machine_megabytes() * MACHINE_SHARE))
+        self._megabytes = min(max(self._megabytes, megabytes), most)
+        self.rows(f"SET memory_limit = '{self._megabytes}MB'")
+        if threads is not None and threads < self._threads:
+            self._threads = threads
+            self.rows(f"SET threads = {threads}")
+
+    def _grant_more(self) -> bool:
+        """Allow twice the memory for another try; false where the machine has no more."""
+        before = self._megabytes
+        self.grant(2 * before)
+        return self._megabytes > before
+
+    @property
+    def threads(self) -> int:
+        """How many threads read at once."""
+        return self._threads
 
     def define(self, name: str, write: Callable[[list[str | None]], list[str | None]]) -> None:
         """Make a function from texts to texts known to SQL."""
@@ -189,6 +245,17 @@ def _close(connection: duckdb.DuckDBPyConnection) -> None:
             return
 
 
+def machine_megabytes() -> int:
+    """Return the memory of the machine, or of the container, in MB; plenty where nothing tells."""
+    found = []
+    with suppress(AttributeError, OSError, ValueError):  # other systems have no such names
+        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    for limit in CONTAINER_LIMITS:
+        with suppress(OSError, ValueError):
+            found.append(int(Path(limit).read_text(encoding="ascii")))
+    return min((size for size in found if size > 0), default=PLENTY_BYTES) // 1_000_000
+
+
 def _forget(ended: asyncio.Future[Any]) -> None:
     if not ended.cancelled():
         ended.exception()
@@ -202,9 +269,22 @@ def translated(about: str) -> Iterator[None]:
         yield
     except duckdb.InterruptException as error:
         raise ReadingStopped from error
+    except duckdb.OutOfMemoryException as error:
+        raise MemoryShort(_unreadable(about, error)) from error
     except duckdb.Error as error:
-        advice = ADVICE.get(type(error).__name__, "")
-        raise BadInput(f"{about} cannot be read: {first_sentence(str(error))}{advice}") from error
+        raise BadInput(_unreadable(about, error)) from error
+
+
+def _meant(about: str, error: OSError) -> Exception:
+    if "INTERRUPT Error" in str(error):
+        return ReadingStopped()
+    kind = MemoryShort if "Out of Memory Error" in str(error) else BadInput
+    return kind(_unreadable(about, error))
+
+
+def _unreadable(about: str, error: Exception) -> str:
+    advice = ADVICE.get(type(error).__name__, "")
+    return f"{about} cannot be read: {first_sentence(str(error))}{advice}"
 
 
 def first_sentence(message: str) -> str:

@@ -31,6 +31,8 @@ class Dialect:
     header: bool
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    # Whether rows end in a separator more than the header.
+    trailing: bool = False
 
 
 def sniff_dialect(text: str, options: Options) -> Dialect:
@@ -43,8 +45,19 @@ def sniff_dialect(text: str, options: Options) -> Dialect:
     names, notes = _named(first) if header else ([f"column{n}" for n, _ in enumerate(first)], [])
     if not header and options.header is None and first:
         notes.append("no header was found: columns are named column0, column1, …")
+    trailing = False
+    if header and (wide := _wider_by_one(rows)):
+        trailing = all(row[-1] == "" for row in wide)
+        if trailing:
+            notes.append("rows have a separator more than the header, with nothing after the last")
+        else:
+            names.insert(0, next(n for n in _spellings("column0") if n not in names))
+            notes.append(
+                "the header has one name less than rows have cells: the first column is taken to "
+                f"be the one without a name, and sent as `{names[0]}`"
+            )
     escape = "\\" if f"\\{quote}" in text and quote * 2 not in text else quote
-    return Dialect(separator, quote, escape, header, tuple(names), tuple(notes))
+    return Dialect(separator, quote, escape, header, tuple(names), tuple(notes), trailing)
 
 
 def longest_record(path: Path, dialect: Dialect) -> int:
@@ -86,6 +99,13 @@ def _rows(text: str, separator: str, quote: str) -> list[list[str]]:
         return rows
     # The sample may end inside its last row.
     return rows[:-1] if len(rows) > 2 and not text.endswith("\n") else rows
+
+
+def _wider_by_one(rows: list[list[str]]) -> list[list[str]]:
+    """Return the rows of one cell more than the first, if most rows are such."""
+    first, *others = rows
+    wide = [row for row in others if len(row) == len(first) + 1]
+    return wide if len(wide) > len(others) / 2 else []
 
 
 def _is_header(rows: list[list[str]]) -> bool:

@@ -12,7 +12,7 @@ from svc_notebook.bulk.table import Fault, Field, Table
 from svc_notebook.errors import BadInput
 
 # DuckDB reads documents through several buffers of 32 MB for each thread, and holds 2,048 parsed.
-THREADS, MEMORY = 2, "1GB"
+THREADS, MEGABYTES = 2, 1000
 Layout = Literal["newline_delimited", "array", "unstructured"]
 
 
@@ -21,8 +21,7 @@ def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Databas
     lenient = ", ignore_errors=true" if layout == "newline_delimited" else ""
     files = sql.listing(map(str, paths))
     # A document is parsed once, as text: its members' types are its own.
-    db.rows(f"SET threads = {THREADS}")
-    db.rows(f"SET memory_limit = '{MEMORY}'")
+    db.grant(MEGABYTES, threads=THREADS)
     read = f"read_json_objects({files}, format='{layout}'{lenient})"
     whole = "CASE WHEN json_type(json) = 'OBJECT' THEN json END"
     keys = _keys(f"(SELECT {whole} AS d FROM {read})", db)

@@ -21,18 +21,45 @@ if TYPE_CHECKING:
     from svc_notebook.bulk.database import Database
 
 Positions = npt.NDArray[np.int64]
+Digests = npt.NDArray[np.uint64]
 # So many are told one by one for each reason; the rest are counted.
 TOLD = 10_000
 
 
+@dataclass(frozen=True)
+class Marks:
+    """Rows that are not sent as they are: their positions, ascending, and what tells each row.
+
+    Whoever finds another row at one of these positions reads the rows in another order.
+    """
+
+    positions: Positions
+    digests: Digests
+
+    @classmethod
+    def of(cls, found: Sequence[tuple[Positions, Digests]]) -> Marks:
+        """Join what several scans found, each row once."""
+        if not found:
+            return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64))
+        positions, at = np.unique(np.concatenate([each[0] for each in found]), return_index=True)
+        return cls(positions, np.concatenate([each[1] for each in found])[at])
+
+    def agree(self, first: int, digests: Digests) -> bool:
+        """Tell whether the rows from a position on are those that were marked there."""
+        low, high = np.searchsorted(self.positions, (first, first + len(digests)))
+        found = digests[self.positions[low:high] - first]
+        return bool(np.array_equal(found, self.digests[low:high]))
+
+
 @dataclass
 class Faults:
-    """Positions that stay behind, and what is told of them."""
+    """Rows that stay behind, and what is told of them."""
 
-    positions: list[Positions] = field(default_factory=list)
+    dropped: list[tuple[Positions, Digests]] = field(default_factory=list)
     told: list[Fault] = field(default_factory=list)
     # Rows that are equal, hence of one hash, told apart by a number: position -> which.
     repeats: dict[int, int] = field(default_factory=dict)
+    repeated: list[tuple[Positions, Digests]] = field(default_factory=list)
 
 
 def find_faults(table: Table, profile: Profile, ids: Ids, step: str, options: Options) -> Faults:
@@ -42,19 +69,22 @@ def find_faults(table: Table, profile: Profile, ids: Ids, step: str, options: Op
     for column, bad, shown, reason in _conditions(table, profile, ids, step, options):
         _add(
             faults,
-            table.db,
+            table,
             _numbered(table, f"{shown} AS v, {bad} AS bad"),
             column,
             reason,
             places,
         )
     for fault in table.faults:
-        position = fault.row - 1
-        faults.positions.append(np.array([position]))
-        faults.told.append(places.fault(position, fault.column, fault.value, fault.reason))
+        faults.told.append(places.fault(fault.row - 1, fault.column, fault.value, fault.reason))
+    if table.faults:
+        wanted = sorted({fault.row - 1 for fault in table.faults})
+        chosen = f"pos IN (SELECT unnest({wanted}::BIGINT[]))"
+        marks = f"SELECT pos, {table.digest} FROM {table.numbered} WHERE {chosen}"
+        faults.dropped.append(_marked(table.db, marks))
     if ids.faulty:
         _add_repeated(faults, table, ids, options, places)
-    faults.told += profile.skipped
+    faults.told += profile.skipped[:TOLD]
     faults.told.sort(key=lambda fault: (fault.file or "", fault.row))
     return faults
 
@@ -123,17 +153,17 @@ def _conditions(
 
 
 def _numbered(table: Table, what: str) -> str:
-    return f"(SELECT row_number() OVER () - 1 AS pos, {what} FROM {table.sql})"
+    return f"(SELECT pos, {table.digest} AS digest, {what} FROM {table.numbered})"
 
 
 def _add(
-    faults: Faults, db: Database, inner: str, column: str | None, reason: str, places: Places
+    faults: Faults, table: Table, inner: str, column: str | None, reason: str, places: Places
 ) -> None:
-    positions = _positions(db, f"SELECT pos FROM {inner} WHERE bad ORDER BY pos")
-    if not len(positions):
+    marked = _marked(table.db, f"SELECT pos, digest FROM {inner} WHERE bad")
+    if not len(marked[0]):
         return
-    faults.positions.append(positions)
-    told = db.rows(f"SELECT pos, v FROM {inner} WHERE bad ORDER BY pos LIMIT {TOLD}")
+    faults.dropped.append(marked)
+    told = table.db.rows(f"SELECT pos, v FROM {inner} WHERE bad ORDER BY pos LIMIT {TOLD}")
     faults.told += [places.fault(pos, column, value, reason) for pos, value in told]
 
 
@@ -145,18 +175,21 @@ def _add_repeated(faults: Faults, table: Table, ids: Ids, options: Options, plac
     if not ids.hashed and options.duplicates == "keep":
         return
     numbered = _numbered(table, f"{ids.sql} AS id")
-    sendable = _sendable(table.db, faults.positions)
+    sendable = _sendable(table.db, faults.dropped)
     held = f"(SELECT * FROM {numbered} WHERE coalesce(id, '') <> '' AND {sendable})"
     shared = f"SELECT hash(id) FROM {held} GROUP BY hash(id) HAVING count(*) > 1"
     order = "DESC" if options.duplicates == "last" else "ASC"
     ranked = (
-        f"SELECT pos, id, row_number() OVER (PARTITION BY id ORDER BY pos {order}) AS nth, "
+        f"SELECT pos, digest, id, row_number() OVER (PARTITION BY id ORDER BY pos {order}) AS nth, "
         f"first_value(pos) OVER (PARTITION BY id ORDER BY pos {order}) AS other "
         f"FROM {held} WHERE hash(id) IN ({shared})"
     )
     later = f"FROM ({ranked}) WHERE nth > 1 ORDER BY pos"
     if ids.hashed:
-        faults.repeats = dict(table.db.rows(f"SELECT pos, nth {later}"))
+        found = table.db.rows(f"SELECT pos, nth, digest {later}")
+        faults.repeats = {pos: nth for pos, nth, _ in found}
+        positions = np.array([pos for pos, _, _ in found], dtype=np.int64)
+        faults.repeated = [(positions, np.array([d for _, _, d in found], dtype=np.uint64))]
         return
     told = table.db.rows(f"SELECT pos, id, other {later} LIMIT {TOLD}")
     if told and options.duplicates == "error":
@@ -165,23 +198,27 @@ def _add_repeated(faults: Faults, table: Table, ids: Ids, options: Options, plac
             f"{places.name(other)} and {places.name(pos)} both have the id {shown!r}; "
             "duplicates='reject' or 'last' sends one of them"
         )
-    faults.positions.append(_positions(table.db, f"SELECT pos {later}"))
+    faults.dropped.append(_marked(table.db, f"SELECT pos, digest {later}"))
     faults.told += [
         places.fault(pos, ids.column, shown, f"has the id of {places.name(other)}")
         for pos, shown, other in told
     ]
 
 
-def _sendable(db: Database, dropped: Sequence[Positions]) -> str:
+def _sendable(db: Database, dropped: Sequence[tuple[Positions, Digests]]) -> str:
     """Write the condition that a row is none of those that stay behind."""
     if not dropped:
         return "true"
     import pyarrow as pa
 
-    db.register("staying_behind", pa.table({"pos": np.unique(np.concatenate(dropped))}))
+    db.register("staying_behind", pa.table({"pos": Marks.of(dropped).positions}))
     return "pos NOT IN (SELECT pos FROM staying_behind)"
 
 
-def _positions(db: Database, query: str) -> Positions:
-    chunks = [chunk.column(0).to_numpy(zero_copy_only=False) for chunk in db.chunks(query, 100_000)]
-    return np.concatenate(chunks).astype(np.int64) if chunks else np.empty(0, dtype=np.int64)
+def _marked(db: Database, query: str) -> tuple[Positions, Digests]:
+    """Read the positions and digests a query finds, in any order."""
+    positions, digests = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.uint64)]
+    for chunk in db.chunks(query, 100_000):
+        positions.append(chunk.column(0).to_numpy(zero_copy_only=False).astype(np.int64))
+        digests.append(chunk.column(1).to_numpy(zero_copy_only=False).astype(np.uint64))
+    return np.concatenate(positions), np.concatenate(digests)

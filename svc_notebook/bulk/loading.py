@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from svc_notebook.bulk.batches import Batch, Span, merge_spans, pack_batches
+from svc_notebook.bulk.batches import Batch, merge_spans, pack_batches
 from svc_notebook.bulk.checkpoint import Checkpoint, Entry, facts_of, has_other_ids, open_checkpoint
 from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.ids import SCHEME
 from svc_notebook.bulk.merging import Stored, check_mergeable, keep_changed, read_stored
 from svc_notebook.bulk.options import IfExists, Options, RowOptions
+from svc_notebook.bulk.order import Span
 from svc_notebook.bulk.parts import find_parts
 from svc_notebook.bulk.plan import Plan, Prepared, prepare
 from svc_notebook.bulk.records import Rows, refuse_early
@@ -343,7 +344,7 @@ class _Run:
     async def _send(self, target: str) -> None:
         settled = self._settled()
         self._left = _count_left(self._prepared, settled)
-        batches = pack_batches(self._prepared, settled)
+        batches = pack_batches(self._prepared, settled, self._digests())
         self._tell()
         await send_batches(
             self._client, target, lambda: self._next(batches), self._enter, lanes=self._lanes
@@ -356,6 +357,10 @@ class _Run:
 
     def _settled(self) -> list[Span]:
         return [entry.span for entry in self._checkpoint.entries] if self._checkpoint else []
+
+    def _digests(self) -> dict[Span, int]:
+        entries = self._checkpoint.entries if self._checkpoint else []
+        return {entry.span: entry.digest for entry in entries if entry.digest}
 
     async def _next(self, batches: Iterator[Batch]) -> Batch | None:
         while True:
@@ -380,7 +385,7 @@ class _Run:
     def _enter(self, batch: Batch, task: int) -> None:
         self.ledger.enter(task, batch.rows)
         if self._checkpoint:
-            self._checkpoint.write(Entry(*batch.span, batch.rows, task))
+            self._checkpoint.write(Entry(*batch.span, batch.rows, task, batch.digest))
         self._tell()
 
     def _tell(self) -> None:

@@ -148,17 +148,30 @@ def _written(series: pd.Series[Any], name: str, options: Options) -> _Column:
 def _table(
     made: Sequence[_Column], names: Sequence[str], rows: int, what: str, db: Database
 ) -> Table:
-    import pyarrow as pa
-
     if not made:
         raise BadInput(f"the {what} has no columns")
     columns = [f"c{i}" for i, _ in enumerate(names)]
-    db.register("given", pa.table([column.values for column in made], names=columns))
+    register(db, [column.values for column in made], columns, rows)
     types = db.types("SELECT * FROM given")
     kinds = [WRITTEN if own.json else types[c] for c, own in zip(columns, made, strict=True)]
     fields = tuple(Field(*each) for each in zip(names, columns, kinds, strict=True))
     faults = tuple(fault for column in made for fault in column.faults)
-    return Table(db=db, sql="given", fields=fields, name=title(what, rows), faults=faults)
+    return Table(
+        db=db,
+        sql="given",
+        fields=fields,
+        name=title(what, rows),
+        faults=faults,
+        numbered_sql="given",
+    )
+
+
+def register(db: Database, arrays: Sequence[Any], columns: Sequence[str], rows: int) -> None:
+    """Make columns known as the table `given`, with the position of each row beside them."""
+    import pyarrow as pa
+
+    positions = pa.array(np.arange(rows, dtype=np.int64))
+    db.register("given", pa.table([*arrays, positions], names=[*columns, "pos"]))
 
 
 def title(what: str, rows: int) -> str:

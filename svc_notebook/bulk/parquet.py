@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from svc_notebook.bulk import sql
+from svc_notebook.bulk.database import LEAST_MEGABYTES
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.rendering import refuse_spans
 from svc_notebook.errors import BadInput
@@ -25,12 +27,29 @@ Kinds = Mapping[str, Mapping[Path, "pa.DataType"]]
 
 def read_parquet(paths: Sequence[Path], options: Options, db: Database) -> str:
     """Write the SQL that reads files as one; raises where that would change what they hold."""
+    db.grant(needed_megabytes(paths, db.threads))
     kinds = _kinds(paths)
     chosen = kinds.keys() if options.columns is None else {*options.columns, options.id}
     _refuse_case(kinds)
     for name in kinds.keys() & chosen - options.dtype.keys():
         _check_column(name, kinds[name], db)
     return scan(paths)
+
+
+def needed_megabytes(paths: Sequence[Path], threads: int) -> int:
+    """Return the memory that reading files takes: each thread holds a row group of them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    largest = columns = 0
+    for path in paths:
+        with suppress(pa.ArrowException, OSError):  # DuckDB tells what is wrong with it
+            facts = pq.read_metadata(path)
+            groups = (facts.row_group(number) for number in range(facts.num_row_groups))
+            largest = max([largest, *(group.total_byte_size for group in groups)])
+            columns = max(columns, facts.num_columns)
+    # A group is held as it is read and as it is unpacked.
+    return LEAST_MEGABYTES + columns + 2 * threads * largest // 1_000_000
 
 
 def scan(paths: Iterable[Path]) -> str:

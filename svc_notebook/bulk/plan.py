@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from svc_notebook.bulk.database import Database
-from svc_notebook.bulk.faults import Faults, Positions, find_faults
+from svc_notebook.bulk.faults import Faults, Marks, Places, Positions, find_faults
 from svc_notebook.bulk.ids import find_ids
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.profile import Column, Profile, absent, study
@@ -87,6 +87,8 @@ class Prepared:
     hashed: bool = False
     # The steps themselves, where there are few rows.
     steps: Sequence[str] | None = None
+    # What tells the rows that are dropped or repeated, to be found again where they were.
+    marks: Marks = field(default_factory=lambda: Marks.of(()))
 
 
 def prepare(source: Source, index: str, options: Options, db: Database) -> Prepared:
@@ -126,7 +128,7 @@ def prepare_any(source: Source, index: str, options: Options, db: Database) -> P
     ids = find_ids(table, profile, options)
     step = step_sql(ids.sql, profile.columns, options)
     faults = find_faults(table, profile, ids, step, options)
-    dropped = np.unique(np.concatenate(faults.positions)) if faults.positions else _NONE
+    dropped = Marks.of(faults.dropped).positions
     rejected = describe(table, profile.columns, ids, faults.told)
     many = len(dropped) + len(profile.skipped)
     untold = many - len(rejected)
@@ -139,9 +141,15 @@ def prepare_any(source: Source, index: str, options: Options, db: Database) -> P
         sample=_sample(table, step, dropped),
         rejected=rejected,
         rejected_rows=many,
-        notes=(*table.notes, *ids.notes, *_notes(table, options, faults, untold)),
+        notes=(
+            *table.notes,
+            *ids.notes,
+            *_notes(table, options, faults, untold),
+            *_nearly_notes(table, profile),
+        ),
     )
-    return Prepared(plan, table, step, dropped, faults.repeats, options, ids.hashed)
+    marks = Marks.of([*faults.dropped, *faults.repeated])
+    return Prepared(plan, table, step, dropped, faults.repeats, options, ids.hashed, marks=marks)
 
 
 _NONE: Positions = np.empty(0, dtype=np.int64)
@@ -150,37 +158,40 @@ _NONE: Positions = np.empty(0, dtype=np.int64)
 def _limited(table: Table, limit: int | None) -> Table:
     if limit is None:
         return table
+    first = f"WHERE pos < {limit} LIMIT {limit}"
+    watched = replace(table, sql=table.scan, numbered_sql="").numbered
+    rows = f"(SELECT * FROM {table.numbered} {first})"
     return replace(
         table,
-        sql=f"(SELECT * FROM {table.sql} LIMIT {limit})",
-        watched_sql=f"(SELECT * FROM {table.scan} LIMIT {limit})",
+        sql=rows,
+        numbered_sql=rows,
+        watched_sql=f"(SELECT * FROM {watched} {first})" if table.watched_sql else "",
         faults=tuple(fault for fault in table.faults if fault.row <= limit),
     )
 
 
 def _studied(table: Table, options: Options) -> tuple[Table, Profile]:
-    """Study a table; where that fails, or rows are skipped, try its other way to be read."""
-    table = _limited(table, options.limit)
-    try:
-        profile = study(table, options)
-    except BadInput:
-        other = table.otherwise(None)
-        if other is None:
-            raise
-    else:
-        table.refuse_lost(profile.longest, profile.rows, profile.skipped)
-        other = table.otherwise(list(profile.skipped)) if profile.skipped else None
-        if other is None:
-            return table, profile
-    other = _limited(other, options.limit)
-    profile = study(other, options)
-    other.refuse_lost(profile.longest, profile.rows, profile.skipped)
-    return other, profile
+    """Study a table; where that fails, or rows are skipped, try its other ways to be read."""
+    while True:
+        table = _limited(table, options.limit)
+        try:
+            profile = study(table, options)
+        except BadInput:
+            other = table.otherwise(None)
+            if other is None:
+                raise
+        else:
+            table.refuse_lost(profile.longest, profile.rows, profile.skipped)
+            other = table.otherwise(list(profile.skipped)) if profile.skipped else None
+            if other is None:
+                return table, profile
+        table = other
 
 
 def _sample(table: Table, step: str, dropped: Positions) -> tuple[Mapping[str, Any], ...]:
-    rows = table.db.rows(f"SELECT {step} FROM (SELECT * FROM {table.sql} LIMIT {LOOKED_AT})")
-    kept = [row[0] for position, row in enumerate(rows) if position not in dropped]
+    first = f"(SELECT * FROM {table.numbered} WHERE pos < {LOOKED_AT} LIMIT {LOOKED_AT})"
+    rows = table.db.rows(f"SELECT pos, {step} FROM {first} ORDER BY pos")
+    kept = [step for position, step in rows if position not in dropped]
     return tuple(_record_of(step) for step in kept[:SHOWN])
 
 
@@ -205,3 +216,15 @@ def _notes(table: Table, options: Options, faults: Faults, untold: int) -> Itera
         yield f"{many:,} rows are equal to an earlier one: told apart by a number"
     if untold > 0:
         yield f"{untold:,} more rows are rejected than `rejected` tells of"
+
+
+def _nearly_notes(table: Table, profile: Profile) -> Iterator[str]:
+    places = Places(table, profile.skipped)
+    for each in profile.nearly:
+        others = each.held - each.fitting - 1
+        more = f", nor {others:,} more" if others else ""
+        yield (
+            f"`{each.column}` is sent as text: {each.fitting:,} of {each.held:,} values are "
+            f"{each.what}; {places.name(each.position)} `{each.value}` is not{more}. "
+            f"dtype={{'{each.column}': '{each.dtype}'}} rejects what is not"
+        )

@@ -27,7 +27,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 # From a column's name to the SQL of a condition.
 Condition = Callable[[str], str]
 # Words that stand for a missing value where all other values are numbers or truth values.
-MISSING = "('NA', 'N/A', 'n/a', 'NaN', 'nan', 'null', 'NULL', 'None', '-')"
+MISSING = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-")
 
 
 def _fits(pattern: str) -> Condition:
@@ -39,7 +39,7 @@ def _fits(pattern: str) -> Condition:
 
 
 def _is_boolean(column: str) -> str:
-    return f"lower({column}) IN ('true', 'false')"
+    return sql.one_of(f"lower({column})", ("true", "false"))
 
 
 # What values of a kind have in common.
@@ -62,6 +62,10 @@ BAD_IDS = (
     (f"strlen({{}}) > {LONGEST_ID}", f"has an id of more than {LONGEST_ID} bytes"),
     ("contains({}, chr(0))", "has an id with a NUL character in it"),
 )
+# What most values of a column of text may be, and the share from which that is worth telling.
+NEARLY = {"number": "numbers", "boolean": "true or false"}
+NEARLY_ALL = 0.8
+SHOWN = 100
 SAMPLE = 10_000
 # Questions of one pass: a pattern takes half a megabyte in each thread.
 TOGETHER = 256
@@ -101,6 +105,21 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Nearly:
+    """A column sent as text since a few of its values are not what the others are."""
+
+    column: str
+    # What the others are, and the `dtype` that rejects those which are not.
+    what: str
+    dtype: str
+    held: int
+    fitting: int
+    # The first that does not fit.
+    position: int
+    value: str
+
+
+@dataclass(frozen=True)
 class Profile:
     """What one pass over a table found."""
 
@@ -110,6 +129,7 @@ class Profile:
     ids: Mapping[str, tuple[int, int]]
     longest: int
     skipped: tuple[Fault, ...]
+    nearly: tuple[Nearly, ...] = ()
 
 
 def study(table: Table, options: Options) -> Profile:
@@ -126,15 +146,18 @@ def study(table: Table, options: Options) -> Profile:
     if odd := [f for f in open_fields if likely[f.name] and not _kind(f, likely[f.name], answers)]:
         # Rarely: what the first rows hold is not what all hold.
         answers |= ask(table.db, _second_questions(odd, possible), table.sql, always=nulls)
-    columns = (
+    columns = tuple(
         _open_column(field, possible[field.name], answers, first)
         if field.name in possible
         else _typed_column(table, field, answers, options)
         for field in chosen
     )
+    nearly = _find_nearly(table, columns, possible, first)
+    told = {each.column: f"{each.fitting:,} of {each.held:,} are {each.what}" for each in nearly}
     return Profile(
         rows=answers[ROWS],
-        columns=tuple(columns),
+        columns=tuple(replace(c, note=told.get(c.name, c.note)) for c in columns),
+        nearly=nearly,
         ids={
             f.name: (answers[_held(f)], answers[_different(f)]) for f in id_fields(table, options)
         },
@@ -249,9 +272,52 @@ def _open_column(field: Field, possible: Sequence[str], answers: Answers, first:
     if kind == "string":
         return Column(field, render_text(field, kind, ""), missing, note=_hint(field, first))
     words = answers.get(_words(field), 0)
-    rendering = render_text(field, kind, f"{field.column} IN {MISSING}" if words else "")
+    rendering = render_text(field, kind, _is_missing(field) if words else "")
     note = f"{words:,} words such as NA taken as missing" if words else ""
     return Column(field, rendering, missing + words, note=note)
+
+
+def _find_nearly(
+    table: Table,
+    columns: Sequence[Column],
+    possible: Mapping[str, tuple[str, ...]],
+    first: Answers,
+) -> tuple[Nearly, ...]:
+    """Find the columns of text that only a few values keep from being numbers, or truth values."""
+    texts = [c.field for c in columns if c.name in possible and c.rendering.sends == "text"]
+    suspects = [(field, kind) for field in texts if (kind := _nearly_kind(field, first))]
+    asked = [question for field, kind in suspects for question in _nearly_questions(field, kind)]
+    if not asked:
+        return ()
+    answers = ask(table.db, asked, table.numbered)
+    found = []
+    for field, kind in suspects:
+        fitting, bad, position, value = (answers[q] for q in _nearly_questions(field, kind))
+        if bad and fitting >= NEARLY_ALL * (fitting + bad):
+            found.append(
+                Nearly(
+                    field.name, NEARLY[kind], kind, fitting + bad, fitting, position, value[:SHOWN]
+                )
+            )
+    return tuple(found)
+
+
+def _nearly_kind(field: Field, first: Answers) -> str:
+    """Tell what most of the first values are."""
+    held = first[ROWS] - first[_null(field)] - first[_words(field)]
+    likely = (kind for kind in NEARLY if _count_likely(field, kind, first) >= NEARLY_ALL * held)
+    return next(likely, "") if held else ""
+
+
+def _count_likely(field: Field, kind: str, first: Answers) -> int:
+    return int(first[_matches(field, LIKELY[kind])])
+
+
+def _nearly_questions(field: Field, kind: str) -> tuple[str, str, str, str]:
+    fits = KINDS[kind](field.column)
+    bad = f"{field.column} IS NOT NULL AND NOT ({_is_missing(field)}) AND NOT ({fits})"
+    first = f"arg_min({field.column}, pos) FILTER ({bad})"
+    return _count(fits), _count(bad), f"min(pos) FILTER ({bad})", first
 
 
 def _typed_column(table: Table, field: Field, answers: Answers, options: Options) -> Column:
@@ -270,7 +336,7 @@ def _is_open(table: Table, field: Field, options: Options) -> bool:
 def _rendering(table: Table, field: Field, options: Options) -> Rendering:
     kind = options.dtype.get(field.name)
     if table.untyped and kind not in (None, "string", "json"):
-        held = f"(CASE WHEN {field.column} IN {MISSING} THEN NULL ELSE {field.column} END)"
+        held = f"(CASE WHEN {_is_missing(field)} THEN NULL ELSE {field.column} END)"
         return render_as(kind, field._replace(column=held), options)
     return render(field, options)
 
@@ -308,7 +374,11 @@ def _matches(field: Field, condition: Condition) -> str:
 
 
 def _words(field: Field) -> str:
-    return _count(f"{field.column} IN {MISSING}")
+    return _count(_is_missing(field))
+
+
+def _is_missing(field: Field) -> str:
+    return sql.one_of(field.column, MISSING)
 
 
 def _longest(table: Table) -> str:

@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from svc_notebook.bulk.dialect import Dialect
 from svc_notebook.bulk.options import Options
 from svc_notebook.errors import BadInput
@@ -18,6 +20,7 @@ MANY, SHARE = 20, 0.9
 ENOUGH = 10_000
 # A row of so many bytes, and so much longer than the others, may have swallowed some.
 LONG, TIMES, FEW = 200, 4, 1000
+BLOCK_BYTES = 4 << 20
 
 
 @dataclass
@@ -81,43 +84,83 @@ def _swallowed(value: Value, name: str, dialect: Dialect) -> str:
     )
 
 
+def has_quoted_lines(path: Path, dialect: Dialect) -> bool:
+    """Tell whether some quoted cell may hold a line end; a quote out of place counts as one."""
+    quote = dialect.quote.encode()
+    if len(quote) > 1 or dialect.escape != dialect.quote:
+        return True
+    inside = 0
+    with path.open("rb") as file:
+        while block := file.read(BLOCK_BYTES):
+            if quote not in block and not inside:
+                continue
+            codes = np.frombuffer(block, np.uint8)
+            quotes = np.flatnonzero(codes == quote[0])
+            line_ends = np.flatnonzero((codes == ord("\n")) | (codes == ord("\r")))
+            if ((np.searchsorted(quotes, line_ends) + inside) % 2).any():
+                return True
+            inside = (inside + len(quotes)) % 2
+    return False
+
+
+def ends_open(path: Path, dialect: Dialect) -> bool:
+    """Tell whether the last quote of a file is never closed; read by one thread, DuckDB does not.
+
+    Lines are looked at one by one, and none is kept.
+    """
+    column: int | None = None
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        for line in file:
+            if dialect.quote in line:
+                column = open_column(line, column, dialect)
+    return column is not None
+
+
+def open_column(line: str, column: int | None, dialect: Dialect) -> int | None:
+    """Tell the column of the quote that is open after a line, given that of the line before."""
+    if column is None:
+        return left_open(line, 0, 0, dialect)
+    end = end_of_quote(line, 0, dialect)
+    return column if end < 0 else left_open(line, *next_field(line, end, column, dialect), dialect)
+
+
 def long_values(path: Path, dialect: Dialect) -> Iterator[Value]:
     """Find the quoted values of several lines."""
     held: Value | None = None
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         for number, line in enumerate(file, 1):
             if held is None:
-                found = _left_open(line, 0, 0, dialect) if dialect.quote in line else None
+                found = left_open(line, 0, 0, dialect) if dialect.quote in line else None
             else:
-                end = _end_of_quote(line, 0, dialect)
+                end = end_of_quote(line, 0, dialect)
                 held.take(line, end, dialect)
                 if end < 0:
                     continue
                 yield held
-                found = _left_open(line, *_next_field(line, end, held.column, dialect), dialect)
+                found = left_open(line, *next_field(line, end, held.column, dialect), dialect)
             held = None if found is None else Value(number, found)
     if held:
         yield held
 
 
-def _left_open(line: str, at: int, column: int, dialect: Dialect) -> int | None:
+def left_open(line: str, at: int, column: int, dialect: Dialect) -> int | None:
     """Tell the column of the quote that is open at the end of a line, from a field's start on."""
     while 0 <= at < len(line):
         if line.startswith(dialect.quote, at):
-            at = _end_of_quote(line, at + 1, dialect)
+            at = end_of_quote(line, at + 1, dialect)
             if at < 0:
                 return column
-        at, column = _next_field(line, at, column, dialect)
+        at, column = next_field(line, at, column, dialect)
     return None
 
 
-def _next_field(line: str, at: int, column: int, dialect: Dialect) -> tuple[int, int]:
+def next_field(line: str, at: int, column: int, dialect: Dialect) -> tuple[int, int]:
     """Find where the next field begins; at -1 where there is none."""
     found = line.find(dialect.separator, at)
     return (found + 1 if found >= 0 else -1), column + 1
 
 
-def _end_of_quote(line: str, at: int, dialect: Dialect) -> int:
+def end_of_quote(line: str, at: int, dialect: Dialect) -> int:
     """Find what comes after the quote that closes the value; -1 where none does."""
     quote, escape = dialect.quote, dialect.escape
     while (at := line.find(quote, at)) >= 0:

@@ -21,6 +21,7 @@ import pandas as pd
 
 from svc_notebook.bulk import sql
 from svc_notebook.bulk.database import Database, ReadingStopped
+from svc_notebook.bulk.memory import register
 from svc_notebook.bulk.options import Options
 from svc_notebook.bulk.table import WRITTEN, Fault, Field, Table
 from svc_notebook.bulk.values import Unsendable, write_json
@@ -206,7 +207,8 @@ class Records:
             if texts
         }
         path = Path(self._folder.name) / f"{len(self._files)}.parquet"
-        pq.write_table(pa.table({"row": pa.array(range(self._here)), **arrays}), path)
+        positions = pa.array(np.arange(self.rows - self._here, self.rows, dtype=np.int64))
+        pq.write_table(pa.table({"pos": positions, **arrays}), path)
         self._files.append(path)
         self._columns = {name: [] for name in self._columns}
         self._here = self._characters = 0
@@ -215,9 +217,11 @@ class Records:
         """Make a table of them."""
         if not self._columns:
             raise BadInput(f"there is no member in {self.name}")
+        place = self._place(db)
         return Table(
             db=db,
-            sql=self._place(db),
+            sql=place,
+            numbered_sql=place,
             fields=self.fields,
             name=self.name,
             ragged=True,
@@ -230,13 +234,13 @@ class Records:
 
         if not self._files:
             arrays = [pa.array(texts, pa.large_string()) for texts in self.texts or ()]
-            db.register("given", pa.table(arrays, names=[field.column for field in self.fields]))
+            register(db, arrays, [field.column for field in self.fields], self.rows)
             return "given"
         if self._here:
             self._put_away()
         names = ", ".join(field.column for field in self.fields)
         files = sql.listing(map(str, self._files))
-        return f"(SELECT {names} FROM read_parquet({files}, union_by_name=true))"
+        return f"(SELECT {names}, pos FROM read_parquet({files}, union_by_name=true))"
 
     def close(self) -> None:
         """Remove what is on the disk."""

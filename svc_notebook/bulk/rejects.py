@@ -10,7 +10,7 @@ import msgspec
 import pandas as pd
 
 from svc_notebook.bulk.ids import Ids
-from svc_notebook.bulk.profile import Column
+from svc_notebook.bulk.profile import MISSING, Column
 from svc_notebook.bulk.rendering import as_text
 from svc_notebook.bulk.table import Fault, Table
 
@@ -35,7 +35,7 @@ def describe(
     contents = _contents(table, columns, ids, faults)
     shown = {name: _free_name(name, contents) for name in contents}
     rows = {
-        shown[name]: pd.Series([cells.get(f.position) for f in told], dtype="object")
+        shown[name]: pd.Series([cells.get(_key(f)) for f in told], dtype="object")
         for name, cells in contents.items()
     }
     frame = pd.concat([frame, pd.DataFrame(rows, index=frame.index)], axis=1)
@@ -68,7 +68,13 @@ def _free_name(name: str, taken: Mapping[str, Any]) -> str:
     return free
 
 
-Cells = dict[int | None, Any]
+# Where a row stands among those that were read, or the file and row of one that was not.
+Key = int | tuple[str | None, int]
+Cells = dict[Key, Any]
+
+
+def _key(fault: Fault) -> Key:
+    return (fault.file, fault.row) if fault.position is None else fault.position
 
 
 def _contents(
@@ -92,7 +98,29 @@ def _contents(
                 found[name][position] = bad[position, name] if text is None else text
             else:
                 found[name][position] = _decoded(json, text)
+    _add_unread(found, table, columns, faults)
     return found
+
+
+def _add_unread(
+    found: dict[str, Cells], table: Table, columns: Sequence[Column], faults: Sequence[Fault]
+) -> None:
+    """Add the cells of rows that could not be read, as far as they can be told apart."""
+    sends = {column.name: column.rendering.sends for column in columns}
+    for fault in faults:
+        for field, text in zip(table.fields, fault.cells, strict=False):
+            if field.name in found:
+                found[field.name][_key(fault)] = _value_of(text, sends.get(field.name, "text"))
+
+
+def _value_of(text: str | None, sends: str) -> Any:
+    """Read a text as the kind its column is sent as; one that is not of it stays text."""
+    if text is None or sends not in ("integer", "number", "boolean"):
+        return text
+    if text in MISSING:
+        return None
+    value = _decoded(text.lower() if sends == "boolean" else text.strip(), text)
+    return value if isinstance(value, (int, float)) else text
 
 
 def _rows(
@@ -101,9 +129,10 @@ def _rows(
     if not positions or not pairs:
         return []
     picked = [f"{each} AS p{n}" for n, each in enumerate(each for pair in pairs for each in pair)]
-    numbered = f"(SELECT row_number() OVER () - 1 AS pos, {', '.join(picked)} FROM {table.sql})"
-    some = f"(SELECT unnest({list(positions)}))"
-    return table.db.rows(f"SELECT * FROM {numbered} WHERE pos IN {some} ORDER BY pos")
+    some = f"(SELECT unnest({list(positions)}::BIGINT[]))"
+    return table.db.rows(
+        f"SELECT pos, {', '.join(picked)} FROM {table.numbered} WHERE pos IN {some} ORDER BY pos"
+    )
 
 
 def _decoded(json: str | None, text: str | None) -> Any:

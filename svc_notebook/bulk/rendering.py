@@ -25,8 +25,8 @@ NUMBER = (
 LIKELY_NUMBER = r"-?(0|[1-9]\d{0,17})(\.\d+)?([eE][+-]?\d{1,3})?"
 # Where each value is looked at, whether it is within a float's range need not be seen by its shape.
 ANY_NUMBER = rf"-?(0|[1-9]\d{{0,17}}){FRACTION}([eE][+-]?\d{{1,3}})?"
-SPELLED_TRUE = "('true', 't', 'yes', 'y', '1')"
-SPELLED_FALSE = "('false', 'f', 'no', 'n', '0')"
+SPELLED_TRUE = ("true", "t", "yes", "y", "1")
+SPELLED_FALSE = ("false", "f", "no", "n", "0")
 LARGE_NUMBER = r"[:\[,]-?\d{20,}[,\]}]"
 ODD_NUMBER = (
     r"(?i)(^|[:\[,])-?(nan|inf(inity)?|\d[\d.]*e\+?(30[89]|3[1-9]\d|[4-9]\d\d|\d{4,}))([,\]}]|$)"
@@ -102,7 +102,10 @@ def as_text(field: Field) -> str:
     if field.type in ("JSON", WRITTEN):
         # A JSON text sheds its quotes; anything else is its own text.
         return f"json_extract_string({column}::JSON, '$')"
-    return f"{column}::VARCHAR"
+    written = f"{column}::VARCHAR"
+    # DuckDB leaves out the zero before the point where the type has no digit there.
+    bare = re.fullmatch(r"DECIMAL\((\d+),\1\)", field.type)
+    return f"regexp_replace({written}, '^(-?)[.]', '\\10.')" if bare else written
 
 
 def _is_number(column: str) -> str:
@@ -130,7 +133,7 @@ def _integer(field: Field, text: str, options: Options) -> Rendering:
 
 def _spelled_boolean(field: Field, text: str, options: Options) -> Rendering:
     word = f"lower(trim({text}))"
-    true, false = f"{word} IN {SPELLED_TRUE}", f"{word} IN {SPELLED_FALSE}"
+    true, false = sql.one_of(word, SPELLED_TRUE), sql.one_of(word, SPELLED_FALSE)
     json = f"CASE WHEN {true} THEN 'true' WHEN {false} THEN 'false' END"
     bad = f"{text} IS NOT NULL AND NOT ({true} OR {false})"
     return Rendering(json, "boolean", (Check(bad, "is neither true nor false"),))
@@ -211,7 +214,7 @@ def _decimal(field: Field, options: Options) -> Rendering:
     back = f"try_cast({field.column}::DOUBLE AS {field.type})"
     bad = f"{field.column} IS NOT NULL AND {back} IS DISTINCT FROM {field.column}"
     reason = f"is a decimal no JSON number holds exactly; dtype={{'{field.name}': 'string'}} does"
-    return Rendering(f"{field.column}::VARCHAR", "number", (Check(bad, reason),))
+    return Rendering(as_text(field), "number", (Check(bad, reason),))
 
 
 def _date(field: Field, options: Options) -> Rendering:

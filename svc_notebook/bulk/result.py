@@ -56,6 +56,11 @@ class LoadResult:
         return self.plan.rejected_rows
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What the plan says about the source: columns sent as text, rows filled, ids."""
+        return self.plan.notes
+
+    @property
     def complete(self) -> bool:
         """Whether every row of the source is published, and stored as it was sent."""
         agrees = self.differences is None or self.differences.empty
@@ -69,7 +74,7 @@ class LoadResult:
     def __repr__(self) -> str:
         if self.dry_run:
             return f"{DRY_RUN}\n{self.plan!r}"
-        notes = (f"note: {note}" for note in self.plan.notes)
+        notes = (f"note: {note}" for note in self.notes)
         return "\n".join([self._headline(), *notes])
 
     def _headline(self) -> str:
@@ -100,7 +105,7 @@ class LoadResult:
         if self.dry_run:
             return f"<p>{DRY_RUN}</p>{self.plan._repr_html_()}"
         rejected = self.rejected[TOLD].head(10).to_html(index=False) if len(self.rejected) else ""
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.plan.notes)
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         listed = f"<ul>{notes}</ul>" if notes else ""
         return f"<p>{html.escape(self._headline())}</p>{listed}{rejected}"
 

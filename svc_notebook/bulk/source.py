@@ -75,7 +75,8 @@ def open_query(query: str, options: Options, db: Database) -> Table:
     kept = db.keep(f"SELECT * FROM {inner} AS given({', '.join(columns)}){end}", "given")
     types = db.types(f"SELECT * FROM {kept}")
     fields = tuple(Field(n, c, types[c]) for n, c in zip(names, columns, strict=True))
-    return Table(db=db, sql=kept, fields=fields, name="the SQL query")
+    numbered = f"(SELECT *, rowid AS pos FROM {kept})"
+    return Table(db=db, sql=kept, fields=fields, name="the SQL query", numbered_sql=numbered)
 
 
 def _typed(inner: str, types: dict[str, str], name: str, db: Database) -> Table:
@@ -128,8 +129,19 @@ def open_files(
     if len(set(formats)) > 1:
         raise BadInput(f"{name} names files of several formats: {', '.join(sorted(set(formats)))}")
     table = OPENERS[formats[0]](plain, name, options, db)
-    table = replace(table, origin=origin_of(paths, url), notes=(*notes, *table.notes))
-    return _with_files(table, formats[0], plain, paths, options) if len(paths) > 1 else table
+    origin = origin_of(paths, url)
+
+    def settle(table: Table) -> Table:
+        """Say where the rows come from, whichever way the files are read."""
+        settled = replace(table, origin=origin, notes=(*notes, *table.notes))
+        if len(paths) > 1:
+            settled = _with_files(settled, formats[0], plain, paths, options)
+        return replace(settled, otherwise=lambda faults: settle_other(table.otherwise(faults)))
+
+    def settle_other(other: Table | None) -> Table | None:
+        return other and settle(other)
+
+    return settle(table)
 
 
 def _take_lists(
@@ -165,7 +177,8 @@ def _with_files(
             for fault in table.skipped()
         ]
 
-    return replace(table, files=tuple(map(str, paths)), rows_of_files=count, skipped=skipped)
+    counts = count if table.rows_of_files is list else table.rows_of_files
+    return replace(table, files=tuple(map(str, paths)), rows_of_files=counts, skipped=skipped)
 
 
 def _count(table: Table) -> int:

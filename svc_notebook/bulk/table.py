@@ -30,6 +30,8 @@ class Fault(NamedTuple):
     # Where the row stands among those that were read, and in which of several files.
     position: int | None = None
     file: str | None = None
+    # Of a row that could not be read: the texts of its cells, as far as they can be told apart.
+    cells: tuple[str | None, ...] = ()
 
 
 class Origin(NamedTuple):
@@ -66,8 +68,24 @@ class Table:
     refuse_lost: Callable[[int, int, Sequence[Fault]], None] = field(default=lambda *_: None)
     # The scan that also remembers what it skips.
     watched_sql: str = ""
+    # The scan with a column `pos` of the source's own, where it has one.
+    numbered_sql: str = ""
 
     @property
     def scan(self) -> str:
         """What stands after FROM in the one scan that reports broken rows."""
         return self.watched_sql or self.sql
+
+    @property
+    def numbered(self) -> str:
+        """What stands after FROM where rows are named by position: `pos` counts them from 0.
+
+        The number is given beside the source, below all else that a query does, and travels with
+        the row: what a query does with the order of rows does not matter.
+        """
+        return self.numbered_sql or f"(SELECT *, row_number() OVER () - 1 AS pos FROM {self.sql})"
+
+    @property
+    def digest(self) -> str:
+        """The SQL of a number that tells a row by its content, whichever scan reads it."""
+        return f"hash({', '.join(field.column for field in self.fields)})"

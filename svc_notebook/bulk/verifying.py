@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pandas as pd
 
-from svc_notebook.bulk.batches import Span, pack_batches
+from svc_notebook.bulk.batches import pack_batches
 from svc_notebook.bulk.options import Action, Options
+from svc_notebook.bulk.order import Span
 from svc_notebook.bulk.plan import Prepared
 from svc_notebook.errors import NotFound
 
@@ -60,8 +61,8 @@ def _first_records(prepared: Prepared, spans: Sequence[Span]) -> list[Record]:
     table = prepared.table
     if not wanted:
         return []
-    numbered = f"(SELECT *, row_number() OVER () - 1 AS pos FROM {table.sql})"
-    query = f"SELECT {prepared.step} FROM {numbered} WHERE list_contains({wanted}, pos)"
+    some = f"(SELECT unnest({wanted}::BIGINT[]))"
+    query = f"SELECT {prepared.step} FROM {table.numbered} WHERE pos IN {some}"
     return [msgspec.json.decode(step[1:])["body"] for (step,) in table.db.rows(query)]
 
 

@@ -9,7 +9,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svc_notebook.bulk.batches import Batch, Cutter, Span, merge_spans
+from svc_notebook.bulk.batches import Batch, Cutter, merge_spans
+from svc_notebook.bulk.order import Span
 from tests.bulk.packing import pack
 
 PREFIX = ',{"id":'

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.bulk.batches import Span
 from svc_notebook.bulk.checkpoint import Checkpoint, Entry, facts_of, open_checkpoint
 from svc_notebook.bulk.options import Options
+from svc_notebook.bulk.order import Span
 from svc_notebook.errors import BadInput
 from tests.conftest import ROOT
 

@@ -108,16 +108,19 @@ def test_mixed_line_ends_are_read_as_if_they_were_alike(write: Write) -> None:
     assert any("line ends" in note for note in packed.plan.notes)
 
 
-def test_ragged_rows_are_rejected_with_their_numbers_and_the_rest_is_sent(write: Write) -> None:
-    packed = pack(write('id,n\n1,"a\nb"\n2\n3,c,extra\n4,d\n,e\n'), id="id")
+def test_short_rows_are_filled_and_long_ones_rejected_with_their_numbers(write: Write) -> None:
+    packed = pack(write('id,n\n1,"a\nb"\n2\n\n3,c,extra\n4,d\n,e\n'), id="id")
 
-    assert [record["objectID"] for record in packed.records] == ["1", "4"]
+    assert [record["objectID"] for record in packed.records] == ["1", "2", "4"]
+    assert packed.records[1] == {"objectID": "2", "id": 2}
     assert packed.rejected == [
-        (2, None, "has fewer columns than the header"),
         (3, None, "has more columns than the header"),
         (5, "id", "has no id"),
     ]
     assert packed.plan.rows == 5
+    assert packed.plan.notes == (
+        "1 row has fewer cells than the header: filled with nothing (row 2)",
+    )
 
 
 def test_an_unclosed_quote_is_told(write: Write) -> None:
@@ -290,8 +293,8 @@ def test_a_table_of_hundreds_of_columns_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "broken",
-    ['2,"y"z,2', '2,"y" z,"b"', "2", "2,x,2,2"],
-    ids=["text after", "text apart", "few", "many"],
+    ['2,"y"z,2', '2,"y" z,"b"', "2,x,2,2", "2,x,2,", '2,,x,""'],
+    ids=["text after", "text apart", "many", "one empty", "quoted empty"],
 )
 def test_good_rows_after_a_broken_one_are_all_sent(write: Callable[..., Path], broken: str) -> None:
     more = "".join(f'{n},"two\nlines",{n}\n' for n in range(3, 3000))

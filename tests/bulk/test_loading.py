@@ -111,7 +111,7 @@ def test_rows_that_cannot_be_sent_are_told_and_the_rest_is_there(
     client: Client, index: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "films.csv"
-    path.write_text("id,title\n1,Jaws\n,Alien\n3\n4,Up\n")
+    path.write_text("id,title\n1,Jaws\n,Alien\n3,Heat,1995\n4,Up\n")
 
     result = load(client, path, index, id="id")
 

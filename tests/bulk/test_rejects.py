@@ -82,7 +82,7 @@ def test_what_is_wrong_with_a_row_is_told_once_with_all_of_the_row() -> None:
 def test_the_file_of_a_rejected_row_is_told_with_its_row_there(
     tmp_path: Path, pack_up: bool
 ) -> None:
-    texts = ["id,n\na,1\nb,2\n", "id,n\nc,3\nbroken\n,4\nd,5\n", "id,n\na,6\n"]
+    texts = ["id,n\na,1\nb,2\n", "id,n\nc,3\nbroken,0,0\n,4\nd,5\n", "id,n\na,6\n"]
     for number, text in enumerate(texts):
         name = f"{number}.csv"
         if pack_up:
@@ -96,7 +96,7 @@ def test_the_file_of_a_rejected_row_is_told_with_its_row_there(
     assert all(Path(file).is_relative_to(tmp_path) for file in found["file"])
     assert list(zip(names, found["row"], strict=True)) == [("1.csv", 2), ("1.csv", 3), ("2.csv", 1)]
     assert f"has the id of row 1 of {tmp_path}" in found["reason"].iloc[2]
-    assert found["n"].tolist() == [None, 4, 6]
+    assert found["n"].tolist() == [0, 4, 6]
 
 
 def test_the_file_of_a_row_of_parquet_is_told(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from svc_notebook.api import Endpoint, Parcel
-from svc_notebook.bulk.batches import Batch, Span
+from svc_notebook.bulk.batches import Batch
+from svc_notebook.bulk.order import Span
 from svc_notebook.bulk.sending import TRIES, Lanes, send_batches
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.bodies import pack_body
