@@ -61,7 +61,11 @@ class Taker(NamedTuple):
 
 def find_takers() -> Iterator[Taker]:
     for name, function in public_functions():
+        code = inspect.unwrap(function).__code__
+        own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         for parameter in inspect.signature(inspect.unwrap(function)).parameters.values():
+            if parameter.name not in own:
+                continue  # a search parameter that `**params` takes: checked by its declared type
             written = str(parameter.annotation)
             wide = SEVERAL.search(written) or (
                 parameter.name in NAMES and "Mapping[" not in written

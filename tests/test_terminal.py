@@ -89,6 +89,7 @@ LINES = [(verb.name, example) for verb in VERBS for example in verb.examples]
 APART = ("serve", "local", "stop", "connect", "use")
 
 
+@pytest.mark.filterwarnings("ignore::svc_notebook.errors.UnknownAttributeWarning")
 @pytest.mark.parametrize("form", ["table", "csv", "json", "refused"])
 @pytest.mark.parametrize(("verb", "line"), LINES)
 def test_no_verb_prints_control_characters(

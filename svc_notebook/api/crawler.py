@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from svc_notebook.api.endpoint import Api, Whole, endpoint
+from svc_notebook.api.events import PageLength
 from svc_notebook.api.shapes import (
     CrawledUrls,
     Crawler,
@@ -22,8 +23,7 @@ from svc_notebook.api.shapes import (
 
 PageSize = Annotated[int, Meta(ge=1, le=100)]
 PageNumber = Annotated[int, Meta(ge=1)]
-PageLength = Annotated[int, Meta(ge=1, le=10_000)]
-Place = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+PageOffset = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Urls = Annotated[list[str], Meta(max_length=50)]
 
 
@@ -93,7 +93,7 @@ class CrawlerApi(Api, interface="crawler"):
         *,
         status: UrlStatus | None = None,
         reason: str | None = None,
-        after: Place = 0,
+        after: PageOffset = 0,
         length: PageLength = 1000,
     ) -> CrawledUrls:
         """Read how each URL of the last crawl ended; the local service alone answers it.
