@@ -139,6 +139,16 @@ def test_a_load_that_leaves_rows_out_fails(connected: Svc, tmp_path: Path) -> No
     assert "rejected" in loaded.stdout
 
 
+def test_a_header_that_cannot_be_read_is_a_failure(connected: Svc, tmp_path: Path) -> None:
+    path = tmp_path / "broken.csv"
+    path.write_text('id,"name,x\n1,a,b\n2,c,d\n')
+
+    loaded = connected("load", str(path), "cli-broken")
+
+    assert loaded.returncode == 1
+    assert "the header opens a quote that nothing closes" in loaded.stderr
+
+
 def test_a_dry_run_shows_the_plan_and_sends_nothing(connected: Svc, lamps: str) -> None:
     planned = connected("load", lamps, "cli-planned", "--id", "sku", "--dry-run")
 

@@ -15,7 +15,7 @@ from svc_notebook.bulk.database import Database
 from svc_notebook.bulk.dialect import Dialect, longest_record, sniff_dialect
 from svc_notebook.bulk.encoding import SAMPLE, holds_utf8, rewrite, sniff_encoding
 from svc_notebook.bulk.options import Options
-from svc_notebook.bulk.quotes import ends_open, has_quoted_lines, may_swallow, refuse_swallowed
+from svc_notebook.bulk.quotes import may_swallow, refuse_swallowed
 from svc_notebook.bulk.ragged import (
     SURPLUS,
     TOLD,
@@ -23,9 +23,9 @@ from svc_notebook.bulk.ragged import (
     Regular,
     broken_row,
     describe_filled,
-    has_empty_surplus,
     has_rows,
     is_plain_header,
+    look_over,
     write_regular,
 )
 from svc_notebook.bulk.table import Fault, Field, Table
@@ -101,17 +101,16 @@ class _Reading:
 
     def regular_if_needed(self) -> _Reading:
         """Read copies of the files where DuckDB would lose a header, or a cell, and say nothing."""
-        quoted_lines = any(has_quoted_lines(path, self.dialect) for path in self.paths)
-        reading = replace(self, quoted_lines=quoted_lines)
-        odd = any(reading._is_odd(path) for path in self.paths)
-        return reading._regular() if odd else reading
-
-    def _is_odd(self, path: Path) -> bool:
-        if self.dialect.header and not is_plain_header(path, self.dialect):
-            return True
-        if self.quoted_lines and ends_open(path, self.dialect):
-            return True
-        return not self.dialect.trailing and has_empty_surplus(path, self.dialect)
+        shapes = [look_over(path, self.dialect) for path in self.paths]
+        reading = replace(self, quoted_lines=any(shape.quoted_lines for shape in shapes))
+        headed = self.dialect.header
+        if (
+            (headed and not all(is_plain_header(path, self.dialect) for path in self.paths))
+            or any(shape.open_end for shape in shapes)
+            or (not self.dialect.trailing and any(shape.empty_surplus for shape in shapes))
+        ):
+            return reading._regular()
+        return reading
 
     def _scan(self, paths: Sequence[Path], mode: str) -> str:
         columns = sql.struct({f"c{i}": "VARCHAR" for i, _ in enumerate(self.dialect.names)})

@@ -8,8 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from svc_notebook.bulk.dialect import Dialect
 from svc_notebook.bulk.options import Options
 from svc_notebook.errors import BadInput
@@ -20,7 +18,6 @@ MANY, SHARE = 20, 0.9
 ENOUGH = 10_000
 # A row of so many bytes, and so much longer than the others, may have swallowed some.
 LONG, TIMES, FEW = 200, 4, 1000
-BLOCK_BYTES = 4 << 20
 
 
 @dataclass
@@ -82,38 +79,6 @@ def _swallowed(value: Value, name: str, dialect: Dialect) -> str:
         f"Close it where its value ends; if all of it is one value, say so: "
         f"dtype={{'{column}': 'string'}}"
     )
-
-
-def has_quoted_lines(path: Path, dialect: Dialect) -> bool:
-    """Tell whether some quoted cell may hold a line end; a quote out of place counts as one."""
-    quote = dialect.quote.encode()
-    if len(quote) > 1 or dialect.escape != dialect.quote:
-        return True
-    inside = 0
-    with path.open("rb") as file:
-        while block := file.read(BLOCK_BYTES):
-            if quote not in block and not inside:
-                continue
-            codes = np.frombuffer(block, np.uint8)
-            quotes = np.flatnonzero(codes == quote[0])
-            line_ends = np.flatnonzero((codes == ord("\n")) | (codes == ord("\r")))
-            if ((np.searchsorted(quotes, line_ends) + inside) % 2).any():
-                return True
-            inside = (inside + len(quotes)) % 2
-    return False
-
-
-def ends_open(path: Path, dialect: Dialect) -> bool:
-    """Tell whether the last quote of a file is never closed; read by one thread, DuckDB does not.
-
-    Lines are looked at one by one, and none is kept.
-    """
-    column: int | None = None
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        for line in file:
-            if dialect.quote in line:
-                column = open_column(line, column, dialect)
-    return column is not None
 
 
 def open_column(line: str, column: int | None, dialect: Dialect) -> int | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from svc_notebook.bulk.dialect import WRAPPED, Dialect
@@ -20,6 +19,8 @@ SURPLUS = "has more columns than the header"
 EMPTY_SURPLUS = f"{SURPLUS}: a separator too many, and the last cell is empty"
 # So much of a rejected row is shown, so many are shown, and so many filled ones are named.
 SHOWN_CHARACTERS, TOLD, NAMED_ROWS = 10_000, 10_000, 5
+# What is read at once, and what is held of a record of many lines.
+BLOCK_BYTES, HELD_CHARACTERS = 1 << 20, 64_000_000
 
 
 @dataclass
@@ -106,45 +107,63 @@ def _is_well_quoted(cell: str, dialect: Dialect) -> bool:
     return end_of_quote(cell, 1, dialect) == len(cell)
 
 
-def has_empty_surplus(path: Path, dialect: Dialect) -> bool:
-    """Tell whether some row may have more cells than the header, the last of them empty.
+@dataclass(frozen=True)
+class Shape:
+    """What a look at each line of a file tells of its rows."""
 
-    DuckDB leaves such a cell out and says nothing. Only what ends in a separator is looked at.
-    """
-    separator = dialect.separator.encode()
-    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        line_end = b"\n" if data.find(b"\n") >= 0 else b"\r"
-        if data[-1:] == separator and _is_wide(data, len(data) - 1, line_end, dialect):
-            return True
-        return any(
-            _is_wide(data, at, line_end, dialect)
-            for end in {line_end, b"\r"}
-            for empty in (b"", dialect.quote.encode() * 2)
-            for at in _find_each(data, separator + empty + end)
-        )
+    # Whether some quoted cell may hold a line end, and whether the last one is never closed.
+    quoted_lines: bool = False
+    open_end: bool = False
+    # Whether some row has more cells than the header, the last of them empty: DuckDB leaves such a
+    # cell out and says nothing.
+    empty_surplus: bool = False
 
 
-def _find_each(data: mmap, wanted: bytes) -> Iterator[int]:
-    at = data.find(wanted)
-    while at >= 0:
-        yield at
-        at = data.find(wanted, at + 1)
+def look_over(path: Path, dialect: Dialect) -> Shape:
+    """Look at each line of a file; most files need no more than to count quotes."""
+    quote = dialect.quote.encode()
+    ends = _empty_ends(dialect)
+    surplus = False
+    with path.open("rb") as file:
+        if b"\n" not in file.read(BLOCK_BYTES) or dialect.escape != dialect.quote:
+            return _look_closely(path, dialect)
+        file.seek(0)
+        while lines := file.readlines(BLOCK_BYTES):
+            if any(line.count(quote) % 2 for line in lines):
+                return _look_closely(path, dialect)
+            wide = (line.decode("utf-8", "replace") for line in lines if line.endswith(ends))
+            surplus = surplus or any(_is_wide(line, dialect) for line in wide)
+    return Shape(empty_surplus=surplus)
 
 
-def _is_wide(data: mmap, last: int, line_end: bytes, dialect: Dialect) -> bool:
-    """Tell whether the record that ends in the separator at `last` has too many of them."""
-    separator, quote = dialect.separator.encode(), dialect.quote.encode()
-    start = data.rfind(line_end, 0, last) + 1
-    quotes = data[start:last].count(quote)
-    while quotes % 2 and start:
-        # The closing line of a quoted cell: the record begins where the quote opens.
-        earlier = data.rfind(line_end, 0, start - 1) + 1
-        quotes += data[earlier:start].count(quote)
-        start = earlier
-    record = data[start : last + 1]
-    if not quotes:
-        return record.count(separator) >= len(dialect.names)
-    return len(split_cells(record.decode("utf-8", "replace"), dialect)) > len(dialect.names)
+def _look_closely(path: Path, dialect: Dialect) -> Shape:
+    """Follow each quote from line to line."""
+    ends = tuple(end.decode() for end in _empty_ends(dialect))
+    held, column, quoted_lines, surplus = "", None, False, False
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        for line in file:
+            if dialect.quote in line:
+                column = open_column(line, column, dialect)
+            if column is not None:
+                quoted_lines = True
+                held += line if len(held) < HELD_CHARACTERS else ""
+                continue
+            if line.endswith(ends) and _is_wide(held + line, dialect):
+                surplus = True
+            held = ""
+    return Shape(quoted_lines, column is not None, surplus)
+
+
+def _empty_ends(dialect: Dialect) -> tuple[bytes, ...]:
+    """Name what a record ends in if its last cell is empty."""
+    empty = (dialect.separator.encode(), (dialect.separator + dialect.quote * 2).encode())
+    return tuple(cell + line_end for cell in empty for line_end in (b"", b"\n", b"\r\n", b"\r"))
+
+
+def _is_wide(record: str, dialect: Dialect) -> bool:
+    if dialect.quote not in record:
+        return record.count(dialect.separator) >= len(dialect.names)
+    return len(split_cells(record, dialect)) > len(dialect.names)
 
 
 def write_regular(path: Path, folder: Path, dialect: Dialect) -> Regular:

@@ -103,6 +103,19 @@ def test_decimals_inside_lists_are_exact_or_refused() -> None:
     assert found.rejected == [(2, "prices", "holds a decimal no JSON number holds exactly")]
 
 
+def test_decimals_without_a_digit_before_the_point_are_written_with_one(tmp_path: Path) -> None:
+    cells = [Decimal("0.02"), Decimal("-0.02"), Decimal("0.00"), None]
+    table = pa.table({"x": pa.array(cells, pa.decimal128(2, 2)), "n": [1, 2, 3, 4]})
+    pq.write_table(table, tmp_path / "t.parquet")
+
+    for source in (table, tmp_path / "t.parquet", f"SELECT * FROM '{tmp_path / 't.parquet'}'"):
+        for dtype in ({}, {"x": "number"}):
+            assert [r.get("x") for r in pack(source, dtype=dtype).records] == [0.02, -0.02, 0, None]
+        texts = [r.get("x") for r in pack(source, dtype={"x": "string"}).records]
+        assert texts == ["0.02", "-0.02", "0.00", None]
+        assert [r["objectID"] for r in pack(source, id="x").records] == ["0.02", "-0.02", "0.00"]
+
+
 @pytest.mark.parametrize(
     ("array", "sent"),
     [
