@@ -257,7 +257,7 @@ def test_a_source_whose_rows_change_places_is_refused_before_they_are_sent(tmp_p
         prepared = prepared_of(path, db)
         names[2500], names[3000] = names[3000], names[2500]
         write_table(path, ["id", "n"], ([name, name[1:]] for name in names))
-        sent: list[Any] = []
+        sent: list[Batch] = []
         with pytest.raises(BadInput, match="another order than when they were checked"):
             sent.extend(pack_batches(prepared))
 

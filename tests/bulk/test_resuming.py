@@ -20,6 +20,7 @@ from svc_notebook.bulk.checkpoint import Checkpoint
 from svc_notebook.client import Client, Connection, Secret, portal
 from svc_notebook.client.retry import Patience
 from svc_notebook.errors import BadInput, CallFailed, Unreachable
+from tests.bulk.rows_by_hand import expect
 from tests.conftest import Running
 from tests.hostile import network
 from tests.hostile.network import Fault, Proxy, Request, running
@@ -109,6 +110,32 @@ def test_a_load_goes_on_where_it_was(
     assert result.resumed == 700
     assert titles(client, index) == {f"{n:05d}": f"film {n}" for n in range(ROWS)}
     assert names(client, index) == [index]
+
+
+@pytest.mark.timeout(120)
+def test_a_load_with_rows_of_every_trouble_goes_on_where_it_was(
+    service: Running, client: Client, index: str, tmp_path: Path
+) -> None:
+    """Missing words, equal ids, bad values, short and long rows: in a file of 6 MB."""
+    path = tmp_path / "products.csv"
+    lines = [
+        f"p{n - (n % 400 == 399)},film {n},{'NA' if n % 7 == 0 else n % 5},{'x' * 300}"
+        for n in range(18_000)
+    ]
+    lines[5000], lines[9000] = "p5000,film 5000,bad,x", "p9000,film 9000"
+    lines[12_000] = "p12000,film 12000,1,x,"
+    path.write_text("id,title,rating,text\n" + "\n".join(lines) + "\n")
+    expected = expect(path, key="id", dtype={"rating": "integer"})
+    options: dict[str, Any] = {"dtype": {"rating": "integer"}, "batch": 2000}
+    break_off(service, 4, path, index, **options)
+
+    result = load(client, path, index, resume=True, **options)
+
+    pages = client.browse_pages(index)
+    found = {hit["objectID"]: hit for page in pages for hit in page["hits"]}
+    assert result.resumed > 7000
+    assert set(result.rejected["row"]) == expected.rejected
+    assert found == {record["objectID"]: record for record in expected.records}
 
 
 def test_an_index_that_was_deleted_meanwhile_gets_all_rows_again(
