@@ -39,7 +39,7 @@ check: $(VENV)/.dev  ## Lint, types, spelling, generated pages
 	$(BIN)/codespell
 	$(BIN)/python docs/generate.py --check
 	npx --yes --package=typescript@5.9.3 -- tsc --project widgets
-	npx --yes --package=typescript@5.9.3 -- tsc --project svc_notebook/service/crawl/extracting/script
+	npx --yes --package=typescript@5.9.3 -- tsc --project svc_notebook/service/crawl/extraction/script
 
 bench: $(VENV)/.bench  ## Measure against peers, in one run
 	$(BIN)/python benchmarks/table.py

@@ -28,12 +28,12 @@ from typing import Any
 import msgspec
 
 from svc_notebook.service.engine import Index
-from svc_notebook.service.engine.knowledge import Knowledge
-from svc_notebook.service.engine.options import Options
-from svc_notebook.service.engine.thesaurus import Thesaurus
-from svc_notebook.service.rulebook.book import Rulebook
-from svc_notebook.service.rulebook.consequence import follow
-from svc_notebook.service.rulebook.reading import Reading
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.text.lexicon import Knowledge
+from svc_notebook.service.engine.text.synonyms import Thesaurus
+from svc_notebook.service.rules.book import Rulebook
+from svc_notebook.service.rules.consequence import follow
+from svc_notebook.service.rules.search_context import Reading
 
 Record = dict[str, Any]
 BATCH = 10_000
@@ -219,7 +219,7 @@ class Ours:
     def search_taught(self, query: dict[str, Any]) -> object:
         """Search with synonyms, rules and plurals."""
         asked = {**query, "ignorePlurals": True}
-        options = Options(SETTINGS, asked, self.knowledge)
+        options = EffectiveParameters(SETTINGS, asked, self.knowledge)
         reading = Reading(
             options, lambda facet, words: self.index.named(facet, words, options.rules)
         )

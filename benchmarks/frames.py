@@ -115,14 +115,14 @@ def make_frame(rows: int) -> Any:
 
 
 def push_ours(port: int, rows: int) -> load.Work:
-    from svc_notebook import bulk
-    from svc_notebook.bulk.database import import_duckdb
+    from svc_notebook import loading
+    from svc_notebook.loading.database import import_duckdb
 
     import_duckdb()
     client, frame = load._client(port), make_frame(rows)
 
     def work() -> int:
-        return asyncio.run(bulk.push(client, frame, f"pushed-{os.getpid()}")).published
+        return asyncio.run(loading.push(client, frame, f"pushed-{os.getpid()}")).published
 
     return work
 
@@ -239,12 +239,12 @@ def fill(port: int, rows: int) -> None:
     """Write what is to be browsed."""
     import pandas as pd
 
-    from svc_notebook import bulk
+    from svc_notebook import loading
 
     client = load._client(port)
     for index, count in ((FEW, 10), (INDEX, rows)):
         frame = pd.DataFrame([make_record(n) for n in range(count)])
-        asyncio.run(bulk.push(client, frame, index))
+        asyncio.run(loading.push(client, frame, index))
 
 
 def compare(port: int, sizes: dict[str, int], wanted: dict[str, str]) -> None:

@@ -21,7 +21,7 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
-from svc_notebook.client import Client, Connection, Secret  # noqa: E402
+from svc_notebook.client import Client, ClientConfig, Secret  # noqa: E402
 from tests.browser.lab import CHROMIUM, FLAGS, open_lab  # noqa: E402
 from tests.browser.notebook import Notebook  # noqa: E402
 from tests.browser.shop import ADJECTIVES, NOUNS, connect  # noqa: E402
@@ -97,7 +97,7 @@ def fill(service: Running, count: int) -> None:
 
 def client_of(service: Running) -> Client:
     key = Secret(service.adminKey)
-    return Client(Connection(url=service.url, app_id=service.appId, api_key=key))
+    return Client(ClientConfig(url=service.url, app_id=service.appId, api_key=key))
 
 
 def make_records(count: int) -> list[dict[str, Any]]:

@@ -100,14 +100,14 @@ Work = Callable[[], int]
 
 
 def load_ours(path: Path, port: int, rows: int) -> Work:
-    from svc_notebook import bulk
-    from svc_notebook.bulk.database import import_duckdb
+    from svc_notebook import loading
+    from svc_notebook.loading.database import import_duckdb
 
     import_duckdb()
     client = _client(port)
 
     def work() -> int:
-        result = asyncio.run(bulk.load(client, path, "swallowed", limit=rows or None))
+        result = asyncio.run(loading.load(client, path, "swallowed", limit=rows or None))
         assert result.complete
         return result.published
 
@@ -131,7 +131,7 @@ def load_theirs(path: Path, port: int, rows: int) -> Work:
 
 def send_prepared(path: Path, port: int, rows: int) -> Work:
     """Send bodies that were made before the clock starts."""
-    from svc_notebook.api import Parcel, SearchApi
+    from svc_notebook.api import RequestSpec, SearchApi
 
     bodies, count = _bodies(path, rows)
     client = _client(port)
@@ -143,7 +143,7 @@ def send_prepared(path: Path, port: int, rows: int) -> Work:
 
     async def send_lane(lane: int) -> None:
         for body in bodies[lane::4]:
-            parcel = Parcel("POST", "/1/indexes/swallowed/batch", {}, body)
+            parcel = RequestSpec("POST", "/1/indexes/swallowed/batch", {}, body)
             await client.perform(SearchApi.batch.endpoint, parcel)
 
     def work() -> int:
@@ -168,21 +168,21 @@ def send_prepared_theirs(path: Path, port: int, rows: int) -> Work:
 
 
 def _bodies(path: Path, rows: int) -> tuple[list[bytes], int]:
-    from svc_notebook.bulk.batches import pack_batches
-    from svc_notebook.bulk.database import Database
-    from svc_notebook.bulk.options import Options
-    from svc_notebook.bulk.plan import prepare
+    from svc_notebook.loading.database import Database
+    from svc_notebook.loading.load_plan.plan import prepare
+    from svc_notebook.loading.options import LoadSettings
+    from svc_notebook.loading.sending.batches import pack_batches
 
     with Database() as db:
-        batches = list(pack_batches(prepare(path, "swallowed", Options(limit=rows), db)))
+        batches = list(pack_batches(prepare(path, "swallowed", LoadSettings(limit=rows), db)))
     return [batch.body for batch in batches], sum(batch.rows for batch in batches)
 
 
 def _client(port: int) -> AsyncClient:
-    from svc_notebook.client import AsyncClient, Connection, Secret
+    from svc_notebook.client import AsyncClient, ClientConfig, Secret
 
     url = f"http://127.0.0.1:{port}"
-    return AsyncClient(Connection(url=url, app_id="app", api_key=Secret("key")))
+    return AsyncClient(ClientConfig(url=url, app_id="app", api_key=Secret("key")))
 
 
 def _their_client(port: int) -> SearchClientSync:

@@ -15,11 +15,11 @@ from svc_notebook import errors
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.api.endpoint import Api, access_text
 from svc_notebook.api.parameters import PARAMETERS, Parameter
-from svc_notebook.api.wording import type_name
-from svc_notebook.frames.origin import READERS
+from svc_notebook.api.validation import type_name
+from svc_notebook.commands.endpoint_coverage import accessors_of, functions_of, instead_of, verbs_of
+from svc_notebook.commands.help import write_page
+from svc_notebook.frames.provenance import READERS
 from svc_notebook.frames.schemas import SCHEMAS
-from svc_notebook.verbs.helping import write_page
-from svc_notebook.verbs.reaching import accessors_of, functions_of, instead_of, verbs_of
 
 HERE = Path(__file__).parent
 INTERFACES = {"search": "The search service", "crawler": "The crawler", "events": "The events"}

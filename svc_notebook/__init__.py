@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from svc_notebook import editors as edit
     from svc_notebook import errors, samples, tuning
     from svc_notebook.client import AsyncClient, Client
-    from svc_notebook.verbs import aio
-    from svc_notebook.verbs.blocking import *  # noqa: F403 - all of it is at the face
-    from svc_notebook.verbs.blocking import browse_all as browse_all
-    from svc_notebook.verbs.blocking import count_values as count_values
-    from svc_notebook.verbs.blocking import diff_records as diff_records
-    from svc_notebook.verbs.blocking import (
+    from svc_notebook.functions import aio
+    from svc_notebook.functions.blocking import *  # noqa: F403 - all of it is at the face
+    from svc_notebook.functions.blocking import browse_all as browse_all
+    from svc_notebook.functions.blocking import count_values as count_values
+    from svc_notebook.functions.blocking import diff_records as diff_records
+    from svc_notebook.functions.blocking import (
         load,
         plan,
         push,
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
         wait,
         whoami,
     )
-    from svc_notebook.verbs.blocking import next_page as next_page
-    from svc_notebook.verbs.blocking import read_crawled_urls as read_crawled_urls
-    from svc_notebook.verbs.blocking import read_crawler_urls as read_crawler_urls
-    from svc_notebook.verbs.blocking import read_crawlers as read_crawlers
-    from svc_notebook.verbs.blocking import read_domains as read_domains
-    from svc_notebook.verbs.blocking import read_events as read_events
-    from svc_notebook.verbs.blocking import read_searches as read_searches
-    from svc_notebook.verbs.blocking import read_tasks as read_tasks
-    from svc_notebook.verbs.blocking import refresh as refresh
-    from svc_notebook.verbs.connecting import connect, current, local, use
-    from svc_notebook.verbs.connecting import profiles as profiles
-    from svc_notebook.verbs.connecting import stop as stop
-    from svc_notebook.verbs.drawing import plot_clusters as plot_clusters
-    from svc_notebook.verbs.drawing import plot_crawl as plot_crawl
-    from svc_notebook.verbs.drawing import plot_facets as plot_facets
-    from svc_notebook.verbs.drawing import plot_logs as plot_logs
+    from svc_notebook.functions.blocking import next_page as next_page
+    from svc_notebook.functions.blocking import read_crawled_urls as read_crawled_urls
+    from svc_notebook.functions.blocking import read_crawler_urls as read_crawler_urls
+    from svc_notebook.functions.blocking import read_crawlers as read_crawlers
+    from svc_notebook.functions.blocking import read_domains as read_domains
+    from svc_notebook.functions.blocking import read_events as read_events
+    from svc_notebook.functions.blocking import read_searches as read_searches
+    from svc_notebook.functions.blocking import read_tasks as read_tasks
+    from svc_notebook.functions.blocking import refresh as refresh
+    from svc_notebook.functions.connection import connect, current, local, use
+    from svc_notebook.functions.connection import profiles as profiles
+    from svc_notebook.functions.connection import stop as stop
+    from svc_notebook.functions.plots import plot_clusters as plot_clusters
+    from svc_notebook.functions.plots import plot_crawl as plot_crawl
+    from svc_notebook.functions.plots import plot_facets as plot_facets
+    from svc_notebook.functions.plots import plot_logs as plot_logs
 
 __all__ = [
     "AsyncClient",
@@ -76,7 +76,7 @@ __all__ = [
 
 _HOMES = {
     "svc_notebook.client": ("AsyncClient", "Client"),
-    "svc_notebook.verbs.blocking": (
+    "svc_notebook.functions.blocking": (
         "add_key", "add_source", "assign_users", "browse_all", "call", "cancel_crawler_task",
         "clear_entries", "clear_index", "clear_rules", "clear_synonyms", "configure_crawler",
         "copy_index", "count_values", "crawl_urls", "crawler_task", "create_crawler",
@@ -101,11 +101,11 @@ _HOMES = {
         "settings", "show", "show_search", "try_url", "unhide", "unpin", "update_key", "wait",
         "whoami",
     ),
-    "svc_notebook.verbs.connecting": ("connect", "current", "local", "profiles", "stop", "use"),
-    "svc_notebook.verbs.drawing": ("plot_clusters", "plot_crawl", "plot_facets", "plot_logs"),
+    "svc_notebook.functions.connection": ("connect", "current", "local", "profiles", "stop", "use"),
+    "svc_notebook.functions.plots": ("plot_clusters", "plot_crawl", "plot_facets", "plot_logs"),
 }  # fmt: skip
 _MODULES = {
-    "aio": "svc_notebook.verbs.aio",
+    "aio": "svc_notebook.functions.aio",
     "edit": "svc_notebook.editors",
     "errors": "svc_notebook.errors",
     "samples": "svc_notebook.samples",
@@ -187,7 +187,7 @@ def _complete_calls() -> None:
     """Let Tab know indices and attributes inside calls, where there is a shell of IPython."""
     get_shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
     if (shell := get_shell()) is not None:
-        import_module("svc_notebook.magics.hook").add_matcher(shell)
+        import_module("svc_notebook.magics.import_hook").add_matcher(shell)
 
 
 _complete_calls()

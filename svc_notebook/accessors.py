@@ -17,11 +17,11 @@ from svc_notebook.errors import BadInput, did_you_mean
 
 if TYPE_CHECKING:
     from svc_notebook.api.parameters import SearchOptions
-    from svc_notebook.bulk import LoadResult, Plan, RowOptions
-    from svc_notebook.bulk.comparing import Missing
-    from svc_notebook.frames.reading import LogOptions
-    from svc_notebook.verbs.blocking import LoadOptions
-    from svc_notebook.verbs.clients import AnyClient
+    from svc_notebook.frames.records import LogOptions
+    from svc_notebook.functions.blocking import LoadOptions
+    from svc_notebook.loading import LoadPlan, LoadResult, RowOptions
+    from svc_notebook.loading.sending.comparison import Missing
+    from svc_notebook.session.connection import AnyClient
 
 
 class FrameAccessor:
@@ -39,13 +39,13 @@ class FrameAccessor:
 
     def push(self, index: str, **options: Unpack[LoadOptions]) -> LoadResult:
         """Write the rows to an index, and wait until they are published."""
-        from svc_notebook.verbs import blocking
+        from svc_notebook.functions import blocking
 
         return blocking.load(self._frame, index, **options)
 
-    def plan(self, index: str, **options: Unpack[RowOptions]) -> Plan:
+    def plan(self, index: str, **options: Unpack[RowOptions]) -> LoadPlan:
         """Tell what `push` would do; nothing is sent."""
-        from svc_notebook.verbs import blocking
+        from svc_notebook.functions import blocking
 
         return blocking.plan(self._frame, index, **options)
 
@@ -62,7 +62,7 @@ class FrameAccessor:
         `index` is the one that the frame came from unless named. Only the ids of the rows are
         looked at; with `missing="report"` the records that no row has come last.
         """
-        from svc_notebook.verbs import blocking
+        from svc_notebook.functions import blocking
 
         return blocking.diff_records(
             self._frame, _index_of(self._frame, index, client),
@@ -94,7 +94,7 @@ class FrameAccessor:
 
         `index` is the one that the frame came from unless named.
         """
-        from svc_notebook.frames.origin import hits_of
+        from svc_notebook.frames.provenance import hits_of
 
         self._check(id)
         ids = SeriesAccessor(hits_of(self._frame)[id])
@@ -102,19 +102,19 @@ class FrameAccessor:
 
     def refresh(self, *, client: AnyClient | None = None) -> pd.DataFrame:
         """Read again what the frame holds; raises `BadInput` for one that no reader made."""
-        from svc_notebook.verbs import blocking
+        from svc_notebook.functions import blocking
 
         return blocking.refresh(self._frame, client=client)
 
     def next_page(self, *, client: AnyClient | None = None) -> pd.DataFrame:
         """Read the page after this one of a search or a browse; empty after the last."""
-        from svc_notebook.verbs import blocking
+        from svc_notebook.functions import blocking
 
         return blocking.next_page(self._frame, client=client)
 
     def browse(self, *, client: AnyClient | None = None) -> pd.DataFrame:
         """Read every record that the search behind the frame finds, beyond what pages reach."""
-        from svc_notebook.verbs import blocking
+        from svc_notebook.functions import blocking
 
         return blocking.browse_all(self._frame, client=client)
 
@@ -122,7 +122,7 @@ class FrameAccessor:
         self, *, client: AnyClient | None = None, **options: Unpack[LogOptions]
     ) -> pd.DataFrame:
         """Read the logged requests to the index the frame came from."""
-        from svc_notebook.verbs import blocking
+        from svc_notebook.functions import blocking
 
         wanted: LogOptions = {"indexName": self._told("index"), **options}
         return blocking.read_logs(client=client, **wanted)
@@ -134,20 +134,20 @@ class FrameAccessor:
         ids, the user token that was searched with, and with `clickAnalytics` their queryID and
         positions.
         """
-        from svc_notebook.verbs import blocking
-        from svc_notebook.verbs.events import events_of_rows
+        from svc_notebook.functions import blocking
+        from svc_notebook.functions.events import events_of_rows
 
         return blocking.send_events(events_of_rows(self._frame, shared), client=client)
 
     def clusters(self, *, client: AnyClient | None = None) -> pd.DataFrame:
         """Read the clusters of the service."""
-        from svc_notebook.verbs import blocking
+        from svc_notebook.functions import blocking
 
         return blocking.read_clusters(client=client)
 
     def crawler_urls(self, *, id: str = "id", client: AnyClient | None = None) -> pd.DataFrame:  # noqa: A002
         """Read how the URLs of the crawlers in the rows ended."""
-        from svc_notebook.verbs import blocking
+        from svc_notebook.functions import blocking
 
         self._check(id)
         return blocking.read_crawler_urls(self._frame[id].tolist(), client=client)
@@ -160,7 +160,7 @@ class FrameAccessor:
         client: AnyClient | None = None,
     ) -> pd.DataFrame:
         """Read how each URL of the crawlers in the rows ended, all or those of one `status`."""
-        from svc_notebook.verbs import blocking
+        from svc_notebook.functions import blocking
 
         self._check(id)
         return blocking.read_crawled_urls(self._frame[id].tolist(), status=status, client=client)
@@ -209,7 +209,7 @@ class SeriesAccessor:
 
         `index` is the one that the column's frame came from unless named.
         """
-        from svc_notebook.verbs import blocking
+        from svc_notebook.functions import blocking
 
         ids: Any = self._series
         target = _index_of(ids, index, client)
@@ -226,7 +226,7 @@ class SeriesAccessor:
         **params: Unpack[SearchOptions],
     ) -> pd.DataFrame:
         """Search for each of these queries; one long frame whose first column is `query`."""
-        from svc_notebook.verbs import blocking
+        from svc_notebook.functions import blocking
 
         return blocking.search_many(
             index, self._series,
@@ -245,7 +245,7 @@ class SeriesAccessor:
 
         The facet is named as the column unless `facet` says otherwise.
         """
-        from svc_notebook.verbs import blocking
+        from svc_notebook.functions import blocking
 
         name = facet or self._series.name
         if not isinstance(name, str):
@@ -262,7 +262,7 @@ class SeriesAccessor:
         client: AnyClient | None = None,
     ) -> dict[str, Any]:
         """Let a crawler visit these URLs now; `wait` until they are done."""
-        from svc_notebook.verbs import blocking
+        from svc_notebook.functions import blocking
 
         urls = self._series.dropna().tolist()
         return blocking.crawl_urls(crawler, urls, save=save, wait=wait, client=client)
@@ -273,8 +273,8 @@ def _index_of(data: Any, index: str | None, client: AnyClient | None) -> str:
 
     Raises `BadInput` where neither says it, or where the data came from another service.
     """
-    from svc_notebook.frames.origin import check_origin
-    from svc_notebook.verbs.clients import asynchronous
+    from svc_notebook.frames.provenance import check_origin
+    from svc_notebook.session.connection import asynchronous
 
     if index is not None:
         return index

@@ -10,13 +10,13 @@ from importlib.metadata import PackageNotFoundError, version
 from io import TextIOWrapper
 from typing import Any, TextIO
 
+from svc_notebook.commands.binding import bind_words
+from svc_notebook.commands.execution import perform
+from svc_notebook.commands.help import help as help_on
+from svc_notebook.commands.registry import pick_verb
 from svc_notebook.errors import BadOption, NotConnected, SvcError
+from svc_notebook.functions.output import as_text
 from svc_notebook.terminal import escape_controls
-from svc_notebook.verbs.binding import bind_words
-from svc_notebook.verbs.helping import help as help_on
-from svc_notebook.verbs.performing import perform
-from svc_notebook.verbs.printing import as_text
-from svc_notebook.verbs.table import pick_verb
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 

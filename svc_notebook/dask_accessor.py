@@ -9,9 +9,9 @@ import warnings
 from typing import TYPE_CHECKING, Any, Unpack
 
 if TYPE_CHECKING:
-    from svc_notebook.bulk import LoadResult, Plan, RowOptions
     from svc_notebook.client import Client
-    from svc_notebook.verbs.blocking import LoadOptions
+    from svc_notebook.functions.blocking import LoadOptions
+    from svc_notebook.loading import LoadPlan, LoadResult, RowOptions
 
 
 class DaskAccessor:
@@ -22,15 +22,15 @@ class DaskAccessor:
 
     def push(self, index: str, **options: Unpack[LoadOptions]) -> LoadResult:
         """Write the rows to an index, from the workers, and wait until they are published."""
-        from svc_notebook.verbs.blocking import load
+        from svc_notebook.functions.blocking import load
 
         return load(self._frame, index, **options)
 
-    def plan(self, index: str, **options: Unpack[RowOptions]) -> Plan:
+    def plan(self, index: str, **options: Unpack[RowOptions]) -> LoadPlan:
         """Tell what `push` would do with the first partition; nothing is sent."""
-        from svc_notebook import bulk
+        from svc_notebook import loading
 
-        return bulk.plan(self._frame, index, **options)
+        return loading.plan(self._frame, index, **options)
 
     def delete(
         self,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-VARIANTS = 10
+VARIANTS_PER_PRODUCT = 10
 FIRST_DAY = date(2021, 1, 4)
 MAX_DAYS = 1500
 # A product with fewer reviews has no rating yet.
@@ -100,7 +100,11 @@ def products() -> DataFrame:
     """
     from pandas import DataFrame
 
-    rows = [_row(number, kind, n) for number, kind in enumerate(KINDS) for n in range(VARIANTS)]
+    rows = [
+        _row(number, kind, n)
+        for number, kind in enumerate(KINDS)
+        for n in range(VARIANTS_PER_PRODUCT)
+    ]
     return DataFrame(rows)
 
 

@@ -11,9 +11,9 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook import accessors
-from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.client import Client, ClientConfig, Secret
 from svc_notebook.errors import BadInput
-from svc_notebook.verbs.events import events_of_rows
+from svc_notebook.functions.events import events_of_rows
 from tests.client.stub import answer, serving
 from tests.conftest import Running
 
@@ -23,7 +23,7 @@ FILMS: Any = pd.DataFrame({"id": ["1", "2"], "title": ["Jaws", "Alien"]})
 @pytest.fixture
 def client(service: Running) -> Iterator[Client]:
     key = Secret(service.adminKey)
-    with Client(Connection(url=service.url, app_id=service.appId, api_key=key)) as client:
+    with Client(ClientConfig(url=service.url, app_id=service.appId, api_key=key)) as client:
         yield client
 
 
@@ -258,7 +258,7 @@ def test_hits_become_events(client: Client, index: str) -> None:
     FILMS.svc.push(index, id="id", client=client)
     hits: Any = svc.search(index, client=client, clickAnalytics=True)
     with serving(answer({"status": 200, "message": "OK"})) as stub:
-        other = Client(Connection(url=stub.url, app_id="A", api_key=Secret("k")))
+        other = Client(ClientConfig(url=stub.url, app_id="A", api_key=Secret("k")))
         shared = {"eventType": "click", "eventName": "opened", "userToken": "u"}
         done = hits.svc.events(client=other, **shared)
         sent = stub.requests[-1].json["events"]
@@ -295,7 +295,7 @@ def test_times_of_events_are_milliseconds_and_have_a_zone() -> None:
          "filters": [["a:b"], ["a:c"]], "timestamp": when}
     )  # fmt: skip
     with serving(answer({"status": 200, "message": "OK"})) as stub:
-        other = Client(Connection(url=stub.url, app_id="A", api_key=Secret("k")))
+        other = Client(ClientConfig(url=stub.url, app_id="A", api_key=Secret("k")))
         rows.svc.events(client=other)
         sent = stub.requests[-1].json["events"]
         with pytest.raises(BadInput, match="has no zone"):
@@ -351,7 +351,7 @@ def test_a_frame_of_no_index_or_of_another_service_is_refused_unsent(
     FILMS.svc.push(index, id="id", client=client)
     found: Any = svc.search(index, client=client)
     with serving() as stub:
-        other = Client(Connection(url=stub.url, app_id="A", api_key=Secret("k")))
+        other = Client(ClientConfig(url=stub.url, app_id="A", api_key=Secret("k")))
 
         with pytest.raises(
             BadInput, match=r"does not say of which index it is; name it: index='…'"

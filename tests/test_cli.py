@@ -15,7 +15,7 @@ from uuid import uuid4
 import pytest
 
 from svc_notebook.cli import main
-from svc_notebook.verbs.table import VERBS
+from svc_notebook.commands.registry import VERBS
 from tests.conftest import ROOT, Running
 
 COMMAND = [sys.executable, "-m", "svc_notebook.cli"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, assert_type
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.verbs import aio, blocking, connecting
+from svc_notebook.functions import aio, blocking, connection
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def test_every_name_is_there_and_explained(name: str) -> None:
 
 
 def test_every_function_is_at_the_face() -> None:
-    assert {*blocking.__all__, *connecting.__all__} - {"connect_asking"} <= set(dir(svc))
+    assert {*blocking.__all__, *connection.__all__} - {"connect_asking"} <= set(dir(svc))
 
 
 def test_all_is_a_part_of_what_tab_shows() -> None:
@@ -77,7 +77,7 @@ def test_the_magic_brings_nothing_heavy() -> None:
 
 
 def test_the_command_serves_without_pandas_and_ipython() -> None:
-    code = "from svc_notebook import cli\nfrom svc_notebook.service import serve"
+    code = "from svc_notebook import cli\nfrom svc_notebook.service import server as serve"
 
     assert not imported_by(code) & {"pandas", "IPython", "httpx", "duckdb"}
 

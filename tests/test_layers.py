@@ -40,7 +40,7 @@ LAYERS: list[dict[str, set[str]]] = [
     },
     {
         "frames": {"msgspec", "numpy", "pandas", "pyarrow"},
-        "bulk": {
+        "loading": {
             *("dask", "duckdb", "httpx", "msgspec", "numpy", "pandas", "platformdirs"),
             *("pyarrow",),
         },
@@ -48,7 +48,8 @@ LAYERS: list[dict[str, set[str]]] = [
     {"plots": {"matplotlib", "pandas"}},
     {"session": {"keyring", "platformdirs"}},
     {"tuning": {"matplotlib", "msgspec", "numpy", "pandas", "platformdirs"}},
-    {"verbs": {"matplotlib", "msgspec", "pandas", "yaml"}},
+    {"commands": {"msgspec", "pandas", "yaml"}},
+    {"functions": {"matplotlib", "msgspec", "pandas"}},
     {
         "cli": {"pandas"},
         "magics": {"IPython", "msgspec", "pandas"},
@@ -61,7 +62,7 @@ LAYERS: list[dict[str, set[str]]] = [
 # Siblings on one line that never meet.
 STRANGERS = [{"client", "service"}]
 # The command starts the service, and nothing else above it does.
-ALLOWED_BESIDES = {("cli", "service"), ("verbs", "service")}
+ALLOWED_BESIDES = {("cli", "service"), ("functions", "service")}
 
 
 def room_of(path: Path) -> str:

@@ -20,20 +20,20 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
-import svc_notebook.editors.opening  # the classes, too
+import svc_notebook.editors.functions  # the classes, too
 from svc_notebook import accessors, editors, tuning
-from svc_notebook.api.checking import check_members, hints
 from svc_notebook.api.parameters import SearchParams, Settings
-from svc_notebook.api.secured import Restrictions
+from svc_notebook.api.secured_keys import Restrictions
 from svc_notebook.api.shapes import KeyFields
 from svc_notebook.api.texts import list_texts
-from svc_notebook.bulk.options import RowOptions
-from svc_notebook.client import Client, Connection, Secret
-from svc_notebook.client.sender import HttpSender
+from svc_notebook.api.validation import check_members, hints
+from svc_notebook.client import Client, ClientConfig, Secret
+from svc_notebook.client.transport.sender import HttpSender
 from svc_notebook.editors.base import Editor
-from svc_notebook.editors.calls import wait_for
+from svc_notebook.editors.rpc import wait_for
 from svc_notebook.errors import BadInput, SvcError
-from svc_notebook.session import connecting as session
+from svc_notebook.loading.options import RowOptions
+from svc_notebook.session import connection as session
 from tests.conftest import Running
 
 # Letters that nothing else here has: wherever one stands alone, the text was split.
@@ -124,7 +124,7 @@ class Place(NamedTuple):
 
 @pytest.fixture
 def place(service: Running, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
-    connection = Connection(
+    connection = ClientConfig(
         url=service.url, app_id=service.appId, api_key=Secret(service.adminKey),
         crawler_user_id=service.crawlerUserId, crawler_api_key=Secret(service.crawlerApiKey),
     )  # fmt: skip

@@ -16,18 +16,19 @@ from hypothesis import strategies as st
 
 import svc_notebook as svc
 from svc_notebook import cli
-from svc_notebook.api import ENDPOINTS, Endpoint, Parcel
+from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec
 from svc_notebook.api.warning import warn_user
-from svc_notebook.client import Client, Connection, Progress, Secret
+from svc_notebook.client import Client, ClientConfig, Progress, Secret
+from svc_notebook.commands import execution
+from svc_notebook.commands.registry import VERBS
+from svc_notebook.commands.tokenizer import split_line
 from svc_notebook.errors import BadInput, NotFound, SvcError
-from svc_notebook.session import connecting
+from svc_notebook.functions import keys
+from svc_notebook.session import connection as connecting
 from svc_notebook.terminal import KEPT, escape_controls
-from svc_notebook.verbs import confirming, keys
-from svc_notebook.verbs.line import split_line
-from svc_notebook.verbs.table import VERBS
 from tests.client import stub
 from tests.client.stub import serving
-from tests.verbs.test_wrong_answers import POLLS, Liar, answer_of
+from tests.commands.test_wrong_answers import POLLS, Liar, answer_of
 
 # It clears the screen, sets a title, hides what follows, writes backwards and rings.
 EVIL = "\x1b[2J\x1b]0;pwned\x07\x9b8m\u202egpj.exe\u2066\r\x7f\x08"
@@ -77,7 +78,7 @@ class Poisoner(Liar):
         super().__init__()
         self.refuses = refuses
 
-    async def send(self, endpoint: Endpoint, parcel: Parcel) -> Any:
+    async def send(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
         if self.refuses and endpoint.name not in POLLS:
             raise NotFound(f"no index {EVIL}", status=404, endpoint=endpoint.name)
         answer = await super().send(endpoint, parcel)
@@ -98,7 +99,7 @@ def test_no_verb_prints_control_characters(
 ) -> None:  # fmt: skip
     if verb in APART:
         pytest.skip("it prints nothing that it was told")
-    connection = Connection(app_id="X", url="http://127.0.0.1:9", api_key=Secret("k"))
+    connection = ClientConfig(app_id="X", url="http://127.0.0.1:9", api_key=Secret("k"))
     client = Client(connection, Poisoner(refuses=form == "refused"))  # type: ignore[arg-type]
     monkeypatch.setattr(connecting, "make_client", lambda *_, **__: client)
     monkeypatch.setattr(keys, "PATIENCE", 0)
@@ -121,7 +122,7 @@ def test_the_poison_is_shown_as_escapes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Or the test above would show nothing."""
-    connection = Connection(app_id="X", url="http://127.0.0.1:9", api_key=Secret("k"))
+    connection = ClientConfig(app_id="X", url="http://127.0.0.1:9", api_key=Secret("k"))
     client = Client(connection, Poisoner(refuses=False))  # type: ignore[arg-type]
     monkeypatch.setattr(connecting, "make_client", lambda *_, **__: client)
     shown = {}
@@ -135,7 +136,7 @@ def test_the_poison_is_shown_as_escapes(
 def test_a_program_that_reads_csv_gets_what_is_stored(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    connection = Connection(app_id="X", url="http://127.0.0.1:9", api_key=Secret("k"))
+    connection = ClientConfig(app_id="X", url="http://127.0.0.1:9", api_key=Secret("k"))
     client = Client(connection, Poisoner(refuses=False))  # type: ignore[arg-type]
     monkeypatch.setattr(connecting, "make_client", lambda *_, **__: client)
 
@@ -146,7 +147,7 @@ def test_a_program_that_reads_csv_gets_what_is_stored(
 
 def test_what_a_service_says_is_tame_in_errors_and_notes() -> None:
     with serving(stub.answer({"message": f"no {EVIL}"}, 404)) as server:
-        client = Client(Connection("APP", Secret("k"), url=server.url))
+        client = Client(ClientConfig("APP", Secret("k"), url=server.url))
         with pytest.raises(SvcError) as caught:
             client.search("i")
     caught.value.add_note(EVIL)
@@ -173,7 +174,7 @@ def test_warnings_bars_and_questions_are_tame(
     told = re.sub(r"\x1b\[[AK]|\r", "", capsys.readouterr().err)  # the bar's own
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
-    confirming.ask(f"drop {EVIL}? ", "command")
+    execution.ask(f"drop {EVIL}? ", "command")
 
     assert_tame(str(warned[0].message), told, capsys.readouterr().err)
 

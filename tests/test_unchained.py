@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.client import Client, ClientConfig, Secret
 from svc_notebook.errors import BadInput, SvcError, unchained
 from tests.conftest import ROOT, Running
 
@@ -49,11 +49,11 @@ FAILURES: dict[str, Failure] = {
 @pytest.fixture
 def client(service: Running) -> Client:
     key = Secret(service.adminKey)
-    return Client(Connection(url=service.url, app_id=service.appId, api_key=key))
+    return Client(ClientConfig(url=service.url, app_id=service.appId, api_key=key))
 
 
 def nowhere() -> Client:
-    return Client(Connection(url="http://127.0.0.1:9", app_id="A", api_key=Secret("k")))
+    return Client(ClientConfig(url="http://127.0.0.1:9", app_id="A", api_key=Secret("k")))
 
 
 def broken(folder: Path) -> Path:

@@ -12,12 +12,12 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.api.attributes import NAMING, has_attribute, name_attributes
-from svc_notebook.api.checking import hints
 from svc_notebook.api.parameters import SearchParams, Settings
+from svc_notebook.api.validation import hints
 from svc_notebook.client import Client
 from svc_notebook.errors import UnknownAttributeWarning
-from svc_notebook.magics.magic import run as run_magic
-from svc_notebook.session import connecting as session
+from svc_notebook.magics.extension import run as run_magic
+from svc_notebook.session import connection as session
 from tests.conftest import Running
 from tests.editors.conftest import connect
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from svc_notebook.api.clusters import ClusterRows
 from svc_notebook.api.crawler import CrawlerApi
 from svc_notebook.api.dictionaries import DictionaryRows
-from svc_notebook.api.endpoint import Endpoint, Parcel, Sender
+from svc_notebook.api.endpoint import Endpoint, RequestSpec, Sender
 from svc_notebook.api.events import EventsApi
 from svc_notebook.api.indices import IndexRows
 from svc_notebook.api.keys import KeyRows
@@ -17,7 +17,7 @@ from svc_notebook.api.settings import SettingsRows
 from svc_notebook.api.sources import SourceRows
 from svc_notebook.api.synonyms import SynonymRows
 
-__all__ = ["ENDPOINTS", "CrawlerApi", "Endpoint", "EventsApi", "Parcel", "SearchApi", "Sender"]
+__all__ = ["ENDPOINTS", "CrawlerApi", "Endpoint", "EventsApi", "RequestSpec", "SearchApi", "Sender"]
 
 FAMILIES = (
     SearchRows, ObjectRows, SettingsRows, IndexRows, SynonymRows, KeyRows, RuleRows,

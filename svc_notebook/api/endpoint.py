@@ -39,7 +39,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from svc_notebook.api.checking import (
+from svc_notebook.api.validation import (
     Text,
     UnknownName,
     advise_extra,
@@ -84,7 +84,7 @@ class _Whole:
 Whole = Annotated[T, _Whole()]
 
 
-class Parcel(NamedTuple):
+class RequestSpec(NamedTuple):
     """A request as a value: what one call puts on the wire; `read` decodes the answer's body."""
 
     verb: Verb
@@ -143,14 +143,14 @@ class Endpoint:
         own = {n: self.types[n] for n, place in self.places.items() if place == "member"}
         return own | (typing.get_type_hints(self.shape, include_extras=True) if self.shape else {})
 
-    def encode(self, *args: Any, **kwargs: Any) -> Parcel:
+    def encode(self, *args: Any, **kwargs: Any) -> RequestSpec:
         """Put a call's arguments where they travel; raises `BadInput` on a wrong one."""
         try:
             return self._encoded(args, kwargs)
         except UnknownName as error:
             raise advise_extra(error) from None
 
-    def _encoded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Parcel:
+    def _encoded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RequestSpec:
         held: dict[Place, dict[str, Any]] = {place: {} for place in get_args(Place)}
         for name, value in self._identified(self._bound(args, kwargs)).items():
             place = self.places[name]
@@ -168,7 +168,7 @@ class Endpoint:
             query, members = query | members, {}
         body = next(iter(held["body"].values()), members or None)
         texts = {name: write_text(value) for name, value in query.items() if value is not None}
-        return Parcel(self.verb, self.path.format_map(parts), texts, body, headers)
+        return RequestSpec(self.verb, self.path.format_map(parts), texts, body, headers)
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         known = [*self.members, *(n for n, place in self.places.items() if place != "spread")]
@@ -277,7 +277,7 @@ class Endpoint:
 class Sender(Protocol):
     """Whatever can carry a parcel to a service and bring its answer back."""
 
-    async def send(self, endpoint: Endpoint, parcel: Parcel) -> Any:
+    async def send(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
         """Bring the decoded answer, or raise `CallFailed`."""
         ...
 
@@ -300,7 +300,7 @@ class Api:
 class Asynchronous:
     """The face of a client whose methods are coroutine functions."""
 
-    def perform(self, endpoint: Endpoint, parcel: Parcel) -> Coroutine[Any, Any, Any]:
+    def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Coroutine[Any, Any, Any]:
         """Send one parcel."""
         raise NotImplementedError
 
@@ -308,7 +308,7 @@ class Asynchronous:
 class Blocking:
     """The face of a client whose methods return when the answer is there."""
 
-    def perform(self, endpoint: Endpoint, parcel: Parcel) -> Any:
+    def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
         """Send one parcel."""
         raise NotImplementedError
 

@@ -7,13 +7,13 @@ from typing import Annotated
 from msgspec import Meta
 
 from svc_notebook.api.endpoint import Api, endpoint
-from svc_notebook.api.event_parts import AT_ONCE, read_in_turn
+from svc_notebook.api.event_checks import MAX_EVENTS_PER_CALL, read_in_turn
 from svc_notebook.api.shapes import Event, EventPage, EventType, Received, ShownPage
 
 PageLength = Annotated[int, Meta(ge=1, le=10_000)]
 # What a database can hold: milliseconds, and numbers of rows.
 Long = Annotated[int, Meta(ge=0, le=2**63 - 1)]
-Events = Annotated[list[Event], Meta(min_length=1, max_length=AT_ONCE)]
+Events = Annotated[list[Event], Meta(min_length=1, max_length=MAX_EVENTS_PER_CALL)]
 
 
 class EventsApi(Api, interface="events"):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Unpack
 
+from svc_notebook.api.body_forms import read_params
 from svc_notebook.api.endpoint import Api, Whole, endpoint
-from svc_notebook.api.forms import read_params
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import (
     Added,

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from msgspec import Meta
 
-from svc_notebook.api.checking import hints, literals
+from svc_notebook.api.validation import hints, literals
 
 Effect = Literal["works", "accepted"]
 

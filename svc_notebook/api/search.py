@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, Unpack
 
+from svc_notebook.api.body_forms import read_params, read_requests
 from svc_notebook.api.endpoint import Api, endpoint
-from svc_notebook.api.forms import read_params, read_requests
 from svc_notebook.api.parameters import SearchOptions, SearchParams
-from svc_notebook.api.shapes import (
-    FacetAnswer,
-    ManyAnswers,
-    SearchAnswer,
-    SearchRequest,
-)
+from svc_notebook.api.shapes import FacetAnswer, ManyAnswers, SearchAnswer, SearchRequest
 
 
 class SearchRows(Api, interface="search"):

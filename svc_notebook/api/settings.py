@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from svc_notebook.api.body_forms import read_aliases
 from svc_notebook.api.endpoint import Api, Whole, endpoint
-from svc_notebook.api.forms import read_aliases
 from svc_notebook.api.parameters import Settings, ToldSettings
 from svc_notebook.api.shapes import Updated
 

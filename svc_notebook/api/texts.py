@@ -9,7 +9,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 
 OneOrMany = str | Iterable[str]
 """Names of one thing or of several; a str is one."""
-SHOWN = 60  # characters of a wrong value that a refusal quotes
+MAX_QUOTED_CHARACTERS = 60  # characters of a wrong value that a refusal quotes
 
 
 def list_texts(given: Any, what: str, *, column: str = "") -> list[str]:
@@ -48,4 +48,4 @@ def _pick_column(frame: Any, what: str, column: str) -> Any:
 
 def _quote(value: Any) -> str:
     shown = repr(value)
-    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
+    return shown if len(shown) <= MAX_QUOTED_CHARACTERS else f"{shown[:MAX_QUOTED_CHARACTERS]}…"

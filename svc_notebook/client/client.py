@@ -18,21 +18,21 @@ from typing import Any, Literal, Self, TypeVar, Unpack, overload
 
 import msgspec
 
-from svc_notebook.api import CrawlerApi, Endpoint, EventsApi, Parcel, SearchApi
+from svc_notebook.api import CrawlerApi, Endpoint, EventsApi, RequestSpec, SearchApi
 from svc_notebook.api.endpoint import Asynchronous, Blocking, Decode, Interface
 from svc_notebook.api.indices import CopyScope
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, Rule, SearchAnswer, Synonym
-from svc_notebook.client import curated, flows, portal, waiting
-from svc_notebook.client.answers import check_answer
-from svc_notebook.client.connection import Connection
-from svc_notebook.client.custom import make_custom
-from svc_notebook.client.heartbeat import beating
-from svc_notebook.client.options import Options, Response
+from svc_notebook.client import background_loop, curation, operations
+from svc_notebook.client import tasks as waiting
+from svc_notebook.client.background_loop import beating
+from svc_notebook.client.config import ClientConfig
+from svc_notebook.client.custom_calls import make_custom
 from svc_notebook.client.progress import Progress
-from svc_notebook.client.sender import HttpSender
-from svc_notebook.client.waiting import OnProgress, Tasks
-from svc_notebook.client.written import Written
+from svc_notebook.client.request_options import Options, Response
+from svc_notebook.client.response_checks import check_answer
+from svc_notebook.client.tasks import OnProgress, Tasks, Written
+from svc_notebook.client.transport.sender import HttpSender
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ T = TypeVar("T")
 class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
     """A client whose methods are awaited, on whatever loop."""
 
-    def __init__(self, connection: Connection, sender: HttpSender | None = None) -> None:
+    def __init__(self, connection: ClientConfig, sender: HttpSender | None = None) -> None:
         self.connection = connection
         self.sender = sender or HttpSender(connection)
         self.written = Written()
@@ -65,7 +65,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         other.sender = self.sender.with_options(self.sender.options.changed(**options))
         return other
 
-    async def perform(self, endpoint: Endpoint, parcel: Parcel) -> Any:
+    async def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
         """Send one parcel."""
         with beating():
             answer = check_answer(endpoint, await self.sender.send(endpoint, parcel), parcel)
@@ -137,7 +137,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         timeout: float | None = 600,  # noqa: ASYNC109 - what is left is told when it passes
         on_progress: OnProgress | None = None,
     ) -> int:
-        """Wait until tasks are published; see `svc_notebook.client.waiting.wait`."""
+        """Wait until tasks are published; see `svc_notebook.client.tasks.wait`."""
         with beating():
             return await waiting.wait(
                 self, tasks, index=index, timeout=timeout, on_progress=on_progress
@@ -155,7 +155,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
 
         `read` decodes a page, and may make of its records what it likes.
         """
-        return flows.browse_pages(self, index, cursor=cursor, read=read, **params)
+        return operations.browse_pages(self, index, cursor=cursor, read=read, **params)
 
     def iterate_rules(
         self,
@@ -169,9 +169,14 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
 
         A page of 1,000 is held at a time.
         """
-        return curated.iterate_entries(
+        return curation.iterate_entries(
             lambda page: self.search_rules(
-                index, query, context=context, page=page, hitsPerPage=curated.PAGE, enabled=enabled
+                index,
+                query,
+                context=context,
+                page=page,
+                hitsPerPage=curation.HITS_PER_PAGE,
+                enabled=enabled,
             )
         )
 
@@ -186,22 +191,26 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
 
         A page of 1,000 is held at a time.
         """
-        return curated.iterate_entries(
-            lambda page: self.search_synonyms(index, query, type, page, curated.PAGE)
+        return curation.iterate_entries(
+            lambda page: self.search_synonyms(index, query, type, page, curation.HITS_PER_PAGE)
         )
 
     async def index_exists(self, index: str) -> bool:
         """Say whether there is such an index."""
-        return await flows.index_exists(self, index)
+        return await operations.index_exists(self, index)
 
     def replacing(
-        self, index: str, *, least: float = 0.5, scopes: Sequence[CopyScope] = flows.AROUND_RECORDS
+        self,
+        index: str,
+        *,
+        least: float = 0.5,
+        scopes: Sequence[CopyScope] = operations.AROUND_RECORDS,
     ) -> AbstractAsyncContextManager[str]:
         """Give a temporary index to fill that takes the place of `index` at the end.
 
         `scopes` says what it keeps of the index's `settings`, `synonyms` and `rules`.
         """
-        return flows.replacing(self, index, least=least, scopes=scopes)
+        return operations.replacing(self, index, least=least, scopes=scopes)
 
     async def replace_all(
         self,
@@ -209,8 +218,8 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         records: Iterable[Record],
         *,
         least: float = 0.5,
-        scopes: Sequence[CopyScope] = flows.AROUND_RECORDS,
-        batch_size: int = flows.BATCH,
+        scopes: Sequence[CopyScope] = operations.AROUND_RECORDS,
+        batch_size: int = operations.BATCH_RECORDS,
         on_progress: OnProgress | None = None,
     ) -> int:
         """Put `records` in place of all there are, at one moment; return their number.
@@ -219,7 +228,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         - `scopes`: what the index keeps of `settings`, `synonyms` and `rules`; default: all.
         - `batch_size`: records of one request, 1 or more; default 1,000.
         """
-        return await flows.replace_all(
+        return await operations.replace_all(
             self, index, records,
             least=least, scopes=scopes, batch_size=batch_size, on_progress=on_progress,
         )  # fmt: skip
@@ -241,11 +250,11 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
 class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
     """A client whose methods return when the answer is there; `aio` is its awaited twin."""
 
-    def __init__(self, connection: Connection, sender: HttpSender | None = None) -> None:
+    def __init__(self, connection: ClientConfig, sender: HttpSender | None = None) -> None:
         self.aio = AsyncClient(connection, sender)
 
     @property
-    def connection(self) -> Connection:
+    def connection(self) -> ClientConfig:
         """Where it connects to."""
         return self.aio.connection
 
@@ -258,9 +267,9 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         other.aio = self.aio.with_options(**options)
         return other
 
-    def perform(self, endpoint: Endpoint, parcel: Parcel) -> Any:
+    def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
         """Send one parcel."""
-        return portal.run(self.aio.perform(endpoint, parcel))
+        return background_loop.run(self.aio.perform(endpoint, parcel))
 
     @overload
     def custom(
@@ -302,7 +311,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         client.custom("GET", "/1/indexes/films/settings", query={"getVersion": 2})
         """
         call: Any = self.aio.custom
-        return portal.run(
+        return background_loop.run(
             call(verb, path, query=query, body=body, interface=interface, reads=reads, raw=raw)
         )
 
@@ -349,7 +358,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
 
     def index_exists(self, index: str) -> bool:
         """Say whether there is such an index."""
-        return portal.run(self.aio.index_exists(index))
+        return background_loop.run(self.aio.index_exists(index))
 
     def replace_all(
         self,
@@ -357,8 +366,8 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         records: Iterable[Record],
         *,
         least: float = 0.5,
-        scopes: Sequence[CopyScope] = flows.AROUND_RECORDS,
-        batch_size: int = flows.BATCH,
+        scopes: Sequence[CopyScope] = operations.AROUND_RECORDS,
+        batch_size: int = operations.BATCH_RECORDS,
         progress: bool | None = None,
     ) -> int:
         """Put `records` in place of all there are, at one moment; see `AsyncClient`."""
@@ -376,7 +385,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
 
     def close(self) -> None:
         """Close its connections; a later call opens new ones."""
-        portal.run(self.aio.close())
+        background_loop.run(self.aio.close())
 
     def __enter__(self) -> Self:
         return self
@@ -390,7 +399,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
 
 def _each(items: AsyncIterator[T]) -> Iterator[T]:
     """Go through what comes on the portal's loop; items are never None."""
-    while (item := portal.run(_next_or_none(items))) is not None:
+    while (item := background_loop.run(_next_or_none(items))) is not None:
         yield item
 
 
@@ -400,7 +409,7 @@ async def _next_or_none(items: AsyncIterator[T]) -> T | None:
 
 def _behind_bar(begin: Callable[[OnProgress], Coroutine[Any, Any, T]], bar: Progress) -> T:
     with bar:
-        return portal.run(begin(bar.tell), on_tick=bar.draw)
+        return background_loop.run(begin(bar.tell), on_tick=bar.draw)
 
 
 def _described(client: AsyncClient | Client) -> str:

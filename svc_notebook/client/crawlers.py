@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING
 
-from svc_notebook.client.paging import every_entry
+from svc_notebook.client.pagination import every_entry
 from svc_notebook.errors import BadInput, TaskFailed, did_you_mean
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 OnCount = Callable[[int], None]
 
-PAGE = 100  # the most that a page of crawlers holds
+CRAWLERS_PER_PAGE = 100  # the most that a page of crawlers holds
 SHORTEST, LONGEST, GROWTH = 0.1, 5.0, 1.5  # seconds between two looks at a task
 ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -43,7 +43,7 @@ async def crawler_id(client: AsyncClient, crawler: str) -> str:
 async def list_all(client: AsyncClient, name: str | None = None) -> list[dict[str, str]]:
     """List the crawlers, of all pages; `name` leaves out those that have not those letters."""
     return await every_entry(
-        lambda page: client.list_crawlers(itemsPerPage=PAGE, page=page, name=name),
+        lambda page: client.list_crawlers(itemsPerPage=CRAWLERS_PER_PAGE, page=page, name=name),
         "items", total="total", first=1,
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ from svc_notebook.terminal import escape_controls
 if TYPE_CHECKING:
     from tqdm.std import tqdm
 
-DELAY = 0.5  # seconds before a bar shows: what is done sooner needs none
+PROGRESS_DELAY_SECONDS = 0.5  # seconds before a bar shows: what is done sooner needs none
 
 
 class Progress:
@@ -49,7 +49,11 @@ class Progress:
         """Draw the bar as it stands, where it is not drawn so: each second, for its times."""
         passed = self._clock() - self._began
         state = (self.done, self.total, int(passed))
-        if not self._shown or state == self._drawn or (self._bar is None and passed < DELAY):
+        if (
+            not self._shown
+            or state == self._drawn
+            or (self._bar is None and passed < PROGRESS_DELAY_SECONDS)
+        ):
             return
         if self._bar is None:  # a bar of unknown total has no truth value
             self._bar = self._open_bar()

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from svc_notebook.errors import BadInput, lacking_attribute
 
 if TYPE_CHECKING:
-    from svc_notebook.editors.opening import crawler as crawler
-    from svc_notebook.editors.opening import judgments as judgments
-    from svc_notebook.editors.opening import query as query
-    from svc_notebook.editors.opening import rules as rules
-    from svc_notebook.editors.opening import settings as settings
-    from svc_notebook.editors.opening import synonyms as synonyms
+    from svc_notebook.editors.functions import crawler as crawler
+    from svc_notebook.editors.functions import judgments as judgments
+    from svc_notebook.editors.functions import query as query
+    from svc_notebook.editors.functions import rules as rules
+    from svc_notebook.editors.functions import settings as settings
+    from svc_notebook.editors.functions import synonyms as synonyms
 
 __all__ = ["crawler", "judgments", "query", "rules", "settings", "synonyms"]
 
@@ -26,7 +26,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise lacking_attribute(__name__, name, __all__)
     try:
-        return getattr(import_module(f"{__name__}.opening"), name)
+        return getattr(import_module(f"{__name__}.functions"), name)
     except ModuleNotFoundError as error:
         raise BadInput(f"editors need {error.name}: pip install 'svc-notebook[lab]'") from error
 

@@ -10,23 +10,45 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
+from fnmatch import fnmatchcase
 from typing import Any, ClassVar, Literal
 
 import anywidget
 import traitlets
 
-from svc_notebook.api.sameness import same
-from svc_notebook.client.waiting import Tasks
-from svc_notebook.editors import stage
-from svc_notebook.editors.calls import Desk, call, on_stage, tell_progress, wait_for
+from svc_notebook.api.secured_keys import read_secured_key
+from svc_notebook.api.validation import same
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.tasks import Tasks
+from svc_notebook.editors import event_loop
 from svc_notebook.editors.draft import Draft
-from svc_notebook.editors.explaining import explain
+from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.fallback import Fallback
-from svc_notebook.editors.plain import plain
-from svc_notebook.editors.rights import find_lack
-from svc_notebook.editors.snapshot import Snapshot, write_json, write_line
-from svc_notebook.errors import BadOption
-from svc_notebook.verbs.clients import AnyClient, asynchronous
+from svc_notebook.editors.js_values import plain
+from svc_notebook.editors.rpc import Desk, call, on_stage, tell_progress, wait_for
+from svc_notebook.editors.snapshot import HtmlSnapshot, write_json, write_line
+from svc_notebook.errors import BadOption, CallFailed
+from svc_notebook.session.connection import AnyClient, asynchronous
+
+
+async def find_lack(client: AsyncClient, right: str, index: str) -> str:
+    """Say why the key may not write here, or nothing where it may or nobody knows."""
+    if not right:
+        return ""
+    secret = client.connection.api_key.reveal()
+    if read_secured_key(secret):
+        return "a secured key only searches"
+    try:
+        key = await client.get_key(secret)
+    except CallFailed:  # what is no key among keys, and yet a key, is the admin's
+        return ""
+    if right not in key["acl"]:
+        return f"the key lacks the right `{right}`"
+    patterns = key.get("indexes") or ["*"]
+    if not any(fnmatchcase(index, pattern) for pattern in patterns):
+        return f"the key is not for the index `{index}`"
+    return ""
+
 
 Step = Literal["undo", "redo", "revert"]
 JSON = {"to_json": lambda value, _: plain(value)}
@@ -117,9 +139,11 @@ class Editor(anywidget.AnyWidget):
         """Whether the value differs from what is saved."""
         return self._draft.is_dirty
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> HtmlSnapshot:
         """Return the last state as HTML that needs no kernel, script or style sheet."""
-        return Snapshot(write_line(f"{self.title}: {self.index}", tag="strong") + self.picture())
+        return HtmlSnapshot(
+            write_line(f"{self.title}: {self.index}", tag="strong") + self.picture()
+        )
 
     # For views.
 
@@ -188,8 +212,8 @@ class Editor(anywidget.AnyWidget):
     def _change_draft(self, change: Callable[[Draft], Draft]) -> None:
         """Change the draft in turn: a cell and a view may both be at it."""
         on_stage(lambda: self._settle(change(self._draft)))
-        if not stage.is_here():
-            stage.run(self._follow_up())
+        if not event_loop.is_here():
+            event_loop.run(self._follow_up())
 
     async def _follow_up(self) -> None:
         """Wait for what a change brings about, for a cell that made it."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from svc_notebook.api.sameness import same
+from svc_notebook.api.validation import same
 
-LONGEST = 200  # steps that can be undone
+MAX_UNDO_STEPS = 200  # steps that can be undone
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Draft:
         """
         if same(value, self.value):
             return self
-        past = self.past if merge and self.past else (*self.past, self.value)[-LONGEST:]
+        past = self.past if merge and self.past else (*self.past, self.value)[-MAX_UNDO_STEPS:]
         if same(value, past[-1]):  # merged away: what is left is no step
             past = past[:-1]
         return replace(self, value=value, past=past, future=())

@@ -12,10 +12,10 @@ from typing import Any
 
 import IPython.display
 
-from svc_notebook.editors import stage
+from svc_notebook.editors import event_loop
 
 _notebook: Any = IPython.display
-DELAY = 1.0  # seconds of quiet before it follows
+REFRESH_DELAY_SECONDS = 1.0  # seconds of quiet before it follows
 
 
 class Fallback:
@@ -35,7 +35,7 @@ class Fallback:
     def follow(self) -> None:
         """Draw it anew after a while, once for all that happens until then."""
         if self._handles:
-            stage.begin(self._schedule())
+            event_loop.begin(self._schedule())
 
     async def _schedule(self) -> None:
         if self._pending:
@@ -43,7 +43,7 @@ class Fallback:
         self._pending = asyncio.create_task(self._update())
 
     async def _update(self) -> None:
-        await asyncio.sleep(DELAY)
+        await asyncio.sleep(REFRESH_DELAY_SECONDS)
         self._pending = None
         for handle in self._handles:
             handle.update(self._html())

@@ -11,10 +11,10 @@ from html import escape
 from typing import Any
 
 _CELL = "text-align:left;vertical-align:top;padding:2px 8px"
-LONGEST = 300  # characters of one cell
+MAX_CELL_CHARACTERS = 300  # characters of one cell
 
 
-class Snapshot(str):
+class HtmlSnapshot(str):
     """HTML that a notebook shows."""
 
     __slots__ = ()
@@ -53,4 +53,4 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= MAX_CELL_CHARACTERS else f"{text[: MAX_CELL_CHARACTERS - 1]}…"

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from svc_notebook.frames.browsing import browse_chunks, read_browse
-from svc_notebook.frames.collecting import read_events, read_searches
-from svc_notebook.frames.continuing import browse_all, next_page, refresh
-from svc_notebook.frames.crawling import (
+from svc_notebook.frames.browse import browse_chunks, read_browse
+from svc_notebook.frames.continuation import browse_all, next_page, refresh
+from svc_notebook.frames.crawlers import (
     read_crawled_urls,
     read_crawler_urls,
     read_crawlers,
     read_domains,
 )
-from svc_notebook.frames.listing import (
+from svc_notebook.frames.events import read_events, read_searches
+from svc_notebook.frames.records import (
+    read_indices,
+    read_logs,
+    read_records,
+    read_settings,
+    read_tasks,
+)
+from svc_notebook.frames.resources import (
     read_clusters,
     read_dictionary,
     read_keys,
@@ -22,14 +29,7 @@ from svc_notebook.frames.listing import (
     read_top_users,
     read_users,
 )
-from svc_notebook.frames.reading import (
-    read_indices,
-    read_logs,
-    read_records,
-    read_settings,
-    read_tasks,
-)
-from svc_notebook.frames.searching import (
+from svc_notebook.frames.searches import (
     count_values,
     read_facet_values,
     read_facets,

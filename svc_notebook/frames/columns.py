@@ -11,23 +11,23 @@ from typing import Any, Literal
 import pandas as pd
 
 from svc_notebook.errors import BadInput, UnexpectedAnswer
-from svc_notebook.frames.parts import (
+from svc_notebook.frames.page_decoder import (
     Kind,
     Kinds,
     Part,
+    RecordRow,
     join_parts,
     kind_of,
     kind_of_dtype,
     pack_values,
     settle_parts,
 )
-from svc_notebook.frames.rows import Row
 
 Backend = Literal["numpy_nullable", "pyarrow"]
 # So many records at once stay in the processor's own memory while they become columns.
-CHUNK = 1_000
+CHUNK_RECORDS = 1_000
 # So many such parts become one: a column of a million rows has a few, and is never copied whole.
-SETTLED = 64
+CHUNKS_PER_PART = 64
 
 
 class Columns:
@@ -53,7 +53,7 @@ class Columns:
         seen = ((name, self._kinds.get(name, ())) for name in self._parts)
         return {name: next(iter(kinds)) if len(kinds) == 1 else None for name, kinds in seen}
 
-    def add(self, records: Iterable[Mapping[str, Any]] | Sequence[Row]) -> None:
+    def add(self, records: Iterable[Mapping[str, Any]] | Sequence[RecordRow]) -> None:
         """Take records in; rows that come together are of one class."""
         held: list[Any] = [*records]
         if self._flatten:
@@ -61,7 +61,7 @@ class Columns:
         if held and self._waiting and type(held[0]) is not type(self._waiting[0]):
             self._pack()
         self._waiting += held
-        if len(self._waiting) >= CHUNK:
+        if len(self._waiting) >= CHUNK_RECORDS:
             self._pack()
 
     def frame(self) -> pd.DataFrame:
@@ -86,7 +86,7 @@ class Columns:
         for name in self._parts.keys() - packed.keys():
             self._parts[name].append(len(records))
         self._unsettled += 1
-        if self._unsettled == SETTLED:
+        if self._unsettled == CHUNKS_PER_PART:
             self._settle()
 
     def _settle(self) -> None:
@@ -96,7 +96,7 @@ class Columns:
         self._unsettled = 0
 
     def _pivot(self, records: list[Any]) -> Iterator[tuple[str, list[Any], Kind | None]]:
-        if isinstance(records[0], Row):
+        if isinstance(records[0], RecordRow):
             return records[0].pivot(records)
         names = self._wanted or dict.fromkeys(chain.from_iterable(records))
         return ((name, _picked(records, name), None) for name in names)

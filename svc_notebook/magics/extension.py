@@ -1,14 +1,131 @@
-"""Put `%svc` and its completion into a shell, and take both out again."""
+"""The `%svc` magic: line and cell execution, completion, registration in a shell."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from IPython.core import completer
+from IPython.core.magic import no_var_expand
 
-from svc_notebook.magics.hook import MATCHER
-from svc_notebook.magics.magic import make_magic
-from svc_notebook.magics.matching import make_matcher
+from svc_notebook.api.warning import warn_user
+from svc_notebook.commands.binding import bind_words
+from svc_notebook.commands.call_completion import Found, complete_call
+from svc_notebook.commands.completion import (
+    CompletionMatches,
+    NameSource,
+    complete_body,
+    complete_line,
+)
+from svc_notebook.commands.execution import perform
+from svc_notebook.commands.help import help as help_on
+from svc_notebook.commands.name_completion import LiveNames
+from svc_notebook.commands.registry import pick_verb
+from svc_notebook.commands.tokenizer import split_line
+from svc_notebook.commands.variables import literal_variable, variable_meant
+from svc_notebook.errors import BadOption, SvcError
+from svc_notebook.magics.import_hook import MATCHER
+
+Matcher = Callable[[Any], Any]
+_LINE = re.compile(r"\s*(?:[^=%]+=\s*)?%svc\s+(.*)", re.S)
+# A line that is not Python, whose quotes and brackets open nothing.
+_MAGIC = re.compile(r"\s*[%!].*")
+_CELL = re.compile(r"\s*%%svc\s+(.*)", re.S)
+
+
+class Alone(list[Any]):
+    """What IPython takes for something even if it is empty.
+
+    It lets nobody else suggest, Python's names and files, only where its matches seem not none.
+    """
+
+    def __len__(self) -> int:
+        return super().__len__() or 1
+
+
+def make_matcher(shell: Any) -> Matcher:
+    """Make the matcher of one shell."""
+    names = LiveNames(shell.user_ns, shell.user_ns_hidden)
+
+    def match_svc(context: Any) -> Any:
+        place = (context.full_text, context.cursor_line, context.cursor_position)
+        if (found := suggest(*place, names)) is not None:
+            return _matches(found, alone=True)
+        if (call := suggest_in_call(*place, shell.user_ns, names)) is not None:
+            return _matches(call.suggestions, alone=call.alone)
+        return {"completions": []}
+
+    matcher: Matcher = completer.context_matcher(identifier=MATCHER)(match_svc)
+    return matcher
+
+
+def _matches(found: CompletionMatches, *, alone: bool) -> dict[str, Any]:
+    """Write suggestions as IPython takes them; those that stand alone leave no room for others."""
+    made = (completer.SimpleCompletion(text=text, type="svc") for text in found.texts)
+    return {
+        "completions": Alone(made) if alone else list(made),
+        "matched_fragment": found.fragment,
+        "suppress": alone,
+        "ordered": True,
+    }
+
+
+def suggest_in_call(
+    code: str, line: int, column: int, variables: Mapping[str, object], names: NameSource
+) -> Found | None:
+    """Suggest what could stand inside a call of one of our functions."""
+    lines = code.split("\n")
+    before = [_MAGIC.sub("", each) for each in lines[:line]]
+    return complete_call("\n".join([*before, lines[line][:column]]), variables, names)
+
+
+def suggest(code: str, line: int, column: int, names: NameSource) -> CompletionMatches | None:
+    """Suggest what could stand at one place of a cell; None where it is not ours to say."""
+    lines = code.split("\n")
+    typed = lines[line][:column]
+    if cell := _CELL.fullmatch(lines[0] if line else typed):
+        if line == 0:
+            return complete_line(cell[1], "magic", names)
+        return complete_body(cell[1], "\n".join([*lines[1:line], typed]), names)
+    if found := _LINE.fullmatch(typed):
+        return complete_line(found[1], "magic", names)
+    return None
+
+
+Magic = Callable[..., Any]
+
+
+def make_magic(shell: Any) -> Magic:
+    """Make the function behind `%svc` and `%%svc` of one shell."""
+
+    @no_var_expand
+    def svc(line: str, cell: str | None = None) -> Any:
+        return run(line, cell, shell.user_ns)
+
+    svc.__doc__ = help_on()
+    return svc
+
+
+def run(line: str, cell: str | None, variables: dict[str, Any]) -> Any:
+    """Do what a line says; with `-o NAME` the value is kept in place of being returned."""
+    if cell is not None and not line.strip():
+        raise BadOption("write the verb after `%%svc`, on its line: `%svc help` lists them")
+    verb, words = pick_verb([word.text for word in split_line(line)] or ["help"], "magic")
+    if advice := literal_variable(verb, words, variables):
+        warn_user(advice)
+    try:
+        call = bind_words(verb, words, "magic", variables, cell)
+        value = perform(call, "magic")
+    except SvcError as error:
+        if advice := variable_meant(verb, words, variables, error):
+            error.add_note(advice)
+        raise
+    if call.output is None:
+        return value
+    variables[call.output] = value
+    return None
+
 
 _NAME = "svc"
 

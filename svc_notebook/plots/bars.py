@@ -7,27 +7,20 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from svc_notebook.errors import BadInput
-from svc_notebook.plots.canvas import (
-    check_columns,
-    clean,
-    colours,
-    make_axes,
-    say_empty,
-    tell_key,
-)
+from svc_notebook.plots.canvas import check_columns, clean, colours, make_axes, say_empty, tell_key
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-ROW = 0.26
+ROW_INCHES = 0.26
 """Inches that one bar takes."""
-TALL = 0.36
+TALL_ROW_INCHES = 0.36
 """Inches that one takes whose label may have two lines."""
-HEAD = 0.7
-LONGEST = 40
+HEADER_INCHES = 0.7
+MAX_LABEL_CHARACTERS = 40
 """Characters of a label; longer ones are cut in the middle, where names differ least."""
-WIDE = 32
+WRAP_CHARACTERS = 32
 """Characters of a line where a label is a sentence."""
 SIZES = ("B", "kB", "MB", "GB", "TB")
 # How a URL ended, from good to bad: darker is what one should look at.
@@ -92,7 +85,7 @@ def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Axes:
         groups = urls.groupby(["category", "status", "reason"], sort=False)
         urls = groups.size().reset_index(name="count")
     check_columns(urls, ("status", "category", "reason", "count"), "read_crawler_urls")
-    one = make_axes(axes, 1, 1, _height([max(len(urls), 1)], TALL))[0]
+    one = make_axes(axes, 1, 1, _height([max(len(urls), 1)], TALL_ROW_INCHES))[0]
     total = int(urls["count"].sum())
     if not total:
         return _empty(one, "URLs of the last crawl", "no URL was crawled")
@@ -111,12 +104,12 @@ def _crawl_bar(row: Mapping[Hashable, Any], total: int) -> Bar:
     reason = row.get("readable") or row["reason"]
     label = category if reason in ("", category) else f"{category}: {reason}"
     share = f"{count / total:.0%}" if count * 200 >= total else "<1%"
-    lines = textwrap.fill(label, WIDE, max_lines=2, placeholder=" …")
+    lines = textwrap.fill(label, WRAP_CHARACTERS, max_lines=2, placeholder=" …")
     return Bar(lines or "(empty)", count, f"{count:,}  {share}", SHADES.get(row["status"], "grey"))
 
 
-def _height(rows: Sequence[int], each: float = ROW) -> float:
-    return sum(HEAD + each * count for count in rows)
+def _height(rows: Sequence[int], each: float = ROW_INCHES) -> float:
+    return sum(HEADER_INCHES + each * count for count in rows)
 
 
 def _draw(axes: Axes, title: str, bars: Sequence[Bar]) -> None:
@@ -151,9 +144,9 @@ def _key(axes: Axes, statuses: Sequence[str]) -> None:
 
 
 def _short(label: str) -> str:
-    if len(label) <= LONGEST:
+    if len(label) <= MAX_LABEL_CHARACTERS:
         return label or "(empty)"
-    half = (LONGEST - 1) // 2
+    half = (MAX_LABEL_CHARACTERS - 1) // 2
     return f"{label[:half]}…{label[-half:]}"
 
 

@@ -24,7 +24,7 @@ class Colours(NamedTuple):
 
 LIGHT = Colours("#2f5d8c", "#9db7d1", "#dbe5ef", "#333333", "#767676")
 DARK = Colours("#a9cbee", "#52789e", "#2b4058", "#dddddd", "#9a9a9a")
-WIDTH = 7.5
+WIDTH_INCHES = 7.5
 """Inches; about what a cell shows without scaling."""
 
 
@@ -62,7 +62,7 @@ def make_axes(axes: Any, rows: int, columns: int, height: float, **layout: Any) 
     from matplotlib import pyplot
 
     _, made = pyplot.subplots(
-        rows, columns, figsize=(WIDTH, height), squeeze=False, layout="constrained", **layout
+        rows, columns, figsize=(WIDTH_INCHES, height), squeeze=False, layout="constrained", **layout
     )
     return list(made.flat)
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 NEEDED = ("timestamp", "answer_code", "processing_time_ms")
-HEIGHT = 5.4
-BINS = 60
+HEIGHT_INCHES = 5.4
+TIME_BINS = 60
 """About so many steps in time; each is one of `STEPS`, so that its edges read well."""
 STEPS = {
     "100ms": "100 ms", "1s": "second", "5s": "5 seconds", "15s": "15 seconds", "1min": "minute",
@@ -38,7 +38,7 @@ def plot_logs(logs: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]:
     if getattr(logs["timestamp"].dtype, "kind", "") != "M":
         raise BadInput("`timestamp` holds no times; make them: pd.to_datetime(logs['timestamp'])")
     logs = _in_utc(logs.dropna(subset=["timestamp"]))
-    drawn = make_axes(axes, 3, 1, HEIGHT, sharex=True)
+    drawn = make_axes(axes, 3, 1, HEIGHT_INCHES, sharex=True)
     titles = (
         f"{len(logs):,} request{'s' * (len(logs) != 1)}",
         "milliseconds each took",
@@ -140,7 +140,7 @@ def _step(times: pd.Series[Any]) -> str:
     import pandas as pd
 
     span = times.max() - times.min()
-    return next((step for step in STEPS if pd.Timedelta(step) * BINS >= span), [*STEPS][-1])
+    return next((step for step in STEPS if pd.Timedelta(step) * TIME_BINS >= span), [*STEPS][-1])
 
 
 def _days(step: str) -> float:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from svc_notebook.service.serve import serve
+from svc_notebook.service.server import serve
 
 
 def main() -> int:

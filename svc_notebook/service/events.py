@@ -20,7 +20,7 @@ HOUR, DAY = 3600 * 1000, 24 * 3600 * 1000
 OLDEST, NEAR = 4 * DAY, HOUR
 # The last million of 90 days are kept; looked after once a minute.
 KEPT, AGE = 1_000_000, 90 * DAY
-TIDIED = 60.0
+CLEANUP_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Events:
         for asked in self._store.read("SELECT rowid, token, time, last FROM forgotten"):
             self._forget_now(*asked)
         if time.monotonic() >= self._tidy_after:
-            self._tidy_after = time.monotonic() + TIDIED
+            self._tidy_after = time.monotonic() + CLEANUP_SECONDS
             drop_old(self._store, "events", milliseconds() - AGE, KEPT)
 
     def _forget_now(self, row: int, token: str, asked: int, last: int) -> None:

@@ -12,10 +12,10 @@ from typing import Any, get_args
 
 import msgspec
 
-from svc_notebook.api.checking import check_members
+from svc_notebook.api.body_forms import read_query_text
 from svc_notebook.api.endpoint import Right
-from svc_notebook.api.forms import read_query_text
-from svc_notebook.api.secured import Restrictions
+from svc_notebook.api.secured_keys import Restrictions
+from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
 from svc_notebook.service.store import Store
 
@@ -39,7 +39,7 @@ _ALIVE = "deleted IS NULL AND (ends IS NULL OR ends > ?)"
 
 
 @dataclass(frozen=True)
-class Key:
+class StoredKey:
     """One key and what it may do; `index` is set on a key of a single index."""
 
     value: str
@@ -85,37 +85,37 @@ class Keyring:
                 _insert(connection, facts["searchKey"], "", fields)
         return facts
 
-    def find(self, value: str) -> list[Key]:
+    def find(self, value: str) -> list[StoredKey]:
         """The valid keys of this value: one of the application, or some of single indices."""
         return self._select("value = ?", value)
 
-    def all(self, index: str = "") -> list[Key]:
+    def all(self, index: str = "") -> list[StoredKey]:
         """The valid keys of the application or of one index."""
         return self._select("index_name = ?", index)
 
-    def admin(self) -> Key:
+    def admin(self) -> StoredKey:
         """The admin key, which is not listed: no right is missing from it."""
         [[created]] = self._store.read("SELECT min(created) FROM keys")
-        return Key(self.facts["adminKey"], {"acl": list(get_args(Right))}, created or 0)
+        return StoredKey(self.facts["adminKey"], {"acl": list(get_args(Right))}, created or 0)
 
-    def valid(self) -> list[Key]:
+    def valid(self) -> list[StoredKey]:
         """Every valid key."""
         return self._select("TRUE")
 
-    def all_of_indices(self) -> list[Key]:
+    def all_of_indices(self) -> list[StoredKey]:
         """The valid keys of every single index."""
         return self._select("index_name <> ''")
 
-    def _select(self, condition: str, *values: str) -> list[Key]:
+    def _select(self, condition: str, *values: str) -> list[StoredKey]:
         rows = self._store.read(
             f"SELECT value, fields, created, index_name, ends FROM keys WHERE {condition} "
             f"AND {_ALIVE} ORDER BY created, value",
             *values,
             time.time(),
         )
-        return [Key(v, msgspec.json.decode(f), *facts) for v, f, *facts in rows]
+        return [StoredKey(v, msgspec.json.decode(f), *facts) for v, f, *facts in rows]
 
-    def one(self, value: str, index: str = "") -> Key:
+    def one(self, value: str, index: str = "") -> StoredKey:
         """One valid key; raises `NotFound`."""
         for key in self.find(value):
             if key.index == index:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from svc_notebook.api import Endpoint
-from svc_notebook.service.access import Caller
-from svc_notebook.service.attributes import withheld
-from svc_notebook.service.catalog import Catalog
+from svc_notebook.service.http.auth import Caller
+from svc_notebook.service.http.restrictions import FILTERS, PLACES
+from svc_notebook.service.indices.registry import Catalog
+from svc_notebook.service.indices.replica_setting import read_links
 from svc_notebook.service.logs import Content, Logged
-from svc_notebook.service.replicas import read_links
-from svc_notebook.service.restrictions import FILTERS, PLACES
+from svc_notebook.service.search.visible_attributes import withheld
 
 # An entry that names more indices is for keys of all indices.
 MAX_NAMED_INDICES = 100

@@ -16,16 +16,16 @@ from urllib.parse import quote, unquote, urlencode
 
 import msgspec
 
-from svc_notebook.api.secured import read_secured_key
+from svc_notebook.api.secured_keys import read_secured_key
 from svc_notebook.api.shapes import LogEntry
 from svc_notebook.service.store import Store
 
 # api.md, Limits: about the last thousand requests, seven days, bodies cut.
-KEPT = 1000
-SECONDS = 7 * 24 * 3600
-CUT = 1000
+MAX_LOGGED_REQUESTS = 1000
+RETENTION_SECONDS = 7 * 24 * 3600
+MAX_BODY_CHARACTERS = 1000
 # Of a key, so many characters are shown.
-SHOWN = 4
+SHOWN_KEY_CHARACTERS = 4
 SECRETS = ("api-key", "apikey", "api_key", "authorization", "cookie")
 UNSHOWN = b"not shown: this key may not see all of these records"
 # A known secret of so many characters is looked for inside words, of fewer as a word.
@@ -79,16 +79,18 @@ class Logged:
         return named | {self.index} if self.index or not named else named
 
 
-class Logs:
+class RequestLog:
     """Kept in memory, and written down now and then: a kill may lose the last second of them."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
-        rows = store.read("SELECT entry FROM logs ORDER BY number DESC LIMIT ?", KEPT)
+        rows = store.read(
+            "SELECT entry FROM logs ORDER BY number DESC LIMIT ?", MAX_LOGGED_REQUESTS
+        )
         told = [one for [entry] in reversed(rows) if (one := _read_back(entry))]
-        self._kept = deque(told, maxlen=KEPT)
-        self._new: deque[Logged] = deque(maxlen=KEPT)
+        self._kept = deque(told, maxlen=MAX_LOGGED_REQUESTS)
+        self._new: deque[Logged] = deque(maxlen=MAX_LOGGED_REQUESTS)
 
     def note(self, logged: Logged) -> None:
         """Remember one request."""
@@ -114,7 +116,7 @@ class Logs:
         fitting = (
             one for one in kept if _fits(one, index, kind) and all(map(may_see, one.indices))
         )
-        first = min(offset, KEPT)
+        first = min(offset, MAX_LOGGED_REQUESTS)
         chosen = islice(fitting, first, first + length)
         return [_tell(one if may_read(one) else _without_content(one)) for one in chosen]
 
@@ -130,7 +132,7 @@ class Logs:
                 connection.execute(
                     "DELETE FROM logs WHERE time < ? "
                     "OR number <= (SELECT max(number) FROM logs) - ?",
-                    (time.time() - SECONDS, KEPT),
+                    (time.time() - RETENTION_SECONDS, MAX_LOGGED_REQUESTS),
                 )
 
 
@@ -145,7 +147,7 @@ def _read_back(entry: bytes) -> Logged | None:
 def _fits(logged: Logged, index: str | None, kind: str) -> bool:
     failed = logged.status >= 400
     return (
-        logged.time > time.time() - SECONDS
+        logged.time > time.time() - RETENTION_SECONDS
         and (index is None or index in logged.indices)
         and (kind == "all" or (failed if kind == "error" else kind == logged.kind))
     )
@@ -179,7 +181,7 @@ def _tell(logged: Logged) -> LogEntry:
     if logged.inner:
         entry["inner_queries"] = [dict(one) for one in logged.inner]
     if logged.params:
-        entry["query_params"] = logged.params[:CUT]
+        entry["query_params"] = logged.params[:MAX_BODY_CHARACTERS]
     if logged.hits is not None:
         entry["query_nb_hits"] = str(logged.hits)
     return entry
@@ -192,7 +194,7 @@ def mask(name: str, value: str) -> str:
 
 def shorten(secret: str) -> str:
     """The beginning of a secret, and stars for the rest."""
-    shown = min(SHOWN, len(secret) // 4)
+    shown = min(SHOWN_KEY_CHARACTERS, len(secret) // 4)
     return secret[:shown] + "*" * min(len(secret) - shown, 32 - shown)
 
 
@@ -253,7 +255,7 @@ def _decode(text: bytes) -> str:
 
 
 def _cut(text: bytes) -> str:
-    return _decode(text)[:CUT]
+    return _decode(text)[:MAX_BODY_CHARACTERS]
 
 
 def _url(logged: Logged) -> str:

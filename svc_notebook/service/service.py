@@ -8,22 +8,22 @@ from pathlib import Path
 import msgspec
 
 from svc_notebook.errors import BadInput, Refused
-from svc_notebook.service import limits
-from svc_notebook.service.catalog import Catalog
 from svc_notebook.service.crawlers.crawlers import Crawlers
-from svc_notebook.service.crawlers.parts import Parts
-from svc_notebook.service.cursors import Cursors
+from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
 from svc_notebook.service.events import Events
-from svc_notebook.service.keeper import Keeper
+from svc_notebook.service.http import limits
+from svc_notebook.service.http.rate_limit import Quota
+from svc_notebook.service.impressions import Showings
+from svc_notebook.service.indices.cursors import Cursors
+from svc_notebook.service.indices.registry import Catalog
 from svc_notebook.service.keyring import Keyring
-from svc_notebook.service.logs import Logs
-from svc_notebook.service.mapping import Mapping
-from svc_notebook.service.quota import Quota
-from svc_notebook.service.shown import Showings
+from svc_notebook.service.logs import RequestLog
+from svc_notebook.service.maintenance import Keeper
 from svc_notebook.service.sources import Sources
 from svc_notebook.service.store import Store
-from svc_notebook.service.tasks import Draft, Tasks
-from svc_notebook.service.writer import Writer
+from svc_notebook.service.tasks.queue import NewTask, Tasks
+from svc_notebook.service.tasks.writer import Writer
+from svc_notebook.service.users import UserRegistry
 
 DATABASE = "service.sqlite"
 # Identity and keys, as the command line may give them.
@@ -46,17 +46,19 @@ class Service:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store = Store(folder / DATABASE)
         self.keyring = Keyring(self.store, facts)
-        self.mapping = Mapping(self.store, clusters)
-        self.logs = Logs(self.store)
+        self.mapping = UserRegistry(self.store, clusters)
+        self.logs = RequestLog(self.store)
         self.events = Events(self.store)
         self.shown = Showings(self.store)
-        self.forgetting = Quota(limits.FORGETTING)
+        self.forgetting = Quota(limits.MAX_DELETIONS_PER_MINUTE)
         self.sources = Sources(self.store)
         self.tasks = Tasks(self.store)
         self.catalog = Catalog(self.store, folder / "engine")
         self.cursors = Cursors()
         self.crawlers = Crawlers(
-            Parts(self.store, self.tasks, self.catalog, self.keyring, allow_private_crawl)
+            CrawlerDependencies(
+                self.store, self.tasks, self.catalog, self.keyring, allow_private_crawl
+            )
         )
         self._writer = Writer(self.store, self.tasks, self.catalog)
         chores = (self.logs.flush, self.shown.flush, self.events.tidy, self.cursors.tidy)
@@ -95,19 +97,21 @@ class Service:
         if kind in OF_RECORDS:
             self.refuse_replica(index)
         packed = body if isinstance(body, bytes) else msgspec.json.encode(body)
-        return self.tasks.submit(Draft(index, kind, packed))[0]
+        return self.tasks.submit(NewTask(index, kind, packed))[0]
 
     def accept_for_all(self, kind: str, body: object) -> int:
         """Queue a write on what belongs to the application; returns its taskID as above."""
-        return self.tasks.submit(Draft("", kind, msgspec.json.encode(body)))[0]
+        return self.tasks.submit(NewTask("", kind, msgspec.json.encode(body)))[0]
 
 
 def check_index_name(name: str) -> str:
     """Return a usable index name; raises `BadInput`."""
     if not name or name == "*":
         raise BadInput(f"{name!r} is not a name for an index")
-    if len(name) > limits.INDEX_NAME:
-        raise BadInput(f"the index name is longer than {limits.INDEX_NAME} characters")
+    if len(name) > limits.MAX_INDEX_NAME_CHARACTERS:
+        raise BadInput(
+            f"the index name is longer than {limits.MAX_INDEX_NAME_CHARACTERS} characters"
+        )
     if "\x00" in name:
         raise BadInput("the index name holds a zero character")
     return name

@@ -7,13 +7,13 @@ from ipaddress import ip_network
 
 from svc_notebook.api.shapes import Source
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
-from svc_notebook.service.restrictions import within
+from svc_notebook.service.http.restrictions import within
 from svc_notebook.service.store import Store
 
 # Special values (api.md, Allowed source): everybody, and a team that is not here to call.
 EVERYBODY = "0.0.0.0/0"
 SUPPORT = "SERVICE_SUPPORT"
-MOST = 1000
+MAX_SOURCES = 1000
 
 
 class Sources:
@@ -47,8 +47,8 @@ class Sources:
 
     def append(self, source: Source) -> None:
         """Add a network, or change its description."""
-        if len(self._networks) >= MOST:
-            raise BadInput(f"{MOST} sources are the most")
+        if len(self._networks) >= MAX_SOURCES:
+            raise BadInput(f"{MAX_SOURCES} sources are the most")
         self._write([source], clear=False)
 
     def delete(self, source: str) -> None:

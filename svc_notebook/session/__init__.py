@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from svc_notebook.session.configuration import profiles
-from svc_notebook.session.connecting import (
+from svc_notebook.session.config import profiles
+from svc_notebook.session.connection import (
     client_of,
     connect,
     connect_local,

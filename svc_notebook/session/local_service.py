@@ -15,17 +15,48 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import svc_notebook
 from svc_notebook.api.texts import OneOrMany, list_texts
-from svc_notebook.client import Secret, portal
+from svc_notebook.client import Secret, background_loop
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.session.configuration import KEYS, VARIABLES
-from svc_notebook.session.registry import known_folders, remember
-from svc_notebook.session.turn import take_turn
+from svc_notebook.session.config import KEYS, VARIABLES
+from svc_notebook.session.file_lock import take_turn
+
+
+def remember(data: Path) -> None:
+    """Write a folder down; where that cannot be, it is found by its name alone."""
+    folder = data.expanduser().absolute()
+    with suppress(OSError):
+        _place().mkdir(mode=0o700, parents=True, exist_ok=True)
+        _entry(folder).write_text(str(folder), encoding="utf-8")
+
+
+def known_folders() -> list[Path]:
+    """Name the folders that are still there, and forget the others."""
+    found = []
+    with suppress(OSError):
+        for entry in sorted(_place().iterdir()):
+            folder = Path(entry.read_text(encoding="utf-8"))
+            if folder.is_dir():
+                found.append(folder)
+            else:
+                entry.unlink(missing_ok=True)
+    return found
+
+
+def _entry(folder: Path) -> Path:
+    return _place() / sha256(str(folder).encode()).hexdigest()[:16]
+
+
+def _place() -> Path:
+    from platformdirs import user_state_path
+
+    return user_state_path("svc-notebook", appauthor=False) / "services"
+
 
 COMMAND = (sys.executable, "-m", "svc_notebook.cli", "serve")
 NOTE = "service.json"  # the service's word on where it is, there as long as it runs
@@ -33,8 +64,8 @@ PARENT = "parent"  # the ids of a service and of the process whose end ends it
 LOG = "service.log"
 START, STOP, ORPHAN, LOOK = 30.0, 5.0, 2.0, 0.02  # seconds
 SEARCH_TIMEOUT_SECONDS = 4.0  # of a service whose note does not tell
-TRIES = 2  # one that is just ending may still hold the folder
-TAIL = 2000  # characters of the log that a failure tells
+MAX_ATTEMPTS = 2  # one that is just ending may still hold the folder
+LOG_TAIL_CHARACTERS = 2000  # characters of the log that a failure tells
 
 
 @dataclass(frozen=True)
@@ -64,7 +95,7 @@ class LocalService:
 
     def stop(self) -> None:
         """Stop it, whoever started it, and wait until it is gone."""
-        portal.run(self._stop())
+        background_loop.run(self._stop())
 
     async def _stop(self) -> None:
         with suppress(ProcessLookupError):
@@ -111,7 +142,7 @@ def local(
 def _begin(folder: Path, stay: bool, command: Sequence[str]) -> LocalService:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return portal.run(_start_in_turn(folder, stay, command))
+        return background_loop.run(_start_in_turn(folder, stay, command))
     except OSError as error:
         raise LocalServiceFailed(f"the data folder {folder} cannot be used: {error}") from error
 
@@ -207,7 +238,7 @@ async def _sees_end(data: Path, pid: int, patience: float) -> bool:
 async def _start(data: Path, stay: bool, command: Sequence[str]) -> LocalService:
     if orphan := _read_note(data):
         await _sees_end(data, orphan.pid, ORPHAN)
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         process = _spawn(data, stay, command)
         try:
             running = await _sees_start(data, process)
@@ -265,7 +296,7 @@ def _environment() -> dict[str, str]:
     """Let the service find this package even where it is not installed; keys are not for it."""
     keys = {VARIABLES[name] for name in KEYS}
     own = {name: value for name, value in os.environ.items() if name not in keys}
-    root = Path(svc_notebook.__file__).parent.parent
+    root = Path(__file__).parents[2]
     if root.name in ("site-packages", "dist-packages"):
         return own
     paths = [str(root), *filter(None, [own.get("PYTHONPATH")])]
@@ -277,7 +308,7 @@ def _tail(log: Path) -> str:
         told = log.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         told = ""
-    return told[-TAIL:] or f"it says nothing, not even in {log}"
+    return told[-LOG_TAIL_CHARACTERS:] or f"it says nothing, not even in {log}"
 
 
 _OWN: dict[int, subprocess.Popen[bytes]] = {}

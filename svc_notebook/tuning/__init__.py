@@ -1,7 +1,7 @@
 """Tuning: judged queries, what a search finds for them, how good that is, and what changes it.
 
-Tables are plain DataFrames; see `svc_notebook.tuning.tables`. What talks to the service has its
-coroutine twin in `aio`. Names load when first used; no module bears the name of a function.
+Tables are plain DataFrames; see `svc_notebook.tuning.tables.tables`. What talks to the service
+has its coroutine twin in `aio`. Names load when first used; no module bears the name of a function.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from svc_notebook.tuning import aio as aio
     from svc_notebook.tuning import clicks as clicks
-    from svc_notebook.tuning.agreeing import agreement as agreement
-    from svc_notebook.tuning.agreeing import next_to_judge as next_to_judge
     from svc_notebook.tuning.blocking import apply as apply
     from svc_notebook.tuning.blocking import diff as diff
     from svc_notebook.tuning.blocking import drop_scratches as drop_scratches
@@ -28,10 +26,18 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.blocking import snapshot as snapshot
     from svc_notebook.tuning.blocking import suggest_synonyms as suggest_synonyms
     from svc_notebook.tuning.blocking import undo as undo
-    from svc_notebook.tuning.comparing import Comparison as Comparison
-    from svc_notebook.tuning.comparing import compare as compare
-    from svc_notebook.tuning.explaining import explain as explain
-    from svc_notebook.tuning.files import write_table as write_table
+    from svc_notebook.tuning.changes.scratch import Scratch as Scratch
+    from svc_notebook.tuning.changes.scratch import scratch as scratch
+    from svc_notebook.tuning.changes.snapshots import Snapshot as Snapshot
+    from svc_notebook.tuning.changes.snapshots import read_snapshot as read_snapshot
+    from svc_notebook.tuning.evaluation.comparison import Comparison as Comparison
+    from svc_notebook.tuning.evaluation.comparison import compare as compare
+    from svc_notebook.tuning.evaluation.explanation import explain as explain
+    from svc_notebook.tuning.evaluation.rater_agreement import agreement as agreement
+    from svc_notebook.tuning.evaluation.rater_agreement import next_to_judge as next_to_judge
+    from svc_notebook.tuning.evaluation.scores import evaluate as evaluate
+    from svc_notebook.tuning.evaluation.scores import summary as summary
+    from svc_notebook.tuning.html_report.report import report as report
     from svc_notebook.tuning.plots import plot_confusion as plot_confusion
     from svc_notebook.tuning.plots import plot_deltas as plot_deltas
     from svc_notebook.tuning.plots import plot_density as plot_density
@@ -40,47 +46,41 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.plots import plot_tops as plot_tops
     from svc_notebook.tuning.plots import plot_variants as plot_variants
     from svc_notebook.tuning.plots import plot_zero_shares as plot_zero_shares
-    from svc_notebook.tuning.reporting import report as report
-    from svc_notebook.tuning.sampling import count_queries as count_queries
-    from svc_notebook.tuning.sampling import no_results as no_results
-    from svc_notebook.tuning.sampling import sample_queries as sample_queries
-    from svc_notebook.tuning.sampling import split as split
-    from svc_notebook.tuning.sampling import zero_shares as zero_shares
-    from svc_notebook.tuning.scores import evaluate as evaluate
-    from svc_notebook.tuning.scores import summary as summary
-    from svc_notebook.tuning.scratching import Scratch as Scratch
-    from svc_notebook.tuning.scratching import scratch as scratch
-    from svc_notebook.tuning.searching import plan_search as plan_search
-    from svc_notebook.tuning.snapshots import Snapshot as Snapshot
-    from svc_notebook.tuning.snapshots import read_snapshot as read_snapshot
-    from svc_notebook.tuning.tables import check_judgments as check_judgments
-    from svc_notebook.tuning.tables import check_queries as check_queries
-    from svc_notebook.tuning.tables import check_runs as check_runs
+    from svc_notebook.tuning.tables.files import write_table as write_table
+    from svc_notebook.tuning.tables.sampling import count_queries as count_queries
+    from svc_notebook.tuning.tables.sampling import no_results as no_results
+    from svc_notebook.tuning.tables.sampling import sample_queries as sample_queries
+    from svc_notebook.tuning.tables.sampling import split as split
+    from svc_notebook.tuning.tables.sampling import zero_shares as zero_shares
+    from svc_notebook.tuning.tables.tables import check_judgments as check_judgments
+    from svc_notebook.tuning.tables.tables import check_queries as check_queries
+    from svc_notebook.tuning.tables.tables import check_runs as check_runs
+    from svc_notebook.tuning.variants.search import plan_search as plan_search
 
     judge: Any
 
 _HOMES = {
-    "svc_notebook.tuning.agreeing": ("agreement", "next_to_judge"),
+    "svc_notebook.tuning.evaluation.rater_agreement": ("agreement", "next_to_judge"),
     "svc_notebook.tuning.blocking": (
         "apply", "diff", "drop_scratches", "history", "impact", "measure", "missing", "restore",
         "run", "scratches", "search", "snapshot", "suggest_synonyms", "undo",
     ),
-    "svc_notebook.tuning.comparing": ("Comparison", "compare"),
-    "svc_notebook.tuning.explaining": ("explain",),
-    "svc_notebook.tuning.files": ("write_table",),
+    "svc_notebook.tuning.evaluation.comparison": ("Comparison", "compare"),
+    "svc_notebook.tuning.evaluation.explanation": ("explain",),
+    "svc_notebook.tuning.tables.files": ("write_table",),
     "svc_notebook.tuning.plots": (
         "plot_confusion", "plot_deltas", "plot_density", "plot_grades", "plot_judged",
         "plot_tops", "plot_variants", "plot_zero_shares",
     ),
-    "svc_notebook.tuning.reporting": ("report",),
-    "svc_notebook.tuning.sampling": (
+    "svc_notebook.tuning.html_report.report": ("report",),
+    "svc_notebook.tuning.tables.sampling": (
         "count_queries", "no_results", "sample_queries", "split", "zero_shares",
     ),
-    "svc_notebook.tuning.scores": ("evaluate", "summary"),
-    "svc_notebook.tuning.scratching": ("Scratch", "scratch"),
-    "svc_notebook.tuning.searching": ("plan_search",),
-    "svc_notebook.tuning.snapshots": ("Snapshot", "read_snapshot"),
-    "svc_notebook.tuning.tables": ("check_judgments", "check_queries", "check_runs"),
+    "svc_notebook.tuning.evaluation.scores": ("evaluate", "summary"),
+    "svc_notebook.tuning.changes.scratch": ("Scratch", "scratch"),
+    "svc_notebook.tuning.variants.search": ("plan_search",),
+    "svc_notebook.tuning.changes.snapshots": ("Snapshot", "read_snapshot"),
+    "svc_notebook.tuning.tables.tables": ("check_judgments", "check_queries", "check_runs"),
 }  # fmt: skip
 _MODULES = ("aio", "clicks")
 # By string, for editors stand above: the judgment editor as people look for it here.

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from svc_notebook.tuning.impacts import impact
-from svc_notebook.tuning.leftovers import drop_scratches, scratches
-from svc_notebook.tuning.measuring import measure, missing
-from svc_notebook.tuning.proposing import apply
-from svc_notebook.tuning.runs import run
-from svc_notebook.tuning.scratching import async_scratch as scratch
-from svc_notebook.tuning.searching import search
-from svc_notebook.tuning.snapshots import diff, restore, snapshot
-from svc_notebook.tuning.suggesting import suggest_synonyms
-from svc_notebook.tuning.undoing import history, undo
+from svc_notebook.tuning.changes.change_spec import apply
+from svc_notebook.tuning.changes.impact import impact
+from svc_notebook.tuning.changes.orphaned_copies import drop_scratches, scratches
+from svc_notebook.tuning.changes.scratch import async_scratch as scratch
+from svc_notebook.tuning.changes.snapshots import diff, restore, snapshot
+from svc_notebook.tuning.changes.undo import history, undo
+from svc_notebook.tuning.evaluation.measurement import measure, missing
+from svc_notebook.tuning.evaluation.runs import run
+from svc_notebook.tuning.suggestions import suggest_synonyms
+from svc_notebook.tuning.variants.search import search
 
 __all__ = [
     "apply", "diff", "drop_scratches", "history", "impact", "measure", "missing", "restore",

@@ -10,12 +10,12 @@ from pandas import DataFrame
 
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.client import Progress
-from svc_notebook.client.twins import behind_bar, blocking
-from svc_notebook.session.clients import AnyClient
+from svc_notebook.client.background_loop import behind_bar, blocking
+from svc_notebook.session.connection import AnyClient
 from svc_notebook.tuning import aio
-from svc_notebook.tuning.found import Search
-from svc_notebook.tuning.scores import METRICS, Unjudged
-from svc_notebook.tuning.tables import Queries, Table
+from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged
+from svc_notebook.tuning.tables.tables import Queries, Table
+from svc_notebook.tuning.variants.result import Search
 
 apply = blocking(aio.apply)
 diff = blocking(aio.diff)
@@ -42,9 +42,10 @@ def run(
 ) -> DataFrame:
     """Search an index for many queries, as it ranks now or with `params`: a row for each hit.
 
-    The first `k` hits, each with its criteria; see `svc_notebook.tuning.columns.RUNS`. A query
-    without hits is a row without `objectID`, and one that failed says why in `error`. Judgments
-    or a run will do for `queries`. `attrs["svc"]` says what was asked, and how the index ranked.
+    The first `k` hits, each with its criteria; see `svc_notebook.tuning.tables.schema.RUNS`. A
+    query without hits is a row without `objectID`, and one that failed says why in `error`.
+    Judgments or a run will do for `queries`. `attrs["svc"]` says what was asked, and how the
+    index ranked.
     """
     return behind_bar(
         lambda tell: aio.run(

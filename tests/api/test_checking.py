@@ -8,7 +8,7 @@ import sys
 # Where it is not guarded against, this ends the process: in one of its own.
 CROWD = """
 import sys, threading, typing
-from svc_notebook.api.checking import check_value
+from svc_notebook.api.validation import check_value
 
 sys.setswitchinterval(1e-6)
 for n in range(100):

@@ -14,10 +14,10 @@ import pytest
 
 from svc_notebook import api
 from svc_notebook.api import SearchApi
-from svc_notebook.api.checking import hints
 from svc_notebook.api.endpoint import Endpoint
 from svc_notebook.api.parameters import PARAMETERS, SearchParams, Settings, Shared
-from svc_notebook.api.secured import Restrictions, make_secured_key
+from svc_notebook.api.secured_keys import Restrictions, make_secured_key
+from svc_notebook.api.validation import hints
 from svc_notebook.errors import BadInput
 from tests.api.representative import VALUES
 

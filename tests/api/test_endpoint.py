@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 
-from svc_notebook.api import ENDPOINTS, Endpoint, Parcel, SearchApi
+from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec, SearchApi
 from svc_notebook.api.endpoint import Asynchronous, Blocking
 from svc_notebook.errors import BadInput
 from tests.api import values
@@ -24,14 +24,14 @@ BY_NAME = {row.name: row for row in ENDPOINTS}
 class Recorder(Blocking, SearchApi):
     """Returns what it would send."""
 
-    def perform(self, endpoint: Endpoint, parcel: Parcel) -> Parcel:
+    def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> RequestSpec:
         return parcel
 
 
 class AsyncRecorder(Asynchronous, SearchApi):
     """Returns what it would send, once awaited."""
 
-    async def perform(self, endpoint: Endpoint, parcel: Parcel) -> Parcel:
+    async def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> RequestSpec:
         return parcel
 
 
@@ -58,7 +58,7 @@ def arguments_of(row: Endpoint) -> st.SearchStrategy[dict[str, Any]]:
     return st.tuples(spread, own).map(lambda both: {**both[0], **both[1]})
 
 
-def arrive(row: Endpoint, parcel: Parcel) -> dict[str, Any]:
+def arrive(row: Endpoint, parcel: RequestSpec) -> dict[str, Any]:
     """Read a parcel back as the service does, from its texts."""
     fields = [part[1:-1] if part.startswith("{") else None for part in row.path.split("/")]
     path = {

@@ -9,7 +9,7 @@ from algoliasearch.search.client import SearchClientSync
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.api.secured import make_secured_key, read_secured_key, sign
+from svc_notebook.api.secured_keys import make_secured_key, read_secured_key, sign
 from svc_notebook.errors import BadInput
 from tests.api import values
 

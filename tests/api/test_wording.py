@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pytest
 from msgspec import Meta
 
-from svc_notebook.api.checking import check_value
+from svc_notebook.api.validation import check_value
 from svc_notebook.errors import BadInput
 
 

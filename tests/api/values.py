@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, Union
 from hypothesis import strategies as st
 from msgspec import Meta
 
-from svc_notebook.api.checking import hints, required
 from svc_notebook.api.shapes import Event
+from svc_notebook.api.validation import hints, required
 from tests.api.happenings import events
 
 Strategy = st.SearchStrategy[Any]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.client import Client, ClientConfig, Secret
 from tests.browser.lab import Lab
 from tests.browser.looks import CONTRAST, PICTURES
 from tests.browser.notebook import Notebook
@@ -43,7 +43,7 @@ def crawling(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterator[R
     """A service that may crawl this machine, with a crawler of the site."""
     process, running = start_service(tmp_path_factory.mktemp("crawling"), "--allow-private-crawl")
     client = Client(
-        Connection(
+        ClientConfig(
             running.appId, Secret(running.adminKey), url=running.url,
             crawler_user_id=running.crawlerUserId, crawler_api_key=Secret(running.crawlerApiKey),
         )

@@ -9,7 +9,7 @@ import pytest
 from nbconvert import HTMLExporter
 from playwright.sync_api import Browser, Locator, expect
 
-from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.client import Client, ClientConfig, Secret
 from tests.browser.lab import Lab
 from tests.browser.notebook import Notebook
 from tests.browser.shop import connect, fill, products
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
 
 @pytest.fixture(scope="module")
 def client(service: Running) -> Iterator[Client]:
-    own = Connection(url=service.url, app_id=service.appId, api_key=Secret(service.adminKey))
+    own = ClientConfig(url=service.url, app_id=service.appId, api_key=Secret(service.adminKey))
     with Client(own) as client:
         yield client
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.api import ENDPOINTS
-from svc_notebook.client.bodies import Packed, encode_json, pack_body
+from svc_notebook.client.transport.serialization import Packed, encode_json, pack_body
 from svc_notebook.errors import BadInput
 
 ROWS = {row.name: row for row in ENDPOINTS}

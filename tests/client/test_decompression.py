@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.client import Client, Connection, Secret
-from svc_notebook.client.decompression import (
+from svc_notebook.client import Client, ClientConfig, Secret
+from svc_notebook.client.transport.decompression import (
     MAX_UNPACKING_RATIO,
     PIECE_BYTES,
     RATIO_FREE_BYTES,
@@ -116,13 +116,13 @@ PACKED = {"content-encoding": "gzip"}
 FAR, NEAR = "0.0.0.0", "127.0.0.1"  # both lead to this machine, the first as any other one does
 CALL = """
 import resource, sys
-from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.client import Client, ClientConfig, Secret
 from svc_notebook.errors import AnswerTooLarge
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
-client = Client(Connection("APP", Secret("k"), url=sys.argv[1]))
+client = Client(ClientConfig("APP", Secret("k"), url=sys.argv[1]))
 before = peak()
 try:
     client.search("i")
@@ -158,7 +158,7 @@ def test_seven_megabytes_that_unpack_to_three_gigabytes_take_little_memory(
 def test_a_client_may_allow_less_and_more(host: str, packer: Any) -> None:
     content, headers = packer(b'{"hits": [], "nbHits": 0}' + b" " * 1000)
     with serving(stub.raw(content, headers=headers)) as server:
-        connection = Connection("APP", Secret("k"), url=server.url.replace(NEAR, host))
+        connection = ClientConfig("APP", Secret("k"), url=server.url.replace(NEAR, host))
         with Client(connection) as client:
             less = client.with_options(max_answer_bytes=1000)
 
@@ -174,6 +174,6 @@ def test_a_client_may_allow_less_and_more(host: str, packer: Any) -> None:
 @pytest.mark.parametrize("host", [FAR, NEAR])
 def test_an_answer_packed_otherwise_is_a_failure_with_advice(host: str) -> None:
     with serving(stub.raw(b"{}", headers={"content-encoding": "br"})) as server:
-        connection = Connection("APP", Secret("k"), url=server.url.replace(NEAR, host))
+        connection = ClientConfig("APP", Secret("k"), url=server.url.replace(NEAR, host))
         with Client(connection) as client, pytest.raises(Unreachable, match="not asked for"):
             client.search("i")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.client import Client, Connection, Secret, flows
+from svc_notebook.client import Client, ClientConfig, Secret, operations
 from svc_notebook.errors import BadInput, CursorRepeated, KeyRefused, NotFound, Refused, SvcError
 from tests.client import stub
 from tests.client.stub import serving
@@ -18,7 +18,7 @@ from tests.conftest import Running
 
 @pytest.fixture(scope="module")
 def client(service: Running) -> Client:
-    return Client(Connection(service.appId, Secret(service.adminKey), url=service.url))
+    return Client(ClientConfig(service.appId, Secret(service.adminKey), url=service.url))
 
 
 def records(count: int, **more: Any) -> list[dict[str, Any]]:
@@ -107,7 +107,7 @@ def test_a_browse_left_early_leaves_nothing_behind(client: Client) -> None:
 
 def test_one_page_and_no_more_is_fetched_ahead() -> None:
     with serving(stub.answer({"hits": [], "cursor": "next"})) as server:
-        pages = Client(Connection("APP", Secret("k3y"), url=server.url)).browse_pages("i")
+        pages = Client(ClientConfig("APP", Secret("k3y"), url=server.url)).browse_pages("i")
 
         next(pages)
 
@@ -123,7 +123,7 @@ def test_a_page_that_fails_is_told_of_after_those_before_it() -> None:
     refusal = stub.answer({"message": "the cursor is too old"}, status=400)
 
     with serving(page, refusal) as server:
-        pages = Client(Connection("APP", Secret("k3y"), url=server.url)).browse_pages("i")
+        pages = Client(ClientConfig("APP", Secret("k3y"), url=server.url)).browse_pages("i")
 
         assert next(pages)["hits"] == [{"objectID": "1"}]
         with pytest.raises(Refused, match="too old"):
@@ -138,7 +138,7 @@ def test_an_index_exists_or_not(client: Client) -> None:
 
 
 def test_a_key_that_may_not_ask_is_not_taken_for_a_missing_index(service: Running) -> None:
-    searcher = Client(Connection(service.appId, Secret(service.searchKey), url=service.url))
+    searcher = Client(ClientConfig(service.appId, Secret(service.searchKey), url=service.url))
 
     with pytest.raises(KeyRefused, match="`settings`"):
         searcher.index_exists("flow-exists")
@@ -250,7 +250,7 @@ def test_a_cursor_that_comes_again_ends_a_browse(
     cursors: list[str], records: int, last: str
 ) -> None:
     with serving(*lying(*cursors)) as server:
-        pages = Client(Connection("APP", Secret("k3y"), url=server.url)).browse_pages("i")
+        pages = Client(ClientConfig("APP", Secret("k3y"), url=server.url)).browse_pages("i")
         seen = [next(pages)["hits"][0]["objectID"] for _ in range(records)]
         with pytest.raises(CursorRepeated, match=f"after {records} records") as caught:
             next(pages)
@@ -262,20 +262,22 @@ def test_a_cursor_that_comes_again_ends_a_browse(
 
 def test_the_cursor_that_a_browse_began_with_may_not_come_again() -> None:
     with serving(*lying("a")) as server, pytest.raises(CursorRepeated, match="after 1 records"):
-        list(Client(Connection("APP", Secret("k3y"), url=server.url)).browse_pages("i", cursor="a"))
+        list(
+            Client(ClientConfig("APP", Secret("k3y"), url=server.url)).browse_pages("i", cursor="a")
+        )
 
 
 def test_pages_without_a_record_do_not_go_on_for_ever() -> None:
     empty = [stub.answer({"hits": [], "cursor": str(number)}) for number in range(200)]
     with serving(*empty) as server, pytest.raises(CursorRepeated, match="no record"):
-        list(Client(Connection("APP", Secret("k3y"), url=server.url)).browse_pages("i"))
+        list(Client(ClientConfig("APP", Secret("k3y"), url=server.url)).browse_pages("i"))
 
-    assert len(server.requests) == flows.MAX_EMPTY_PAGES
+    assert len(server.requests) == operations.MAX_EMPTY_PAGES
 
 
 def test_an_empty_page_on_the_way_is_passed() -> None:
     acts = [page(1, "a"), stub.answer({"hits": [], "cursor": "b"}), page(2, None)]
     with serving(*acts) as server:
-        pages = list(Client(Connection("APP", Secret("k3y"), url=server.url)).browse_pages("i"))
+        pages = list(Client(ClientConfig("APP", Secret("k3y"), url=server.url)).browse_pages("i"))
 
     assert [hit["objectID"] for each in pages for hit in each["hits"]] == ["1", "2"]

@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 
 from svc_notebook.api import ENDPOINTS
-from svc_notebook.client.connection import Connection
-from svc_notebook.client.hosts import ROLES, Hosts, Role, build_hosts, is_loopback, role_of
+from svc_notebook.client.config import ClientConfig
+from svc_notebook.client.transport.hosts import (
+    ROLES,
+    Hosts,
+    Role,
+    build_hosts,
+    is_loopback,
+    role_of,
+)
 from svc_notebook.errors import BadInput, NotConnected
 from tests.client.clock import Clock
 
@@ -185,13 +192,13 @@ def test_an_address_on_this_machine_is_known(address: str, here: bool) -> None:
 def test_a_local_service_is_known_by_its_id_for_its_port_changes(
     app_id: str, address: str, same: bool
 ) -> None:
-    connection = Connection("LOCALA1B2", url="http://127.0.0.1:5001")
+    connection = ClientConfig("LOCALA1B2", url="http://127.0.0.1:5001")
 
     assert connection.is_of(app_id, address) == same
 
 
 def test_any_other_service_is_known_by_its_address() -> None:
-    connection = Connection("SHOP", url="http://127.0.0.1:5001")
+    connection = ClientConfig("SHOP", url="http://127.0.0.1:5001")
 
     assert connection.is_of("SHOP", "http://127.0.0.1:5001")
     assert not connection.is_of("SHOP", "http://127.0.0.1:5002")

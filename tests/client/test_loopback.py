@@ -12,28 +12,28 @@ import httpx
 import pytest
 
 from svc_notebook.api import SearchApi
-from svc_notebook.client.connection import Connection
-from svc_notebook.client.exchange import Keys, Reply, Request
-from svc_notebook.client.loopback import ROOM, SMALL, Loopback
+from svc_notebook.client.config import ClientConfig
 from svc_notebook.client.secret import Secret
+from svc_notebook.client.transport.exchange import HttpReply, Keys, Request
+from svc_notebook.client.transport.loopback import MAX_COALESCED_BYTES, READ_BUFFER_BYTES, Loopback
 from tests.client.stub import Act, closed_port, drop, hang, raw, reset, serving
 
-KEYS = Keys(Connection("APP", Secret("k3y"), url="http://localhost:1"), SearchApi.search.endpoint)
+KEYS = Keys(ClientConfig("APP", Secret("k3y"), url="http://localhost:1"), SearchApi.search.endpoint)
 
 
 def asking(url: str, content: bytes | None = b"{}", timeout: float = 5) -> Request:
     return Request("POST", url, "/1/x", {"accept": "*/*"}, content, KEYS, httpx.Timeout(timeout))
 
 
-def call(url: str, content: bytes | None = b"{}", timeout: float = 5) -> Reply:
-    async def post() -> Reply:
+def call(url: str, content: bytes | None = b"{}", timeout: float = 5) -> HttpReply:
+    async def post() -> HttpReply:
         async with aclosing(Loopback(httpx.Limits())) as loopback:
             return await loopback.exchange(asking(url, content, timeout))
 
     return asyncio.run(post())
 
 
-@pytest.mark.parametrize("size", [0, 1, SMALL, SMALL + 1, 9_000_000])
+@pytest.mark.parametrize("size", [0, 1, MAX_COALESCED_BYTES, MAX_COALESCED_BYTES + 1, 9_000_000])
 def test_a_request_arrives_whole_whatever_its_size(size: int) -> None:
     with serving() as server:
         call(server.url, b"x" * size)
@@ -95,7 +95,7 @@ def refuse(listening: socket.socket) -> None:
         connection.sendall(b"HTTP/1.1 403 No\r\ncontent-length: 2\r\n\r\nno")
 
 
-@pytest.mark.parametrize("size", [ROOM - 1, 3 * ROOM])
+@pytest.mark.parametrize("size", [READ_BUFFER_BYTES - 1, 3 * READ_BUFFER_BYTES])
 def test_an_answer_may_come_faster_than_it_is_read(size: int) -> None:
     with serving(raw(b"z" * size)) as server:
         assert len(call(server.url).content) == size

@@ -9,7 +9,7 @@ import types
 
 import pytest
 
-from svc_notebook.client.nesting import OLDEST, _numbers, allow_nesting, why_not
+from svc_notebook.client.background_loop import OLDEST, _numbers, allow_nesting, why_not
 from svc_notebook.errors import BadInput
 from tests.conftest import ROOT
 
@@ -27,7 +27,7 @@ def test_it_is_refused_where_nest_asyncio_1_has_patched(monkeypatch: pytest.Monk
 
 def test_it_may_be_allowed_twice() -> None:
     script = (
-        "from svc_notebook.client.nesting import allow_nesting\n"
+        "from svc_notebook.client.background_loop import allow_nesting\n"
         "import asyncio\n"
         "allow_nesting(); allow_nesting()\n"
         "async def outer():\n"
@@ -59,7 +59,7 @@ def test_versions_are_compared_as_numbers(text: str, fit: bool) -> None:
 
 def test_nothing_is_patched_by_importing_the_client() -> None:
     script = (
-        "import asyncio, sys, svc_notebook.client.nesting, svc_notebook.session\n"
+        "import asyncio, sys, svc_notebook.client.background_loop, svc_notebook.session\n"
         "late = {'nest_asyncio2', 'tqdm', 'keyring', 'platformdirs', 'pandas', 'IPython'}\n"
         "print(hasattr(asyncio, '_nest_patched'), sorted(late & sys.modules.keys()))"
     )

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.client import AsyncClient, Client, Connection, Secret
-from svc_notebook.client.options import Response
+from svc_notebook.client import AsyncClient, Client, ClientConfig, Secret
+from svc_notebook.client.request_options import Response
 from svc_notebook.errors import BadInput, NotFound, ServiceBroken, Unreachable
 from tests.client import stub
 from tests.client.stub import serving
@@ -21,12 +21,12 @@ from tests.conftest import Running
 
 
 def client_of(*urls: str, **more: Any) -> Client:
-    return Client(Connection("APP", Secret("k3y"), hosts=urls, **more))
+    return Client(ClientConfig("APP", Secret("k3y"), hosts=urls, **more))
 
 
 @pytest.fixture(scope="module")
 def local(service: Running) -> Client:
-    return Client(Connection(service.appId, Secret(service.adminKey), url=service.url))
+    return Client(ClientConfig(service.appId, Secret(service.adminKey), url=service.url))
 
 
 def test_options_travel_and_leave_the_client_as_it_was() -> None:
@@ -110,7 +110,7 @@ def test_a_custom_call_goes_where_it_is_told(verb: str) -> None:
 
 def test_a_custom_call_may_be_awaited_and_raw() -> None:
     async def ask() -> Response:
-        async with AsyncClient(Connection("APP", Secret("k"), url=server.url)) as client:
+        async with AsyncClient(ClientConfig("APP", Secret("k"), url=server.url)) as client:
             return await client.custom("GET", "/1/new", raw=True)
 
     with serving(stub.raw(b"not JSON", 203, {"X-Told": "yes"})) as server:

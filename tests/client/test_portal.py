@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.client import Client, Connection, Secret, portal
-from svc_notebook.client.portal import Portal
+from svc_notebook.client import Client, ClientConfig, Secret, background_loop
+from svc_notebook.client.background_loop import Portal
 from svc_notebook.errors import BadInput, Stopped
 from tests.client.stub import answer, hang, serving
 
@@ -35,7 +35,7 @@ def interrupt_soon(after: float = 0.1) -> threading.Timer:
 
 
 def test_a_call_returns_the_result() -> None:
-    assert portal.run(give(7)) == 7
+    assert background_loop.run(give(7)) == 7
 
 
 def test_a_call_raises_what_the_work_raises() -> None:
@@ -43,22 +43,22 @@ def test_a_call_raises_what_the_work_raises() -> None:
         raise TimeoutError("its own")
 
     with pytest.raises(TimeoutError, match="its own"):
-        portal.run(fail())
+        background_loop.run(fail())
 
 
 def test_an_answer_wakes_the_caller_at_once() -> None:
     def seconds() -> float:
         began = time.perf_counter()
-        portal.run(give(0, after=0.001))
+        background_loop.run(give(0, after=0.001))
         return time.perf_counter() - began
 
     # One that nothing wakes never takes less than a look at the clock.
-    assert min(seconds() for _ in range(40)) < portal.POLL
+    assert min(seconds() for _ in range(40)) < background_loop.POLL_SECONDS
 
 
 def test_it_may_be_called_where_a_loop_runs() -> None:
     async def cell() -> Any:
-        return portal.run(give(7))
+        return background_loop.run(give(7))
 
     assert asyncio.run(cell()) == 7
 
@@ -70,13 +70,15 @@ def test_work_sees_the_callers_context() -> None:
     async def ask() -> str:
         return who.get()
 
-    assert portal.run(ask()) == "me"
+    assert background_loop.run(ask()) == "me"
 
 
 def test_progress_is_drawn_by_the_calling_thread_while_it_waits() -> None:
     threads: list[threading.Thread] = []
 
-    portal.run(give(7, after=4 * portal.POLL), on_tick=lambda: threads.append(current()))
+    background_loop.run(
+        give(7, after=4 * background_loop.POLL_SECONDS), on_tick=lambda: threads.append(current())
+    )
 
     assert len(threads) >= 2
     assert set(threads) == {current()}
@@ -93,7 +95,7 @@ def test_a_failing_drawing_ends_the_work() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        portal.run(tell_end(ended), on_tick=draw)
+        background_loop.run(tell_end(ended), on_tick=draw)
 
     assert ended.wait(1)
 
@@ -108,15 +110,15 @@ async def tell_end(ended: threading.Event, cleaning: float = 0) -> None:
 
 def test_calling_it_from_its_own_loop_is_refused_with_advice() -> None:
     async def nested() -> None:
-        portal.run(give(7))
+        background_loop.run(give(7))
 
     with pytest.raises(BadInput, match=r"client\.aio"):
-        portal.run(nested())
+        background_loop.run(nested())
 
 
 def test_many_threads_call_at_once() -> None:
     with serving() as server, ThreadPoolExecutor(16) as pool:
-        client = Client(Connection(url=server.url, api_key=Secret("k")))
+        client = Client(ClientConfig(url=server.url, api_key=Secret("k")))
         answers = list(pool.map(lambda n: client.search("i", str(n)), range(200)))
 
     assert len(answers) == 200
@@ -129,7 +131,7 @@ def test_an_interrupt_ends_the_work_after_its_clean_up() -> None:
     interrupt_soon()
 
     with pytest.raises(KeyboardInterrupt):
-        portal.run(tell_end(ended, cleaning=0.2))
+        background_loop.run(tell_end(ended, cleaning=0.2))
 
     assert ended.is_set()
     assert signal.getsignal(signal.SIGINT) is before
@@ -144,9 +146,9 @@ def test_work_that_stops_by_itself_leaves_the_portal_usable() -> None:
 
     for work in (stop, stop_inside):
         with pytest.raises(Stopped):
-            portal.run(work())
+            background_loop.run(work())
 
-        assert portal.run(give(7)) == 7
+        assert background_loop.run(give(7)) == 7
 
 
 def test_an_interrupt_brings_what_had_been_done() -> None:
@@ -159,7 +161,7 @@ def test_an_interrupt_brings_what_had_been_done() -> None:
     interrupt_soon()
 
     with pytest.raises(Stopped, match="3 batches") as caught:
-        portal.run(load())
+        background_loop.run(load())
 
     assert caught.value.result == 3
     assert isinstance(caught.value, KeyboardInterrupt)
@@ -179,7 +181,7 @@ def test_an_interrupt_is_not_lost_on_work_that_ends_otherwise(
     interrupt_soon()
 
     with pytest.raises(KeyboardInterrupt):
-        portal.run(shrug())
+        background_loop.run(shrug())
 
 
 def test_work_that_will_not_end_does_not_hold_the_caller() -> None:
@@ -195,7 +197,7 @@ def test_work_that_will_not_end_does_not_hold_the_caller() -> None:
     interrupt_soon()
 
     with pytest.raises(KeyboardInterrupt):
-        portal.run(hold_on())
+        background_loop.run(hold_on())
 
     release.set()
 
@@ -206,7 +208,7 @@ def test_an_interrupt_that_comes_as_the_work_ends_is_not_swallowed() -> None:
         return 7
 
     with pytest.raises(KeyboardInterrupt):
-        portal.run(interrupt_and_end())
+        background_loop.run(interrupt_and_end())
 
 
 def test_a_handler_that_ignores_interrupts_is_left_alone() -> None:
@@ -214,7 +216,7 @@ def test_a_handler_that_ignores_interrupts_is_left_alone() -> None:
     try:
         interrupt_soon(0.02)
 
-        assert portal.run(give(7, after=0.1)) == 7
+        assert background_loop.run(give(7, after=0.1)) == 7
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -226,7 +228,7 @@ def test_another_thread_installs_no_handler() -> None:
         await asyncio.sleep(0.01)
 
     def call() -> None:
-        portal.run(look(), on_tick=None)
+        background_loop.run(look(), on_tick=None)
         seen.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=call)
@@ -293,9 +295,9 @@ def test_closing_ends_work_that_is_under_way(end: type[BaseException]) -> None:
 
 LEAVE = """
 import threading
-from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.client import Client, ClientConfig, Secret
 
-client = Client(Connection(url={url!r}, app_id="app", api_key=Secret("k")))
+client = Client(ClientConfig(url={url!r}, app_id="app", api_key=Secret("k")))
 pages = client.browse_pages("i")
 next(pages)
 threading.Thread(target=client.search, args=["i"], daemon=True).start()
@@ -315,7 +317,7 @@ def test_a_process_ends_in_silence_while_calls_are_under_way(last: str) -> None:
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_after_a_fork_both_processes_go_on() -> None:
     with serving() as server:
-        client = Client(Connection(url=server.url, api_key=Secret("k")))
+        client = Client(ClientConfig(url=server.url, api_key=Secret("k")))
         client.search("i", "before")
         child = os.fork()
         if child == 0:

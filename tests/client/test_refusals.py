@@ -14,10 +14,10 @@ import msgspec
 import pytest
 
 from svc_notebook.api import ENDPOINTS
-from svc_notebook.client import AsyncClient, Connection, Secret
-from svc_notebook.client.refusals import read_answer, read_wait
-from svc_notebook.client.retry import Answer, Failure, SlowDown
-from svc_notebook.client.sender import HttpSender
+from svc_notebook.client import AsyncClient, ClientConfig, Secret
+from svc_notebook.client.transport.error_mapping import read_answer, read_wait
+from svc_notebook.client.transport.retry import FailedAttempt, RateLimited, ReceivedReply
+from svc_notebook.client.transport.sender import HttpSender
 from svc_notebook.errors import (
     BadInput,
     KeyRefused,
@@ -79,7 +79,7 @@ def test_no_exception_of_httpx_is_forgotten() -> None:
 @pytest.mark.parametrize("kind", NETWORK, ids=lambda kind: kind.__name__)
 def test_whatever_the_network_raises_becomes_ours(kind: type[httpx.RequestError]) -> None:
     clock = Clock()
-    connection = Connection(url="http://127.0.0.1:1", api_key=Secret("k"))
+    connection = ClientConfig(url="http://127.0.0.1:1", api_key=Secret("k"))
     transport = Raising(kind("it went wrong"))
     sender = HttpSender(connection, sleep=clock.sleep, transport=transport)
 
@@ -107,7 +107,7 @@ def test_whatever_the_network_raises_becomes_ours(kind: type[httpx.RequestError]
 def test_a_status_means_one_of_our_errors(status: int, kind: type[Refused]) -> None:
     outcome = read_answer(ROWS["search"], status, {}, b'{"message": "because"}')
 
-    assert isinstance(outcome, Answer)
+    assert isinstance(outcome, ReceivedReply)
     assert type(outcome.refusal) is kind
     assert outcome.refusal.message.startswith("because")
     assert (outcome.refusal.status, outcome.refusal.endpoint) == (status, "search")
@@ -117,7 +117,7 @@ def test_a_status_means_one_of_our_errors(status: int, kind: type[Refused]) -> N
 def test_a_fault_of_the_service_is_worth_another_try(status: int) -> None:
     outcome = read_answer(ROWS["search"], status, {}, b'{"message": "oops"}')
 
-    assert isinstance(outcome, Failure)
+    assert isinstance(outcome, FailedAttempt)
     assert outcome.arrived
     assert outcome.reason == f"answered {status}: oops"
 
@@ -134,7 +134,7 @@ def test_a_fault_of_the_service_is_worth_another_try(status: int) -> None:
 def test_a_refused_key_is_told_which_right_it_lacks(name: str, right: str) -> None:
     outcome = read_answer(ROWS[name], 403, {}, b'{"message": "no"}')
 
-    assert isinstance(outcome, Answer)
+    assert isinstance(outcome, ReceivedReply)
     assert right in str(outcome.refusal)
 
 
@@ -151,7 +151,7 @@ def test_a_refused_key_is_told_which_right_it_lacks(name: str, right: str) -> No
 def test_a_refused_key_is_told_once_and_what_to_do(name: str, message: str, advice: str) -> None:
     outcome = read_answer(ROWS[name], 403, {}, json.dumps({"message": message}).encode())
 
-    assert isinstance(outcome, Answer)
+    assert isinstance(outcome, ReceivedReply)
     assert str(outcome.refusal).startswith(message + advice)
     assert str(outcome.refusal).count("right `") <= 1
 
@@ -161,7 +161,7 @@ def test_a_crawlers_message_may_lie_deeper() -> None:
 
     outcome = read_answer(ROWS["get_crawler"], 400, {}, body)
 
-    assert isinstance(outcome, Answer)
+    assert isinstance(outcome, ReceivedReply)
     assert str(outcome.refusal) == "no such crawler"
 
 
@@ -171,7 +171,7 @@ def test_a_crawlers_message_may_lie_deeper() -> None:
 def test_a_refusal_without_a_message_asks_whether_this_is_the_service(content: bytes) -> None:
     outcome = read_answer(ROWS["search"], 404, {}, content)
 
-    assert isinstance(outcome, Answer)
+    assert isinstance(outcome, ReceivedReply)
     assert isinstance(outcome.refusal, NotFound)
     assert "404 Not Found" in str(outcome.refusal)
     assert "address of a search service" in str(outcome.refusal)
@@ -185,7 +185,7 @@ def test_a_refusal_without_a_message_asks_whether_this_is_the_service(content: b
 def test_good_news_that_is_not_json_is_a_fault(content: bytes) -> None:
     outcome = read_answer(ROWS["search"], 200, {}, content)
 
-    assert isinstance(outcome, Failure)
+    assert isinstance(outcome, FailedAttempt)
     assert isinstance(outcome.cause, ServiceBroken)
 
 
@@ -200,13 +200,13 @@ def test_good_news_that_is_not_json_is_a_fault(content: bytes) -> None:
     ],
 )
 def test_an_answer_is_its_json(name: str, status: int, content: bytes, value: Any) -> None:
-    assert read_answer(ROWS[name], status, {}, content) == Answer(value)
+    assert read_answer(ROWS[name], status, {}, content) == ReceivedReply(value)
 
 
 def test_asked_to_slow_down_it_says_for_how_long() -> None:
     outcome = read_answer(ROWS["search"], 429, {"retry-after": "12"}, b'{"message": "easy"}')
 
-    assert isinstance(outcome, SlowDown)
+    assert isinstance(outcome, RateLimited)
     assert type(outcome.refusal) is TooMany
     assert (outcome.refusal.wait, str(outcome.refusal)) == (12, "easy")
 

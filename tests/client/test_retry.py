@@ -9,24 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.client.hosts import Hosts, Role
-from svc_notebook.client.retry import (
-    Answer,
+from svc_notebook.client.transport.hosts import Hosts, Role
+from svc_notebook.client.transport.retry import (
     Attempt,
-    Failure,
+    FailedAttempt,
     Outcome,
-    Patience,
     Plan,
-    SlowDown,
+    RateLimited,
+    ReceivedReply,
+    RetryPolicy,
     plan_attempts,
 )
 from svc_notebook.errors import BadInput, NotFound, TooMany
 from tests.client.clock import Clock
 
-REFUSED_CONNECTION = Failure("connection refused", arrived=False)
-BROKEN = Failure("answered 500", arrived=True)
-TOO_LATE = Failure("read timeout", arrived=True, lasting=False, timed_out=True)
-BUSY = SlowDown(TooMany("slow down", wait=7))
+REFUSED_CONNECTION = FailedAttempt("connection refused", arrived=False)
+BROKEN = FailedAttempt("answered 500", arrived=True)
+TOO_LATE = FailedAttempt("read timeout", arrived=True, lasting=False, timed_out=True)
+BUSY = RateLimited(TooMany("slow down", wait=7))
 
 
 def hosts_of(*names: str) -> Hosts:
@@ -37,10 +37,10 @@ def follow(
     hosts: Hosts,
     *outcomes: Outcome,
     repeatable: bool = True,
-    patience: Patience | None = None,
+    patience: RetryPolicy | None = None,
 ) -> list[Attempt]:
     """Tell a plan how its attempts went, the last outcome again and again."""
-    plan = plan_attempts(hosts, "read", patience or Patience(), repeatable=repeatable)
+    plan = plan_attempts(hosts, "read", patience or RetryPolicy(), repeatable=repeatable)
     told = endless(outcomes)
     attempts = [next(plan)]
     try:
@@ -57,22 +57,22 @@ def endless(outcomes: tuple[Outcome, ...]) -> Iterator[Outcome]:
 
 
 def test_an_answer_ends_the_plan() -> None:
-    assert [a.host for a in follow(hosts_of("a", "b"), Answer({}))] == ["a"]
+    assert [a.host for a in follow(hosts_of("a", "b"), ReceivedReply({}))] == ["a"]
 
 
 def test_a_refusal_ends_the_plan() -> None:
-    refusal = Answer(refusal=NotFound("no index", status=404))
+    refusal = ReceivedReply(refusal=NotFound("no index", status=404))
 
     assert [a.host for a in follow(hosts_of("a", "b"), refusal)] == ["a"]
 
 
 @pytest.mark.parametrize("failure", [REFUSED_CONNECTION, BROKEN, TOO_LATE])
-def test_a_failure_leads_to_the_next_host(failure: Failure) -> None:
-    assert [a.host for a in follow(hosts_of("a", "b"), failure, Answer({}))] == ["a", "b"]
+def test_a_failure_leads_to_the_next_host(failure: FailedAttempt) -> None:
+    assert [a.host for a in follow(hosts_of("a", "b"), failure, ReceivedReply({}))] == ["a", "b"]
 
 
 def test_time_outs_grow_with_each_round() -> None:
-    attempts = follow(hosts_of("a", "b"), TOO_LATE, patience=Patience(connect=2, read=5))
+    attempts = follow(hosts_of("a", "b"), TOO_LATE, patience=RetryPolicy(connect=2, read=5))
 
     assert [(a.host, a.connect, a.answer) for a in attempts] == [
         ("a", 2, 5), ("b", 2, 5), ("a", 4, 10), ("b", 4, 10), ("a", 6, 15), ("b", 6, 15),
@@ -100,7 +100,7 @@ def test_a_write_that_may_have_arrived_is_not_sent_again() -> None:
 def test_a_slow_answer_does_not_set_a_host_aside() -> None:
     hosts = hosts_of("a", "b")
 
-    follow(hosts, TOO_LATE, BROKEN, Answer({}))
+    follow(hosts, TOO_LATE, BROKEN, ReceivedReply({}))
 
     assert hosts.order("read") == ["a", "b"]
 
@@ -108,40 +108,40 @@ def test_a_slow_answer_does_not_set_a_host_aside() -> None:
 def test_a_failure_sets_a_host_aside() -> None:
     hosts = hosts_of("a", "b")
 
-    follow(hosts, BROKEN, Answer({}))
+    follow(hosts, BROKEN, ReceivedReply({}))
 
     assert hosts.order("read") == ["b", "a"]
 
 
 def test_asked_to_slow_down_it_waits_and_asks_the_same_host() -> None:
-    attempts = follow(hosts_of("a", "b"), BUSY, BUSY, Answer({}))
+    attempts = follow(hosts_of("a", "b"), BUSY, BUSY, ReceivedReply({}))
 
     assert [(a.host, a.wait) for a in attempts] == [("a", 0), ("a", 7), ("a", 7)]
 
 
 def test_it_slows_down_a_few_times_only() -> None:
-    assert len(follow(hosts_of("a"), BUSY, patience=Patience(slow_downs=3))) == 4
+    assert len(follow(hosts_of("a"), BUSY, patience=RetryPolicy(slow_downs=3))) == 4
 
 
 def test_it_does_not_wait_for_an_hour() -> None:
-    assert len(follow(hosts_of("a"), SlowDown(TooMany("used up", wait=3600)))) == 1
+    assert len(follow(hosts_of("a"), RateLimited(TooMany("used up", wait=3600)))) == 1
 
 
-OUTCOMES = st.sampled_from([REFUSED_CONNECTION, BROKEN, TOO_LATE, BUSY, Answer({})])
+OUTCOMES = st.sampled_from([REFUSED_CONNECTION, BROKEN, TOO_LATE, BUSY, ReceivedReply({})])
 
 
 @given(outcomes=st.lists(OUTCOMES, min_size=1), repeatable=st.booleans(), count=st.integers(1, 5))
 def test_a_plan_always_ends_and_repeats_only_what_it_may(
     outcomes: list[Outcome], repeatable: bool, count: int
 ) -> None:
-    patience = Patience()
+    patience = RetryPolicy()
 
     attempts = follow(hosts_of(*"abcde"[:count]), *outcomes, repeatable=repeatable)
 
     went = [*outcomes, *[outcomes[-1]] * len(attempts)][: len(attempts) - 1]
     assert len(attempts) <= max(patience.attempts, count) + patience.slow_downs
-    assert not any(isinstance(how, Answer) for how in went)
-    assert repeatable or not any(isinstance(how, Failure) and how.arrived for how in went)
+    assert not any(isinstance(how, ReceivedReply) for how in went)
+    assert repeatable or not any(isinstance(how, FailedAttempt) and how.arrived for how in went)
 
 
 @pytest.mark.parametrize(("role", "seconds"), [("read", 5), ("write", 30)])
@@ -149,7 +149,7 @@ def test_a_lone_host_that_hangs_is_tried_once(role: Role, seconds: float) -> Non
     """Told with a clock: how long a caller waits in all, for a host that never answers."""
     clock = Clock()
     hosts = Hosts({"read": ("a",), "write": ("a",)}, clock=clock)
-    plan = plan_attempts(hosts, role, Patience(), repeatable=True)
+    plan = plan_attempts(hosts, role, RetryPolicy(), repeatable=True)
     began, tried = clock.now, 0
     attempt: Attempt | None = next(plan)
     while attempt:
@@ -168,17 +168,17 @@ def next_of(plan: Plan, outcome: Outcome) -> Attempt | None:
 
 
 def test_a_lone_host_that_cannot_be_reached_in_time_is_tried_once() -> None:
-    late = Failure("connect timeout", arrived=False, timed_out=True)
+    late = FailedAttempt("connect timeout", arrived=False, timed_out=True)
 
     assert [a.connect for a in follow(hosts_of("a"), late)] == [2]
 
 
 @pytest.mark.parametrize("failure", [REFUSED_CONNECTION, BROKEN])
-def test_a_lone_host_that_fails_at_once_is_tried_again(failure: Failure) -> None:
-    assert len(follow(hosts_of("a"), failure)) == Patience().attempts
+def test_a_lone_host_that_fails_at_once_is_tried_again(failure: FailedAttempt) -> None:
+    assert len(follow(hosts_of("a"), failure)) == RetryPolicy().attempts
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), "5", True, None])
 def test_a_time_out_is_a_number_of_seconds(seconds: Any) -> None:
     with pytest.raises(BadInput, match="number of seconds above 0"):
-        Patience(read=seconds)
+        RetryPolicy(read=seconds)

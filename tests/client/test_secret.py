@@ -15,9 +15,9 @@ import httpx
 import msgspec
 import pytest
 
-from svc_notebook.client import Client, Connection, Patience, Secret
-from svc_notebook.client.discretion import discreet
-from svc_notebook.client.sender import HttpSender
+from svc_notebook.client import Client, ClientConfig, RetryPolicy, Secret
+from svc_notebook.client.secret import discreet
+from svc_notebook.client.transport.sender import HttpSender
 from svc_notebook.errors import BadInput, CallFailed
 from tests.client import stub
 
@@ -32,9 +32,9 @@ KEY = "0123456789abcdef-the-key"
         lambda secret: f"{secret} {secret!r} {secret:>40}",
         lambda secret: "%s %r" % (secret, secret),  # noqa: UP031 - one more way to show it
         lambda secret: repr({"key": [secret]}),
-        lambda secret: repr(Connection(api_key=secret, url="http://localhost")),
-        lambda secret: repr(Client(Connection(api_key=secret, url="http://localhost"))),
-        lambda secret: str(vars(Client(Connection(api_key=secret, url="http://localhost")))),
+        lambda secret: repr(ClientConfig(api_key=secret, url="http://localhost")),
+        lambda secret: repr(Client(ClientConfig(api_key=secret, url="http://localhost"))),
+        lambda secret: str(vars(Client(ClientConfig(api_key=secret, url="http://localhost")))),
     ],
     ids=["repr", "str", "f-string", "percent", "nested", "connection", "client", "vars"],
 )
@@ -80,7 +80,7 @@ def test_an_empty_key_is_none() -> None:
 def test_no_traceback_holds_the_key_even_with_the_values_of_its_frames(act: stub.Act) -> None:
     with stub.serving(act) as server, pytest.raises(CallFailed) as caught:
         Client(
-            Connection("APP", Secret(KEY), url=server.url, patience=Patience(attempts=1))
+            ClientConfig("APP", Secret(KEY), url=server.url, patience=RetryPolicy(attempts=1))
         ).search("products")
 
     below = caught.value.with_traceback(caught.tb.tb_next)  # not this test's own frame
@@ -98,7 +98,7 @@ def test_the_log_of_calls_masks_a_key_that_stands_in_a_path(
     caplog.set_level(logging.INFO, "httpx")
 
     with stub.serving() as server:
-        connection = Connection("APP", Secret(KEY), url=server.url)
+        connection = ClientConfig("APP", Secret(KEY), url=server.url)
         sender = HttpSender(connection, transport=httpx.AsyncHTTPTransport())
         getattr(Client(connection, sender), call)(KEY)
 

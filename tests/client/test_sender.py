@@ -17,12 +17,19 @@ from typing import Any
 import httpx
 import pytest
 
-from svc_notebook.api import Parcel
+from svc_notebook.api import RequestSpec
 from svc_notebook.api.objects import ObjectRows
 from svc_notebook.api.shapes import SearchAnswer
-from svc_notebook.client import AsyncClient, Client, Connection, Patience, Secret, portal
-from svc_notebook.client.channels import LINGER
-from svc_notebook.client.sender import HttpSender
+from svc_notebook.client import (
+    AsyncClient,
+    Client,
+    ClientConfig,
+    RetryPolicy,
+    Secret,
+    background_loop,
+)
+from svc_notebook.client.transport.pool import CLOSE_SECONDS
+from svc_notebook.client.transport.sender import HttpSender
 from svc_notebook.errors import (
     BadInput,
     KeyRefused,
@@ -36,14 +43,14 @@ from tests.client import stub
 from tests.client.clock import Clock
 from tests.client.stub import serving
 
-CALM = Patience(attempts=3)
-HASTY = Patience(connect=2, read=0.2, write=0.2, attempts=2)
+CALM = RetryPolicy(attempts=3)
+HASTY = RetryPolicy(connect=2, read=0.2, write=0.2, attempts=2)
 COUNTING = {"stock": {"_operation": "Increment", "value": 1}}
 
 
 def client_of(*urls: str, sleep: Any = None, **more: Any) -> Client:
     facts: dict[str, Any] = {"app_id": "APP", "api_key": Secret("k3y"), "patience": CALM}
-    connection = Connection(**{**facts, "hosts": urls, **more})
+    connection = ClientConfig(**{**facts, "hosts": urls, **more})
     return Client(connection, HttpSender(connection, sleep=sleep or asyncio.sleep))
 
 
@@ -136,7 +143,7 @@ class Noting(httpx.AsyncBaseTransport):
     ("url", "packed"), [("http://localhost:1", False), ("https://search.example", True)]
 )
 def test_only_a_service_on_another_machine_is_to_pack_its_answers(url: str, packed: bool) -> None:
-    connection, noting = Connection("APP", Secret("k3y"), url=url), Noting()
+    connection, noting = ClientConfig("APP", Secret("k3y"), url=url), Noting()
 
     Client(connection, HttpSender(connection, transport=noting)).get_settings("i")
 
@@ -152,7 +159,7 @@ def test_compressed_answers_are_understood() -> None:
 def test_bodies_that_are_bytes_go_as_they_are() -> None:
     row, content = ObjectRows.batch.endpoint, b'{"requests"  :[]}'
     with serving(stub.answer({"taskID": 1})) as server:
-        client_of(server.url).perform(row, Parcel("POST", "/1/indexes/i/batch", {}, content))
+        client_of(server.url).perform(row, RequestSpec("POST", "/1/indexes/i/batch", {}, content))
 
     assert server.requests[0].body == content
 
@@ -174,7 +181,7 @@ FAULTS = {
 }
 
 
-def patience_with(fault: str) -> Patience:
+def patience_with(fault: str) -> RetryPolicy:
     return HASTY if FAULTS[fault][1] is TimedOut else CALM
 
 
@@ -192,7 +199,7 @@ def test_after_a_fault_the_next_host_is_asked(fault: str) -> None:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_when_every_host_fails_it_says_how_each_did(fault: str) -> None:
     act, kind = FAULTS[fault]
-    hasty = Patience(read=0.05, attempts=2)
+    hasty = RetryPolicy(read=0.05, attempts=2)
     with (
         serving(act) as server,
         serving(act) as other,
@@ -323,7 +330,7 @@ def test_a_connection_that_cannot_work_is_refused_at_once(
     given: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(BadInput, match=message) as caught:
-        Connection(url="http://localhost", **given)
+        ClientConfig(url="http://localhost", **given)
 
     assert "schl" not in str(caught.value)
 
@@ -364,10 +371,10 @@ def test_a_client_that_is_dropped_closes_its_connections() -> None:
     async def use_and_drop(url: str) -> None:
         await client_of(url).aio.search("i")
         gc.collect()
-        await asyncio.sleep(2 * LINGER)
+        await asyncio.sleep(2 * CLOSE_SECONDS)
 
     with serving() as server:
-        portal.run(use_and_drop(server.url))
+        background_loop.run(use_and_drop(server.url))
 
         assert [writer.is_closing() for writer in server.writers] == [True]
 
@@ -395,13 +402,13 @@ def test_a_cancelled_call_leaves_nothing_running() -> None:
         return asyncio.all_tasks() - {asyncio.current_task()}
 
     with serving(stub.hang) as server:
-        assert asyncio.run(cancel(client_of(server.url, patience=Patience()).aio)) == set()
+        assert asyncio.run(cancel(client_of(server.url, patience=RetryPolicy()).aio)) == set()
 
 
 @pytest.mark.parametrize("call", ["read", "write"])
 def test_a_socket_that_hangs_is_waited_for_once_and_no_longer_than_was_said(call: str) -> None:
     """A read waits less than a write; compared by themselves, for the machine may be slow."""
-    patience = Patience(read=0.3, write=1.2)
+    patience = RetryPolicy(read=0.3, write=1.2)
     with serving(stub.hang) as server, client_of(server.url, patience=patience) as client:
         began = time.monotonic()
         with pytest.raises(TimedOut, match="took too long") as caught:
@@ -417,7 +424,7 @@ def test_a_host_that_is_deaf_is_waited_for_once() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as deaf:
         address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
         with (
-            client_of(address, patience=Patience(read=0.3)) as client,
+            client_of(address, patience=RetryPolicy(read=0.3)) as client,
             pytest.raises(TimedOut) as caught,
         ):
             client.search("i")
@@ -427,7 +434,7 @@ def test_a_host_that_is_deaf_is_waited_for_once() -> None:
 
 @pytest.mark.parametrize("option", ["read_timeout", "write_timeout"])
 def test_one_call_may_wait_longer_or_shorter(option: str) -> None:
-    patience = Patience(read=50, write=50)
+    patience = RetryPolicy(read=50, write=50)
     with serving(stub.hang) as server, client_of(server.url, patience=patience) as client:
         hasty = client.with_options(**{option: 0.2})  # type: ignore[arg-type]
         with pytest.raises(TimedOut):

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from svc_notebook.client.together import run_together
+from svc_notebook.client.task_group import run_together
 from svc_notebook.errors import NotFound
 
 

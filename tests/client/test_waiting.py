@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.api.shapes import Task
-from svc_notebook.client.waiting import sort_tasks, wait
+from svc_notebook.client.tasks import sort_tasks, wait
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, TaskFailed
 from tests.client.clock import Clock
 

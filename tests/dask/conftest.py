@@ -10,7 +10,7 @@ import pytest
 from distributed import Client as Cluster
 from distributed import LocalCluster
 
-from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.client import Client, ClientConfig, Secret
 from tests.conftest import Running
 
 
@@ -35,7 +35,7 @@ def workers(cluster: Any) -> Iterator[Any]:
 @pytest.fixture
 def client(service: Running) -> Iterator[Client]:
     key = Secret(service.adminKey)
-    with Client(Connection(url=service.url, app_id=service.appId, api_key=key)) as client:
+    with Client(ClientConfig(url=service.url, app_id=service.appId, api_key=key)) as client:
         yield client
 
 

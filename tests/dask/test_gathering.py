@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import svc_notebook as svc
-from svc_notebook.bulk.dividing import groups, ranges
 from svc_notebook.client import Client
 from svc_notebook.errors import BadInput, SvcError
+from svc_notebook.loading.dask.partition_filters import groups, ranges
 from tests.conftest import Running
 
 ROWS = 1200
@@ -39,9 +39,9 @@ def films(service: Running) -> str:
 
 
 def connection(service: Running) -> Any:
-    from svc_notebook.client import Connection, Secret
+    from svc_notebook.client import ClientConfig, Secret
 
-    return Connection(url=service.url, app_id=service.appId, api_key=Secret(service.adminKey))
+    return ClientConfig(url=service.url, app_id=service.appId, api_key=Secret(service.adminKey))
 
 
 @pytest.mark.usefixtures("workers")

@@ -15,10 +15,10 @@ from dask import config
 from dask.base import tokenize
 
 import svc_notebook as svc
-from svc_notebook import bulk
-from svc_notebook.bulk.ticket import Ticket
-from svc_notebook.client import Client, Connection, Secret, portal
+from svc_notebook import loading
+from svc_notebook.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.errors import BadInput, KeyRefused
+from svc_notebook.loading.dask.worker_credentials import Ticket
 from tests.conftest import Running
 
 ROWS, PARTS = 4000, 8
@@ -49,10 +49,10 @@ def records_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def test_every_partition_is_sent_by_the_workers(client: Client, index: str) -> None:
     told: list[tuple[int, int]] = []
 
-    work = bulk.load(
+    work = loading.load(
         client.aio, spread(), index, id="sku", on_progress=lambda *each: told.append(each)
     )
-    result = portal.run(work)
+    result = background_loop.run(work)
 
     assert stored(client, index) == records_of(FRAME)
     assert (result.sent, result.published, result.complete) == (ROWS, ROWS, True)
@@ -216,7 +216,7 @@ def test_an_error_of_a_worker_is_raised_as_it_was_and_shows_no_key(
     workers: Any, service: Running, index: str
 ) -> None:
     key = "k" * 20
-    wrong = Client(Connection(url=service.url, app_id=service.appId, api_key=Secret(key)))
+    wrong = Client(ClientConfig(url=service.url, app_id=service.appId, api_key=Secret(key)))
 
     with pytest.raises(KeyRefused) as caught:
         svc.push(spread(), index, id="sku", client=wrong)
@@ -247,11 +247,11 @@ def test_a_partition_that_cannot_be_computed_fails_the_load_and_says_what_was_se
 
 
 def test_a_ticket_carries_the_key_and_does_not_show_it() -> None:
-    ticket = Ticket(Connection(url="http://here", app_id="shop", api_key=Secret("hidden")))
+    ticket = Ticket(ClientConfig(url="http://here", app_id="shop", api_key=Secret("hidden")))
 
     again = pickle.loads(pickle.dumps(ticket))
 
     assert again.client().connection.api_key == Secret("hidden")
     assert repr(ticket) == "Ticket('shop', 'http://here')"
-    other = Ticket(Connection(url="http://here", app_id="shop", api_key=Secret("another")))
+    other = Ticket(ClientConfig(url="http://here", app_id="shop", api_key=Secret("another")))
     assert tokenize(ticket) == tokenize(other)

@@ -10,7 +10,7 @@ import pytest
 
 from svc_notebook.api.endpoint import Right
 from svc_notebook.api.parameters import Settings
-from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.client import Client, ClientConfig, Secret
 from tests.conftest import Running
 
 _NUMBERS = itertools.count(1)
@@ -29,7 +29,7 @@ SETTINGS: Settings = {
 def connect(service: Running, key: str | None = None) -> Client:
     """A client of the running service."""
     return Client(
-        Connection(url=service.url, app_id=service.appId, api_key=Secret(key or service.adminKey))
+        ClientConfig(url=service.url, app_id=service.appId, api_key=Secret(key or service.adminKey))
     )
 
 

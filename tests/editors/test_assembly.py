@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.editors import assembly
+from svc_notebook.editors import bundle
 from svc_notebook.errors import BadInput
 
 MODULES = {
@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in MODULES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    monkeypatch.setattr(assembly, "FOLDER", tmp_path)
+    monkeypatch.setattr(bundle, "FOLDER", tmp_path)
     return tmp_path
 
 
@@ -51,20 +51,20 @@ def run(text: str, folder: Path) -> object:
 
 
 def test_the_one_module_does_what_the_many_do(folder: Path) -> None:
-    text = assembly.assemble("entry.js")
+    text = bundle.assemble("entry.js")
 
     assert run(text, folder) == [1, "one // no comment b", "hidden", "b"]
 
 
 def test_comments_stay_behind(folder: Path) -> None:
-    text = assembly.assemble("entry.js")
+    text = bundle.assemble("entry.js")
 
     assert "The entry" not in text
     assert "Says one" not in text
 
 
 def test_a_module_used_twice_is_there_once(folder: Path) -> None:
-    assert assembly.assemble("entry.js").count("own++") == 1
+    assert bundle.assemble("entry.js").count("own++") == 1
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,10 @@ def test_what_cannot_be_put_together_is_refused(folder: Path, text: str, words: 
     (folder / "entry.js").write_text(text, encoding="utf-8")
 
     with pytest.raises(BadInput, match=words):
-        assembly.assemble("entry.js")
+        bundle.assemble("entry.js")
 
 
-@pytest.mark.parametrize("path", sorted(assembly.FOLDER.rglob("*.js")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(bundle.FOLDER.rglob("*.js")), ids=lambda path: path.name)
 def test_no_text_in_a_module_goes_over_several_lines(path: Path) -> None:
     texts = re.findall(r"`[^`]*`", path.read_text(encoding="utf-8"))
 
@@ -93,26 +93,26 @@ def test_no_text_in_a_module_goes_over_several_lines(path: Path) -> None:
 
 
 def test_an_error_can_be_found_by_its_module(folder: Path) -> None:
-    text = assembly.assemble("entry.js")
+    text = bundle.assemble("entry.js")
 
     assert "// kit/a.js\n" in text
     assert text.endswith("//# sourceURL=svc-notebook/entry.js\n")
 
 
-@pytest.mark.parametrize("entry", sorted(path.name for path in assembly.FOLDER.glob("*.js")))
+@pytest.mark.parametrize("entry", sorted(path.name for path in bundle.FOLDER.glob("*.js")))
 def test_every_editors_module_is_small_and_holds_all_it_needs(entry: str) -> None:
     """A notebook keeps it once for each editor that it shows."""
-    text = assembly.read_module(entry)
+    text = bundle.read_module(entry)
     [packed] = re.findall(r'atob\("([^"]+)"\)', text)
 
     assert len(text) < 40_000
-    assert zlib.decompress(base64.b64decode(packed), -15).decode() == assembly.assemble(entry)
-    assert not re.findall(r"^\s*import\b", assembly.assemble(entry), re.M)
+    assert zlib.decompress(base64.b64decode(packed), -15).decode() == bundle.assemble(entry)
+    assert not re.findall(r"^\s*import\b", bundle.assemble(entry), re.M)
 
 
 def test_every_style_is_the_editors_own() -> None:
     """A notebook's page is shared: each rule names a class of ours."""
-    for path in assembly.FOLDER.rglob("*.css"):
+    for path in bundle.FOLDER.rglob("*.css"):
         text = path.read_text(encoding="utf-8")
         heads = [part.split("}")[-1].split("*/")[-1].strip() for part in text.split("{")[:-1]]
         selectors = [one for head in heads if not head.startswith("@") for one in head.split(",")]

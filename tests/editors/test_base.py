@@ -13,10 +13,9 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.client import Client, Secret
-from svc_notebook.client.waiting import Tasks
-from svc_notebook.editors import stage
-from svc_notebook.editors.base import Editor
-from svc_notebook.editors.rights import find_lack
+from svc_notebook.client.tasks import Tasks
+from svc_notebook.editors import event_loop
+from svc_notebook.editors.base import Editor, find_lack
 from svc_notebook.errors import BadInput, BadOption, CallFailed
 from tests.conftest import start_service, stop_service
 from tests.editors.conftest import connect
@@ -104,7 +103,7 @@ def test_values_are_observed_and_observers_may_call_the_service(
     async def propose() -> None:
         editor.edit(5)
 
-    stage.run(propose())
+    event_loop.run(propose())
 
     assert seen == [(5, 3)]
 
@@ -140,8 +139,8 @@ def test_a_key_of_another_index_makes_it_read_only(client: Client, shop: str) ->
     key = client.add_key(acl=["search", "editSettings"], indexes=["other-*"])["key"]
     narrow = Client(replace(client.connection, api_key=Secret(key)))
 
-    assert "not for the index" in stage.run(find_lack(narrow.aio, "editSettings", shop))
-    assert stage.run(find_lack(narrow.aio, "editSettings", "other-1")) == ""
+    assert "not for the index" in event_loop.run(find_lack(narrow.aio, "editSettings", shop))
+    assert event_loop.run(find_lack(narrow.aio, "editSettings", "other-1")) == ""
 
 
 def test_a_failed_call_leaves_the_draft_and_says_why(tmp_path: Path) -> None:
@@ -188,7 +187,7 @@ def test_an_editor_in_a_thread_of_its_own_is_as_good(client: Client, shop: str) 
 
 
 def test_without_a_client_it_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svc_notebook.session.connecting._current", None)
+    monkeypatch.setattr("svc_notebook.session.connection._current", None)
 
     with pytest.raises(svc.errors.NotConnected, match="connect"):
         svc.edit.query("shop")
@@ -214,7 +213,7 @@ def test_what_a_cell_sets_while_a_view_edits_loses_no_step(client: Client, shop:
     async def propose() -> None:
         editor.edit(7)
 
-    view = stage.begin(propose())
+    view = event_loop.begin(propose())
     assert editor.checking.wait(20)
     cell = threading.Thread(target=setattr, args=(editor, "value", 9))
     cell.start()
@@ -236,7 +235,7 @@ def test_an_observer_may_set_the_value_that_a_view_or_a_cell_changed(editor: Pag
     async def propose() -> None:
         editor.edit(70)
 
-    stage.run(propose())
+    event_loop.run(propose())
     assert editor.value == 50
 
     editor.value = 80

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.editors import stage
-from svc_notebook.editors.calls import Desk, call, tell_progress, wait_for
+from svc_notebook.editors import event_loop
+from svc_notebook.editors.rpc import Desk, call, tell_progress, wait_for
 from svc_notebook.errors import BadInput, BadOption, KeyRefused
 
 
@@ -164,4 +164,4 @@ def test_waiting_on_the_stage_for_itself_is_refused() -> None:
         wait_for(asyncio.sleep(0))
 
     with pytest.raises(BadOption, match="await it"):
-        stage.run(wait())
+        event_loop.run(wait())

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.editors.plain import LARGEST, plain
-from svc_notebook.editors.searching.cards import LINES, POST, PRE, draw_hits
-from svc_notebook.editors.searching.ladder import climb, criteria_of, separator
+from svc_notebook.editors.hit_cards import MAX_SHOWN_ATTRIBUTES, POST, PRE, draw_hits
+from svc_notebook.editors.js_values import MAX_JS_INTEGER, plain
+from svc_notebook.editors.ranking_explanation import climb, criteria_of, separator
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -28,7 +28,7 @@ def test_any_record_can_be_drawn(record: dict[str, Any]) -> None:
     [card] = draw_hits([{**record, "objectID": "1"}], ["typo", "desc(a.b)"])
 
     assert card["id"] == "1"
-    assert len(card["lines"]) <= LINES
+    assert len(card["lines"]) <= MAX_SHOWN_ATTRIBUTES
 
 
 def test_what_matched_comes_first_and_its_marks_stay_closed() -> None:
@@ -138,6 +138,8 @@ def test_plain_values_survive_a_browser(value: Any) -> None:
 
 
 def test_numbers_a_browser_would_round_become_text() -> None:
-    assert plain([LARGEST, LARGEST + 1, -LARGEST - 1, float("nan"), {1: (2,)}]) == [
-        LARGEST, str(LARGEST + 1), str(-LARGEST - 1), None, {"1": [2]},
+    most = MAX_JS_INTEGER
+
+    assert plain([most, most + 1, -most - 1, float("nan"), {1: (2,)}]) == [
+        most, str(most + 1), str(-most - 1), None, {"1": [2]},
     ]  # fmt: skip

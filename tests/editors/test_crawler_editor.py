@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import svc_notebook as svc
-from svc_notebook.client import Client, Connection, Secret, portal
+from svc_notebook.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.client.crawlers import wait_crawled
-from svc_notebook.editors.calls import wait_for
-from svc_notebook.editors.crawling.editor import CrawlerEditor
-from svc_notebook.editors.crawling.veil import VEIL, Veil
+from svc_notebook.editors.crawler_editor.editor import CrawlerEditor
+from svc_notebook.editors.crawler_editor.secret_mask import VEIL, Veil
+from svc_notebook.editors.rpc import wait_for
 from svc_notebook.errors import BadInput, BadOption
-from svc_notebook.magics.magic import run
+from svc_notebook.magics.extension import run
 from tests.conftest import Running, start_service, stop_service
 from tests.service.crawl.site import Site
 
@@ -47,7 +47,7 @@ def site() -> Iterator[Site]:
 @pytest.fixture
 def client(crawling: Running) -> Iterator[Client]:
     client = Client(
-        Connection(
+        ClientConfig(
             crawling.appId, Secret(crawling.adminKey), url=crawling.url,
             crawler_user_id=crawling.crawlerUserId,
             crawler_api_key=Secret(crawling.crawlerApiKey),
@@ -224,7 +224,7 @@ def test_an_unknown_crawler_is_told_with_what_there_is(client: Client, name: str
 def test_the_magic_opens_it(
     name: str, client: Client, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    monkeypatch.setattr("svc_notebook.session.connection._current", client)
 
     opened: Any = run(f"edit crawler {name} {site.url}/lamp", None, {})
 
@@ -237,7 +237,7 @@ SECRET = st.text(min_size=1, max_size=5)
 
 def test_urls_that_failed_are_listed(editor: CrawlerEditor, client: Client, site: Site) -> None:
     done = client.reindex_crawler(editor._crawler)
-    portal.run(wait_crawled(client.aio, editor._crawler, [done["taskId"]], timeout=30))
+    background_loop.run(wait_crawled(client.aio, editor._crawler, [done["taskId"]], timeout=30))
 
     told = wait_for(editor.list_failed())
 

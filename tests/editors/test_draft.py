@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.api.sameness import same
-from svc_notebook.editors.draft import LONGEST, Draft
+from svc_notebook.api.validation import same
+from svc_notebook.editors.draft import MAX_UNDO_STEPS, Draft
 
 STEPS = st.lists(
     st.one_of(
@@ -99,10 +99,10 @@ def test_steps_that_merge_are_undone_at_once() -> None:
 
 def test_only_so_many_steps_are_kept() -> None:
     draft = Draft.of(0)
-    for value in range(1, LONGEST + 50):
+    for value in range(1, MAX_UNDO_STEPS + 50):
         draft = draft.put(value)
 
-    assert len(draft.past) == LONGEST
+    assert len(draft.past) == MAX_UNDO_STEPS
 
 
 @pytest.mark.parametrize(

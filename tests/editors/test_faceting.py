@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.editors.searching import faceting
-from svc_notebook.editors.searching.faceting import Mode
+from svc_notebook.editors.query_editor import facets
+from svc_notebook.editors.query_editor.facets import Mode
 
 NAMES = st.sampled_from(["brand", "colour"])
 VALUES = st.sampled_from(["Acme", "-5", "a:b", "\\x", "two words", ""])
@@ -23,9 +23,9 @@ def test_what_was_clicked_an_odd_number_of_times_is_chosen(
 ) -> None:
     params: dict[str, Any] = {}
     for name, value in clicks:
-        params = faceting.toggle_facet(params, name, value, mode)
+        params = facets.toggle_facet(params, name, value, mode)
 
-    chosen = {(n, v) for n, (vs, _) in faceting.chosen_facets(params).items() for v in vs}
+    chosen = {(n, v) for n, (vs, _) in facets.chosen_facets(params).items() for v in vs}
 
     assert chosen == {click for click in clicks if clicks.count(click) % 2}
 
@@ -34,11 +34,11 @@ def test_what_was_clicked_an_odd_number_of_times_is_chosen(
 def test_switching_the_mode_keeps_what_is_chosen(clicks: list[tuple[str, str]], mode: Mode) -> None:
     params: dict[str, Any] = {}
     for name, value in dict.fromkeys(clicks):
-        params = faceting.toggle_facet(params, name, value)
-    for name, (values, _) in faceting.chosen_facets(params).items():
-        params = faceting.put_facet(params, name, values, mode)
+        params = facets.toggle_facet(params, name, value)
+    for name, (values, _) in facets.chosen_facets(params).items():
+        params = facets.put_facet(params, name, values, mode)
 
-    found = faceting.chosen_facets(params)
+    found = facets.chosen_facets(params)
 
     assert sum(len(values) for values, _ in found.values()) == len(set(clicks))
     assert {own for _, own in found.values()} <= {mode}
@@ -50,7 +50,7 @@ def test_switching_the_mode_keeps_what_is_chosen(clicks: list[tuple[str, str]], 
     ids=["any", "all"],
 )
 def test_the_mode_is_the_form_of_the_filters(mode: Mode, filters: list[Any]) -> None:
-    params = faceting.put_facet({"page": 3}, "brand", ["A", "B"], mode)
+    params = facets.put_facet({"page": 3}, "brand", ["A", "B"], mode)
 
     assert params == {"facetFilters": filters}
 
@@ -61,17 +61,17 @@ def test_the_mode_is_the_form_of_the_filters(mode: Mode, filters: list[Any]) -> 
     ids=["negated", "two facets", "nested", "no colon"],
 )
 def test_filters_a_panel_cannot_show_stay_as_they_are(filters: list[Any]) -> None:
-    params = faceting.toggle_facet({"facetFilters": filters}, "size", "L")
+    params = facets.toggle_facet({"facetFilters": filters}, "size", "L")
 
     assert params["facetFilters"] == [*filters, ["size:L"]]
-    assert list(faceting.chosen_facets(params)) == ["size"]
+    assert list(facets.chosen_facets(params)) == ["size"]
 
 
 @given(st.floats(-1e6, 1e6) | st.none(), st.floats(-1e6, 1e6) | st.none())
 def test_bounds_are_read_as_they_were_put(least: float | None, most: float | None) -> None:
-    params = faceting.put_bounds({"numericFilters": ["stock>0"]}, "price", least, most)
+    params = facets.put_bounds({"numericFilters": ["stock>0"]}, "price", least, most)
 
-    found = faceting.bounds_of(params, "price")
+    found = facets.bounds_of(params, "price")
 
     assert found == tuple(b if b is None else pytest.approx(b, rel=1e-9) for b in (least, most))
     assert params["numericFilters"][0] == "stock>0"
@@ -80,7 +80,7 @@ def test_bounds_are_read_as_they_were_put(least: float | None, most: float | Non
 def test_a_chosen_value_that_nothing_has_is_still_shown() -> None:
     params = {"facetFilters": [["brand:Gone"]]}
 
-    [card] = faceting.draw_facets(params, {"brand": {"Acme": 2}}, {})
+    [card] = facets.draw_facets(params, {"brand": {"Acme": 2}}, {})
 
     assert card["values"] == [["Acme", 2, False], ["Gone", 0, True]]
 
@@ -95,6 +95,6 @@ def test_a_chosen_value_that_nothing_has_is_still_shown() -> None:
     ids=["by count", "by letters", "not all numbers"],
 )
 def test_numbers_stand_in_the_order_of_numbers(counts: dict[str, int], order: list[str]) -> None:
-    [card] = faceting.draw_facets({}, {"price": counts}, {"price": {"min": 0, "max": 100}})
+    [card] = facets.draw_facets({}, {"price": counts}, {"price": {"min": 0, "max": 100}})
 
     assert [value for value, _, _ in card["values"]] == order

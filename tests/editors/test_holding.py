@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.editors.searching.holding import list_held
+from svc_notebook.editors.query_editor.active_filters import list_held
 
 
 @pytest.mark.parametrize(

@@ -15,18 +15,13 @@ from hypothesis import strategies as st
 
 import svc_notebook as svc
 from svc_notebook.client import Client
-from svc_notebook.editors import stage
-from svc_notebook.editors.judging.editor import JudgmentEditor
-from svc_notebook.editors.judging.pool import (
-    Variant,
-    merge,
-    read_variants,
-    shuffle,
-)
-from svc_notebook.editors.judging.table import read_judgments, to_frame
+from svc_notebook.editors import event_loop
+from svc_notebook.editors.judgment_editor.editor import JudgmentEditor
+from svc_notebook.editors.judgment_editor.pool import PoolVariant, merge, read_variants, shuffle
+from svc_notebook.editors.judgment_editor.rows import read_judgments, to_frame
 from svc_notebook.errors import BadInput, BadOption, BadRecord
-from svc_notebook.magics.magic import run
-from svc_notebook.tuning.questions import Question, read_questions
+from svc_notebook.magics.extension import run
+from svc_notebook.tuning.tables.queries import Question, read_questions
 
 
 @pytest.fixture
@@ -114,16 +109,16 @@ def test_the_same_grade_again_is_no_step(editor: JudgmentEditor) -> None:
 
 def test_undo_goes_to_where_the_grade_was(editor: JudgmentEditor) -> None:
     editor.grade("2", 2)
-    stage.run(editor.turn(1))
+    event_loop.run(editor.turn(1))
     editor.grade("3", 1)
-    stage.run(editor.turn(0))
+    event_loop.run(editor.turn(0))
 
-    stage.run(editor.go("undo"))
+    event_loop.run(editor.go("undo"))
     assert editor.sheet["query"] == "table"
     assert ratings(editor) == {"2": 2.0}
-    stage.run(editor.go("undo"))
+    event_loop.run(editor.go("undo"))
     assert editor.sheet["query"] == "lamp"
-    stage.run(editor.go("redo"))
+    event_loop.run(editor.go("redo"))
 
     assert ratings(editor) == {"2": 2.0}
 
@@ -132,12 +127,12 @@ def test_it_goes_on_with_what_is_open(editor: JudgmentEditor) -> None:
     editor.grade("2", 2)
     editor.grade("1", 2)
 
-    stage.run(editor.turn_to_open())
+    event_loop.run(editor.turn_to_open())
     assert editor.sheet["query"] == "table"
     editor.grade("3", 2)
 
     with pytest.raises(BadOption, match="every hit of every query is judged"):
-        stage.run(editor.turn_to_open())
+        event_loop.run(editor.turn_to_open())
 
 
 def test_it_resumes_from_its_own_frame(editor: JudgmentEditor, client: Client) -> None:
@@ -174,7 +169,7 @@ def test_variants_are_pooled_and_each_hit_says_where_it_was_found(
     found = {hit["id"]: hit["found"] for hit in editor.sheet["hits"]}
     assert found == {"2": [["now", 1], ["same", 1]], "1": [["cheap", 1]]}
 
-    stage.run(editor.arrange(blind=True, shuffled=False))
+    event_loop.run(editor.arrange(blind=True, shuffled=False))
     assert all(hit["found"] == [] for hit in editor.sheet["hits"])
 
 
@@ -204,7 +199,7 @@ def test_others_judgments_stay_and_are_hidden_when_blind(client: Client, shop: s
     frame = editor.frame
     assert list(frame.rater) == ["bob", "ada"]
     assert frame.weight[0] == 7
-    stage.run(editor.arrange(blind=True, shuffled=True))
+    event_loop.run(editor.arrange(blind=True, shuffled=True))
     assert editor.sheet["hits"][0]["others"] == []
 
 
@@ -232,10 +227,10 @@ def test_what_was_judged_and_is_found_no_more_comes_last(client: Client, shop: s
 
 
 def test_a_query_is_added_once(editor: JudgmentEditor) -> None:
-    stage.run(editor.ask("acme"))
+    event_loop.run(editor.ask("acme"))
     assert sorted(ids(editor)) == ["1", "3"]
 
-    stage.run(editor.ask("lamp"))
+    event_loop.run(editor.ask("lamp"))
 
     assert [question["query"] for question in editor.questions] == [
         "lamp", "table", "nothing at all", "acme",
@@ -247,7 +242,7 @@ def test_an_editor_without_queries_waits_for_one(client: Client, shop: str) -> N
     editor = svc.edit.judgments(shop, client=client)
     assert (editor.questions, editor.sheet) == ([], {})
 
-    stage.run(editor.ask("lamp"))
+    event_loop.run(editor.ask("lamp"))
 
     assert ids(editor) == ["2", "1"]
 
@@ -284,7 +279,7 @@ def test_the_snapshot_and_the_code_hold_the_judgments(editor: JudgmentEditor) ->
 def test_the_code_goes_on_as_the_same_rater(
     client: Client, shop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rater: str
 ) -> None:
-    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    monkeypatch.setattr("svc_notebook.session.connection._current", client)
     monkeypatch.chdir(tmp_path)
     variants: Any = {"as it is": {}, "red": {"filters": "color:red"}}
     editor = svc.edit.judgments(
@@ -315,7 +310,7 @@ def test_the_code_names_the_file_that_keeps_the_judgments(
 
 
 def test_the_magic_opens_it(client: Client, shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    monkeypatch.setattr("svc_notebook.session.connection._current", client)
     graded = pd.DataFrame({"query": ["lamp"], "objectID": ["2"], "rating": [2]})
 
     line = f"edit judgments {shop} lamp 'oak table' --from graded --depth 3 --rater ada --blind"
@@ -330,7 +325,7 @@ def test_the_magic_opens_it(client: Client, shop: str, monkeypatch: pytest.Monke
 def test_the_magic_keeps_judgments_in_a_file_too(
     client: Client, shop: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    monkeypatch.setattr("svc_notebook.session.connection._current", client)
     file = tmp_path / "judged.csv"
 
     editor: Any = run(f"edit judgments {shop} lamp --file '{file}'", None, {})
@@ -416,7 +411,7 @@ def answer(found: Iterable[str]) -> dict[str, Any]:
 
 
 def test_a_pool_is_ordered_by_each_hits_best_place() -> None:
-    variants = [Variant("a", "i"), Variant("b", "i")]
+    variants = [PoolVariant("a", "i"), PoolVariant("b", "i")]
 
     pooled = merge(variants, [answer("xyz"), answer("zqx")])
 
@@ -426,7 +421,7 @@ def test_a_pool_is_ordered_by_each_hits_best_place() -> None:
 
 def test_a_shuffled_pool_is_the_same_each_time_and_tells_nothing() -> None:
     question = Question("q")
-    pooled = merge([Variant("a", "i")], [answer("abcdefgh")])
+    pooled = merge([PoolVariant("a", "i")], [answer("abcdefgh")])
 
     first = shuffle(pooled, question, 1)
 
@@ -437,7 +432,7 @@ def test_a_shuffled_pool_is_the_same_each_time_and_tells_nothing() -> None:
 
 
 def test_filters_of_a_variant_and_of_a_query_both_hold() -> None:
-    variant = Variant("a", "i", {"filters": "x:1 OR x:2", "hitsPerPage": 3})
+    variant = PoolVariant("a", "i", {"filters": "x:1 OR x:2", "hitsPerPage": 3})
 
     request = variant.request(Question("q", "y:1"), {"hitsPerPage": 9})
 

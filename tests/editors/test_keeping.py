@@ -11,8 +11,8 @@ from pandas.testing import assert_frame_equal
 
 import svc_notebook as svc
 from svc_notebook.client import Client
-from svc_notebook.editors.judging.keeping import find_file, read_file, write_file
-from svc_notebook.editors.judging.table import read_judgments, to_frame
+from svc_notebook.editors.judgment_editor.file import find_file, read_file, write_file
+from svc_notebook.editors.judgment_editor.rows import read_judgments, to_frame
 from svc_notebook.errors import BadOption
 
 HARD: list[dict[str, Any]] = [

@@ -13,14 +13,14 @@ import pytest
 import svc_notebook as svc
 from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.client import Client
-from svc_notebook.editors import stage
-from svc_notebook.editors.searching.cards import PRE
-from svc_notebook.editors.searching.codes import write_codes
-from svc_notebook.editors.searching.editor import QueryEditor
-from svc_notebook.editors.searching.panel import list_parameters
+from svc_notebook.commands.tokenizer import split_line
+from svc_notebook.editors import event_loop
+from svc_notebook.editors.hit_cards import PRE
+from svc_notebook.editors.query_editor.editor import QueryEditor
+from svc_notebook.editors.query_editor.panel import list_parameters
+from svc_notebook.editors.query_editor.snippets import write_codes
 from svc_notebook.errors import BadInput, NotFound
-from svc_notebook.magics.magic import run
-from svc_notebook.verbs.line import split_line
+from svc_notebook.magics.extension import run
 from tests.conftest import Running
 
 
@@ -55,7 +55,7 @@ def test_hits_carry_the_tags_that_were_asked_for(editor: QueryEditor) -> None:
 
 def test_a_facet_of_which_any_value_will_do_keeps_its_other_counts(editor: QueryEditor) -> None:
     editor.toggle("brand", "Acme", "any")
-    stage.run(editor.look())
+    event_loop.run(editor.look())
 
     brand = next(facet for facet in editor.facets if facet["name"] == "brand")
     assert sorted(brand["values"]) == [["Acme", 2, True], ["Umbra", 1, False]]
@@ -117,7 +117,7 @@ def test_what_is_typed_for_a_parameter_is_read_by_its_type(editor: QueryEditor) 
 def test_values_of_a_facet_are_searched(editor: QueryEditor) -> None:
     editor.toggle("brand", "Acme", "any")
 
-    assert stage.run(editor.values("brand", "umb")) == [["Umbra", 1, False]]
+    assert event_loop.run(editor.values("brand", "umb")) == [["Umbra", 1, False]]
 
 
 def test_a_record_is_given_whole_and_chosen(editor: QueryEditor) -> None:
@@ -146,7 +146,7 @@ def test_history_holds_every_search_the_newest_first(editor: QueryEditor) -> Non
 def test_two_searches_are_compared(editor: QueryEditor, shop: str) -> None:
     editor.value = {"query": "lamp"}
 
-    found = stage.run(editor.compare("", {"query": "red"}))
+    found = event_loop.run(editor.compare("", {"query": "red"}))
 
     assert (found["moved"], found["gained"], found["lost"]) == (1, 0, 1)
     assert found["shared"] == [[1, 0]]
@@ -180,7 +180,7 @@ def test_code_does_what_the_editor_does(
     value: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    monkeypatch.setattr("svc_notebook.session.connection._current", client)
     monkeypatch.setenv("SVC_API_KEY", service.adminKey)
     editor.value = value
     codes = editor.codes()

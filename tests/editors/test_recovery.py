@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.editors import stage
+from svc_notebook.editors import event_loop
 from svc_notebook.errors import Unreachable
 from tests.conftest import start_service, stop_service
 from tests.editors.conftest import PRODUCTS, SETTINGS, connect
@@ -33,13 +33,13 @@ def test_the_next_thing_done_in_an_editor_works_again(tmp_path: Path) -> None:
         with pytest.raises(Unreachable):
             settings.apply()
         with pytest.raises(Unreachable):
-            stage.run(judgments.turn(1))
+            event_loop.run(judgments.turn(1))
         failed = [editor.state["error"]["type"] for editor in (queries, settings)]
         process, _ = start_service(tmp_path, "--port", str(urlsplit(running.url).port))
 
         queries.value = {"query": "red"}
         settings.value = {"customRanking": ["asc(price)"]}
-        stage.run(judgments.turn(1))
+        event_loop.run(judgments.turn(1))
 
         told = [editor.state["error"] for editor in (queries, settings, judgments)]
         before, after = settings.previews["queries"][0]["comparison"]["sides"]

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from svc_notebook.client import Client
-from svc_notebook.editors import stage
-from svc_notebook.editors.searching import faceting, relaxing
-from svc_notebook.verbs.clients import asynchronous
+from svc_notebook.editors import event_loop
+from svc_notebook.editors.query_editor import facets as faceting
+from svc_notebook.editors.query_editor import relaxation
+from svc_notebook.session.connection import asynchronous
 
 
 def labels(client: Client, index: str, params: dict[str, Any]) -> list[tuple[str, int]]:
-    ways = stage.run(relaxing.relax(asynchronous(client), index, params))
+    ways = event_loop.run(relaxation.relax(asynchronous(client), index, params))
     return [(way["label"], way["hits"]) for way in ways]
 
 
@@ -45,7 +46,7 @@ def test_what_helps_is_told_with_what_it_finds(
 def test_a_proposal_finds_what_it_says(client: Client, shop: str) -> None:
     params = {"query": "red lamp zebra", "facetFilters": ["brand:Acme"], "hitsPerPage": 2}
 
-    [way] = stage.run(relaxing.relax(asynchronous(client), shop, params))
+    [way] = event_loop.run(relaxation.relax(asynchronous(client), shop, params))
 
     assert way["value"] == {**params, "query": "red lamp"}
     assert client.search(shop, **way["value"])["nbHits"] == way["hits"]

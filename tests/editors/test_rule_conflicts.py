@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 import svc_notebook as svc
 from svc_notebook.client import Client
-from svc_notebook.editors.curating.conflicts import MOST, Card, at_odds, find_conflicts
+from svc_notebook.editors.curation_editors.rule_conflicts import (
+    MAX_CONFLICTS_PER_RULE,
+    RuleSummary,
+    at_odds,
+    find_conflicts,
+)
 
 
 def rule(name: str, pattern: str | None = None, anchoring: str = "is", **members: Any) -> Any:
@@ -123,7 +128,7 @@ several = st.lists(
 def test_rules_are_held_against_those_alone_that_could_be_at_odds(
     rules: list[Any], most: int
 ) -> None:
-    cards = [Card(rule) for rule in rules if rule.get("enabled", True)]
+    cards = [RuleSummary(rule) for rule in rules if rule.get("enabled", True)]
     pairs = [
         [(one.id, other.id, at_odds(*((one, other) if here < there else (other, one))))
          for there, other in enumerate(cards) if here != there]
@@ -142,4 +147,4 @@ def test_of_many_conflicts_the_first_are_told(client: Client, shop: str) -> None
 
     told = [fault["text"] for fault in editor.faults["8"]]
     assert told[0] == "both set `hitsPerPage`: `0`"
-    assert told[MOST:] == ["it is at odds with more rules"]
+    assert told[MAX_CONFLICTS_PER_RULE:] == ["it is at odds with more rules"]

@@ -10,12 +10,12 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.client import Client
-from svc_notebook.editors import stage
-from svc_notebook.editors.curating.changes import by_id
-from svc_notebook.editors.curating.rules import RuleEditor
-from svc_notebook.editors.curating.wording import say_conditions, say_consequence
+from svc_notebook.editors import event_loop
+from svc_notebook.editors.curation_editors.changes import by_id
+from svc_notebook.editors.curation_editors.rule_description import say_conditions, say_consequence
+from svc_notebook.editors.curation_editors.rules import RuleEditor
 from svc_notebook.errors import BadInput, BadOption, SvcError
-from svc_notebook.magics.magic import run
+from svc_notebook.magics.extension import run
 
 RULE_HIDES: dict[str, Any] = {"consequence": {"hide": [{"objectID": "3"}]}}
 RULE: dict[str, Any] = {
@@ -33,7 +33,7 @@ def editor(client: Client, shop: str) -> RuleEditor:
 
 def saved(editor: RuleEditor) -> dict[str, Any]:
     """What the service has, by objectID."""
-    return by_id(stage.run(editor.load()))
+    return by_id(event_loop.run(editor.load()))
 
 
 def rule(name: str, pattern: str | None = None, anchoring: str = "is", **members: Any) -> Any:
@@ -132,11 +132,11 @@ def test_a_rule_whose_parts_do_not_fit_is_refused_as_the_service_would(
 def test_filters_are_read_by_the_service(editor: RuleEditor) -> None:
     wrong = {**RULE, "consequence": {"params": {"filters": "price >"}}}
     with pytest.raises(BadInput, match=r"filters: .*price"):
-        stage.run(editor.revise(wrong, "lamps"))
+        event_loop.run(editor.revise(wrong, "lamps"))
     assert editor.value == [RULE]
 
     right = {**RULE, "consequence": {"params": {"filters": "price > 5"}}}
-    stage.run(editor.revise(right, "lamps"))
+    event_loop.run(editor.revise(right, "lamps"))
 
     assert editor.value == [right]
 
@@ -203,7 +203,7 @@ def test_times_that_are_open_at_an_end_are_checked(
 def test_queries_that_trigger_a_rule_and_that_do_not(editor: RuleEditor) -> None:
     editor.put(rule("tables", "table", consequence={"hide": [{"objectID": "3"}]}))
 
-    found = stage.run(editor.preview(["table", "oak"]))
+    found = event_loop.run(editor.preview(["table", "oak"]))
 
     after = [impact["comparison"]["sides"][1] for impact in found]
     assert [side["applied"] for side in after] == [["tables"], []]
@@ -214,7 +214,7 @@ def test_queries_that_trigger_a_rule_and_that_do_not(editor: RuleEditor) -> None
 def test_a_saved_rule_is_tried_against_none(editor: RuleEditor) -> None:
     editor.place("3", "pin", 0, "lamps")
     editor.put(rule("others", "oak", consequence={"hide": [{"objectID": "3"}]}))
-    found = stage.run(editor.preview(without="lamps"))
+    found = event_loop.run(editor.preview(without="lamps"))
 
     [impact] = found
     assert impact["query"] == "lamp"
@@ -227,8 +227,8 @@ def test_a_saved_rule_is_tried_against_none(editor: RuleEditor) -> None:
 def test_rules_for_a_context_are_tried_in_it(editor: RuleEditor) -> None:
     editor.put({"objectID": "app", "conditions": [{"context": "app"}], **RULE_HIDES})
 
-    [apart] = stage.run(editor.preview())
-    [inside] = stage.run(editor.preview(params={"ruleContexts": ["app"]}))
+    [apart] = event_loop.run(editor.preview())
+    [inside] = event_loop.run(editor.preview(params={"ruleContexts": ["app"]}))
 
     assert apart["query"] == inside["query"] == ""
     assert apart["comparison"]["sides"][1]["applied"] == []
@@ -241,7 +241,7 @@ def test_what_is_saved_is_tried_without_a_copy(
 ) -> None:
     reader = svc.edit.rules(editor.index, client=searcher("settings", "search"))
 
-    [impact] = stage.run(reader.preview(["lamp"]))
+    [impact] = event_loop.run(reader.preview(["lamp"]))
 
     assert [side["applied"] for side in impact["comparison"]["sides"]] == [["lamps"]] * 2
 
@@ -285,7 +285,7 @@ def test_a_key_that_may_not_write_opens_a_read_only_editor(
 def test_code_does_what_applying_does(
     editor: RuleEditor, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    monkeypatch.setattr("svc_notebook.session.connection._current", client)
     editor.enable("lamps", False)
     codes = editor.codes()
 

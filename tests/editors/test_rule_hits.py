@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import svc_notebook as svc
 from svc_notebook.client import Client
-from svc_notebook.editors import stage
-from svc_notebook.editors.curating.arranging import put_pins
-from svc_notebook.editors.curating.rules import RuleEditor, move_record
+from svc_notebook.editors import event_loop
+from svc_notebook.editors.curation_editors.pinned_order import put_pins
+from svc_notebook.editors.curation_editors.rules import RuleEditor, move_record
 
 RULE: dict[str, Any] = {
     "objectID": "lamps",
@@ -32,7 +32,7 @@ def test_pins_are_shown_before_they_are_applied(editor: RuleEditor) -> None:
     editor.place("3", "pin", 1, "lamps")
     editor.place("2", "hide", 0, "lamps")
 
-    shown = stage.run(editor.arrange("lamp", "lamps"))
+    shown = event_loop.run(editor.arrange("lamp", "lamps"))
 
     assert [(hit["id"], hit["pinned"]) for hit in shown["hits"]] == [("1", True), ("3", True)]
     assert [hit["id"] for hit in shown["hidden"]] == ["2"]
@@ -58,7 +58,7 @@ def test_what_is_shown_is_what_the_service_does_then(
 ) -> None:
     editor.put({**RULE, "consequence": {"params": {"query": edit}}} if edit else RULE, "lamps")
     editor.place("3", "pin", 0, "lamps")
-    shown = stage.run(editor.arrange(query, "lamps"))
+    shown = event_loop.run(editor.arrange(query, "lamps"))
 
     editor.apply()
 
@@ -70,19 +70,19 @@ def test_what_is_shown_is_what_the_service_does_then(
 def test_a_record_that_is_not_there_is_shown_as_missing(editor: RuleEditor) -> None:
     editor.place("nowhere", "pin", 0, "lamps")
 
-    shown = stage.run(editor.arrange("lamp", "lamps"))
+    shown = event_loop.run(editor.arrange("lamp", "lamps"))
 
     assert [hit["id"] for hit in shown["hits"] if hit["missing"]] == ["nowhere"]
 
 
 def test_records_are_found_to_be_pinned(editor: RuleEditor) -> None:
-    found = stage.run(editor.find("oak"))
+    found = event_loop.run(editor.find("oak"))
 
     assert [each["id"] for each in found] == ["3"]
 
 
 def test_facets_values_and_indices_are_suggested(editor: RuleEditor, client: Client) -> None:
-    told = stage.run(editor.suggest())
+    told = event_loop.run(editor.suggest())
 
     assert told["facets"] == ["brand", "price"]
     assert told["filters"] == ["brand:Acme", "brand:Umbra"]
@@ -95,14 +95,14 @@ def test_suggested_filters_are_filters(client: Client, shop: str) -> None:
     client.replace_all(shop, [{"objectID": str(n), "brand": name} for n, name in enumerate(names)])
     editor = svc.edit.rules(shop, client=client)
 
-    told = stage.run(editor.suggest())["filters"]
+    told = event_loop.run(editor.suggest())["filters"]
 
     assert len(told) == len(names)
     assert [client.search(shop, filters=one)["nbHits"] for one in told] == [1] * len(names)
 
 
 def test_records_are_told_by_what_they_are_called(editor: RuleEditor) -> None:
-    told = stage.run(editor.titles(["3", "nowhere"]))
+    told = event_loop.run(editor.titles(["3", "nowhere"]))
 
     assert told == {"3": "oak table"}
 
@@ -112,7 +112,7 @@ def test_a_key_is_suggested_what_it_may_read(
 ) -> None:
     weak = svc.edit.rules(editor.index, client=searcher("settings"))
 
-    told = stage.run(weak.suggest())
+    told = event_loop.run(weak.suggest())
 
     assert told == {"facets": [], "filters": [], "ranges": [], "indices": []}
 

@@ -12,15 +12,14 @@ import pytest
 import svc_notebook as svc
 from svc_notebook.api.attributes import attributes_in
 from svc_notebook.client import Client
-from svc_notebook.editors import stage
-from svc_notebook.editors.configuring.attributes import list_attributes
-from svc_notebook.editors.configuring.changes import changes_of, complete, rebase, tidy
-from svc_notebook.editors.configuring.editor import SettingsEditor
-from svc_notebook.editors.configuring.entries import check_entries, find_problems
-from svc_notebook.editors.configuring.panel import list_settings
+from svc_notebook.editors import event_loop
+from svc_notebook.editors.settings_editor.changes import changes_of, complete, rebase, tidy
+from svc_notebook.editors.settings_editor.editor import SettingsEditor
+from svc_notebook.editors.settings_editor.known_attributes import list_attributes
+from svc_notebook.editors.settings_editor.panel import check_entries, find_problems, list_settings
 from svc_notebook.errors import BadInput, BadOption
-from svc_notebook.magics.magic import run
-from svc_notebook.tuning.parameters import as_parameters
+from svc_notebook.magics.extension import run
+from svc_notebook.tuning.changes.parameter_overrides import as_parameters
 from tests.conftest import Running
 
 
@@ -189,7 +188,7 @@ def test_what_no_search_can_name_is_tried_on_a_copy_that_goes_away(
     assert editor.previews["others"] == ["searchableAttributes"]
     assert first_ids(editor, 1) == ["2", "1"]
 
-    stage.run(editor.make_copy())
+    event_loop.run(editor.make_copy())
     copy = editor.previews["copy"]
     assert editor.previews["by"] == "copy"
     assert (first_ids(editor, 0), first_ids(editor, 1)) == (["2", "1"], [])
@@ -207,13 +206,13 @@ def test_a_copy_leaves_replicas_alone(editor: SettingsEditor, client: Client) ->
     editor.value = {"replicas": [replica]}
     editor.apply()
 
-    stage.run(editor.make_copy())
+    event_loop.run(editor.make_copy())
     editor.value = {"searchableAttributes": ["name"]}
     copy = editor.previews["copy"]
 
     assert "replicas" not in client.get_settings(copy)
     assert client.get_settings(replica).get("primary") == editor.index
-    stage.run(editor.drop_copy())
+    event_loop.run(editor.drop_copy())
 
 
 def test_replicas_change_with_the_index_where_that_is_wanted(client: Client, shop: str) -> None:
@@ -235,7 +234,7 @@ def test_queries_are_pinned_and_unpinned(editor: SettingsEditor) -> None:
 
     editor.pin("acme")
     editor.unpin("table")
-    stage.run(editor.look())
+    event_loop.run(editor.look())
 
     assert editor.queries == ["lamp", "acme"]
     assert len(first_ids(editor, 0, query=1)) == 2
@@ -311,7 +310,7 @@ def test_every_setting_is_listed_once_with_its_default(editor: SettingsEditor) -
 
 
 def test_the_magic_opens_it(client: Client, shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    monkeypatch.setattr("svc_notebook.session.connection._current", client)
 
     editor: Any = run(f"edit settings {shop} lamp 'oak table'", None, {})
 

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 import svc_notebook as svc
 from svc_notebook.client import Client
-from svc_notebook.editors import stage
-from svc_notebook.editors.curating.changes import by_id, changes_of, make_changes
-from svc_notebook.editors.curating.synonym_faults import find_faults
-from svc_notebook.editors.curating.synonyms import SynonymEditor
+from svc_notebook.editors import event_loop
+from svc_notebook.editors.curation_editors.changes import by_id, changes_of, make_changes
+from svc_notebook.editors.curation_editors.synonym_checks import find_faults
+from svc_notebook.editors.curation_editors.synonyms import SynonymEditor
 from svc_notebook.errors import BadInput, BadOption, NotFound
-from svc_notebook.magics.magic import run
+from svc_notebook.magics.extension import run
 
 PAIR = {"objectID": "pair", "type": "synonym", "synonyms": ["lamp", "lantern"]}
 WAY = {"objectID": "way", "type": "onewaysynonym", "input": "seat", "synonyms": ["chair"]}
@@ -36,7 +36,7 @@ def editor(client: Client, shop: str) -> SynonymEditor:
 
 def saved(editor: SynonymEditor) -> dict[str, Any]:
     """What the service has, by objectID."""
-    return by_id(stage.run(editor.load()))
+    return by_id(event_loop.run(editor.load()))
 
 
 def faults(editor: SynonymEditor) -> dict[str, list[str]]:
@@ -110,7 +110,7 @@ def test_a_cell_and_a_view_change_the_draft_at_the_same_time(editor: SynonymEdit
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:
-        viewing = stage.begin(act_as_view())
+        viewing = event_loop.begin(act_as_view())
         for number in range(60):
             editor.put({**PAIR, "objectID": f"cell-{number}"})
         viewing.result()
@@ -341,7 +341,7 @@ def test_an_index_that_is_not_there_is_told(client: Client) -> None:
 def test_code_does_what_applying_does(
     editor: SynonymEditor, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    monkeypatch.setattr("svc_notebook.session.connection._current", client)
     changed = {**PAIR, "synonyms": ["it's", 'a "lamp"']}
     editor.put(changed, "pair")
     editor.remove(["way"])
@@ -362,7 +362,7 @@ def test_code_does_what_applying_does(
 def test_names_in_code_are_read_back_as_they_are(
     editor: SynonymEditor, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    monkeypatch.setattr("svc_notebook.session.connection._current", client)
     names = ["café au lait", "l'été", "a\\b c"]
     for name in names:
         editor.put({**WAY, "objectID": name})
@@ -400,7 +400,7 @@ def test_changes_lead_from_one_list_to_the_other(saved: list[Any], value: list[A
 def test_a_preview_that_is_cancelled_leaves_no_copy(editor: SynonymEditor, client: Client) -> None:
     editor.put(one_way("new", "board", "table"))
 
-    work = stage.begin(editor.preview(["lamp"] * 500))
+    work = event_loop.begin(editor.preview(["lamp"] * 500))
     while not copies_of(editor.index, client):
         time.sleep(0.01)
     work.cancel()
@@ -413,7 +413,7 @@ def test_a_preview_that_is_cancelled_leaves_no_copy(editor: SynonymEditor, clien
 def test_a_magic_opens_the_editor_with_queries(
     client: Client, shop: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("svc_notebook.session.connecting._current", client)
+    monkeypatch.setattr("svc_notebook.session.connection._current", client)
 
     opened = run(f"edit {name} {shop} lamp 'oak table' --forwardToReplicas", None, {})
 

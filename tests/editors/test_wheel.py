@@ -14,9 +14,9 @@ from tests.conftest import ROOT, Running
 OPEN = """
 import svc_notebook as svc
 from svc_notebook import editors
-from svc_notebook.editors import assembly
+from svc_notebook.editors import bundle
 
-assert str(assembly.FOLDER).startswith({site!r}), assembly.FOLDER
+assert str(bundle.FOLDER).startswith({site!r}), bundle.FOLDER
 client = svc.connect(
     url={url!r}, app_id={app_id!r}, api_key={key!r},
     crawler_user_id={user!r}, crawler_api_key={password!r},

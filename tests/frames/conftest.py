@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.client import Client, ClientConfig, Secret
 from tests.conftest import Running
 
 INDEX = "frames"
@@ -26,7 +26,7 @@ PRODUCTS = [
 def products(service: Running) -> Iterator[Client]:
     """A client of the service, once the products are there."""
     key = Secret(service.adminKey)
-    with Client(Connection(url=service.url, app_id=service.appId, api_key=key)) as client:
+    with Client(ClientConfig(url=service.url, app_id=service.appId, api_key=key)) as client:
         client.set_settings(INDEX, SETTINGS)  # type: ignore[arg-type]
         steps = [{"action": "addObject", "body": product} for product in PRODUCTS]
         client.wait(dict(client.batch(INDEX, steps)), index=INDEX)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from svc_notebook.errors import BadInput
 from svc_notebook.frames import columns
 from svc_notebook.frames.columns import Columns, Known, finished, typed
-from svc_notebook.frames.parts import TEXT
+from svc_notebook.frames.page_decoder import TEXT
 
 CELLS = st.one_of(
     st.none(),
@@ -33,14 +33,14 @@ def test_no_value_changes_on_its_way_into_a_frame_however_it_is_cut(
         {name: data.draw(kind) for name, kind in kinds.items() if data.draw(st.booleans())}
         for _ in range(rows)
     ]
-    before, columns.CHUNK = columns.CHUNK, chunk
+    before, columns.CHUNK_RECORDS = columns.CHUNK_RECORDS, chunk
     try:
         gathered = Columns()
         for record in records:
             gathered.add([record])
         frame = gathered.frame()
     finally:
-        columns.CHUNK = before
+        columns.CHUNK_RECORDS = before
 
     back = [
         {name: value for name, value in row.items() if not missing(value)}
@@ -137,13 +137,13 @@ def test_an_unknown_dtype_backend_is_refused() -> None:
 def test_a_column_is_of_one_dtype_however_it_is_cut(values: list[Any], chunk: int) -> None:
     whole, cut = Columns(["x"]), Columns(["x"])
     whole.add({"x": value} for value in values)
-    before, columns.CHUNK = columns.CHUNK, chunk
+    before, columns.CHUNK_RECORDS = columns.CHUNK_RECORDS, chunk
     try:
         for value in values:
             cut.add([{"x": value}])
         pieces = cut.frame()
     finally:
-        columns.CHUNK = before
+        columns.CHUNK_RECORDS = before
 
     assert pieces["x"].dtype == whole.frame()["x"].dtype
 

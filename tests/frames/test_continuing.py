@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from svc_notebook import frames
-from svc_notebook.client import AsyncClient, Client, Connection, Secret, portal
+from svc_notebook.client import AsyncClient, Client, ClientConfig, Secret, background_loop
 from svc_notebook.errors import BadInput
 from tests.conftest import Running
 
@@ -21,7 +21,7 @@ COUNT = 2300  # more than two pages of a browse
 @pytest.fixture(scope="module")
 def aio(service: Running) -> Iterator[AsyncClient]:
     key = Secret(service.adminKey)
-    with Client(Connection(url=service.url, app_id=service.appId, api_key=key)) as client:
+    with Client(ClientConfig(url=service.url, app_id=service.appId, api_key=key)) as client:
         records = ({"objectID": f"{n:05}", "n": n, "word": "oak"} for n in range(COUNT))
         client.replace_all(INDEX, records)
         yield client.aio
@@ -31,7 +31,7 @@ def browsed(aio: AsyncClient, **options: Any) -> list[pd.DataFrame]:
     async def read() -> list[pd.DataFrame]:
         return [chunk async for chunk in frames.browse_chunks(aio, INDEX, **options)]
 
-    return portal.run(read())
+    return background_loop.run(read())
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -44,7 +44,7 @@ def test_a_browse_goes_on_from_any_chunk_as_if_it_had_not_stopped(
 
     ids = [name for chunk in whole for name in chunk["objectID"]]
     read = sum(len(chunk) for chunk in whole[: stop + 1])
-    rest = portal.run(frames.read_browse(aio, INDEX, cursor=place)) if place else None
+    rest = background_loop.run(frames.read_browse(aio, INDEX, cursor=place)) if place else None
 
     assert ids == sorted(ids)
     assert len(ids) == COUNT
@@ -56,7 +56,7 @@ def test_pages_follow_each_other_to_the_end(aio: AsyncClient) -> None:
     page, seen = browsed(aio, chunksize=900)[0], 0
     while len(page):
         seen += len(page)
-        page = portal.run(frames.next_page(aio, page))
+        page = background_loop.run(frames.next_page(aio, page))
 
     assert seen == COUNT
     assert page.columns.tolist() == ["objectID", "n", "word"]
@@ -64,27 +64,27 @@ def test_pages_follow_each_other_to_the_end(aio: AsyncClient) -> None:
 
 @pytest.mark.parametrize("window", [{"hitsPerPage": 7}, {"offset": 5, "length": 7}])
 def test_a_search_is_paged(aio: AsyncClient, window: Any) -> None:
-    first = portal.run(frames.search(aio, INDEX, "oak", **window))
-    second = portal.run(frames.next_page(aio, first))
+    first = background_loop.run(frames.search(aio, INDEX, "oak", **window))
+    second = background_loop.run(frames.next_page(aio, first))
 
     assert second["rank"].tolist() == [rank + 7 for rank in first["rank"]]
     assert not set(second["objectID"]) & set(first["objectID"])
 
 
 def test_all_that_a_search_finds_is_browsed(aio: AsyncClient) -> None:
-    hits = portal.run(frames.search(aio, INDEX, "oak", hitsPerPage=5, filters="n < 1500"))
+    hits = background_loop.run(frames.search(aio, INDEX, "oak", hitsPerPage=5, filters="n < 1500"))
 
-    assert len(portal.run(frames.browse_all(aio, hits))) == 1500
+    assert len(background_loop.run(frames.browse_all(aio, hits))) == 1500
 
 
 def test_a_frame_is_read_again_with_what_changed_meanwhile(aio: AsyncClient) -> None:
-    hits = portal.run(frames.search(aio, INDEX, filters="n = 17"))
-    records = portal.run(frames.read_records(aio, INDEX, ["00017"], columns=["word"]))
+    hits = background_loop.run(frames.search(aio, INDEX, filters="n = 17"))
+    records = background_loop.run(frames.read_records(aio, INDEX, ["00017"], columns=["word"]))
     chunk = browsed(aio, chunksize=20)[0]
-    task = portal.run(aio.partial_update_object(INDEX, "00017", {"word": "ash"}))
-    portal.run(aio.wait(dict(task), index=INDEX))
+    task = background_loop.run(aio.partial_update_object(INDEX, "00017", {"word": "ash"}))
+    background_loop.run(aio.wait(dict(task), index=INDEX))
 
-    again = [portal.run(frames.refresh(aio, frame)) for frame in (hits, records, chunk)]
+    again = [background_loop.run(frames.refresh(aio, frame)) for frame in (hits, records, chunk)]
 
     assert [frame["word"][frame["objectID"] == "00017"].item() for frame in again] == ["ash"] * 3
     assert again[1].columns.tolist() == ["objectID", "word"]
@@ -93,29 +93,29 @@ def test_a_frame_is_read_again_with_what_changed_meanwhile(aio: AsyncClient) -> 
 def test_where_a_frame_came_from_is_plain_json_and_survives_a_file(
     aio: AsyncClient, tmp_path: Any
 ) -> None:
-    hits = portal.run(frames.search(aio, INDEX, "oak", hitsPerPage=3))
+    hits = background_loop.run(frames.search(aio, INDEX, "oak", hitsPerPage=3))
     hits.to_parquet(tmp_path / "hits.parquet")
     back = pd.read_parquet(tmp_path / "hits.parquet")
 
     assert json.loads(json.dumps(hits.attrs["svc"])) == hits.attrs["svc"]
-    assert portal.run(frames.next_page(aio, back))["rank"].tolist() == [4, 5, 6]
+    assert background_loop.run(frames.next_page(aio, back))["rank"].tolist() == [4, 5, 6]
 
 
 def test_a_frame_of_nowhere_or_of_another_service_is_refused(aio: AsyncClient) -> None:
-    hits = portal.run(frames.search(aio, INDEX, "oak"))
+    hits = background_loop.run(frames.search(aio, INDEX, "oak"))
     hits.attrs["svc"]["address"] = "http://elsewhere"
 
     with pytest.raises(BadInput, match=r"came from application .* at http://elsewhere"):
-        portal.run(frames.refresh(aio, hits))
+        background_loop.run(frames.refresh(aio, hits))
     with pytest.raises(BadInput, match="does not say where it came from"):
-        portal.run(frames.next_page(aio, pd.DataFrame({"a": [1]})))
+        background_loop.run(frames.next_page(aio, pd.DataFrame({"a": [1]})))
     with pytest.raises(BadInput, match="read_indices returns has no pages"):
-        portal.run(frames.next_page(aio, portal.run(frames.read_indices(aio))))
+        background_loop.run(frames.next_page(aio, background_loop.run(frames.read_indices(aio))))
 
 
 def test_objects_become_columns_on_request(products: Client) -> None:
-    flat = portal.run(frames.read_browse(products.aio, "frames", flatten=True))
-    picked = portal.run(frames.search(products.aio, "frames", "table", columns=["size.w"]))
+    flat = background_loop.run(frames.read_browse(products.aio, "frames", flatten=True))
+    picked = background_loop.run(frames.search(products.aio, "frames", "table", columns=["size.w"]))
 
     assert flat.set_index("objectID")["size.w"].dropna().to_dict() == {"3": 1}
     assert "size" not in flat
@@ -123,15 +123,15 @@ def test_objects_become_columns_on_request(products: Client) -> None:
 
 
 def test_a_name_that_flattening_makes_twice_is_refused(aio: AsyncClient) -> None:
-    task = portal.run(aio.put_object("twice", "1", {"a.b": 1, "a": {"b": 2}}))
-    portal.run(aio.wait(dict(task), index="twice"))
+    task = background_loop.run(aio.put_object("twice", "1", {"a.b": 1, "a": {"b": 2}}))
+    background_loop.run(aio.wait(dict(task), index="twice"))
 
     with pytest.raises(BadInput, match=r"`a\.b` twice.*flatten=False"):
-        portal.run(frames.read_browse(aio, "twice", flatten=True))
+        background_loop.run(frames.read_browse(aio, "twice", flatten=True))
 
 
 def test_values_are_counted_exactly_however_rare(products: Client) -> None:
-    counted = portal.run(
+    counted = background_loop.run(
         frames.count_values(products.aio, "frames", "brand", ["Cobb", "Lund", "-none", "Cobb"])
     )
 
@@ -139,13 +139,15 @@ def test_values_are_counted_exactly_however_rare(products: Client) -> None:
 
 
 def test_values_are_counted_as_facets_have_them(aio: AsyncClient) -> None:
-    task = portal.run(aio.put_object("kinds", "1", {"n": 2, "yes": True}))
-    portal.run(aio.wait(dict(task), index="kinds"))
-    changed = portal.run(aio.set_settings("kinds", {"attributesForFaceting": ["n", "yes"]}))
-    portal.run(aio.wait(dict(changed), index="kinds"))
+    task = background_loop.run(aio.put_object("kinds", "1", {"n": 2, "yes": True}))
+    background_loop.run(aio.wait(dict(task), index="kinds"))
+    changed = background_loop.run(
+        aio.set_settings("kinds", {"attributesForFaceting": ["n", "yes"]})
+    )
+    background_loop.run(aio.wait(dict(changed), index="kinds"))
 
-    numbers = portal.run(frames.count_values(aio, "kinds", "n", pd.Series([2.0, 2.5])))
-    truths = portal.run(frames.count_values(aio, "kinds", "yes", pd.Series([True, False])))
+    numbers = background_loop.run(frames.count_values(aio, "kinds", "n", pd.Series([2.0, 2.5])))
+    truths = background_loop.run(frames.count_values(aio, "kinds", "yes", pd.Series([True, False])))
 
     assert numbers.to_numpy().tolist() == [["2", 1], ["2.5", 0]]
     assert truths.to_numpy().tolist() == [["true", 1], ["false", 0]]
@@ -157,14 +159,14 @@ def test_values_are_counted_as_facets_have_them(aio: AsyncClient) -> None:
 )
 def test_what_is_no_value_is_not_counted(aio: AsyncClient, values: Any, message: str) -> None:
     with pytest.raises(BadInput, match=message):
-        portal.run(frames.count_values(aio, "frames", "brand", values))
+        background_loop.run(frames.count_values(aio, "frames", "brand", values))
 
 
 def test_tasks_are_read(aio: AsyncClient) -> None:
-    task = portal.run(aio.put_object("tasks", "1", {"a": 1}))
-    portal.run(aio.wait(dict(task), index="tasks"))
+    task = background_loop.run(aio.put_object("tasks", "1", {"a": 1}))
+    background_loop.run(aio.wait(dict(task), index="tasks"))
 
-    found = portal.run(frames.read_tasks(aio, dict(task), index="tasks"))
+    found = background_loop.run(frames.read_tasks(aio, dict(task), index="tasks"))
 
     assert found.to_numpy().tolist() == [[task["taskID"], "tasks", "published"]]
 
@@ -173,15 +175,15 @@ def test_tasks_are_read(aio: AsyncClient) -> None:
 def test_many_searches_are_read_again_in_whatever_form_their_queries_came(
     aio: AsyncClient, form: Any
 ) -> None:
-    found = portal.run(frames.search_many(aio, INDEX, form(["oak"] * 1001), hitsPerPage=1))
+    found = background_loop.run(frames.search_many(aio, INDEX, form(["oak"] * 1001), hitsPerPage=1))
 
-    again = portal.run(frames.refresh(aio, found))
+    again = background_loop.run(frames.refresh(aio, found))
 
     pd.testing.assert_frame_equal(found, again)
 
 
 def test_what_a_frame_does_not_hold_is_named(aio: AsyncClient) -> None:
-    counts = portal.run(frames.count_values(aio, INDEX, "word", iter(["oak"])))
+    counts = background_loop.run(frames.count_values(aio, INDEX, "word", iter(["oak"])))
 
     with pytest.raises(BadInput, match=r"does not hold the `values`.*call count_values\(…\) again"):
-        portal.run(frames.refresh(aio, counts))
+        background_loop.run(frames.refresh(aio, counts))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from svc_notebook import frames
-from svc_notebook.client import AsyncClient, Client, Connection, Secret, portal
+from svc_notebook.client import AsyncClient, Client, ClientConfig, Secret, background_loop
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.frames.schemas import CRAWLED_URLS, CRAWLER_URLS, CRAWLERS, DOMAINS
 from tests.client.stub import Stub, answer, serving
@@ -26,12 +26,12 @@ C1, C2 = (f"5a0c7f3e-0000-4000-8000-00000000000{number}" for number in (1, 2))
 
 
 def asked(stub: Stub, read: Any, *args: Any, **options: Any) -> pd.DataFrame:
-    connection = Connection(
+    connection = ClientConfig(
         url=stub.url, app_id="A", api_key=Secret("k"), crawler_user_id="me",
         crawler_api_key=Secret("c"),
     )  # fmt: skip
     with Client(connection) as client:
-        return portal.run(read(client.aio, *args, **options))  # type: ignore[no-any-return]
+        return background_loop.run(read(client.aio, *args, **options))  # type: ignore[no-any-return]
 
 
 def page(items: list[Any], total: int) -> Any:
@@ -134,11 +134,11 @@ def test_nothing_has_the_schema_too(read: Any, schema: dict[str, str], body: Any
 
 @pytest.fixture
 def aio() -> Iterator[AsyncClient]:
-    with Client(Connection(url="http://127.0.0.1:9", app_id="A")) as client:
+    with Client(ClientConfig(url="http://127.0.0.1:9", app_id="A")) as client:
         yield client.aio
 
 
 def test_a_crawler_that_is_no_name_is_refused_unsent(aio: AsyncClient) -> None:
     wrong: Any = [3]
     with pytest.raises(BadInput, match="named by its name or its id"):
-        portal.run(frames.read_crawler_urls(aio, wrong))
+        background_loop.run(frames.read_crawler_urls(aio, wrong))

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from svc_notebook import frames
-from svc_notebook.client import Client, Connection, Secret, portal
+from svc_notebook.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
-from svc_notebook.frames import listing, schemas
-from svc_notebook.frames.origin import READERS as READERS_BY_NAME
+from svc_notebook.frames import resources, schemas
+from svc_notebook.frames.provenance import READERS as READERS_BY_NAME
 from tests.conftest import Running, start_service, stop_service
 
 INDEX = "lamps"
@@ -57,7 +57,7 @@ def client(running: Running) -> Iterator[Client]:
 
 
 def client_with(running: Running, key: str) -> Client:
-    return Client(Connection(url=running.url, app_id=running.appId, api_key=Secret(key)))
+    return Client(ClientConfig(url=running.url, app_id=running.appId, api_key=Secret(key)))
 
 
 def fill(client: Any) -> None:
@@ -83,7 +83,7 @@ def fill(client: Any) -> None:
 
 
 def read(function: Any, client: Client, *args: Any, **options: Any) -> Any:
-    return portal.run(function(client.aio, *args, **options))
+    return background_loop.run(function(client.aio, *args, **options))
 
 
 def test_every_kind_of_synonym_is_a_row(client: Client) -> None:
@@ -108,7 +108,7 @@ def test_more_synonyms_than_a_page_holds_are_all_read(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = read(frames.read_synonyms, client, INDEX)
-    monkeypatch.setattr(listing, "PAGE", 3)
+    monkeypatch.setattr(resources, "HITS_PER_PAGE", 3)
 
     paged = read(frames.read_synonyms, client, INDEX)
 
@@ -175,7 +175,7 @@ def test_clusters_tell_what_they_hold(client: Client) -> None:
 def test_all_users_are_read_however_small_the_pages(
     client: Client, monkeypatch: pytest.MonkeyPatch, page: int
 ) -> None:
-    monkeypatch.setattr(listing, "PAGE", page)
+    monkeypatch.setattr(resources, "HITS_PER_PAGE", page)
 
     frame = read(frames.read_users, client)
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal, assert_series_equal
 
-from svc_notebook.frames.columns import CHUNK, SETTLED, Columns
-from svc_notebook.frames.parts import TEXT, join_parts, pack_values, settle_parts
+from svc_notebook.frames.columns import CHUNK_RECORDS, CHUNKS_PER_PART, Columns
+from svc_notebook.frames.page_decoder import TEXT, join_parts, pack_values, settle_parts
 
 TEXTS = st.none() | st.text(st.characters(codec="utf-8"), max_size=3)
 MIXED = TEXTS | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False)
@@ -32,11 +32,11 @@ def test_settled_parts_make_the_same_column(parts: list[list[Any]], counts: list
 
 
 def test_a_long_column_of_text_comes_in_few_pieces() -> None:
-    count, gathered = CHUNK * (SETTLED + 2), Columns()
+    count, gathered = CHUNK_RECORDS * (CHUNKS_PER_PART + 2), Columns()
     records = [{"a": str(n)} if n % 7 else {"b": "é" * (n % 9)} for n in range(count)]
 
-    for start in range(0, count, CHUNK):
-        gathered.add(records[start : start + CHUNK])
+    for start in range(0, count, CHUNK_RECORDS):
+        gathered.add(records[start : start + CHUNK_RECORDS])
     frame = gathered.frame()
 
     expected = pd.DataFrame(records, dtype=TEXT)[list(frame)]

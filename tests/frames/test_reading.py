@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 
 from svc_notebook import frames
-from svc_notebook.client import Client, Connection, Secret, portal
+from svc_notebook.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.errors import BadInput, CursorRepeated
 from tests.client.stub import Act, Stub, answer, serving
 from tests.frames.conftest import INDEX
 
 
 def records(client: Client, ids: Any, **options: Any) -> pd.DataFrame:
-    return portal.run(frames.read_records(client.aio, INDEX, ids, **options))
+    return background_loop.run(frames.read_records(client.aio, INDEX, ids, **options))
 
 
 def test_records_come_in_the_order_of_their_ids(products: Client) -> None:
@@ -61,7 +61,7 @@ def test_no_ids_give_no_rows_but_the_columns(products: Client) -> None:
 
 
 def test_a_whole_index_comes_back(products: Client) -> None:
-    frame = portal.run(frames.read_browse(products.aio, INDEX))
+    frame = background_loop.run(frames.read_browse(products.aio, INDEX))
 
     assert sorted(frame["objectID"]) == ["007", "1", "2", "3"]
     assert frame.columns[0] == "objectID"
@@ -69,7 +69,7 @@ def test_a_whole_index_comes_back(products: Client) -> None:
 
 
 def test_browsing_takes_filters_and_columns_over_many_pages(products: Client) -> None:
-    frame = portal.run(
+    frame = background_loop.run(
         frames.read_browse(
             products.aio, INDEX, columns=["price"], filters="price < 60", hitsPerPage=1
         )
@@ -85,7 +85,7 @@ def test_chunks_are_of_the_size_asked_for(products: Client, size: int, lengths: 
         chunks = await frames.read_browse(products.aio, INDEX, chunksize=size, hitsPerPage=2)
         return [chunk async for chunk in chunks]
 
-    chunks = portal.run(gather())
+    chunks = background_loop.run(gather())
 
     assert [len(chunk) for chunk in chunks] == lengths
     assert sorted(pd.concat(chunks)["objectID"]) == ["007", "1", "2", "3"]
@@ -99,8 +99,8 @@ def test_a_chunk_has_the_columns_of_those_before_it(products: Client, options: A
         )
         return [chunk async for chunk in chunks]
 
-    chunks = portal.run(gather())
-    whole = portal.run(frames.read_browse(products.aio, INDEX, **options))
+    chunks = background_loop.run(gather())
+    whole = background_loop.run(frames.read_browse(products.aio, INDEX, **options))
 
     for before, after in pairwise(chunks):
         assert list(after)[: before.shape[1]] == list(before)
@@ -113,11 +113,11 @@ def test_a_chunk_is_of_one_row_or_more(products: Client) -> None:
         return await anext(frames.browse_chunks(products.aio, INDEX, 0))
 
     with pytest.raises(BadInput, match="1 or more"):
-        portal.run(first())
+        background_loop.run(first())
 
 
 def test_an_index_that_filters_leave_empty_has_its_columns(products: Client) -> None:
-    frame = portal.run(
+    frame = background_loop.run(
         frames.read_browse(products.aio, INDEX, columns=["name"], filters="price > 1000")
     )
 
@@ -127,11 +127,11 @@ def test_an_index_that_filters_leave_empty_has_its_columns(products: Client) -> 
 
 def test_columns_are_a_list(products: Client) -> None:
     with pytest.raises(BadInput, match=r"columns=\['name'\]"):
-        portal.run(frames.read_browse(products.aio, INDEX, columns="name"))
+        background_loop.run(frames.read_browse(products.aio, INDEX, columns="name"))
 
 
 def test_indices_are_listed(products: Client) -> None:
-    frame = portal.run(frames.read_indices(products.aio)).set_index("name")
+    frame = background_loop.run(frames.read_indices(products.aio)).set_index("name")
 
     assert frame.loc[INDEX, "entries"] == 4
     assert str(frame["updatedAt"].dtype) == "datetime64[us, UTC]"
@@ -139,7 +139,7 @@ def test_indices_are_listed(products: Client) -> None:
 
 
 def test_settings_are_read(products: Client) -> None:
-    frame = portal.run(frames.read_settings(products.aio, INDEX)).set_index("setting")
+    frame = background_loop.run(frames.read_settings(products.aio, INDEX)).set_index("setting")
 
     assert frame.loc["customRanking", "value"] == ["desc(price)"]
 
@@ -153,12 +153,12 @@ def test_ids_that_are_no_list_are_refused(products: Client, ids: Any) -> None:
 @pytest.mark.parametrize("size", [0, "5"])
 def test_chunks_of_no_size_are_refused_at_once(products: Client, size: Any) -> None:
     with pytest.raises(BadInput, match="`chunksize` is a number of rows"):
-        portal.run(frames.read_browse(products.aio, INDEX, chunksize=size))
+        background_loop.run(frames.read_browse(products.aio, INDEX, chunksize=size))
 
 
 def browsed(server: Stub, **options: Any) -> Any:
-    client = Client(Connection("APP", Secret("k"), url=server.url))
-    return portal.run(frames.read_browse(client.aio, "i", **options))
+    client = Client(ClientConfig("APP", Secret("k"), url=server.url))
+    return background_loop.run(frames.read_browse(client.aio, "i", **options))
 
 
 def ringing(*numbers: int) -> list[Act]:
@@ -184,11 +184,11 @@ def test_chunks_come_before_the_error_that_ends_them(chunksize: int) -> None:
     seen: list[str] = []
 
     async def read_all() -> None:
-        client = Client(Connection("APP", Secret("k"), url=server.url))
+        client = Client(ClientConfig("APP", Secret("k"), url=server.url))
         async for chunk in frames.browse_chunks(client.aio, "i", chunksize):
             seen.extend(chunk["objectID"])
 
     with serving(*ringing(1, 2, 3)) as server, pytest.raises(CursorRepeated):
-        portal.run(read_all())
+        background_loop.run(read_all())
 
     assert seen == ["1", "2", "3"]

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
-from svc_notebook.frames import columns, rows
+from svc_notebook.frames import columns, page_decoder
 from svc_notebook.frames.columns import Columns
-from svc_notebook.frames.rows import PageReader, Row
+from svc_notebook.frames.page_decoder import PageReader, RecordRow
 
 NAMES = st.sampled_from(["objectID", "a", "b", "é", "", "f0", "a.b", 'with "quotes"', "\u2028"])
 SCALARS = st.one_of(
@@ -39,7 +39,7 @@ PAGES = KINDS.flatmap(
     PAGES,
     st.sampled_from([None, ["b", "a"], ["absent", "objectID"]]),
     st.booleans(),
-    st.sampled_from([1, columns.CHUNK]),
+    st.sampled_from([1, columns.CHUNK_RECORDS]),
 )
 def test_rows_and_dicts_give_equal_frames(
     pages: list[list[dict[str, Any]]], wanted: list[str] | None, peek: bool, chunk: int
@@ -47,7 +47,7 @@ def test_rows_and_dicts_give_equal_frames(
     bodies = [encoded({"hits": hits}) for hits in pages]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(columns, "CHUNK", chunk)
+        patch.setattr(columns, "CHUNK_RECORDS", chunk)
         by_dicts = Columns(wanted)
         for body in bodies:
             by_dicts.add(msgspec.json.decode(body)["hits"])
@@ -77,7 +77,7 @@ def test_attributes_that_are_expected_are_read_into_rows() -> None:
 
     page = reader(encoded({"hits": HITS, "cursor": "next", "nbHits": 2}))
 
-    assert all(isinstance(hit, Row) for hit in page["hits"])
+    assert all(isinstance(hit, RecordRow) for hit in page["hits"])
     pivoted = page["hits"][0].pivot(page["hits"])
     assert [*pivoted] == [("objectID", ["1", "2"], None), ("n", [1, None], None)]
     assert page["cursor"] == "next"
@@ -93,11 +93,13 @@ def test_the_first_record_tells_what_to_expect(hits: list[Any], are_rows: bool) 
 
     page = reader(encoded({"hits": hits}))
 
-    assert [isinstance(hit, Row) for hit in page["hits"]] == [are_rows] * len(hits)
+    assert [isinstance(hit, RecordRow) for hit in page["hits"]] == [are_rows] * len(hits)
 
 
 @pytest.mark.parametrize(
-    "expected", [[], ["objectID"], ["objectID", "n", '"'], [f"a{n}" for n in range(rows.MOST + 1)]],
+    "expected",
+    [[], ["objectID"], ["objectID", "n", '"'],
+     [f"a{n}" for n in range(page_decoder.MAX_STRUCT_FIELDS + 1)]],
     ids=["nothing expected", "others besides", "a name with a quote", "too many names"],
 )  # fmt: skip
 def test_a_page_is_read_into_dicts_where_rows_do_not_suit_it(expected: list[str]) -> None:
@@ -135,14 +137,14 @@ def test_an_attribute_that_held_one_kind_of_value_may_come_to_hold_another(
 
     [hit] = reader(encoded({"hits": [{"objectID": "1", "n": n}]}))["hits"]
 
-    assert isinstance(hit, Row) is is_row
+    assert isinstance(hit, RecordRow) is is_row
 
 
 def test_kinds_that_change_all_the_time_are_learned_only_so_often() -> None:
     reader = PageReader()
-    for lesson in range(2 * rows.LESSONS):
+    for lesson in range(2 * page_decoder.MAX_RELEARNINGS):
         reader.expect({"n": (str, int)[lesson % 2]})
 
     [hit] = reader(encoded({"hits": [{"n": 2.5}]}))["hits"]
 
-    assert isinstance(hit, Row)
+    assert isinstance(hit, RecordRow)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from svc_notebook import frames
-from svc_notebook.client import Client, portal
+from svc_notebook.client import Client, background_loop
 from svc_notebook.errors import BadInput
 from tests.frames.conftest import INDEX
 
@@ -17,7 +17,7 @@ RANKING = [
 
 
 def search(client: Client, query: str = "", **options: Any) -> pd.DataFrame:
-    return portal.run(frames.search(client.aio, INDEX, query, **options))
+    return background_loop.run(frames.search(client.aio, INDEX, query, **options))
 
 
 def test_hits_are_rows_best_first(products: Client) -> None:
@@ -86,7 +86,7 @@ def test_a_frame_can_have_nullable_dtypes(products: Client) -> None:
 def test_many_queries_make_one_long_frame(products: Client) -> None:
     queries = ["lamp", "zzz", "desk", "lamp"] * 20
 
-    frame = portal.run(frames.search_many(products.aio, INDEX, queries, columns=["name"]))
+    frame = background_loop.run(frames.search_many(products.aio, INDEX, queries, columns=["name"]))
 
     assert frame["query"].tolist() == ["lamp", "lamp", "zzz", "desk", "lamp", "lamp"] * 20
     assert frame["rank"].fillna(0).tolist() == [1, 2, 0, 1, 1, 2] * 20
@@ -98,7 +98,7 @@ def test_no_query_is_lost_for_want_of_hits(products: Client) -> None:
     """Of 20 queries two find nothing: they have a row each, and nothing but their words."""
     queries = [*(f"lamp {n % 3}" if n % 2 else "desk" for n in range(18)), "zzz", "qqq"]
 
-    frame = portal.run(
+    frame = background_loop.run(
         frames.search_many(
             products.aio,
             INDEX,
@@ -121,7 +121,7 @@ def test_no_query_is_lost_for_want_of_hits(products: Client) -> None:
 def test_the_dtypes_of_many_searches_do_not_change_with_what_they_find(
     products: Client, queries: list[str]
 ) -> None:
-    frame = portal.run(
+    frame = background_loop.run(
         frames.search_many(products.aio, INDEX, queries, criteria=True, columns=["name"])
     )
 
@@ -132,7 +132,7 @@ def test_the_dtypes_of_many_searches_do_not_change_with_what_they_find(
 
 
 def test_a_page_beyond_the_last_leaves_its_query_in(products: Client) -> None:
-    frame = portal.run(frames.search_many(products.aio, INDEX, ["lamp"], page=7))
+    frame = background_loop.run(frames.search_many(products.aio, INDEX, ["lamp"], page=7))
 
     assert frame["query"].tolist() == ["lamp"]
     assert frame["rank"].isna().all()
@@ -141,7 +141,7 @@ def test_a_page_beyond_the_last_leaves_its_query_in(products: Client) -> None:
 
 def test_queries_that_are_no_text_are_refused(products: Client) -> None:
     with pytest.raises(BadInput, match="dropna"):
-        portal.run(frames.search_many(products.aio, INDEX, ["a", float("nan")]))  # type: ignore[list-item]
+        background_loop.run(frames.search_many(products.aio, INDEX, ["a", float("nan")]))  # type: ignore[list-item]
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def odd(products: Client) -> Client:
 
 @pytest.mark.parametrize("flatten", [False, True])
 def test_what_is_added_has_another_name_where_a_record_has_that(odd: Client, flatten: bool) -> None:
-    found = portal.run(
+    found = background_loop.run(
         frames.search_many(odd.aio, "odd", ["lamp"], highlight=True, criteria=True, flatten=flatten)
     )
 
@@ -179,7 +179,9 @@ def test_a_column_that_is_asked_for_keeps_its_name(products: Client) -> None:
 
 
 def test_facets_are_counted(products: Client) -> None:
-    frame = portal.run(frames.read_facets(products.aio, INDEX, "oak", facets=["brand", "price"]))
+    frame = background_loop.run(
+        frames.read_facets(products.aio, INDEX, "oak", facets=["brand", "price"])
+    )
 
     assert frame.loc[frame["facet"] == "brand", ["value", "count"]].to_numpy().tolist() == [
         ["Cobb", 2]
@@ -189,7 +191,7 @@ def test_facets_are_counted(products: Client) -> None:
 
 
 def test_values_of_one_facet_are_searched(products: Client) -> None:
-    frame = portal.run(frames.read_facet_values(products.aio, INDEX, "brand", "co"))
+    frame = background_loop.run(frames.read_facet_values(products.aio, INDEX, "brand", "co"))
 
     assert frame.to_dict("records") == [
         {"value": "Cobb", "highlighted": "<em>Co</em>bb", "count": 2}

@@ -14,17 +14,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from svc_notebook import bulk
-from svc_notebook.bulk import sending
-from svc_notebook.client import Client, Connection, Secret, portal
-from svc_notebook.client.retry import Patience
+from svc_notebook import loading
+from svc_notebook.client import Client, ClientConfig, Secret, background_loop
+from svc_notebook.client.transport.retry import RetryPolicy
 from svc_notebook.errors import CallFailed, Unreachable
+from svc_notebook.loading.sending import concurrency_limiter
 from tests.conftest import Running
 from tests.hostile import network
 from tests.hostile.network import Exchange, Proxy, Request, at_random, running
 
 # Waits as short as the local network allows; the tries are those of every client.
-HASTY = Patience(connect=1, read=5, write=10)
+HASTY = RetryPolicy(connect=1, read=5, write=10)
 
 
 @pytest.fixture(autouse=True)
@@ -44,9 +44,9 @@ def index() -> str:
     return f"hostile-{uuid4().hex[:8]}"
 
 
-def client_at(url: str, service: Running, patience: Patience = HASTY) -> Client:
+def client_at(url: str, service: Running, patience: RetryPolicy = HASTY) -> Client:
     key = Secret(service.adminKey)
-    return Client(Connection(url=url, app_id=service.appId, api_key=key, patience=patience))
+    return Client(ClientConfig(url=url, app_id=service.appId, api_key=key, patience=patience))
 
 
 def stored(client: Client, index: str) -> pd.DataFrame:
@@ -54,8 +54,8 @@ def stored(client: Client, index: str) -> pd.DataFrame:
     return pd.DataFrame(hits).sort_values("objectID", ignore_index=True)
 
 
-def load(client: Client, *args: Any, **options: Any) -> bulk.LoadResult:
-    return portal.run(bulk.load(client.aio, *args, **options))
+def load(client: Client, *args: Any, **options: Any) -> loading.LoadResult:
+    return background_loop.run(loading.load(client.aio, *args, **options))
 
 
 @pytest.mark.slow
@@ -148,7 +148,7 @@ def test_a_load_that_is_told_to_slow_down_does(
         return network.slow_down if refused[-1] else take_time
 
     # A second's wait after each refusal would be most of this test.
-    monkeypatch.setattr(sending, "LONGEST_WAIT", 0.05)
+    monkeypatch.setattr(concurrency_limiter, "MAX_BACKOFF_SECONDS", 0.05)
     proxy = Proxy(service.url, two_at_once)
     frame = pd.DataFrame({"objectID": [f"{n:05d}" for n in range(1500)], "n": 1})
 
@@ -164,13 +164,13 @@ def test_a_load_that_is_told_to_slow_down_does(
 def test_a_service_that_stays_away_is_told_in_bounded_time(
     service: Running, index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sending, "LONGEST_WAIT", 0.2)
+    monkeypatch.setattr(concurrency_limiter, "MAX_BACKOFF_SECONDS", 0.2)
     proxy = Proxy(service.url, lambda proxy, request: gone_after(proxy, 10))
     frame = pd.DataFrame({"objectID": [str(n) for n in range(1000)], "n": 1})
 
     with (
         running(proxy),
-        client_at(proxy.url, service, Patience(attempts=2)) as client,
+        client_at(proxy.url, service, RetryPolicy(attempts=2)) as client,
         pytest.raises(Unreachable) as caught,
     ):
         load(client, frame, index, batch=20)
@@ -191,7 +191,7 @@ def test_an_export_through_it_holds_every_record(
     proxy = Proxy(service.url, at_random(0.4, seed=11))
 
     with running(proxy), client_at(proxy.url, service) as client:
-        portal.run(bulk.export(client.aio, index, tmp_path / "a.parquet"))
+        background_loop.run(loading.export(client.aio, index, tmp_path / "a.parquet"))
 
     found = pd.read_parquet(tmp_path / "a.parquet").sort_values("objectID", ignore_index=True)
     pd.testing.assert_frame_equal(found, frame, check_dtype=False)

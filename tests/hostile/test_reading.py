@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from svc_notebook import bulk
-from svc_notebook.client import Client, Connection, Secret, portal
+from svc_notebook import loading
+from svc_notebook.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.errors import SvcError
 from svc_notebook.frames.columns import Columns
 from tests.conftest import ROOT, Running
@@ -19,7 +19,7 @@ from tests.conftest import ROOT, Running
 def client(service: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     key = Secret(service.adminKey)
-    with Client(Connection(url=service.url, app_id=service.appId, api_key=key)) as client:
+    with Client(ClientConfig(url=service.url, app_id=service.appId, api_key=key)) as client:
         yield client
 
 
@@ -42,7 +42,7 @@ def test_a_notebook_is_told_what_a_load_that_failed_had_sent() -> None:
 
 def test_no_bar_is_drawn_but_ours() -> None:
     code = (
-        "from svc_notebook.bulk.database import Database\n"
+        "from svc_notebook.loading.database import Database\n"
         "with Database() as db: print(db.rows(\"SELECT current_setting('enable_progress_bar')\"))"
     )
 
@@ -58,4 +58,4 @@ def test_an_index_that_is_no_text_is_an_error_of_ours(client: Client, index: obj
     frame = pd.DataFrame({"id": [1]})
 
     with pytest.raises(SvcError):
-        portal.run(bulk.load(client.aio, frame, index))  # type: ignore[arg-type]
+        background_loop.run(loading.load(client.aio, frame, index))  # type: ignore[arg-type]

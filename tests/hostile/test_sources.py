@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from svc_notebook.errors import BadInput
-from tests.bulk.packing import pack
+from tests.loading.packing import pack
 
 NEGATIVE_NAN = float(np.copysign(np.nan, -1))
 

@@ -15,7 +15,7 @@ from tests.magics.kernel import PATIENCE, Kernel
 SETUP = """
 import asyncio, os, threading, time
 import ipywidgets
-from svc_notebook.client import portal
+from svc_notebook.client import background_loop as portal
 with open("rows.csv", "w") as file:
     file.write("objectID,text,number\\n")
     file.writelines(f"{n},word{n % 977} word{n % 991},{n}\\n" for n in range(5_000))
@@ -131,7 +131,7 @@ def open_subshell(kernel: Kernel) -> str | None:
 
 @pytest.mark.parametrize("kind", [*KINDS, "thread"])
 def test_a_bar_lands_in_the_cell_that_began_the_load(kernel: Kernel, kind: str) -> None:
-    kernel.good("from svc_notebook.client import progress\nprogress.DELAY = 0")
+    kernel.good("from svc_notebook.client import progress\nprogress.PROGRESS_DELAY_SECONDS = 0")
     load = "svc.load('rows.csv', 'drawn', batch=1000)"
     threaded = f"t = threading.Thread(target=lambda: {load})\nt.start()\nt.join()"
     cells = [threaded if kind == "thread" else KINDS[kind] + load + " and None", "print('next')"]

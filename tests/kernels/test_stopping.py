@@ -12,7 +12,13 @@ from tests.magics.kernel import Kernel
 
 SETUP = """
 import asyncio, sys, time
-from svc_notebook.client import AsyncClient, Connection, Patience, Progress, portal
+from svc_notebook.client import (
+    AsyncClient,
+    ClientConfig,
+    RetryPolicy,
+    Progress,
+    background_loop as portal,
+)
 from svc_notebook.errors import Stopped
 state = {}
 
@@ -133,7 +139,7 @@ def test_a_bar_shows_in_a_notebook_without_a_warning(kernel: Kernel) -> None:
 def test_nesting_is_allowed_on_request_only(kernel: Kernel) -> None:
     kernel.good("assert not hasattr(asyncio, '_nest_patched')")
 
-    kernel.good("from svc_notebook.client.nesting import allow_nesting\nallow_nesting()")
+    kernel.good("from svc_notebook.client.background_loop import allow_nesting\nallow_nesting()")
 
     nested = "asyncio.get_event_loop().run_until_complete(asyncio.sleep(0.1, 7))"
     assert kernel.good(nested).result == "7"

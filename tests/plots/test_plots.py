@@ -15,14 +15,7 @@ from matplotlib.patches import Rectangle
 from svc_notebook import plots
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.columns import typed
-from svc_notebook.frames.schemas import (
-    CLUSTERS,
-    CRAWLED_URLS,
-    CRAWLER_URLS,
-    DEFAULTS,
-    FACETS,
-    LOGS,
-)
+from svc_notebook.frames.schemas import CLUSTERS, CRAWLED_URLS, CRAWLER_URLS, DEFAULTS, FACETS, LOGS
 
 
 @pytest.fixture(autouse=True)

@@ -17,8 +17,8 @@ from urllib.parse import quote, quote_from_bytes, urlencode
 from msgspec import Meta
 
 from svc_notebook.api import ENDPOINTS, Endpoint
-from svc_notebook.api.checking import hints, required
-from svc_notebook.api.secured import make_secured_key
+from svc_notebook.api.secured_keys import make_secured_key
+from svc_notebook.api.validation import hints, required
 from tests.conftest import Running, credentials
 from tests.service.scraps import (
     BOMB,

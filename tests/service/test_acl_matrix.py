@@ -11,10 +11,10 @@ from algoliasearch.search.models.acl import Acl
 
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.api.endpoint import Right
-from svc_notebook.api.secured import make_secured_key
+from svc_notebook.api.secured_keys import make_secured_key
 from svc_notebook.service.handlers import HANDLERS
 from svc_notebook.service.keyring import FOREIGN
-from svc_notebook.service.steps import RIGHTS as ACTIONS
+from svc_notebook.service.tasks.batch_operations import RIGHTS as ACTIONS
 from tests.conftest import start_service, stop_service
 from tests.service.outside import Outside
 from tests.service.test_contract import headers_of, path_of

@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.service.attributes import cut_bodies, select_attributes
+from svc_notebook.service.search.visible_attributes import cut_bodies, select_attributes
 
 RECORDS: list[dict[str, Any]] = [
     {"objectID": "1", "a": 1, "b": {"c": 2, "d": [1.50]}, "e": [{"f": 1}], "": 3, 'é"x': 4},

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.service.steps import Step, make_step, pack_steps, resolve_steps, unpack_steps
+from svc_notebook.service.tasks.batch_operations import (
+    RecordStep,
+    make_step,
+    pack_steps,
+    resolve_steps,
+    unpack_steps,
+)
 from tests.conftest import Inside
 
 
@@ -153,7 +159,7 @@ def test_steps_come_to_the_same_together_and_one_by_one(
     assert together == apart == singly
 
 
-def play(records: dict[str, bytes], steps: list[Step]) -> dict[str, bytes]:
+def play(records: dict[str, bytes], steps: list[RecordStep]) -> dict[str, bytes]:
     before = dict(records)
     for change in resolve_steps(unpack_steps(pack_steps(steps)), lambda ids: before):
         if change.emptied:

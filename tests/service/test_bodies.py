@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service import limits
-from svc_notebook.service.bodies import read_json
+from svc_notebook.service.http import limits
+from svc_notebook.service.http.body_reader import read_json
 
 INTEGERS = st.integers(limits.INTEGERS.start, limits.INTEGERS.stop - 1)
 VALUES = st.recursive(
@@ -72,6 +72,6 @@ def test_depth_is_counted_exactly(pair: tuple[str, str]) -> None:
     def nested(depth: int) -> bytes:
         return (opened * depth + middle + closed * depth).encode()
 
-    assert read_json(nested(limits.DEPTH))
+    assert read_json(nested(limits.MAX_JSON_DEPTH))
     with pytest.raises(BadInput, match="nested too deeply"):
-        read_json(nested(limits.DEPTH + 1))
+        read_json(nested(limits.MAX_JSON_DEPTH + 1))

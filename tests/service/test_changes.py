@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.changes import Changes
+from svc_notebook.service.indices.in_flight_writes import InFlightWrites
 from tests.conftest import Inside, wait_published
 
 CHEAP = {"objectID": "1", "title": "lamp", "price": 1}
@@ -67,7 +67,7 @@ def test_a_hit_that_is_overwritten_meanwhile_is_not_found_by_what_it_was(
 
 
 def test_a_change_of_other_records_is_none_of_a_searchs_business() -> None:
-    changes = Changes()
+    changes = InFlightWrites()
     moment = changes.moment()
 
     changes.begin(1, ["a"])
@@ -80,7 +80,7 @@ def test_a_change_of_other_records_is_none_of_a_searchs_business() -> None:
 
 
 def test_emptying_an_index_changes_all_its_records() -> None:
-    changes = Changes()
+    changes = InFlightWrites()
 
     changes.begin(1, None)
 

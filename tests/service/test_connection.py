@@ -17,19 +17,19 @@ from pathlib import Path
 import httpx
 import pytest
 
-from svc_notebook.api.secured import make_secured_key
-from svc_notebook.service import limits
+from svc_notebook.api.secured_keys import make_secured_key
+from svc_notebook.service.http import limits
 from tests.conftest import ROOT, Running, stop_service
 
 # A service whose patience is short; its limits are no options, so they are set before it starts.
 SERVE = """
 import sys
 from pathlib import Path
-from svc_notebook.service import connection, limits
+from svc_notebook.service.http import connection, limits
 connection.PATIENCE, connection.LEAST, connection.LINGER = 1.0, 1000, 0.3
-connection.MOST, limits.HELD = int(sys.argv[2]), 10_000_000
+connection.MAX_CONNECTIONS, limits.MAX_HELD_BYTES = int(sys.argv[2]), 10_000_000
 connection.REQUEST_SECONDS = 6.0
-from svc_notebook.service.serve import serve
+from svc_notebook.service.server import serve
 serve(json=True, data=Path(sys.argv[1]), parent=int(sys.argv[3]))
 """
 MOST = 30
@@ -318,7 +318,7 @@ def test_a_key_without_the_right_is_refused_before_its_body(
     service: Running, kind: Callable[..., str] | None, path: str
 ) -> None:
     key = kind(service, acl=["search"]) if kind else "unknown"
-    size = limits.BODY - 1000
+    size = limits.MAX_BODY_BYTES - 1000
 
     with unfinished(service, key, size, path) as plugs, service.client() as client:
         refused = [plug.recv(65536) for plug in plugs]

@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service import cursors
-from svc_notebook.service.cursors import (
+from svc_notebook.service.engine import Index
+from svc_notebook.service.engine.index.id_list import IdList
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.indices import cursors
+from svc_notebook.service.indices.cursors import (
     CONTINUED_SECONDS,
     KEPT_OVERHEAD_BYTES,
     MAX_KEPT_BYTES,
@@ -18,9 +21,6 @@ from svc_notebook.service.cursors import (
     Cursors,
     read_cursor,
 )
-from svc_notebook.service.engine import Index
-from svc_notebook.service.engine.id_list import IdList
-from svc_notebook.service.engine.segment import Segment
 from tests.conftest import Inside
 
 NAMES = ["", "a", "é", "漢字", "x" * 300, "\ud800"]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service import limits
 from svc_notebook.service.handlers import dictionaries
+from svc_notebook.service.http import limits
 from tests.conftest import Inside
 
 ENTRIES: dict[str, dict[str, Any]] = {
@@ -149,7 +149,7 @@ def test_a_batch_that_is_wrong_is_refused_with_the_place(
 def test_more_entries_than_the_quota_are_refused(
     inside: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dictionaries, "QUOTA", 2)
+    monkeypatch.setattr(dictionaries, "MAX_ENTRIES", 2)
     entry = ENTRIES["stopwords"]
     save(inside, "stopwords", add(entry, {**entry, "objectID": "2"}))
     path = "/1/dictionaries/stopwords/batch"
@@ -223,7 +223,7 @@ def test_standard_compounds_are_found_by_a_word(inside: Inside) -> None:
 
 
 def test_a_payload_beyond_10_mb_is_refused(inside: Inside) -> None:
-    content = b'{"requests": [' + b" " * limits.BODY + b"]}"
+    content = b'{"requests": [' + b" " * limits.MAX_BODY_BYTES + b"]}"
 
     answer = inside.call("POST", "/1/dictionaries/stopwords/batch", content=content)
 

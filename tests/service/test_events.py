@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.api.shapes import Shown
+from svc_notebook.api.shapes import ShownSearch
 from svc_notebook.errors import TooMany
-from svc_notebook.service import limits
 from svc_notebook.service.events import Events, milliseconds
-from svc_notebook.service.quota import Quota
+from svc_notebook.service.http import limits
+from svc_notebook.service.http.rate_limit import Quota
 from svc_notebook.service.service import Service
 from svc_notebook.service.store import Store
 from tests.conftest import Inside, start_service, stop_service
@@ -110,7 +110,7 @@ def test_a_thousand_events_are_taken_and_one_more_is_not(inside: Inside) -> None
 
 
 def test_a_body_of_more_than_two_megabytes_is_refused_packed_or_not(inside: Inside) -> None:
-    room = limits.EVENTS_BODY - len(json.dumps({"events": [click()]}))
+    room = limits.MAX_EVENTS_BODY_BYTES - len(json.dumps({"events": [click()]}))
     whole = json.dumps({"events": [click()]}).encode() + b" " * room
     packed = {"content-encoding": "gzip"}
 
@@ -265,11 +265,11 @@ def test_an_event_lies_within_an_hour_of_its_search(
     assert answer.status_code == status, answer.text
 
 
-def _move_search(inside: Inside, one: Shown, moment: int) -> None:
+def _move_search(inside: Inside, one: ShownSearch, moment: int) -> None:
     """Let a search have been made at another time."""
     service = inside.app.service
     if one["queryID"] in service.shown._new:
-        moved: Shown = {**one, "timestamp": moment}
+        moved: ShownSearch = {**one, "timestamp": moment}
         service.shown.note(moved)
     else:
         with service.store.writing() as connection:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.app import App
+from svc_notebook.service.http.app import App
+from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.service import Service
-from svc_notebook.service.shelf import Shelf
 from tests.conftest import Inside, wait_published
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -181,7 +181,7 @@ def save_all(service: Service) -> None:
 
 def test_an_index_withdrawn_meanwhile_is_its_own_family(tmp_path: Path) -> None:
     service = Service(tmp_path)
-    lost = Shelf(99, "gone")
+    lost = PublishedIndex(99, "gone")
 
     assert service.catalog.family(lost) == [lost]
     service.store.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.service.crawlers import crew
+from svc_notebook.service.crawlers import scheduler
 from svc_notebook.service.heap import release_free_memory
 from tests.service.crawlers.conftest import (  # noqa: F401 - fixtures
     Clock,
@@ -63,16 +63,16 @@ def test_memory_is_given_back_during_a_crawl_and_for_a_while_after(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls: list[float] = []
-    monkeypatch.setattr(crew, "release_free_memory", lambda: calls.append(clock.ahead))
+    monkeypatch.setattr(scheduler, "release_free_memory", lambda: calls.append(clock.ahead))
     site.fill(3)
     crawler = desk.make(configuration(site.url))
     desk.do(crawler, "reindex")
     assert calls == [0.0]
 
     for _ in range(10):
-        clock.ahead += crew.LONGEST + 1
+        clock.ahead += scheduler.LONGEST + 1
         desk.ask("POST", f"{crawler}/run")  # has the crawlers look at their clocks
 
     desk.until(lambda: len(calls) > 1)
-    assert len(calls) <= 1 + crew.RELEASE_SECONDS / crew.LONGEST
+    assert len(calls) <= 1 + scheduler.RELEASE_SECONDS / scheduler.LONGEST
     assert calls == sorted(set(calls))

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.service.identity import VARIABLE, take_identity
-from svc_notebook.service.serve import serve
+from svc_notebook.service.credentials import VARIABLE, take_identity
+from svc_notebook.service.server import serve
 from svc_notebook.session import local
 from tests.conftest import ROOT, start_service, stop_service
 

@@ -18,19 +18,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.service.engine.compounds import Compounds, Splitter
-from svc_notebook.service.engine.names import Names
-from svc_notebook.service.engine.segment import Segment
-from svc_notebook.service.entries import read_entries
-from svc_notebook.service.records import find_retired, read_bodies, read_chunks, read_ids
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.index.term_dictionary import TermDictionary
+from svc_notebook.service.engine.text.compounds import Compounds, Splitter
+from svc_notebook.service.indices.records import find_retired, read_bodies, read_chunks, read_ids
+from svc_notebook.service.resources.entries import read_entries
 from svc_notebook.service.service import Service
-from svc_notebook.service.steps import Step, pack_steps
 from svc_notebook.service.store import MIGRATIONS, Store
+from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
 from tests.conftest import wait_published
 
 
 def add(service: Service, *ids: str) -> None:
-    steps = [Step("addObject", one, b'{"objectID":"%s"}' % one.encode()) for one in ids]
+    steps = [RecordStep("addObject", one, b'{"objectID":"%s"}' % one.encode()) for one in ids]
     wait_published(service, service.accept("films", "steps", pack_steps(steps)))
 
 
@@ -48,7 +48,7 @@ def read_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         built.append(1)
         return read_chunks(store, index)
 
-    monkeypatch.setattr("svc_notebook.service.catalog.read_chunks", note)
+    monkeypatch.setattr("svc_notebook.service.indices.registry.read_chunks", note)
     return built
 
 
@@ -77,9 +77,9 @@ def test_what_was_written_after_the_files_is_taken_from_the_records(
     service.start()
     add(service, "1", "2", "3")
     wait_saved(service)
-    title = Step("addObject", "2", b'{"objectID":"2","title":"lamp"}')
+    title = RecordStep("addObject", "2", b'{"objectID":"2","title":"lamp"}')
     steps = pack_steps(
-        [title, Step("deleteObject", "3"), Step("addObject", "4", b'{"objectID":"4"}')]
+        [title, RecordStep("deleteObject", "3"), RecordStep("addObject", "4", b'{"objectID":"4"}')]
     )
     wait_published(service, service.accept("films", "steps", steps))
     service.stop()
@@ -95,7 +95,7 @@ def test_what_was_written_after_the_files_is_taken_from_the_records(
 def test_files_are_written_while_writes_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_again: list[int]
 ) -> None:
-    monkeypatch.setattr("svc_notebook.service.keeper.SPELL", 0.0)
+    monkeypatch.setattr("svc_notebook.service.maintenance.SPELL", 0.0)
     service = Service(tmp_path)
     service.start()
     names = map(str, count())
@@ -136,9 +136,9 @@ def test_files_and_records_together_are_what_the_records_say(
 
 def take_step(service: Service, step: str, names: list[str], number: int) -> None:
     steps = {
-        "put": [Step("addObject", name, write_record(name, number)) for name in names],
-        "cut": [Step("deleteObject", name) for name in names],
-        "clear": [Step("clear")],
+        "put": [RecordStep("addObject", name, write_record(name, number)) for name in names],
+        "cut": [RecordStep("deleteObject", name) for name in names],
+        "clear": [RecordStep("clear")],
     }
     if step == "save":
         service.catalog.save(service.catalog.find("films"))
@@ -218,7 +218,7 @@ def test_a_store_of_an_older_version_is_taken_over(tmp_path: Path) -> None:
     before = films(service), search(service, "lamp")
     service.start()
     add(service, "3")
-    title = Step("addObject", "2", b'{"objectID":"2","title":"lamp"}')
+    title = RecordStep("addObject", "2", b'{"objectID":"2","title":"lamp"}')
     wait_published(service, service.accept("films", "steps", pack_steps([title])))
     wait_saved(service)
     service.stop()
@@ -298,7 +298,7 @@ def test_the_files_of_a_deleted_index_are_swept_away(tmp_path: Path) -> None:
     wait_saved(service)
     assert list((tmp_path / "engine").iterdir())
 
-    wait_published(service, service.accept("films", "steps", pack_steps([Step("delete")])))
+    wait_published(service, service.accept("films", "steps", pack_steps([RecordStep("delete")])))
     while list((tmp_path / "engine").iterdir()):
         time.sleep(0.01)
 
@@ -310,12 +310,12 @@ def test_engines_are_opened_at_a_start_unless_they_have_too_many_records(
 ) -> None:
     service = Service(tmp_path)
     service.start()
-    one = Step("addObject", "1", b'{"objectID":"1"}')
+    one = RecordStep("addObject", "1", b'{"objectID":"1"}')
     wait_published(service, service.accept("shop", "steps", pack_steps([one])))
     add(service, "1", "2", "3")
     service.stop()
 
-    monkeypatch.setattr("svc_notebook.service.keeper.AHEAD", 2)
+    monkeypatch.setattr("svc_notebook.service.maintenance.MAX_PRELOADED_RECORDS", 2)
     again = Service(tmp_path)
     again.start()
     while not again.catalog.find("shop").engine.opened:
@@ -343,18 +343,18 @@ def test_an_engine_becomes_one_piece_when_it_is_quiet(tmp_path: Path) -> None:
 def test_a_piece_without_its_dead_records_is_ready_for_the_first_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("svc_notebook.service.keeper.PATIENCE", 0)
+    monkeypatch.setattr("svc_notebook.service.maintenance.MERGED_RECORDS_PER_QUIET_SECOND", 0)
     service = Service(tmp_path)
     service.start()
     order = {"settings": {"attributeForDistinct": "kind"}, "forward": False}
     service.accept("films", "settings", order)
     add(service, "1", "2", "3")
     wait_published(
-        service, service.accept("films", "steps", pack_steps([Step("deleteObject", "1")]))
+        service, service.accept("films", "steps", pack_steps([RecordStep("deleteObject", "1")]))
     )
     whole = wait_grouped(service, 3)
 
-    monkeypatch.setattr("svc_notebook.service.keeper.PATIENCE", 50_000)
+    monkeypatch.setattr("svc_notebook.service.maintenance.MERGED_RECORDS_PER_QUIET_SECOND", 50_000)
 
     assert wait_grouped(service, 2) is not whole
     service.stop()
@@ -377,11 +377,11 @@ def test_what_languages_need_is_worked_out_before_the_first_search(
 
     class Counting(Compounds):
         @classmethod
-        def of(cls, vocabulary: Names, splitter: Splitter) -> Compounds:
+        def of(cls, vocabulary: TermDictionary, splitter: Splitter) -> Compounds:
             taken_apart.append(splitter.language)
             return Compounds.of(vocabulary, splitter)
 
-    monkeypatch.setattr("svc_notebook.service.engine.spelling.Compounds", Counting)
+    monkeypatch.setattr("svc_notebook.service.engine.text.typos.Compounds", Counting)
     service = Service(tmp_path)
     service.start()
     languages = {"decompoundedAttributes": {"nl": ["title"]}, "ignorePlurals": ["en"]}
@@ -408,7 +408,7 @@ def read_entries_again(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         read.append(kind)
         return read_entries(store, owner, kind)
 
-    monkeypatch.setattr("svc_notebook.service.library.read_entries", note)
+    monkeypatch.setattr("svc_notebook.service.resources.compiled.read_entries", note)
     return read
 
 
@@ -424,7 +424,7 @@ def test_entries_are_compiled_after_a_start_and_not_again_when_settings_change(
 ) -> None:
     service = Service(tmp_path)
     service.start()
-    lamp = Step("addObject", "1", b'{"objectID":"1","title":"lamp"}')
+    lamp = RecordStep("addObject", "1", b'{"objectID":"1","title":"lamp"}')
     service.accept("films", "steps", pack_steps([lamp]))
     synonym = {"objectID": "s", "type": "synonym", "synonyms": ["lamp", "light"]}
     change = [{"kind": "synonyms", "save": [synonym]}]
@@ -452,7 +452,7 @@ def test_what_is_compiled_of_an_index_goes_with_it(tmp_path: Path) -> None:
     owner = service.catalog.find("films").id
     before = service.catalog.library.rules(owner)
 
-    wait_published(service, service.accept("films", "steps", pack_steps([Step("delete")])))
+    wait_published(service, service.accept("films", "steps", pack_steps([RecordStep("delete")])))
     while service.catalog.library.rules(owner) is before:
         time.sleep(0.01)
 
@@ -466,12 +466,14 @@ def test_a_search_that_goes_on_still_finds_the_records_of_what_was_replaced(
     service = Service(tmp_path)
     service.start()
     add(service, "1", "2")
-    made = service.accept("new", "steps", pack_steps([Step("addObject", "3", b'{"objectID":"3"}')]))
+    made = service.accept(
+        "new", "steps", pack_steps([RecordStep("addObject", "3", b'{"objectID":"3"}')])
+    )
     before = service.catalog.find("films")
     task = {
         "move": ("new", "move", {"destination": "films"}),
         "copy": ("new", "copy", {"destination": "films", "scope": None}),
-        "steps": ("films", "steps", pack_steps([Step("delete")])),
+        "steps": ("films", "steps", pack_steps([RecordStep("delete")])),
     }[kind]
     wait_published(service, made, service.accept(*task))
 

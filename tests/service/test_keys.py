@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import Refused
-from svc_notebook.service.meter import HOUR, MOST, Meter
+from svc_notebook.service.http.rate_limit import HOUR_SECONDS, MOST, Meter
 from tests.conftest import Inside
 
 
@@ -256,9 +256,9 @@ def test_queries_are_forgotten_after_an_hour() -> None:
     now[0] = 10
     meter.count("k", "me", 2)
 
-    with pytest.raises(Refused, match=f"in {int(HOUR) - 9} s"):
+    with pytest.raises(Refused, match=f"in {int(HOUR_SECONDS) - 9} s"):
         meter.count("k", "me", 2)
-    now[0] = HOUR + 1
+    now[0] = HOUR_SECONDS + 1
     meter.count("k", "me", 2)
     with pytest.raises(Refused):
         meter.count("k", "me", 2)
@@ -271,7 +271,7 @@ def test_callers_are_forgotten_so_that_their_number_stays_within_bounds() -> Non
         meter.count("k", f"{number}", 9)
     assert len(meter) <= MOST
 
-    now[0] = HOUR + 1
+    now[0] = HOUR_SECONDS + 1
     for _ in range(MOST):
         meter.count("k", "me", MOST)
     assert len(meter) == 1

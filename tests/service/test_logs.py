@@ -8,9 +8,15 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from svc_notebook.api.secured import make_secured_key
-from svc_notebook.service.app import App
-from svc_notebook.service.logs import KEPT, SECONDS, Logged, Logs, mask
+from svc_notebook.api.secured_keys import make_secured_key
+from svc_notebook.service.http.app import App
+from svc_notebook.service.logs import (
+    MAX_LOGGED_REQUESTS,
+    RETENTION_SECONDS,
+    Logged,
+    RequestLog,
+    mask,
+)
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
@@ -287,19 +293,19 @@ def test_logs_outlive_the_service(tmp_path: Path) -> None:
 
 def test_only_the_last_thousand_of_seven_days_are_kept(tmp_path: Path) -> None:
     service = Service(tmp_path)
-    old = Logged("GET", "/old", {}, {}, "", b"", 200, b"", 0, time=1.0 + SECONDS / 1e9)
+    old = Logged("GET", "/old", {}, {}, "", b"", 200, b"", 0, time=1.0 + RETENTION_SECONDS / 1e9)
     service.logs.note(old)
-    for number in range(KEPT + 50):
+    for number in range(MAX_LOGGED_REQUESTS + 50):
         service.logs.note(Logged("GET", f"/{number}", {}, {}, "", b"", 200, b"", 0))
         if number % 300 == 0:
             service.logs.flush()
     service.logs.flush()
 
-    again = Logs(service.store)
+    again = RequestLog(service.store)
 
-    assert _count(service) == KEPT
-    assert len(again.read(0, 5000, None, "all")) == KEPT
-    assert again.read(0, 1, None, "all")[0]["url"] == f"/{KEPT + 49}"
+    assert _count(service) == MAX_LOGGED_REQUESTS
+    assert len(again.read(0, 5000, None, "all")) == MAX_LOGGED_REQUESTS
+    assert again.read(0, 1, None, "all")[0]["url"] == f"/{MAX_LOGGED_REQUESTS + 49}"
     service.stop()
 
 

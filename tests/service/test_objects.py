@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service import limits
+from svc_notebook.service.http import limits
 from tests.conftest import Inside
 
 ODD = ["a/b", "100%", "two words", "café", "😀", "a+b", "?q=1", "#", "..", "%2F", "*", "settings"]
@@ -70,7 +70,7 @@ def test_an_integer_id_becomes_a_text(inside: Inside) -> None:
         ({"objectID": ["a"]}, "`objectID` should be a string"),
         ({"objectID": "é" * 300}, "`objectID` is longer than 512 bytes"),
         ({"objectID": "a\0b"}, "zero character"),
-        ({"objectID": "big", "text": "x" * limits.RECORD}, "record `big` has"),
+        ({"objectID": "big", "text": "x" * limits.MAX_RECORD_BYTES}, "record `big` has"),
         ([1], "should be an object, not a list"),
     ],
 )

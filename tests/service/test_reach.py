@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.api import ENDPOINTS
-from svc_notebook.api.secured import make_secured_key
+from svc_notebook.api.secured_keys import make_secured_key
 from tests.service.outside import Outside, outside
 
 INDICES = ("shop", "archive")

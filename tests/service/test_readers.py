@@ -11,7 +11,8 @@ import pytest
 
 from svc_notebook.errors import TooMany
 from svc_notebook.service.engine.deadline import check_time
-from svc_notebook.service.readers import (
+from svc_notebook.service.http.body import LostCaller, Message, ServiceResponse
+from svc_notebook.service.http.reader_threads import (
     LARGE_AT_ONCE,
     LARGE_REQUEST_BYTES,
     MAX_WAITING,
@@ -19,7 +20,6 @@ from svc_notebook.service.readers import (
     SMALL_AT_ONCE,
     Readers,
 )
-from svc_notebook.service.wire import LostCaller, Message, Reply
 
 LARGE = LARGE_REQUEST_BYTES + 1
 
@@ -43,12 +43,12 @@ class Gate:
         self.open = threading.Event()
         self._lock = threading.Lock()
 
-    def work(self) -> Reply:
+    def work(self) -> ServiceResponse:
         with self._lock:
             self.begun += 1
         while not self.open.wait(0.005):
             check_time()
-        return Reply(200)
+        return ServiceResponse(200)
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from svc_notebook.service.app import App
+from svc_notebook.service.http.app import App
 from svc_notebook.service.service import Service
-from svc_notebook.service.steps import make_step, pack_steps
-from svc_notebook.service.tasks import Draft
+from svc_notebook.service.tasks.batch_operations import make_step, pack_steps
+from svc_notebook.service.tasks.queue import NewTask
 from tests.conftest import Inside, wait_published
 
 LAMPS: list[dict[str, Any]] = [
@@ -187,8 +187,8 @@ def test_a_write_accepted_before_an_index_became_a_replica_does_nothing(lamps: I
     step = make_step("addObject", {"objectID": "9", "name": "lamp"}, "")
 
     tasks = service.tasks.submit(
-        Draft("lamps", "settings", msgspec.json.encode(order)),
-        Draft(REPLICA, "steps", pack_steps([step])),
+        NewTask("lamps", "settings", msgspec.json.encode(order)),
+        NewTask(REPLICA, "steps", pack_steps([step])),
     )
     wait_published(service, *tasks)
 

@@ -6,7 +6,7 @@ import pytest
 
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.errors import BadInput, NotFound
-from svc_notebook.service.router import Router, WrongVerb
+from svc_notebook.service.http.router import Router, WrongVerb
 
 ROUTER = Router(ENDPOINTS)
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.client import Client, ClientConfig, Secret
 from tests.conftest import Inside, Running
 
 FILMS: list[dict[str, Any]] = [
@@ -285,7 +285,7 @@ def test_a_search_decides_over_a_facet_that_counts_after_distinct(
 
 @pytest.mark.parametrize("precision", [0, 1, 9, 10])
 def test_a_precision_below_ten_metres_counts_as_ten(service: Running, precision: int) -> None:
-    client = Client(Connection(service.appId, Secret(service.adminKey), url=service.url))
+    client = Client(ClientConfig(service.appId, Secret(service.adminKey), url=service.url))
     places = [("near", 0.00005), ("far", 0.0009), ("farther", 0.002)]
     records = [{"objectID": name, "_geoloc": {"lat": lat, "lng": 0}} for name, lat in places]
     requests: Any = [{"action": "addObject", "body": record} for record in records]

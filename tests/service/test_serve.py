@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from svc_notebook.service.serve import serve
+from svc_notebook.service.server import serve
 from tests.conftest import ROOT, Running, start_service, stop_service
 
 COMMAND = [sys.executable, "-m", "svc_notebook.service"]

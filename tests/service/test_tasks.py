@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from svc_notebook.service.service import Service
-from svc_notebook.service.steps import Step, pack_steps
 from svc_notebook.service.store import Store
-from svc_notebook.service.tasks import RUN_TASKS, Draft, Tasks
+from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
+from svc_notebook.service.tasks.queue import MAX_RUN_TASKS, NewTask, Tasks
 from tests.conftest import Inside, wait_published
 
 
@@ -25,7 +25,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_a_write_is_on_the_disk_before_it_is_acknowledged(store: Store, tmp_path: Path) -> None:
-    [number] = Tasks(store).submit(Draft("films", "steps", b"body"))
+    [number] = Tasks(store).submit(NewTask("films", "steps", b"body"))
 
     with sqlite3.connect(tmp_path / "service.sqlite") as other:
         rows = other.execute("SELECT id, index_name, kind, body FROM tasks").fetchall()
@@ -64,7 +64,7 @@ def test_many_writers_at_once_get_a_number_each_in_one_row(store: Store) -> None
     tasks = Tasks(store)
 
     def write(one: int) -> list[int]:
-        return tasks.submit(Draft(f"i{one}", "steps", b""), Draft("b", "steps", b""))
+        return tasks.submit(NewTask(f"i{one}", "steps", b""), NewTask("b", "steps", b""))
 
     with ThreadPoolExecutor(16) as pool:
         numbers = [number for ids in pool.map(write, range(200)) for number in ids]
@@ -79,17 +79,17 @@ def test_a_write_that_cannot_be_stored_fails_for_everyone_who_waited(store: Stor
     with store.writing() as connection:
         connection.execute("DROP TABLE tasks")
     with pytest.raises(sqlite3.OperationalError):
-        tasks.submit(Draft("films", "steps", b""))
+        tasks.submit(NewTask("films", "steps", b""))
 
 
 def test_neighbours_of_one_index_are_taken_together(store: Store) -> None:
     tasks = Tasks(store)
     drafts = [
-        *[Draft("a", "steps", b"x")] * 3,
-        Draft("a", "settings", b"x"),
-        Draft("a", "settings", b"x"),
-        Draft("b", "steps", b"x"),
-        *[Draft("c", "steps", b"x")] * (RUN_TASKS + 1),
+        *[NewTask("a", "steps", b"x")] * 3,
+        NewTask("a", "settings", b"x"),
+        NewTask("a", "settings", b"x"),
+        NewTask("b", "steps", b"x"),
+        *[NewTask("c", "steps", b"x")] * (MAX_RUN_TASKS + 1),
     ]
     tasks.submit(*drafts)
 
@@ -98,14 +98,14 @@ def test_neighbours_of_one_index_are_taken_together(store: Store) -> None:
         runs.append(len(run))
         tasks.published = run[-1].id
 
-    assert runs == [3, 1, 1, 1, RUN_TASKS, 1]
+    assert runs == [3, 1, 1, 1, MAX_RUN_TASKS, 1]
 
 
 def test_numbers_go_on_after_a_restart(tmp_path: Path) -> None:
     numbers = []
     for _ in range(3):
         service = Service(tmp_path)
-        numbers.append(service.accept("films", "steps", pack_steps([Step("clear")])))
+        numbers.append(service.accept("films", "steps", pack_steps([RecordStep("clear")])))
         service.start()
         wait_published(service, numbers[-1])
         service.stop()
@@ -115,7 +115,7 @@ def test_numbers_go_on_after_a_restart(tmp_path: Path) -> None:
 
 def test_what_was_accepted_but_not_applied_is_applied_at_the_next_start(tmp_path: Path) -> None:
     service = Service(tmp_path)
-    body = pack_steps([Step("addObject", "1", b'{"objectID":"1"}')])
+    body = pack_steps([RecordStep("addObject", "1", b'{"objectID":"1"}')])
     number = service.accept("films", "steps", body)
     service.stop()
 
@@ -140,8 +140,8 @@ def test_a_task_that_cannot_be_applied_does_not_hold_up_the_others(
 ) -> None:
     service = inside.app.service
     service.tasks.submit(
-        Draft("films", "steps", pack_steps([Step("addObject", "1", b'{"objectID":"1"}')])),
-        Draft("films", "steps", b"garbage"),
+        NewTask("films", "steps", pack_steps([RecordStep("addObject", "1", b'{"objectID":"1"}')])),
+        NewTask("films", "steps", b"garbage"),
     )
 
     inside.fill("films", {"objectID": "2"})
@@ -169,7 +169,7 @@ def test_a_task_is_not_published_before_it_is_visible(inside: Inside) -> None:
     service = inside.app.service
     seen = []
     for number in range(50):
-        body = pack_steps([Step("addObject", str(number), b'{"objectID":"%d"}' % number)])
+        body = pack_steps([RecordStep("addObject", str(number), b'{"objectID":"%d"}' % number)])
         task = service.accept("films", "steps", body)
         wait_published(service, task)
         seen.append(len(service.catalog.find("films").engine.get()))

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from svc_notebook.api import ENDPOINTS, Endpoint
-from svc_notebook.service import limits
+from svc_notebook.service.http import limits
 from tests.conftest import Inside, Running
 from tests.service.test_contract import path_of
 
@@ -30,11 +30,11 @@ def test_a_packed_body_is_unpacked(inside: Inside) -> None:
     [
         (b"not gzip", "gzip", 400),
         (gzip.compress(b'{"objectID": "1"}')[:-6], "gzip", 400),
-        (gzip.compress(b" " * (limits.BODY + 1)), "gzip", 413),
+        (gzip.compress(b" " * (limits.MAX_BODY_BYTES + 1)), "gzip", 413),
         (b"{}", "br", 415),
         (b"{}", "identity", 201),
-        (b" " * (limits.BODY - 2) + b"{}", "", 201),
-        (b" " * (limits.BODY + 1), "", 413),
+        (b" " * (limits.MAX_BODY_BYTES - 2) + b"{}", "", 201),
+        (b" " * (limits.MAX_BODY_BYTES + 1), "", 413),
     ],
     ids=["garbage", "cut", "bomb", "unknown", "plain", "just", "large"],
 )
@@ -67,7 +67,7 @@ def test_a_large_answer_is_packed_for_those_who_accept_it(service: Running) -> N
 
 def test_a_large_body_is_refused_over_a_real_socket_without_breaking_it(service: Running) -> None:
     with service.client() as client:
-        answer = client.post("/1/indexes/wire", content=b" " * (limits.BODY + 1))
+        answer = client.post("/1/indexes/wire", content=b" " * (limits.MAX_BODY_BYTES + 1))
 
         assert answer.status_code == 413
         assert client.get("/1/indexes").status_code == 200

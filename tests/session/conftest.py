@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.session import connecting
+from svc_notebook.session import connection
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +18,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SVC_CONFIG", str(tmp_path / "user" / "config.toml"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
-    monkeypatch.setattr(connecting, "_current", None)
+    monkeypatch.setattr(connection, "_current", None)
     folder = tmp_path / "project" / "deep" / "down"
     folder.mkdir(parents=True)
     (tmp_path / "user").mkdir()

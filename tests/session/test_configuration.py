@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.client import Connection
+from svc_notebook.client import ClientConfig
 from svc_notebook.errors import BadInput, BadOption, NotConnected, SvcError
-from svc_notebook.session.configuration import profiles, resolve, user_file
+from svc_notebook.session.config import profiles, resolve, user_file
 
 SHOP = """
 [profiles.shop]
@@ -21,7 +21,7 @@ api_key = "{0}-key"
 """
 
 
-def key_of(connection: Connection) -> str:
+def key_of(connection: ClientConfig) -> str:
     return connection.api_key.reveal()
 
 

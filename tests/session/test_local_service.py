@@ -18,7 +18,7 @@ import pytest
 from svc_notebook.client import Client
 from svc_notebook.errors import LocalServiceFailed, Unreachable
 from svc_notebook.session import connect, current, local, local_service
-from svc_notebook.session.configuration import make_connection
+from svc_notebook.session.config import make_connection
 from svc_notebook.session.local_service import NOTE, PARENT, LocalService, find_running, is_alive
 from tests.conftest import ROOT
 
@@ -162,7 +162,7 @@ def test_a_service_that_takes_too_long_is_ended(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local_service, "START", 0.3)
-    monkeypatch.setattr(local_service, "TRIES", 1)
+    monkeypatch.setattr(local_service, "MAX_ATTEMPTS", 1)
 
     with pytest.raises(LocalServiceFailed, match="says nothing"):
         local(data, command=command("hang"))

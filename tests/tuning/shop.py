@@ -11,8 +11,8 @@ import pytest
 
 from svc_notebook import tuning
 from svc_notebook.api.parameters import Settings
-from svc_notebook.client import Client, Connection, Secret
-from svc_notebook.session import connecting as session
+from svc_notebook.client import Client, ClientConfig, Secret
+from svc_notebook.session import connection as session
 from tests.conftest import Running
 
 _NUMBERS = itertools.count(1)
@@ -35,7 +35,7 @@ RULE: Any = {
 def connect(service: Running, key: str | None = None) -> Client:
     """A client of the running service."""
     return Client(
-        Connection(url=service.url, app_id=service.appId, api_key=Secret(key or service.adminKey))
+        ClientConfig(url=service.url, app_id=service.appId, api_key=Secret(key or service.adminKey))
     )
 
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.comparing import compare
-from svc_notebook.tuning.moving import find_moves, find_overlaps
-from svc_notebook.tuning.scores import evaluate
-from svc_notebook.tuning.tables import check_runs
+from svc_notebook.tuning.evaluation.comparison import compare
+from svc_notebook.tuning.evaluation.rank_changes import find_moves, find_overlaps
+from svc_notebook.tuning.evaluation.scores import evaluate
+from svc_notebook.tuning.tables.tables import check_runs
 from tests.tuning.tables import judgments_of, run_of, without
 
 JUDGED = judgments_of(lamp={"a": 3, "b": 1}, table={"t": 2}, chair={"c": 1}, odd={"o": 0})

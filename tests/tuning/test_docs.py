@@ -7,9 +7,9 @@ import re
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.tuning.columns import JUDGMENTS, QUERIES, RUNS
-from svc_notebook.tuning.measures import FAMILIES, read_measure
-from svc_notebook.tuning.scores import SCORES
+from svc_notebook.tuning.evaluation.metric_names import FAMILIES, read_measure
+from svc_notebook.tuning.evaluation.scores import SCORES
+from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "tuning.md").read_text(encoding="utf-8")

@@ -9,8 +9,8 @@ from pandas import DataFrame
 
 import svc_notebook as svc
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.criteria import CRITERIA
-from svc_notebook.tuning.explaining import ALSO, explain
+from svc_notebook.tuning.evaluation.criteria import CRITERIA
+from svc_notebook.tuning.evaluation.explanation import ALSO, explain
 
 
 def test_it_says_what_the_verb_says(measured: str) -> None:

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.measures import (
+from svc_notebook.tuning.evaluation.metric_names import (
     ALIASES,
     FAMILIES,
     describe,
     read_measure,
     read_measures,
 )
-from svc_notebook.tuning.metrics import FORMULAS
+from svc_notebook.tuning.evaluation.metrics import FORMULAS
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ir_measures import AP, RR, Judged, P, Qrel, R, ScoredDoc, nDCG
 from pandas import DataFrame
 
-from svc_notebook.tuning.scores import evaluate, summary
+from svc_notebook.tuning.evaluation.scores import evaluate, summary
 from tests.tuning.tables import judgments_of, run_of, value_of
 
 # Most of these runs have found nothing that was judged, and are told so.

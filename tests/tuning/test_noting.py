@@ -11,7 +11,7 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook import edit, tuning
-from svc_notebook.client import Client, portal
+from svc_notebook.client import Client, background_loop
 from svc_notebook.errors import Refused
 from tests.conftest import Running
 from tests.tuning.shop import RULE, SYNONYM, changes_of, client, connect, shop
@@ -123,7 +123,7 @@ def test_of_changes_by_verbs_at_once_each_finds_what_the_one_before_it_left(shop
         deeds = [*DEEDS_AT_ONCE.values()] * 3
         await asyncio.gather(*(deed(shop, n) for n, deed in enumerate(deeds)))
 
-    portal.run(change_at_once())
+    background_loop.run(change_at_once())
 
     found = tuning.history(shop).iloc[::-1]
     left = [after["hitsPerPage"] for after in found["after"]]

@@ -15,8 +15,8 @@ from pandas import DataFrame
 
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning import plots
-from svc_notebook.tuning.comparing import Comparison, compare
-from svc_notebook.tuning.scores import evaluate, summary
+from svc_notebook.tuning.evaluation.comparison import Comparison, compare
+from svc_notebook.tuning.evaluation.scores import evaluate, summary
 from tests.tuning.tables import judgments_of, run_of
 
 ODD = "50% off $x_1$ & <b>"

@@ -13,9 +13,9 @@ from pandas.testing import assert_frame_equal
 
 import svc_notebook as svc
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused
-from svc_notebook.tuning.columns import RUNS
-from svc_notebook.tuning.runs import AT_ONCE, Failure, ask_all
-from svc_notebook.tuning.tables import check_runs
+from svc_notebook.tuning.evaluation.runs import MAX_QUERIES_PER_REQUEST, FailedSearch, ask_all
+from svc_notebook.tuning.tables.schema import RUNS
+from svc_notebook.tuning.tables.tables import check_runs
 from tests.conftest import Running
 from tests.tuning.tables import judgments_of
 
@@ -49,7 +49,7 @@ def test_a_query_without_hits_is_a_row_and_keeps_its_case(measured: str) -> None
 
 def test_a_query_that_fails_is_a_row_and_leaves_the_others_alone(measured: str) -> None:
     bad = {"query": "lamp", "filters": "price <"}
-    many: list[Any] = [{"query": f"lamp {n}"} for n in range(2 * AT_ONCE)]
+    many: list[Any] = [{"query": f"lamp {n}"} for n in range(2 * MAX_QUERIES_PER_REQUEST)]
 
     run = svc.tuning.run(measured, [*many, bad, "table"])
 
@@ -151,16 +151,17 @@ class Counting:
 
 def test_requests_are_few_and_bounded_and_answers_in_order() -> None:
     client: Any = Counting()
-    asked = [{"query": "bad" if n == 77 else str(n)} for n in range(AT_ONCE * 8)]
+    asked = [{"query": "bad" if n == 77 else str(n)} for n in range(MAX_QUERIES_PER_REQUEST * 8)]
     told: list[tuple[int, int]] = []
 
     answers = asyncio.run(ask_all(client, asked, lambda done, total: told.append((done, total))))
 
     assert client.most <= 2
-    assert client.requests <= 8 + 2 * AT_ONCE.bit_length()
-    assert [a if isinstance(a, Failure) else a["asked"] for n, a in enumerate(answers) if n != 77] \
-        == [str(n) for n in range(AT_ONCE * 8) if n != 77]  # fmt: skip
-    assert isinstance(answers[77], Failure)
+    assert client.requests <= 8 + 2 * MAX_QUERIES_PER_REQUEST.bit_length()
+    kept = [answer for n, answer in enumerate(answers) if n != 77]
+    assert [a if isinstance(a, FailedSearch) else a["asked"] for a in kept] \
+        == [str(n) for n in range(MAX_QUERIES_PER_REQUEST * 8) if n != 77]  # fmt: skip
+    assert isinstance(answers[77], FailedSearch)
     assert told[-1] == (len(asked), len(asked))
 
 

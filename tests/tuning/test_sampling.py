@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 
 import svc_notebook as svc
-from svc_notebook.client import Client, Connection, Secret
+from svc_notebook.client import Client, ClientConfig, Secret
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning import (
     count_queries,
@@ -24,8 +24,8 @@ from svc_notebook.tuning import (
     split,
     zero_shares,
 )
-from svc_notebook.tuning.asked import join_filters, read_asked
-from svc_notebook.tuning.sampling import STRATA, share_out
+from svc_notebook.tuning.tables.logged_queries import join_filters, read_asked
+from svc_notebook.tuning.tables.sampling import STRATA, share_out
 from tests.conftest import Running
 
 
@@ -230,7 +230,7 @@ def test_filters_of_every_kind_become_one_text(params: dict[str, Any], filters: 
 @pytest.fixture
 def client(service: Running) -> Client:
     return Client(
-        Connection(url=service.url, app_id=service.appId, api_key=Secret(service.adminKey))
+        ClientConfig(url=service.url, app_id=service.appId, api_key=Secret(service.adminKey))
     )
 
 

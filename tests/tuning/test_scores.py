@@ -12,7 +12,7 @@ import pytest
 from pandas import DataFrame
 
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.scores import SCORES, evaluate, summary
+from svc_notebook.tuning.evaluation.scores import SCORES, evaluate, summary
 from tests.tuning.tables import judgments_of, run_of, value_of
 
 JUDGED = judgments_of(lamp={"a": 3, "b": 1, "c": 0}, table={"t": 2})

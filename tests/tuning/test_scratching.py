@@ -13,7 +13,7 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook import tuning
-from svc_notebook.client import Client, portal
+from svc_notebook.client import Client, background_loop
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from tests.conftest import ROOT, Running
 from tests.tuning.shop import changes_of, client, connect, hits, shop
@@ -113,7 +113,7 @@ def test_of_two_promotions_at_once_one_is_refused(shop: str) -> None:
             work = (one.promote(), other.promote())
             return list(await asyncio.gather(*work, return_exceptions=True))
 
-    ended = portal.run(promote_both())
+    ended = background_loop.run(promote_both())
 
     assert sum(isinstance(each, BadInput) for each in ended) == 1
     assert len(changes_of(shop)) == 1

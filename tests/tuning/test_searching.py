@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook import tuning
-from svc_notebook.client import Client, portal
+from svc_notebook.client import Client, background_loop
 from svc_notebook.errors import BadInput, Stopped
-from svc_notebook.tuning.samplers import SAMPLERS, budget_of, count_variants, rungs
-from svc_notebook.tuning.spaces import AS_IT_IS, Space
+from svc_notebook.tuning.variants.samplers import SAMPLERS, budget_of, count_variants, rungs
+from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space
 from tests.tuning.shop import changes_of, client
 
 __all__ = ["client"]
@@ -167,7 +167,7 @@ def test_a_search_that_was_stopped_goes_on_where_it_was(
 
 
 def run_telling(index: str, notes: Path, tell: Callable[[int, int], None]) -> None:
-    portal.run(
+    background_loop.run(
         tuning.aio.search(index, SPACE, judgments=JUDGMENTS, seed=2, notes=notes, on_progress=tell)
     )
 
@@ -185,7 +185,7 @@ def test_a_stop_tells_what_was_found_and_drops_the_copy(house: str, client: Clie
         await task
 
     with pytest.raises(Stopped, match=r"stopped after \d trials; with `notes`") as stopped:
-        portal.run(search_and_stop())
+        background_loop.run(search_and_stop())
 
     found: Any = stopped.value.result
     assert 3 <= len(found.trace) < 13

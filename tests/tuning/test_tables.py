@@ -15,9 +15,9 @@ from pandas import DataFrame
 from pandas.testing import assert_frame_equal
 
 from svc_notebook.errors import BadInput, BadRecord
-from svc_notebook.tuning.columns import JUDGMENTS, QUERIES, RUNS
-from svc_notebook.tuning.files import write_table
-from svc_notebook.tuning.tables import check_judgments, check_queries, check_runs
+from svc_notebook.tuning.tables.files import write_table
+from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS
+from svc_notebook.tuning.tables.tables import check_judgments, check_queries, check_runs
 
 CHECKS: dict[Callable[[Any], DataFrame], Any] = {
     check_judgments: JUDGMENTS, check_queries: QUERIES, check_runs: RUNS,

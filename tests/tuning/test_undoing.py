@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook import tuning
-from svc_notebook.client import Client, portal
+from svc_notebook.client import Client, background_loop
 from svc_notebook.errors import BadInput, KeyRefused, Refused
-from svc_notebook.tuning import changing
-from svc_notebook.tuning.journal import Change, Journal
-from svc_notebook.tuning.state import Delta, State, differences, read_state
+from svc_notebook.tuning.changes import journalled_write
+from svc_notebook.tuning.changes.journal import Change, Journal
+from svc_notebook.tuning.changes.state import Delta, IndexConfiguration, differences, read_state
 from tests.conftest import ROOT, Running
 from tests.tuning.shop import SYNONYM, changes_of, client, connect, hits, shop
 
@@ -30,13 +30,13 @@ PAIR: dict[str, Any] = {"objectID": "pair", "type": "synonym", "synonyms": ["lam
 
 
 def apply(client: Client, index: str, note: str = "", **wanted: Any) -> Change:
-    made = portal.run(changing.apply(client.aio, index, wanted, note=note))  # type: ignore[arg-type]
+    made = background_loop.run(journalled_write.apply(client.aio, index, wanted, note=note))  # type: ignore[arg-type]
     assert made
     return made
 
 
-def state(client: Client, index: str) -> State:
-    return portal.run(read_state(client.aio, index))
+def state(client: Client, index: str) -> IndexConfiguration:
+    return background_loop.run(read_state(client.aio, index))
 
 
 def test_an_undo_takes_a_change_of_every_scope_back(shop: str, client: Client) -> None:
@@ -137,7 +137,7 @@ def test_what_fails_half_way_is_put_back(shop: str, client: Client) -> None:
 def test_what_leaves_everything_as_it_is_is_no_change(shop: str, client: Client) -> None:
     wanted: Any = {"settings": {"hitsPerPage": 20}, "synonyms": {"couch": SYNONYM, "no": None}}
 
-    made = portal.run(changing.apply(client.aio, shop, wanted))
+    made = background_loop.run(journalled_write.apply(client.aio, shop, wanted))
 
     assert made is None
     assert tuning.history(shop).empty
@@ -189,7 +189,7 @@ def test_lines_of_a_newer_version_are_told_once_and_stay(shop: str, client: Clie
 READERS = """
 import importlib, sys, threading
 from pathlib import Path
-from svc_notebook.tuning import journal, state
+from svc_notebook.tuning.changes import journal, state
 
 def read_at_once():
     start, found = threading.Barrier(8), []
@@ -249,8 +249,8 @@ def test_without_a_journal_nothing_is_changed(shop: str, client: Client, tmp_pat
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from svc_notebook.tuning.journal import Journal, new_change
-from svc_notebook.tuning.state import Delta
+from svc_notebook.tuning.changes.journal import Journal, new_change
+from svc_notebook.tuning.changes.state import Delta
 
 async def write():
     journal = Journal(Path(sys.argv[1]))
@@ -276,11 +276,11 @@ def test_several_processes_write_one_journal(tmp_path: Path) -> None:
 
 KILLED = """
 import os, signal, sys
-from svc_notebook.client import Client, Connection, Secret, portal
-from svc_notebook.tuning import changing
+from svc_notebook.client import Client, ClientConfig, Secret, background_loop as portal
+from svc_notebook.tuning.changes import journalled_write as changing
 
 url, app, key, index = sys.argv[1:]
-client = Client(Connection(url=url, app_id=app, api_key=Secret(key)))
+client = Client(ClientConfig(url=url, app_id=app, api_key=Secret(key)))
 
 async def change_and_die():
     async with changing.keeping(client.aio, index, {"settings": {"hitsPerPage": 3}}):
@@ -340,14 +340,16 @@ sides = st.dictionaries(st.sampled_from(["hitsPerPage", "distinct", "x"]), value
 def test_a_difference_leads_from_one_state_to_the_other_and_back(
     one: dict[str, Any], other: dict[str, Any]
 ) -> None:
-    found = differences(State(settings=one, rules=one), State(settings=other, rules=other))
+    found = differences(
+        IndexConfiguration(settings=one, rules=one), IndexConfiguration(settings=other, rules=other)
+    )
 
     nothing = Delta({}, {})
     deltas = [found.get("settings", nothing), nothing, found.get("rules", nothing)]
-    there = State(*({**one, **delta.after} for delta in deltas))
-    back = State(*({**there.settings, **delta.before} for delta in deltas))
-    assert not differences(there, State(other, one, other))
-    assert not differences(back, State(one, there.settings, one), ["settings"])
+    there = IndexConfiguration(*({**one, **delta.after} for delta in deltas))
+    back = IndexConfiguration(*({**there.settings, **delta.before} for delta in deltas))
+    assert not differences(there, IndexConfiguration(other, one, other))
+    assert not differences(back, IndexConfiguration(one, there.settings, one), ["settings"])
 
 
 def test_of_changes_at_once_each_finds_what_the_one_before_it_left(shop: str) -> None:
@@ -355,7 +357,7 @@ def test_of_changes_at_once_each_finds_what_the_one_before_it_left(shop: str) ->
         changes = [tuning.aio.apply(shop, {"hitsPerPage": 30 + n}) for n in range(6)]
         await asyncio.gather(*changes)
 
-    portal.run(change_at_once())
+    background_loop.run(change_at_once())
 
     found = tuning.history(shop).iloc[::-1]
     left = [after["hitsPerPage"] for after in found["after"]]

@@ -17,7 +17,7 @@ from svc_notebook.api.shapes import (
     Task,
     Updated,
 )
-from svc_notebook.client import AsyncClient, Client, Connection, Secret, portal
+from svc_notebook.client import AsyncClient, Client, ClientConfig, Secret, background_loop
 
 
 def blocking(client: Client) -> None:
@@ -54,9 +54,9 @@ def mistakes(client: Client) -> None:
     client.search("products", hitsPerPage="3")  # type: ignore[arg-type]
     client.set_settings("products", {"ranknig": []})  # type: ignore[typeddict-unknown-key]
     client.no_such_method()  # type: ignore[attr-defined]
-    Connection(api_key="text")  # type: ignore[arg-type]
+    ClientConfig(api_key="text")  # type: ignore[arg-type]
 
 
 def running(client: Client) -> None:
-    assert_type(portal.run(client.aio.search("products")), SearchAnswer)
+    assert_type(background_loop.run(client.aio.search("products")), SearchAnswer)
     assert_type(Secret("k").reveal(), str)

@@ -7,7 +7,22 @@ untouched. `api-notes` section 14 decided where an answer carries more than api.
 from __future__ import annotations
 
 from svc_notebook.api.parameters import Natural
-from svc_notebook.api.shapes.collecting import (
+from svc_notebook.api.shapes.administration import (
+    Cluster,
+    ClusterList,
+    Key,
+    KeyAdded,
+    KeyFields,
+    KeyList,
+    KeyUpdated,
+    Pending,
+    Source,
+    TopUsers,
+    UserHits,
+    UserList,
+    UserMapping,
+)
+from svc_notebook.api.shapes.crawlers import (
     CrawledUrl,
     CrawledUrls,
     Crawler,
@@ -51,23 +66,8 @@ from svc_notebook.api.shapes.events import (
     EventType,
     ObjectData,
     Received,
-    Shown,
     ShownPage,
-)
-from svc_notebook.api.shapes.operation import (
-    Cluster,
-    ClusterList,
-    Key,
-    KeyAdded,
-    KeyFields,
-    KeyList,
-    KeyUpdated,
-    Pending,
-    Source,
-    TopUsers,
-    UserHits,
-    UserList,
-    UserMapping,
+    ShownSearch,
 )
 from svc_notebook.api.shapes.records import (
     BatchAction,
@@ -170,8 +170,8 @@ __all__ = [
     "SavedSynonym",
     "SearchAnswer",
     "SearchRequest",
-    "Shown",
     "ShownPage",
+    "ShownSearch",
     "Source",
     "StandardEntries",
     "Synonym",

@@ -55,7 +55,7 @@ class EventPage(TypedDict):
     cursor: NotRequired[int]
 
 
-class Shown(TypedDict):
+class ShownSearch(TypedDict):
     """A search with a queryID: what was asked, and the objectIDs it showed from `first` on."""
 
     queryID: str
@@ -72,5 +72,5 @@ class Shown(TypedDict):
 class ShownPage(TypedDict):
     """Such searches in the order in which they were made."""
 
-    searches: list[Shown]
+    searches: list[ShownSearch]
     cursor: NotRequired[int]

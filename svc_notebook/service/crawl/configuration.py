@@ -11,16 +11,22 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from svc_notebook.api.checking import check_members
+from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawl.addresses import Spelling
-from svc_notebook.service.crawl.asking import Login, Requests, read_login, read_requests, read_url
-from svc_notebook.service.crawl.patterns import Patterns, read_patterns
+from svc_notebook.service.crawl.configuration_schema import ActionShape, ConfigurationShape
+from svc_notebook.service.crawl.request_options import (
+    LoginRequest,
+    Requests,
+    read_login,
+    read_requests,
+    read_url,
+)
 from svc_notebook.service.crawl.schedule import Schedule, read_schedule
-from svc_notebook.service.crawl.shape import ActionShape, ConfigurationShape
+from svc_notebook.service.crawl.url_patterns import Patterns, read_patterns
+from svc_notebook.service.crawl.urls import Spelling
 
 # A crawl without an end would fill the disk: an endless calendar stops here.
-MOST_URLS = 1_000_000
+MAX_CRAWLED_URLS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class Action:
 
 
 @dataclass(frozen=True)
-class Source:
+class ExternalTable:
     """A table by address, whose rows extractors find under `dataSources`.
 
     Without a `kind` its address does not say what it is, and its answer has to.
@@ -65,7 +71,7 @@ class Configuration:
     exclusions: Patterns
     discovery: Patterns
     spelling: Spelling
-    sources: tuple[Source, ...]
+    sources: tuple[ExternalTable, ...]
     link_extractor: str | None
     max_depth: int | None
     max_urls: int
@@ -75,7 +81,7 @@ class Configuration:
     ignores_canonical: bool | Patterns
     ignores_pagination: bool
     requests: Requests = field(repr=False)
-    login: Login | None = field(repr=False)
+    login: LoginRequest | None = field(repr=False)
     schedule: Schedule | None
     initial_settings: Mapping[str, Mapping[str, Any]]  # by full index name
     max_lost_percentage: float
@@ -131,7 +137,7 @@ def read_configuration(config: Mapping[str, Any]) -> Configuration:
         sources=_read_sources(given.get("externalData", ())),
         link_extractor=given.get("linkExtractor", {}).get("source"),
         max_depth=given.get("maxDepth"),
-        max_urls=min(given.get("maxUrls", MOST_URLS), MOST_URLS),
+        max_urls=min(given.get("maxUrls", MAX_CRAWLED_URLS), MAX_CRAWLED_URLS),
         ignores_robots=given.get("ignoreRobotsTxtRules", False),
         ignores_noindex=given.get("ignoreNoIndex", False),
         ignores_nofollow=given.get("ignoreNoFollowTo", False),
@@ -234,7 +240,7 @@ def _items(place: Mapping[str, Any], member: str) -> Iterable[tuple[str, Any]]:
     return place.get(member, {}).items()  # type: ignore[no-any-return] # checked by its shape
 
 
-def _read_sources(given: Sequence[Any]) -> tuple[Source, ...]:
+def _read_sources(given: Sequence[Any]) -> tuple[ExternalTable, ...]:
     sources = tuple(_read_source(entry, f"externalData[{at}]") for at, entry in enumerate(given))
     names = [source.name for source in sources]
     for at, name in enumerate(names):
@@ -243,9 +249,11 @@ def _read_sources(given: Sequence[Any]) -> tuple[Source, ...]:
     return sources
 
 
-def _read_source(entry: Any, name: str) -> Source:
+def _read_source(entry: Any, name: str) -> ExternalTable:
     if isinstance(entry, dict):
-        return Source(entry["dataSourceId"], entry["type"], read_url(entry["url"], f"{name}.url"))
+        return ExternalTable(
+            entry["dataSourceId"], entry["type"], read_url(entry["url"], f"{name}.url")
+        )
     if "://" not in entry:
         raise BadInput(
             f"`{name}`: no data source `{entry}` is registered here; give its address, or"
@@ -254,7 +262,7 @@ def _read_source(entry: Any, name: str) -> Source:
     url = read_url(entry, name)
     path = PurePosixPath(urlsplit(url).path)
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    return Source(plain.stem or urlsplit(url).netloc, _KINDS.get(plain.suffix.lower()), url)
+    return ExternalTable(plain.stem or urlsplit(url).netloc, _KINDS.get(plain.suffix.lower()), url)
 
 
 _KINDS = {

@@ -20,32 +20,32 @@ import httpx
 import msgspec
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawl.addresses import normalize
-from svc_notebook.service.crawl.asking import Login
 from svc_notebook.service.crawl.configuration import Configuration
 from svc_notebook.service.crawl.cookies import HostCookies
-from svc_notebook.service.crawl.decoding import ACCEPTED, Body
-from svc_notebook.service.crawl.failure import Failure
-from svc_notebook.service.crawl.gate import Gate
-from svc_notebook.service.crawl.pace import Pace
+from svc_notebook.service.crawl.decompression import ACCEPTED, Body
+from svc_notebook.service.crawl.outcomes import FetchFailure
+from svc_notebook.service.crawl.request_options import LoginRequest
 from svc_notebook.service.crawl.scope import Scope
+from svc_notebook.service.crawl.ssrf_guard import Gate
+from svc_notebook.service.crawl.throttle import Pace
+from svc_notebook.service.crawl.urls import normalize
 
 AGENT = "SvcNotebookCrawler"
-PAGE_BYTES = 10 << 20
-MOST_HOPS = 5
+MAX_PAGE_BYTES = 10 << 20
+MAX_REDIRECTS = 5
 REDIRECTS = (301, 302, 303, 307, 308)
 # Worth another try: the server is busy or broken for the moment.
 PASSING = (408, 425, 429, 500, 502, 503, 504)
 # The server as a whole, not this page alone.
 BUSY = (429, 503)
-LONGEST_WAIT = 30.0
+MAX_RETRY_WAIT_SECONDS = 30.0
 # What a page elsewhere, to which a link or a redirect leads, is not to learn.
 _SECRET = ("authorization", "cookie")
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.8"
 
 
 @dataclass(frozen=True)
-class Answer:
+class FetchResponse:
     """What a server said; header names are in lower case."""
 
     url: str
@@ -102,10 +102,10 @@ class Fetcher:
         url: str,
         *,
         headers: Mapping[str, str] | None = None,
-        limit: int = PAGE_BYTES,
+        limit: int = MAX_PAGE_BYTES,
         cookies: HostCookies | None = None,
-    ) -> Answer:
-        """Ask for a URL, again where that may help; a redirect is an answer. Raises `Failure`.
+    ) -> FetchResponse:
+        """Ask for a URL, again where that may help; a redirect is an answer. Raises `FetchFailure`.
 
         `cookies` are sent beside those that are kept for the crawl.
         """
@@ -115,7 +115,7 @@ class Fetcher:
             last = attempt == self._requests.retries
             try:
                 answer = await self._ask(url, headers or {}, limit, cookies)
-            except Failure as failure:
+            except FetchFailure as failure:
                 if last or failure.reason not in _AGAIN:
                     raise
                 await asyncio.sleep(self._wait(attempt))
@@ -129,9 +129,9 @@ class Fetcher:
                 await asyncio.sleep(self._wait(attempt))
         raise AssertionError("the last attempt returns or raises")
 
-    async def follow(self, url: str, *, limit: int = PAGE_BYTES) -> Answer:
-        """Ask for a URL and go where it leads; raises `Failure`."""
-        for _ in range(MOST_HOPS + 1):
+    async def follow(self, url: str, *, limit: int = MAX_PAGE_BYTES) -> FetchResponse:
+        """Ask for a URL and go where it leads; raises `FetchFailure`."""
+        for _ in range(MAX_REDIRECTS + 1):
             answer = await self.fetch(url, limit=limit)
             if answer.target is None:
                 return answer
@@ -144,7 +144,7 @@ class Fetcher:
             if not self._logged_in and (login := self.configuration.login):
                 try:
                     await self._log_in(login)
-                except Failure as failure:
+                except FetchFailure as failure:
                     raise BadInput(f"`login`: {failure.readable}") from failure
                 self._logged_in = True
 
@@ -163,24 +163,26 @@ class Fetcher:
 
     async def _ask(
         self, url: str, headers: Mapping[str, str], limit: int, cookies: HostCookies | None
-    ) -> Answer:
+    ) -> FetchResponse:
         async with self.pace.turn(urlsplit(url).netloc):
             sent = httpx.Request("GET", url, headers=self._headers(url, headers, cookies))
             return await self._send(sent, self._requests.timeout, limit)
 
-    async def _send(self, request: httpx.Request, patience: float, limit: int) -> Answer:
-        """Send one request and read its answer within a time; what goes wrong is a `Failure`."""
+    async def _send(self, request: httpx.Request, patience: float, limit: int) -> FetchResponse:
+        """Send one request and read its response in time; raises `FetchFailure`."""
         try:
             async with asyncio.timeout(patience):
                 return await self._exchange(request, patience, limit)
         except (TimeoutError, httpcore.TimeoutException):
-            raise Failure("timeout", f"no whole answer within {patience:g} seconds") from None
+            raise FetchFailure("timeout", f"no whole answer within {patience:g} seconds") from None
         except httpcore.ConnectError as error:
             raise _connect_failure(request, error) from error
         except (httpcore.ProtocolError, httpcore.NetworkError, httpcore.ProxyError) as error:
-            raise Failure("network_error", f"the connection failed: {error or 'closed'}") from error
+            raise FetchFailure(
+                "network_error", f"the connection failed: {error or 'closed'}"
+            ) from error
 
-    async def _exchange(self, request: httpx.Request, patience: float, limit: int) -> Answer:
+    async def _exchange(self, request: httpx.Request, patience: float, limit: int) -> FetchResponse:
         waits = dict.fromkeys(("connect", "read", "write", "pool"), patience)
         async with self._pool.stream(
             request.method,
@@ -195,7 +197,7 @@ class Fetcher:
             if response.status not in REDIRECTS and response.status != 304:
                 _refuse_length(headers, limit)
                 await _read_body(response, body)
-            return Answer(
+            return FetchResponse(
                 str(request.url),
                 response.status,
                 headers,
@@ -230,63 +232,69 @@ class Fetcher:
             headers["Cookie"] = joined
         return headers
 
-    async def _log_in(self, login: Login) -> None:
+    async def _log_in(self, login: LoginRequest) -> None:
         request = httpx.Request(
             login.method,
             login.url,
             headers={"User-Agent": f"{AGENT}/1.0", "Accept": "*/*", **login.headers},
             content=login.body.encode(),
         )
-        for _ in range(MOST_HOPS + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             answer = await self._send_login(request, login)
             if answer.target is None:
                 break
             request = httpx.Request("GET", answer.target, headers={"User-Agent": f"{AGENT}/1.0"})
             self._login_cookies.set_cookie_header(request)
         if answer.status >= 400:
-            raise Failure("login_refused", f"{login.url} answers with status {answer.status}")
+            raise FetchFailure("login_refused", f"{login.url} answers with status {answer.status}")
         if login.token:
             self._token = _read_token(answer)
 
-    async def _send_login(self, request: httpx.Request, login: Login) -> Answer:
+    async def _send_login(self, request: httpx.Request, login: LoginRequest) -> FetchResponse:
         async with self.pace.turn(request.url.netloc.decode()):
-            answer = await self._send(request, login.timeout, PAGE_BYTES)
+            answer = await self._send(request, login.timeout, MAX_PAGE_BYTES)
         raw = [(b"set-cookie", line.encode()) for line in answer.cookies if line.isascii()]
         self._login_cookies.extract_cookies(httpx.Response(200, headers=raw, request=request))
         return answer
 
     def _wait(self, attempt: int) -> float:
         """Wait longer each time, and not all at the same moment."""
-        return float(min(self._backoff * 2**attempt, LONGEST_WAIT) * random.uniform(0.5, 1))
+        return float(
+            min(self._backoff * 2**attempt, MAX_RETRY_WAIT_SECONDS) * random.uniform(0.5, 1)
+        )
 
 
 # Failures that another try may mend.
 _AGAIN = frozenset({"timeout", "network_error", "connection_refused", "truncated_body"})
 
 
-def too_many_hops() -> Failure:
+def too_many_hops() -> FetchFailure:
     """Make the failure of a URL that leads on to another, and so on."""
-    return Failure("too_many_redirects", f"more than {MOST_HOPS} redirects one after another")
+    return FetchFailure(
+        "too_many_redirects", f"more than {MAX_REDIRECTS} redirects one after another"
+    )
 
 
-def _connect_failure(request: httpx.Request, error: httpcore.ConnectError) -> Failure:
+def _connect_failure(request: httpx.Request, error: httpcore.ConnectError) -> FetchFailure:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLError):
-            return Failure("tls_error", f"{request.url.host} has no valid certificate: {cause}")
+            return FetchFailure(
+                "tls_error", f"{request.url.host} has no valid certificate: {cause}"
+            )
         cause = cause.__cause__ or cause.__context__
-    return Failure("connection_refused", f"{request.url.host} does not accept a connection")
+    return FetchFailure("connection_refused", f"{request.url.host} does not accept a connection")
 
 
 async def _read_body(response: httpcore.Response, body: Body) -> None:
-    """Read a body to its end; raises `Failure` where the connection ends before."""
+    """Read a body to its end; raises `FetchFailure` where the connection ends before."""
     size = 0
     try:
         async for chunk in response.aiter_stream():
             size += len(chunk)
             body.add(chunk)
     except (httpcore.ProtocolError, httpcore.NetworkError) as error:
-        raise Failure(
+        raise FetchFailure(
             "truncated_body", f"the body breaks off after {size:,} bytes: {error or 'closed'}"
         ) from error
 
@@ -301,10 +309,12 @@ def _refuse_length(headers: Mapping[str, str], limit: int) -> None:
     """Refuse by the length that is told, before anything is read."""
     length = headers.get("content-length", "")
     if length.isdigit() and int(length) > limit:
-        raise Failure("page_too_big", f"the body has {int(length):,} bytes; {limit:,} are the most")
+        raise FetchFailure(
+            "page_too_big", f"the body has {int(length):,} bytes; {limit:,} are the most"
+        )
 
 
-def _retry_after(answer: Answer) -> float | None:
+def _retry_after(answer: FetchResponse) -> float | None:
     """Read how long a server wants to be left alone, as seconds or as a date."""
     value = answer.headers.get("retry-after", "")
     if value.isdigit():
@@ -317,11 +327,11 @@ def _retry_after(answer: Answer) -> float | None:
     return max((until - datetime.now(UTC)).total_seconds(), 0.0)
 
 
-def _read_token(answer: Answer) -> str:
+def _read_token(answer: FetchResponse) -> str:
     try:
         token = msgspec.json.decode(answer.body)["access_token"]
     except (msgspec.DecodeError, KeyError, TypeError):
-        raise Failure("login_refused", "the answer holds no `access_token`") from None
+        raise FetchFailure("login_refused", "the answer holds no `access_token`") from None
     return f"Bearer {token}"
 
 

@@ -14,17 +14,17 @@ from urllib.parse import urlsplit
 from svc_notebook.errors import SvcError
 from svc_notebook.service.crawl.configuration import Configuration
 from svc_notebook.service.crawl.fetcher import Fetcher
-from svc_notebook.service.crawl.ledger import Ledger, Waiting
-from svc_notebook.service.crawl.outcome import Outcome
-from svc_notebook.service.crawl.visiting import Visitor
+from svc_notebook.service.crawl.ledger import UrlLedger, Waiting
+from svc_notebook.service.crawl.outcomes import VisitOutcome
+from svc_notebook.service.crawl.page_processor import Visitor
 
 if TYPE_CHECKING:
-    from svc_notebook.service.crawl.extracting import Extractors
+    from svc_notebook.service.crawl.extraction import Extractors
 
 # URLs taken from the ledger at once: enough to find one whose host is free.
-WINDOW = 500
+WINDOW_URLS = 500
 # The most that are held, where all those hosts ask for patience.
-MOST_TAKEN = 10 * WINDOW
+MAX_TAKEN_URLS = 10 * WINDOW_URLS
 # Outcomes are settled together: a transaction costs a flush to the disk.
 BATCH, BATCH_SECONDS = 50, 0.2
 
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 async def crawl(
     configuration: Configuration,
-    ledger: Ledger,
+    ledger: UrlLedger,
     *,
     fetcher: Fetcher,
     extractors: Extractors,
@@ -62,7 +62,7 @@ def seeds(configuration: Configuration) -> Iterator[Waiting]:
     yield from (Waiting(url, kind="sitemap", seed=True) for url in configuration.sitemaps)
 
 
-def found_by(outcome: Outcome, waiting: Waiting) -> Iterator[Waiting]:
+def found_by(outcome: VisitOutcome, waiting: Waiting) -> Iterator[Waiting]:
     """List what a visit found; what a seed's sitemap or redirect leads to is a seed as well."""
     handed_on = outcome.reason in _HANDED_ON
     depth = outcome.depth + (not handed_on)
@@ -87,7 +87,7 @@ class _Round:
     def __init__(
         self,
         configuration: Configuration,
-        ledger: Ledger,
+        ledger: UrlLedger,
         visitor: Visitor,
         fetcher: Fetcher,
         stopped: asyncio.Event,
@@ -101,8 +101,8 @@ class _Round:
         self._limit = configuration.max_urls
         self._width = max(int(configuration.rate_limit), 1)
         self._next: deque[Waiting] = deque()
-        self._active: dict[asyncio.Task[Outcome], Waiting] = {}
-        self._ended: list[tuple[Outcome, Waiting]] = []
+        self._active: dict[asyncio.Task[VisitOutcome], Waiting] = {}
+        self._ended: list[tuple[VisitOutcome, Waiting]] = []
         self._settled_at = monotonic()
         self._met: set[str] = set()
 
@@ -127,14 +127,14 @@ class _Round:
         """Take more from the ledger when there is too little to choose from."""
         held = self._held()
         free = sum(_host(waiting) not in held for waiting in self._next)
-        if free >= self._width or len(self._next) >= MOST_TAKEN:
+        if free >= self._width or len(self._next) >= MAX_TAKEN_URLS:
             return
         if self._ended:
             if self._active and not self._is_time():
                 return
             self._settle()
         busy = {waiting.url for waiting in (*self._active.values(), *self._next)}
-        rows = self._ledger.waiting(WINDOW + len(busy))
+        rows = self._ledger.waiting(WINDOW_URLS + len(busy))
         self._next.extend(row for row in rows if row.url not in busy)
 
     def _begin(self) -> None:
@@ -169,11 +169,11 @@ class _Round:
         if self._is_time():
             self._settle()
 
-    def _collect(self, done: Iterable[asyncio.Task[Outcome]]) -> None:
+    def _collect(self, done: Iterable[asyncio.Task[VisitOutcome]]) -> None:
         for task in done:
             waiting = self._active.pop(task)
             self._ended.append((task.result(), waiting))
-            if len(self._met) >= MOST_TAKEN:
+            if len(self._met) >= MAX_TAKEN_URLS:
                 self._met.clear()
             self._met.add(_host(waiting))
 
@@ -195,7 +195,7 @@ class _Round:
         self._ledger.settle([outcome for outcome, _ in self._ended], found, limit=self._limit)
         self._ended, self._settled_at = [], monotonic()
 
-    async def _visit(self, waiting: Waiting) -> Outcome:
+    async def _visit(self, waiting: Waiting) -> VisitOutcome:
         try:
             return await self._visitor.visit(waiting, self._ledger.remembered(waiting.url))
         except SvcError:
@@ -203,7 +203,7 @@ class _Round:
         except Exception as error:  # one page must not end the crawl
             log.exception("visiting %s", waiting.url)
             readable = f"the crawler itself failed: {type(error).__name__}: {error}"
-            return Outcome(
+            return VisitOutcome(
                 waiting.url, waiting.depth, "FAILED", "fetch", "internal_error", readable
             )
 
@@ -219,7 +219,7 @@ def _host(waiting: Waiting) -> str:
     return _host_of(waiting.url)
 
 
-@lru_cache(MOST_TAKEN)  # asked for all that is held, whenever a visit ends
+@lru_cache(MAX_TAKEN_URLS)  # asked for all that is held, whenever a visit ends
 def _host_of(url: str) -> str:
     return urlsplit(url).netloc
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from svc_notebook.service.crawl.outcome import Outcome, Remembered
+from svc_notebook.service.crawl.outcomes import Remembered, VisitOutcome
 
 Kind = Literal["page", "sitemap"]
 
@@ -27,7 +27,7 @@ class Waiting:
     referrer: str | None = None
 
 
-class Ledger(Protocol):
+class UrlLedger(Protocol):
     """The URLs of one crawl: each is waiting, or settled once and for all.
 
     A URL is known by its text alone; a sitemap and a page are never the same URL.
@@ -43,7 +43,7 @@ class Ledger(Protocol):
 
     def settle(
         self,
-        outcomes: Sequence[Outcome],
+        outcomes: Sequence[VisitOutcome],
         found: Iterable[Waiting],
         *,
         limit: int | None = None,

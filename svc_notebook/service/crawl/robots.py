@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 
 from protego import Protego
 
-from svc_notebook.service.crawl.addresses import normalize, origin
-from svc_notebook.service.crawl.failure import Failure
-from svc_notebook.service.crawl.fetcher import AGENT, Answer, Fetcher
+from svc_notebook.service.crawl.fetcher import AGENT, Fetcher, FetchResponse
+from svc_notebook.service.crawl.outcomes import FetchFailure
+from svc_notebook.service.crawl.urls import normalize, origin
 
 # What is read of the file (RFC 9309, 2.5, asks for at least as much).
-MOST_BYTES = 500 << 10
-MOST_SITEMAPS = 100
-MOST_HOSTS = 1000
+MAX_ROBOTS_BYTES = 500 << 10
+MAX_SITEMAPS_PER_HOST = 100
+MAX_CACHED_HOSTS = 1000
 
 
 @dataclass(frozen=True)
-class Rules:
+class RobotsRules:
     """The rules of one host; no file allows everything."""
 
     file: Protego | None = field(default=None, repr=False)
@@ -35,14 +35,14 @@ class Robots:
 
     def __init__(self, fetcher: Fetcher) -> None:
         self._fetcher = fetcher
-        self._rules: dict[str, asyncio.Task[Rules]] = {}
+        self._rules: dict[str, asyncio.Task[RobotsRules]] = {}
 
-    async def rules(self, url: str) -> Rules:
-        """Return the rules for a URL; raises `Failure` where the file cannot be had."""
+    async def rules(self, url: str) -> RobotsRules:
+        """Return the rules for a URL; raises `FetchFailure` where the file cannot be had."""
         place = origin(url)
         task = self._rules.get(place)
         if task is None:
-            while len(self._rules) >= MOST_HOSTS:
+            while len(self._rules) >= MAX_CACHED_HOSTS:
                 self._rules.pop(next(iter(self._rules)))
             task = self._rules[place] = asyncio.create_task(self._read(place))
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -54,32 +54,32 @@ class Robots:
             task.cancel()
         await asyncio.gather(*self._rules.values(), return_exceptions=True)
 
-    async def _read(self, place: str) -> Rules:
+    async def _read(self, place: str) -> RobotsRules:
         try:
-            answer = await self._fetcher.follow(f"{place}/robots.txt", limit=MOST_BYTES)
-        except Failure as failure:
+            answer = await self._fetcher.follow(f"{place}/robots.txt", limit=MAX_ROBOTS_BYTES)
+        except FetchFailure as failure:
             if failure.reason in ("page_too_big", "too_many_redirects"):
-                return Rules()
+                return RobotsRules()
             raise
         if answer.status >= 500 or answer.status == 429:
-            raise Failure(
+            raise FetchFailure(
                 "robotstxt_unavailable",
                 f"{place}/robots.txt answers with status {answer.status}: nothing is known of what"
                 " is allowed",
             )
-        rules = read_rules(answer) if answer.status == 200 else Rules()
+        rules = read_rules(answer) if answer.status == 200 else RobotsRules()
         if rules.delay:
             self._fetcher.pace.delay(place.partition("://")[2], rules.delay)
         return rules
 
 
-def read_rules(answer: Answer) -> Rules:
+def read_rules(answer: FetchResponse) -> RobotsRules:
     """Read a robots.txt; what is none has no rules."""
     file = Protego.parse(answer.body.decode("utf-8-sig", "replace").replace("\0", ""))
     named = [normalize(url, answer.url) for url in file.sitemaps]
     delay = file.crawl_delay(AGENT)
-    return Rules(
+    return RobotsRules(
         file,
-        tuple(dict.fromkeys(url for url in named[:MOST_SITEMAPS] if url)),
+        tuple(dict.fromkeys(url for url in named[:MAX_SITEMAPS_PER_HOST] if url)),
         delay if delay and delay > 0 else None,
     )

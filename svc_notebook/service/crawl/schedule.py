@@ -12,14 +12,13 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawl.part import Part
-from svc_notebook.service.crawl.wording import read_parts
+from svc_notebook.service.crawl.schedule_parser import Part, read_parts
 
 LEAST = timedelta(days=1)
 # A leap day comes back within this time; what does not come in it never does.
-HORIZON = 366 * 8 + 2
+HORIZON_DAYS = 366 * 8 + 2
 # How far apart crawls are is looked at over this many days.
-TRIED = 800
+INTERVAL_CHECK_DAYS = 800
 FIRST = date(2024, 1, 1)
 
 
@@ -36,7 +35,7 @@ class Schedule:
         moment = moment.astimezone(UTC)
         return next((time for time in self._from(moment.date()) if time > moment), None)
 
-    def _from(self, day: date, days: int = HORIZON) -> Iterator[datetime]:
+    def _from(self, day: date, days: int = HORIZON_DAYS) -> Iterator[datetime]:
         for ahead in range(days):
             if day.toordinal() + ahead > date.max.toordinal():
                 return
@@ -53,7 +52,9 @@ class Schedule:
 
     def is_sparse(self) -> bool:
         """Say whether no two times of about two years are closer than a day."""
-        return all(then - now >= LEAST for now, then in pairwise(self._from(FIRST, TRIED)))
+        return all(
+            then - now >= LEAST for now, then in pairwise(self._from(FIRST, INTERVAL_CHECK_DAYS))
+        )
 
 
 def read_schedule(text: str, name: str = "schedule") -> Schedule:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from svc_notebook.service.crawl.addresses import path_depth
 from svc_notebook.service.crawl.configuration import Action, Configuration
+from svc_notebook.service.crawl.urls import path_depth
 
 # Pages of a site link to the same URLs again and again, and patterns take their time.
-REMEMBERED = 10_000
+MAX_CACHED_URLS = 10_000
 
 
 class Scope:
@@ -22,8 +22,8 @@ class Scope:
             configuration.discovery,
             *(action.discovery for action in configuration.actions),
         )
-        self.actions = lru_cache(REMEMBERED)(self._find_actions)
-        self.excludes = lru_cache(REMEMBERED)(self._find_exclusion)
+        self.actions = lru_cache(MAX_CACHED_URLS)(self._find_actions)
+        self.excludes = lru_cache(MAX_CACHED_URLS)(self._find_exclusion)
 
     def takes(self, url: str, *, seed: bool = False) -> bool:
         """Say whether a URL that was found is visited; seeds may lie deeper than `maxDepth`."""

@@ -6,14 +6,14 @@ import zlib
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from svc_notebook.service.crawl.failure import Failure
+from svc_notebook.service.crawl.outcomes import FetchFailure
 
 # The bounds of the protocol (sitemaps.org).
-MOST_URLS = 50_000
-MOST_BYTES = 50 << 20
+MAX_SITEMAP_URLS = 50_000
+MAX_SITEMAP_BYTES = 50 << 20
 # An index of indexes of indexes is a loop.
-DEEPEST = 3
-_LONGEST = 4000
+MAX_INDEX_DEPTH = 3
+_MAX_URL_CHARACTERS = 4000
 
 
 @dataclass
@@ -26,23 +26,23 @@ class Sitemap:
 
 
 def read_sitemap(body: bytes) -> Sitemap:
-    """Read a sitemap; raises `Failure` where it is none."""
+    """Read a sitemap; raises `FetchFailure` where it is none."""
     if body[:2] == b"\x1f\x8b":
         body = _unpack(body)
     start = body[:200].removeprefix(b"\xef\xbb\xbf").lstrip()
     if not start.startswith(b"<") and b"\0" not in start:
         return _cap(Sitemap(pages=_read_lines(body)))
-    return _cap(_Reader().read(body))
+    return _cap(_SitemapReader().read(body))
 
 
 def _unpack(body: bytes) -> bytes:
     unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
     try:
-        unpacked = unpacker.decompress(body, MOST_BYTES + 1)
+        unpacked = unpacker.decompress(body, MAX_SITEMAP_BYTES + 1)
     except zlib.error as error:
-        raise Failure("invalid_sitemap", f"the sitemap cannot be unpacked: {error}") from None
-    if len(unpacked) > MOST_BYTES:
-        raise Failure("page_too_big", f"the sitemap has more than {MOST_BYTES:,} bytes")
+        raise FetchFailure("invalid_sitemap", f"the sitemap cannot be unpacked: {error}") from None
+    if len(unpacked) > MAX_SITEMAP_BYTES:
+        raise FetchFailure("page_too_big", f"the sitemap has more than {MAX_SITEMAP_BYTES:,} bytes")
     return unpacked
 
 
@@ -50,20 +50,22 @@ def _read_lines(body: bytes) -> list[str]:
     lines = (line.strip() for line in body.decode("utf-8-sig", "replace").splitlines())
     found = [line for line in lines if line.startswith(("http://", "https://"))]
     if not found and body.strip():
-        raise Failure("invalid_sitemap", "the sitemap is neither XML nor a list of addresses")
+        raise FetchFailure("invalid_sitemap", "the sitemap is neither XML nor a list of addresses")
     return found
 
 
 def _cap(sitemap: Sitemap) -> Sitemap:
     for name in ("pages", "sitemaps"):
         found = getattr(sitemap, name)
-        if len(found) > MOST_URLS:
-            sitemap.log.append(f"{len(found) - MOST_URLS} {name} beyond the {MOST_URLS}th left out")
-            del found[MOST_URLS:]
+        if len(found) > MAX_SITEMAP_URLS:
+            sitemap.log.append(
+                f"{len(found) - MAX_SITEMAP_URLS} {name} beyond the {MAX_SITEMAP_URLS}th left out"
+            )
+            del found[MAX_SITEMAP_URLS:]
     return sitemap
 
 
-class _Reader:
+class _SitemapReader:
     """One pass over the XML, without entities of its own: they are how a bomb is written."""
 
     def __init__(self) -> None:
@@ -82,35 +84,35 @@ class _Reader:
             self.parser.Parse(body, True)
         except (expat.ExpatError, LookupError, ValueError) as error:  # no such encoding, too
             if not (self.found.pages or self.found.sitemaps):
-                raise Failure("invalid_sitemap", f"the sitemap is no XML: {error}") from None
+                raise FetchFailure("invalid_sitemap", f"the sitemap is no XML: {error}") from None
             self.found.log.append(f"the sitemap breaks off: {error}")
         if self.root not in ("urlset", "sitemapindex", "rss", "feed", "RDF"):
-            raise Failure("invalid_sitemap", f"<{self.root}> is not the root of a sitemap")
+            raise FetchFailure("invalid_sitemap", f"<{self.root}> is not the root of a sitemap")
         return self.found
 
     def refuse_entity(self, *declared: object) -> None:
-        raise Failure("invalid_sitemap", "the sitemap declares entities, which are not read")
+        raise FetchFailure("invalid_sitemap", "the sitemap declares entities, which are not read")
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         local = name.rpartition(" ")[2]
         self.root = self.root or local
         self.path.append(local)
         if len(self.path) > 50:
-            raise Failure("invalid_sitemap", "the sitemap is nested too deeply")
+            raise FetchFailure("invalid_sitemap", "the sitemap is nested too deeply")
         if self.path[-2:] in (["url", "loc"], ["sitemap", "loc"], ["item", "link"]):
             self.text = []
         elif self.path[-2:] == ["entry", "link"] and "href" in attributes:
             self.found.pages.append(attributes["href"])
 
     def characters(self, data: str) -> None:
-        if self.text is not None and sum(map(len, self.text)) < _LONGEST:
+        if self.text is not None and sum(map(len, self.text)) < _MAX_URL_CHARACTERS:
             self.text.append(data)
 
     def end(self, name: str) -> None:
         if self.text is not None:
             url = "".join(self.text).strip()
             goal = self.found.sitemaps if self.path[-2] == "sitemap" else self.found.pages
-            if url and len(url) < _LONGEST:
+            if url and len(url) < _MAX_URL_CHARACTERS:
                 goal.append(url)
             self.text = None
         self.path.pop()

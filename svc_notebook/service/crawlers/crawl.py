@@ -9,14 +9,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from svc_notebook.service.crawlers.crawler import Config, Crawler
+from svc_notebook.service.crawlers.crawler import Config, StoredCrawler
 from svc_notebook.service.store import Store
 
 # A crawl is `over` when its pages are live; the ledger of a `dropped` one is thrown away.
 State = Literal["running", "blocked", "over", "dropped"]
 COLUMNS = "id, crawler, task, config, state"
 # Rows that are thrown away in one transaction.
-CHUNK = 5000
+DELETE_CHUNK_ROWS = 5000
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def last_crawl(
 
 
 def insert_crawl(
-    connection: sqlite3.Connection, crawler: Crawler, task: str, config: Config, state: State
+    connection: sqlite3.Connection, crawler: StoredCrawler, task: str, config: Config, state: State
 ) -> int:
     """Begin a crawl, with nothing in its ledger yet."""
     [number] = connection.execute(
@@ -114,11 +114,11 @@ def sweep_crawls(connection: sqlite3.Connection) -> bool:
     gone = connection.execute(
         "DELETE FROM crawl_urls WHERE place IN (SELECT place FROM crawl_urls "
         "WHERE crawl IN (SELECT id FROM crawls WHERE state = 'dropped') LIMIT ?)",
-        [CHUNK],
+        [DELETE_CHUNK_ROWS],
     ).rowcount
-    if gone < CHUNK:
+    if gone < DELETE_CHUNK_ROWS:
         connection.execute("DELETE FROM crawls WHERE state = 'dropped'")
-    return gone == CHUNK
+    return gone == DELETE_CHUNK_ROWS
 
 
 def indices_of(config: Config) -> list[str]:
@@ -127,7 +127,7 @@ def indices_of(config: Config) -> list[str]:
     return list(dict.fromkeys(prefix + action["indexName"] for action in config["actions"]))
 
 
-def aside(index: str, crawler: Crawler) -> str:
+def aside(index: str, crawler: StoredCrawler) -> str:
     """Name the index in which a reindex gathers what will take the place of another's."""
     return f"{index}_tmp_{crawler.id[:8]}"
 

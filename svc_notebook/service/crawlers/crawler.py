@@ -11,7 +11,7 @@ from uuid import uuid4
 import msgspec
 
 from svc_notebook.errors import Refused
-from svc_notebook.service.shelf import stamp_now
+from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.store import Store
 
 Config = dict[str, Any]
@@ -20,11 +20,11 @@ COLUMNS = (
     "blocking_task, blocking_error"
 )
 # Configurations that are kept of each crawler, the present one included.
-VERSIONS = 100
+MAX_CONFIGURATION_VERSIONS = 100
 
 
 @dataclass(frozen=True)
-class Crawler:
+class StoredCrawler:
     """How a crawler stands.
 
     `began` and `ended` are those of its last reindex, `due` is when its schedule has the next.
@@ -49,20 +49,22 @@ class Crawler:
         return self.blocking_task is not None
 
 
-def find_crawler(store: Store, id: str) -> Crawler:
+def find_crawler(store: Store, id: str) -> StoredCrawler:
     """Return a crawler; raises `Refused`, as one nobody has a right to (api.md, Errors)."""
     rows = store.read(f"SELECT {COLUMNS} FROM crawlers WHERE id = ?", id)
     if not rows:
         raise Refused(f"Crawler {id[:80]} does not exist", status=403)
-    return Crawler(*rows[0])
+    return StoredCrawler(*rows[0])
 
 
-def read_crawlers(store: Store) -> list[Crawler]:
+def read_crawlers(store: Store) -> list[StoredCrawler]:
     """All crawlers, in the order they were made."""
-    return [Crawler(*row) for row in store.read(f"SELECT {COLUMNS} FROM crawlers ORDER BY number")]
+    return [
+        StoredCrawler(*row) for row in store.read(f"SELECT {COLUMNS} FROM crawlers ORDER BY number")
+    ]
 
 
-def present_config(store: Store, crawler: Crawler) -> Config:
+def present_config(store: Store, crawler: StoredCrawler) -> Config:
     """A crawler's present configuration."""
     [[config]] = store.read(
         "SELECT config FROM crawler_versions WHERE crawler = ? AND version = "
@@ -104,5 +106,5 @@ def add_version(connection: sqlite3.Connection, number: int, config: Mapping[str
     )
     connection.execute(
         "DELETE FROM crawler_versions WHERE crawler = ? AND version <= ?",
-        (number, version - VERSIONS),
+        (number, version - MAX_CONFIGURATION_VERSIONS),
     )

@@ -13,7 +13,7 @@ from svc_notebook.errors import BadInput, Refused, TooMany
 from svc_notebook.service.crawlers.crawl import last_crawl, read_warnings
 from svc_notebook.service.crawlers.crawler import (
     Config,
-    Crawler,
+    StoredCrawler,
     add_version,
     change_crawler,
     find_crawler,
@@ -21,17 +21,17 @@ from svc_notebook.service.crawlers.crawler import (
     present_config,
     read_crawlers,
 )
-from svc_notebook.service.crawlers.crew import Crew
-from svc_notebook.service.crawlers.ended import read_urls
-from svc_notebook.service.crawlers.parts import Parts
-from svc_notebook.service.crawlers.permits import (
+from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
+from svc_notebook.service.crawlers.index_conflicts import find_rivals
+from svc_notebook.service.crawlers.preconditions import (
     check_config,
     check_name,
     find_fault,
     need_crawl,
 )
 from svc_notebook.service.crawlers.reindex import begin_reindex, unblock
-from svc_notebook.service.crawlers.rivals import find_rivals
+from svc_notebook.service.crawlers.schedule_times import next_due
+from svc_notebook.service.crawlers.scheduler import Crew
 from svc_notebook.service.crawlers.task import (
     Kind,
     count_recent,
@@ -39,23 +39,23 @@ from svc_notebook.service.crawlers.task import (
     insert_task,
     last_write,
 )
-from svc_notebook.service.crawlers.times import next_due
 from svc_notebook.service.crawlers.trial import try_url
-from svc_notebook.service.shelf import stamp_now
+from svc_notebook.service.crawlers.url_outcomes import read_urls
+from svc_notebook.service.indices.published_index import stamp_now
 
-DAY = 24 * 3600
-CALLS = 200  # of crawled URLs in a day (api.md, Limits)
-EXTRA = 9999  # URLs in `extraUrls` (api-notes, section 13)
-TRIALS = 4  # at one time: each keeps one of the threads that answer writes
+DAY_SECONDS = 24 * 3600
+MAX_CRAWL_CALLS_PER_DAY = 200  # of crawled URLs in a day (api.md, Limits)
+MAX_EXTRA_URLS = 9999  # URLs in `extraUrls` (api-notes, section 13)
+MAX_PARALLEL_TRIALS = 4  # at one time: each keeps one of the threads that answer writes
 
 
 class Crawlers:
     """Lives from `start` to `stop`; what changes is on the disk before it is answered."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: CrawlerDependencies) -> None:
         self._parts = parts
         self._crew = Crew(parts)
-        self._trials = threading.BoundedSemaphore(TRIALS)
+        self._trials = threading.BoundedSemaphore(MAX_PARALLEL_TRIALS)
         self._turns: dict[int, threading.Lock] = {}
 
     def start(self) -> None:
@@ -74,19 +74,19 @@ class Crawlers:
         """Whether no crawler is at work just now."""
         return not self._crew.jobs
 
-    def all(self) -> list[Crawler]:
+    def all(self) -> list[StoredCrawler]:
         """Every crawler, in the order they were made."""
         return read_crawlers(self._parts.store)
 
-    def find(self, id: str) -> Crawler:
+    def find(self, id: str) -> StoredCrawler:
         """One crawler; raises `Refused`."""
         return find_crawler(self._parts.store, id)
 
-    def config(self, crawler: Crawler) -> Config:
+    def config(self, crawler: StoredCrawler) -> Config:
         """A crawler's present configuration."""
         return present_config(self._parts.store, crawler)
 
-    def is_reindexing(self, crawler: Crawler) -> bool:
+    def is_reindexing(self, crawler: StoredCrawler) -> bool:
         """Whether a whole crawl is under way, be it paused, or what it gathered is not live yet."""
         crawling = last_crawl(self._parts.store, crawler.number, ("running",)) is not None
         return crawling or last_write(self._parts.store, crawler) > self._parts.tasks.published
@@ -152,13 +152,19 @@ class Crawlers:
         self._crew.call()
         return task
 
-    def _name_urls(self, crawler: Crawler, urls: Sequence[str], save: bool | None) -> str:
+    def _name_urls(self, crawler: StoredCrawler, urls: Sequence[str], save: bool | None) -> str:
         """Queue URLs, and keep those that later crawls shall visit; returns the task's id."""
         config, now = self.config(crawler), self._parts.clock()
         if fault := find_fault(self._parts, config):
             raise BadInput(fault)
-        if count_recent(self._parts.store, crawler, "urls", now - DAY) >= CALLS:
-            raise Refused(f"{CALLS} calls a day are the most; crawl the rest later", status=429)
+        if (
+            count_recent(self._parts.store, crawler, "urls", now - DAY_SECONDS)
+            >= MAX_CRAWL_CALLS_PER_DAY
+        ):
+            raise Refused(
+                f"{MAX_CRAWL_CALLS_PER_DAY} calls a day are the most; crawl the rest later",
+                status=429,
+            )
         kept = self._with_urls(crawler, config, urls, save)
         with self._parts.store.writing() as connection:
             if kept:
@@ -184,7 +190,7 @@ class Crawlers:
 
     def statistics(self, id: str) -> list[UrlStatistic]:
         """How the URLs of the last crawl ended, those of most first."""
-        from svc_notebook.service.crawl.reasons import describe_reason
+        from svc_notebook.service.crawl.outcomes import describe_reason
 
         crawl = last_crawl(self._parts.store, self.find(id).number)
         rows = self._parts.store.read(
@@ -217,7 +223,7 @@ class Crawlers:
         config = merge(self.config(crawler), changes or {})
         check_config(self._parts, config)
         if not self._trials.acquire(blocking=False):
-            raise TooMany(f"{TRIALS} URLs are being tried already; try again")
+            raise TooMany(f"{MAX_PARALLEL_TRIALS} URLs are being tried already; try again")
         try:
             return self._crew.run(try_url(self._parts, config, named))
         finally:
@@ -230,7 +236,7 @@ class Crawlers:
         return sorted({host for url in urls if (host := urlsplit(url).hostname)})
 
     @contextmanager
-    def _turn(self, id: str) -> Iterator[Crawler]:
+    def _turn(self, id: str) -> Iterator[StoredCrawler]:
         """Let one at a time change a crawler's configuration, by what it is until then."""
         with self._turns.setdefault(self.find(id).number, threading.Lock()):
             yield self.find(id)
@@ -241,7 +247,7 @@ class Crawlers:
 
     def _change(
         self,
-        crawler: Crawler,
+        crawler: StoredCrawler,
         kind: Kind,
         changes: Mapping[str, Any],
         config: Config | None = None,
@@ -264,7 +270,7 @@ class Crawlers:
         return next_due(config, self._parts.clock())
 
     def _with_urls(
-        self, crawler: Crawler, config: Config, urls: Sequence[str], save: bool | None
+        self, crawler: StoredCrawler, config: Config, urls: Sequence[str], save: bool | None
     ) -> Config | None:
         """The configuration with URLs that later crawls shall visit; None where it stays.
 
@@ -277,11 +283,13 @@ class Crawlers:
         if not new:
             return None
         extra = [*(config.get("extraUrls") or ()), *new]
-        if len(extra) > EXTRA:
-            raise BadInput(f"`extraUrls` would have {len(extra)} URLs; {EXTRA} are the most")
+        if len(extra) > MAX_EXTRA_URLS:
+            raise BadInput(
+                f"`extraUrls` would have {len(extra)} URLs; {MAX_EXTRA_URLS} are the most"
+            )
         return {**config, "extraUrls": extra}
 
-    def _indexed(self, crawler: Crawler, urls: Sequence[str]) -> set[str]:
+    def _indexed(self, crawler: StoredCrawler, urls: Sequence[str]) -> set[str]:
         crawl = last_crawl(self._parts.store, crawler.number, ("over",))
         return {
             url
@@ -301,10 +309,10 @@ BEGINNINGS = ("startUrls", "sitemaps", "extraUrls")
 
 def read_url(url: str, at: str) -> str:
     """Spell a page's address as a crawl does; raises `BadInput` for what is none."""
-    from svc_notebook.service.crawl.addresses import LONGEST, normalize
+    from svc_notebook.service.crawl.urls import MAX_URL_CHARACTERS, normalize
 
-    if len(url) > LONGEST:
-        raise BadInput(f"`{at}` is longer than {LONGEST} characters")
+    if len(url) > MAX_URL_CHARACTERS:
+        raise BadInput(f"`{at}` is longer than {MAX_URL_CHARACTERS} characters")
     if (spelled := normalize(url)) is None:
         raise BadInput(f"`{at}`: {url[:80]!r} is no address; give one that begins with https://")
     return spelled

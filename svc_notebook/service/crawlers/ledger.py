@@ -16,26 +16,26 @@ import msgspec
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawlers.crawl import Crawl, aside, insert_crawl, is_running, last_crawl
-from svc_notebook.service.crawlers.crawler import Config, Crawler
+from svc_notebook.service.crawlers.crawler import Config, StoredCrawler
 from svc_notebook.service.crawlers.task import end_task, keep_urls, read_urls
-from svc_notebook.service.steps import Step, make_step, pack_steps
 from svc_notebook.service.store import Store
-from svc_notebook.service.tasks import Beside, Draft, Tasks
+from svc_notebook.service.tasks.batch_operations import RecordStep, make_step, pack_steps
+from svc_notebook.service.tasks.queue import Beside, NewTask, Tasks
 
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.ledger import Waiting
-    from svc_notebook.service.crawl.outcome import Outcome, Remembered
+    from svc_notebook.service.crawl.outcomes import Remembered, VisitOutcome
 
 # Of what is said of one URL: extractors and libraries say as much as they like.
 MAX_MESSAGE_CHARS = 500
 Given = dict[str, list[str]]
-Writes = dict[str, list[Step]]
+Writes = dict[str, list[RecordStep]]
 
 
 class CrawlLedger:
     """The ledger of a reindex, whose records go to indices aside."""
 
-    def __init__(self, store: Store, tasks: Tasks, crawler: Crawler, crawl: Crawl) -> None:
+    def __init__(self, store: Store, tasks: Tasks, crawler: StoredCrawler, crawl: Crawl) -> None:
         self._store = store
         self._tasks = tasks
         self._crawler = crawler
@@ -64,7 +64,11 @@ class CrawlLedger:
                 add_urls(connection, self._crawl.id, found, limit)
 
     def settle(
-        self, outcomes: Sequence[Outcome], found: Iterable[Waiting], *, limit: int | None = None
+        self,
+        outcomes: Sequence[VisitOutcome],
+        found: Iterable[Waiting],
+        *,
+        limit: int | None = None,
     ) -> None:
         """Keep how visits ended with their records, and queue what they found: all or nothing.
 
@@ -83,7 +87,7 @@ class CrawlLedger:
 
     def remembered(self, url: str) -> Remembered | None:
         """Return what the last whole crawl kept of a URL, if it had anything to remember."""
-        from svc_notebook.service.crawl.outcome import Remembered
+        from svc_notebook.service.crawl.outcomes import Remembered
 
         rows = self._store.read(
             "SELECT remembered FROM crawl_urls WHERE crawl = ? AND url = ?", self._before, url
@@ -101,7 +105,7 @@ class TaskLedger:
     """
 
     def __init__(
-        self, store: Store, tasks: Tasks, crawler: Crawler, task: str, config: Config
+        self, store: Store, tasks: Tasks, crawler: StoredCrawler, task: str, config: Config
     ) -> None:
         self._store = store
         self._tasks = tasks
@@ -120,7 +124,11 @@ class TaskLedger:
         """Queue nothing: a task has the URLs it was given, and those they redirect to."""
 
     def settle(
-        self, outcomes: Sequence[Outcome], found: Iterable[Waiting], *, limit: int | None = None
+        self,
+        outcomes: Sequence[VisitOutcome],
+        found: Iterable[Waiting],
+        *,
+        limit: int | None = None,
     ) -> None:
         """Keep how visits ended, with their records, as above; what was found takes its turn."""
         with self._tasks.beside() as beside:
@@ -148,7 +156,7 @@ class TaskLedger:
             return crawl.id, True
         return insert_crawl(connection, self._crawler, self._task, self._config, "over"), True
 
-    def _settle(self, beside: Beside, crawl: int, outcome: Outcome, *, live: bool) -> None:
+    def _settle(self, beside: Beside, crawl: int, outcome: VisitOutcome, *, live: bool) -> None:
         connection = beside.connection
         known = read_rows(connection, crawl, [outcome.url])
         outcome, writes = check_records(outcome)
@@ -159,13 +167,13 @@ class TaskLedger:
             gone = [one for one in ids if one not in now]
             kept = given_elsewhere(connection, crawl, outcome.url, index, gone)
             writes.setdefault(index, []).extend(
-                Step("deleteObject", one) for one in gone if one not in kept
+                RecordStep("deleteObject", one) for one in gone if one not in kept
             )
         named = {i if live else aside(i, self._crawler): steps for i, steps in writes.items()}
         queue_writes(beside, self._task, [named])
 
 
-def check_records(outcome: Outcome) -> tuple[Outcome, Writes]:
+def check_records(outcome: VisitOutcome) -> tuple[VisitOutcome, Writes]:
     """Make an outcome's records writes; one that no index can take fails the whole page."""
     try:
         return outcome, {
@@ -193,7 +201,7 @@ def queue_writes(beside: Beside, task: str, writes: Sequence[Writes]) -> None:
             by_index.setdefault(index, []).extend(steps)
     for index, steps in by_index.items():
         if steps:
-            number = beside.queue(Draft(index, "steps", pack_steps(steps)))
+            number = beside.queue(NewTask(index, "steps", pack_steps(steps)))
             beside.connection.execute(
                 "UPDATE crawler_tasks SET writes = ? WHERE id = ?", (number, task)
             )
@@ -231,7 +239,7 @@ def _insert(connection: sqlite3.Connection, crawl: int, found: Sequence[Waiting]
 
 
 def settle_urls(
-    connection: sqlite3.Connection, crawl: int, ended: Iterable[tuple[Outcome, Writes]]
+    connection: sqlite3.Connection, crawl: int, ended: Iterable[tuple[VisitOutcome, Writes]]
 ) -> None:
     """Write down how URLs ended, and what each gave."""
     now = time.time()

@@ -26,19 +26,19 @@ from svc_notebook.service.crawlers.crawl import (
 )
 from svc_notebook.service.crawlers.crawler import (
     Config,
-    Crawler,
+    StoredCrawler,
     change_crawler,
     find_crawler,
     present_config,
 )
-from svc_notebook.service.crawlers.parts import Parts
-from svc_notebook.service.crawlers.permits import find_fault, read_config
+from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
+from svc_notebook.service.crawlers.preconditions import find_fault, read_config
+from svc_notebook.service.crawlers.schedule_times import next_due
 from svc_notebook.service.crawlers.task import Kind, end_blocking, end_task, find_task, insert_task
-from svc_notebook.service.crawlers.times import next_due
-from svc_notebook.service.records import count_bodies
-from svc_notebook.service.shelf import stamp_now
-from svc_notebook.service.steps import Step, pack_steps
-from svc_notebook.service.tasks import Beside, Draft
+from svc_notebook.service.indices.published_index import stamp_now
+from svc_notebook.service.indices.records import count_bodies
+from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
+from svc_notebook.service.tasks.queue import Beside, NewTask
 
 SCOPE = ["settings", "synonyms", "rules"]
 # Of the URLs that were read or failed: from there a first crawl is not published, as the site or
@@ -47,7 +47,9 @@ MAX_FIRST_FAILED_PERCENT, WARN_FAILED_PERCENT = 90, 50
 MAX_REASONS = 3  # that an error names
 
 
-def begin_reindex(parts: Parts, crawler: Crawler, part: Config | None = None) -> str:
+def begin_reindex(
+    parts: CrawlerDependencies, crawler: StoredCrawler, part: Config | None = None
+) -> str:
     """Begin a crawl, in place of one that is under way or blocked; returns the task's id.
 
     A `part` is the configuration with some of its actions: the other indices stay as they are.
@@ -76,7 +78,7 @@ def begin_reindex(parts: Parts, crawler: Crawler, part: Config | None = None) ->
     return task
 
 
-def unblock(beside: Beside, crawler: Crawler) -> None:
+def unblock(beside: Beside, crawler: StoredCrawler) -> None:
     """Give up the task that blocks a crawler, and with a blocked crawl all that it gathered."""
     if last_crawl(beside.connection, crawler.number, ("blocked",)):
         give_up(beside, crawler)
@@ -84,12 +86,12 @@ def unblock(beside: Beside, crawler: Crawler) -> None:
         _let_go(beside, crawler)
 
 
-def _let_go(beside: Beside, crawler: Crawler) -> None:
+def _let_go(beside: Beside, crawler: StoredCrawler) -> None:
     change_crawler(beside.connection, crawler.number, blocking_task=None, blocking_error=None)
     end_blocking(beside.connection, crawler)
 
 
-def give_up(beside: Beside, crawler: Crawler) -> None:
+def give_up(beside: Beside, crawler: StoredCrawler) -> None:
     """Throw away what a crawl gathered that is under way or blocked, if there is one."""
     _let_go(beside, crawler)
     crawl = last_crawl(beside.connection, crawler.number, ("running", "blocked"))
@@ -97,18 +99,18 @@ def give_up(beside: Beside, crawler: Crawler) -> None:
         return
     move_crawl(beside.connection, crawl.id, "dropped")
     for index in indices_of(crawl.config):
-        beside.queue(Draft(aside(index, crawler), "steps", pack_steps([Step("delete")])))
+        beside.queue(NewTask(aside(index, crawler), "steps", pack_steps([RecordStep("delete")])))
     end_task(beside.connection, crawl.task, "cancelled")
 
 
-def block(parts: Parts, crawler: Crawler, crawl: Crawl, error: str) -> None:
+def block(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl, error: str) -> None:
     """Stop a crawl that cannot be published; its task blocks the crawler until it is cancelled."""
     with parts.tasks.beside() as beside:
         if is_running(beside.connection, crawl.id):
             _block(beside, crawler, crawl.id, crawl.task, error)
 
 
-def block_urls(parts: Parts, crawler: Crawler, task: str, error: str) -> None:
+def block_urls(parts: CrawlerDependencies, crawler: StoredCrawler, task: str, error: str) -> None:
     """Say that URLs could not be crawled: their task blocks the crawler, unless another does."""
     with parts.tasks.beside() as beside:
         blocked = find_crawler(parts.store, crawler.id).blocked
@@ -119,7 +121,7 @@ def block_urls(parts: Parts, crawler: Crawler, task: str, error: str) -> None:
             )
 
 
-def publish(parts: Parts, crawler: Crawler, crawl: Crawl) -> None:
+def publish(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) -> None:
     """Let what a crawl gathered take the place of what was live, unless a check forbids it."""
     fault = find_fault(parts, crawl.config) or find_loss(parts, crawler, crawl)
     if fault:
@@ -140,7 +142,7 @@ def publish(parts: Parts, crawler: Crawler, crawl: Crawl) -> None:
         change_crawler(beside.connection, crawler.number, ended=stamp_now())
 
 
-def find_loss(parts: Parts, crawler: Crawler, crawl: Crawl) -> str:
+def find_loss(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) -> str:
     """Say which of the configuration's `safetyChecks` a crawl fails; nothing, if none."""
     configuration = read_config(crawl.config)
     first = True
@@ -187,7 +189,7 @@ class Ends:
         return f"{self.failed} of {self.failed + self.done} URLs failed ({named})"
 
 
-def read_ends(parts: Parts, crawl: Crawl) -> Ends:
+def read_ends(parts: CrawlerDependencies, crawl: Crawl) -> Ends:
     """Count how the URLs of a crawl ended, those skipped aside; frequent reasons come first."""
     rows = parts.store.read(
         "SELECT status, reason, count(*) FROM crawl_urls WHERE crawl = ? "
@@ -199,7 +201,7 @@ def read_ends(parts: Parts, crawl: Crawl) -> Ends:
     return Ends(done, {reason: count for status, reason, count in rows if status == "FAILED"})
 
 
-def find_warning(parts: Parts, crawler: Crawler, crawl: Crawl) -> str:
+def find_warning(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) -> str:
     """Say what is doubtful about a crawl that is published: an empty index, many failures."""
     empty = [one for one in indices_of(crawl.config) if not _count(parts, aside(one, crawler))]
     ends = read_ends(parts, crawl)
@@ -219,12 +221,12 @@ def _loss(index: str, before: int, after: int, percent: float) -> str:
     )
 
 
-def _count(parts: Parts, index: str) -> int:
+def _count(parts: CrawlerDependencies, index: str) -> int:
     shelf = parts.catalog.get(index)
     return count_bodies(parts.store, shelf.home) if shelf else 0
 
 
-def _block(beside: Beside, crawler: Crawler, crawl: int, task: str, error: str) -> None:
+def _block(beside: Beside, crawler: StoredCrawler, crawl: int, task: str, error: str) -> None:
     end_blocking(beside.connection, crawler)
     move_crawl(beside.connection, crawl, "blocked")
     end_task(beside.connection, task, "blocked")
@@ -237,7 +239,9 @@ def _block(beside: Beside, crawler: Crawler, crawl: int, task: str, error: str) 
     )
 
 
-def _preparations(parts: Parts, crawler: Crawler, config: Config) -> Iterable[Draft]:
+def _preparations(
+    parts: CrawlerDependencies, crawler: StoredCrawler, config: Config
+) -> Iterable[NewTask]:
     """Make the indices aside: as the live ones are set, or as the first crawl has it."""
     initial = read_config(config).initial_settings
     for index in indices_of(config):
@@ -248,7 +252,7 @@ def _preparations(parts: Parts, crawler: Crawler, config: Config) -> Iterable[Dr
             yield _draft(aside(index, crawler), "settings", settings=settings, forward=False)
 
 
-def _moves(parts: Parts, crawler: Crawler, config: Config) -> Iterable[Draft]:
+def _moves(parts: CrawlerDependencies, crawler: StoredCrawler, config: Config) -> Iterable[NewTask]:
     """Move the indices aside onto the live ones, with what those are set to by now."""
     for index in indices_of(config):
         if parts.catalog.get(index):
@@ -258,5 +262,5 @@ def _moves(parts: Parts, crawler: Crawler, config: Config) -> Iterable[Draft]:
         yield _draft(aside(index, crawler), "move", destination=index)
 
 
-def _draft(index: str, kind: str, **order: Any) -> Draft:
-    return Draft(index, kind, msgspec.json.encode(order))
+def _draft(index: str, kind: str, **order: Any) -> NewTask:
+    return NewTask(index, kind, msgspec.json.encode(order))

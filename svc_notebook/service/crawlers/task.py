@@ -11,13 +11,13 @@ from uuid import uuid4
 import msgspec
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawlers.crawler import Crawler
+from svc_notebook.service.crawlers.crawler import StoredCrawler
 from svc_notebook.service.store import Store
 
 Kind = Literal["run", "pause", "update", "reindex", "part", "urls"]
 State = Literal["pending", "blocked", "cancelled", "done"]
 # Tasks of each crawler that are kept once they are done.
-KEPT = 1000
+MAX_FINISHED_TASKS = 1000
 
 
 class Urls(msgspec.Struct, frozen=True):
@@ -38,7 +38,7 @@ class Urls(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Task:
+class StoredCrawlerTask:
     """A task; `writes` is the last write it came to."""
 
     id: str
@@ -52,27 +52,27 @@ class Task:
         return self.state in ("pending", "blocked")
 
 
-def find_task(store: Store, crawler: Crawler, id: str) -> Task:
+def find_task(store: Store, crawler: StoredCrawler, id: str) -> StoredCrawlerTask:
     """Return a task of a crawler; raises `BadInput`."""
     rows = store.read(
         f"SELECT {COLUMNS} FROM crawler_tasks WHERE crawler = ? AND id = ?", crawler.number, id
     )
     if not rows:
         raise BadInput(f"the crawler {crawler.name} has no task {id[:80]}")
-    return Task(*rows[0])
+    return StoredCrawlerTask(*rows[0])
 
 
-def pending_urls(store: Store, crawler: Crawler) -> Task | None:
+def pending_urls(store: Store, crawler: StoredCrawler) -> StoredCrawlerTask | None:
     """The first task of a crawler that has URLs to visit."""
     rows = store.read(
         f"SELECT {COLUMNS} FROM crawler_tasks "
         "WHERE crawler = ? AND kind = 'urls' AND state = 'pending' ORDER BY number LIMIT 1",
         crawler.number,
     )
-    return Task(*rows[0]) if rows else None
+    return StoredCrawlerTask(*rows[0]) if rows else None
 
 
-def last_write(store: Store, crawler: Crawler) -> int:
+def last_write(store: Store, crawler: StoredCrawler) -> int:
     """The last write by which a whole crawl became visible; 0 if there was none."""
     [[writes]] = store.read(
         "SELECT coalesce(max(writes), 0) FROM crawler_tasks "
@@ -82,7 +82,7 @@ def last_write(store: Store, crawler: Crawler) -> int:
     return int(writes)
 
 
-def count_recent(store: Store, crawler: Crawler, kind: Kind, since: float) -> int:
+def count_recent(store: Store, crawler: StoredCrawler, kind: Kind, since: float) -> int:
     """How many tasks of a kind a crawler took since a moment."""
     [[count]] = store.read(
         "SELECT count(*) FROM crawler_tasks WHERE crawler = ? AND kind = ? AND time > ?",
@@ -95,7 +95,7 @@ def count_recent(store: Store, crawler: Crawler, kind: Kind, since: float) -> in
 
 def insert_task(
     connection: sqlite3.Connection,
-    crawler: Crawler,
+    crawler: StoredCrawler,
     kind: Kind,
     time: float,
     urls: Sequence[str] = (),
@@ -111,7 +111,7 @@ def insert_task(
     connection.execute(
         "DELETE FROM crawler_tasks WHERE crawler = ? AND state IN ('done', 'cancelled') "
         "AND number <= (SELECT max(number) FROM crawler_tasks) - ?",
-        (crawler.number, KEPT),
+        (crawler.number, MAX_FINISHED_TASKS),
     )
     return made
 
@@ -124,7 +124,7 @@ def end_task(connection: sqlite3.Connection, id: str, state: State, writes: int 
     )
 
 
-def end_blocking(connection: sqlite3.Connection, crawler: Crawler) -> None:
+def end_blocking(connection: sqlite3.Connection, crawler: StoredCrawler) -> None:
     """Give up the task that blocks a crawler, if one does."""
     connection.execute(
         "UPDATE crawler_tasks SET state = 'cancelled', urls = NULL "

@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING, Any
 from svc_notebook.api.shapes import CrawlTest
 from svc_notebook.errors import SvcError
 from svc_notebook.service.crawlers.crawler import Config
-from svc_notebook.service.crawlers.parts import Parts
+from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
 from svc_notebook.service.crawlers.work import open_tools
-from svc_notebook.service.shelf import stamp_now
+from svc_notebook.service.indices.published_index import stamp_now
 
 if TYPE_CHECKING:
-    from svc_notebook.service.crawl.outcome import Outcome, Yielded
+    from svc_notebook.service.crawl.outcomes import VisitOutcome, Yielded
 
 # Less than clients wait for an answer.
-SECONDS = 25
+TRIAL_SECONDS = 25
 
 
-async def try_url(parts: Parts, config: Config, url: str) -> CrawlTest:
+async def try_url(parts: CrawlerDependencies, config: Config, url: str) -> CrawlTest:
     """Visit one URL; whatever goes wrong is part of the answer."""
     from svc_notebook.service.crawl.ledger import Waiting
-    from svc_notebook.service.crawl.visiting import visit
+    from svc_notebook.service.crawl.page_processor import visit
 
     began, stages = stamp_now(), ["waiting for its turn"]
     try:
-        async with asyncio.timeout(SECONDS), open_tools(parts, config) as tools:
+        async with asyncio.timeout(TRIAL_SECONDS), open_tools(parts, config) as tools:
             configuration, fetcher, extractors = tools
             outcome = await visit(
                 configuration,
@@ -37,14 +37,14 @@ async def try_url(parts: Parts, config: Config, url: str) -> CrawlTest:
                 on_stage=stages.append,
             )
     except TimeoutError:
-        text = f"the page was not done within {SECONDS} s, which ended while {stages[-1]}"
+        text = f"the page was not done within {TRIAL_SECONDS} s, which ended while {stages[-1]}"
         return _failed(began, "timeout", text)
     except SvcError as error:
         return _failed(began, "configuration_error", str(error))
     return _tell(began, outcome)
 
 
-def _tell(began: str, outcome: Outcome) -> CrawlTest:
+def _tell(began: str, outcome: VisitOutcome) -> CrawlTest:
     told: CrawlTest = {
         "startDate": began,
         "endDate": stamp_now(),
@@ -66,7 +66,7 @@ def _records(yielded: Yielded) -> dict[str, Any]:
     return {"indexName": yielded.index, "records": yielded.records, "recordsPerExtractor": [own]}
 
 
-def _lines(outcome: Outcome) -> Iterable[str]:
+def _lines(outcome: VisitOutcome) -> Iterable[str]:
     yield f"Processing url '{outcome.url}'"
     yield from outcome.logs
 

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 from svc_notebook.errors import SvcError
 from svc_notebook.service.crawlers.crawl import Crawl
-from svc_notebook.service.crawlers.crawler import Config, Crawler, present_config
+from svc_notebook.service.crawlers.crawler import Config, StoredCrawler, present_config
+from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
 from svc_notebook.service.crawlers.ledger import CrawlLedger, TaskLedger
-from svc_notebook.service.crawlers.parts import Parts
-from svc_notebook.service.crawlers.permits import find_fault, read_config
+from svc_notebook.service.crawlers.preconditions import find_fault, read_config
 from svc_notebook.service.crawlers.reindex import block, block_urls, publish
-from svc_notebook.service.crawlers.task import Task
+from svc_notebook.service.crawlers.task import StoredCrawlerTask
 from svc_notebook.service.store import is_storage_trouble
 
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.configuration import Configuration
-    from svc_notebook.service.crawl.extracting.extractors import Extractors
+    from svc_notebook.service.crawl.extraction.extractors import Extractors
     from svc_notebook.service.crawl.fetcher import Fetcher
 
 Tools = tuple["Configuration", "Fetcher", "Extractors"]
@@ -30,7 +30,7 @@ LOOK, PAUSE = 0.02, 1.0
 
 
 async def work_reindex(
-    parts: Parts, crawler: Crawler, crawl: Crawl, stopped: asyncio.Event
+    parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl, stopped: asyncio.Event
 ) -> None:
     """Crawl on where a crawl was left, then publish it; what hinders that blocks the crawler."""
     from svc_notebook.service.crawl.frontier import crawl as visit_all
@@ -54,7 +54,12 @@ async def work_reindex(
         publish(parts, crawler, crawl)
 
 
-async def work_urls(parts: Parts, crawler: Crawler, task: Task, stopped: asyncio.Event) -> None:
+async def work_urls(
+    parts: CrawlerDependencies,
+    crawler: StoredCrawler,
+    task: StoredCrawlerTask,
+    stopped: asyncio.Event,
+) -> None:
     """Visit the URLs of a task; one that cannot be done at all blocks the crawler."""
     from svc_notebook.service.crawl.frontier import crawl as visit_all
 
@@ -78,7 +83,7 @@ async def work_urls(parts: Parts, crawler: Crawler, task: Task, stopped: asyncio
 
 
 @asynccontextmanager
-async def open_tools(parts: Parts, config: Config) -> AsyncIterator[Tools]:
+async def open_tools(parts: CrawlerDependencies, config: Config) -> AsyncIterator[Tools]:
     """Open what visits pages, and what makes records of them."""
     from svc_notebook.service.crawl.fetcher import Fetcher
 
@@ -106,7 +111,7 @@ async def _try(work: Callable[[], Awaitable[None]], stopped: asyncio.Event) -> s
     return ""
 
 
-async def _wait_published(parts: Parts, stopped: asyncio.Event) -> None:
+async def _wait_published(parts: CrawlerDependencies, stopped: asyncio.Event) -> None:
     """Wait until what was written so far can be counted."""
     last = parts.tasks.last
     while parts.tasks.published < last and not stopped.is_set():

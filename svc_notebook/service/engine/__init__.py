@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from svc_notebook.service.engine.hits import Fetch
-from svc_notebook.service.engine.index import Index
-from svc_notebook.service.engine.options import VIRTUAL
-from svc_notebook.service.engine.ranking import Order
-from svc_notebook.service.engine.search import FacetFound, Found
-from svc_notebook.service.engine.shape import Shape
-from svc_notebook.service.engine.stock import Stock
+from svc_notebook.service.engine.index.index import Index
+from svc_notebook.service.engine.index.schema import Shape
+from svc_notebook.service.engine.index.segment_store import Stock
+from svc_notebook.service.engine.query.options import VIRTUAL
+from svc_notebook.service.engine.ranking.ranking import Order
+from svc_notebook.service.engine.response.hits import Fetch
+from svc_notebook.service.engine.response.search import FacetFound, SearchResult
 
-__all__ = ["VIRTUAL", "FacetFound", "Fetch", "Found", "Index", "Order", "Shape", "Stock"]
+__all__ = ["VIRTUAL", "FacetFound", "Fetch", "Index", "Order", "SearchResult", "Shape", "Stock"]

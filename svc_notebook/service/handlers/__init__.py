@@ -19,11 +19,11 @@ from svc_notebook.service.handlers import (
     synonyms,
     tasks,
 )
-from svc_notebook.service.handlers.registry import HANDLERS, Call
+from svc_notebook.service.http.handlers import HANDLERS, RequestContext
 
 FAMILIES = (
     browse, clusters, crawler, dictionaries, events, indices, keys, logs, objects, rules, searches,
     settings, sources, synonyms, tasks,
 )  # fmt: skip
 
-__all__ = ["FAMILIES", "HANDLERS", "Call"]
+__all__ = ["FAMILIES", "HANDLERS", "RequestContext"]

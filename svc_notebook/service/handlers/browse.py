@@ -11,8 +11,14 @@ from svc_notebook.api import SearchApi
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, SearchAnswer
 from svc_notebook.errors import BadInput
-from svc_notebook.service import limits
-from svc_notebook.service.answers import (
+from svc_notebook.service.engine.index.id_list import IdList
+from svc_notebook.service.engine.query.options import EMBEDDED_LISTS
+from svc_notebook.service.http import limits
+from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.indices.cursors import PER_PAGE, Cursor, read_cursor, write_cursor
+from svc_notebook.service.indices.published_index import PublishedIndex
+from svc_notebook.service.indices.records import read_bodies, read_page, read_window
+from svc_notebook.service.search.search_response import (
     echo,
     effective,
     keep_fields,
@@ -21,13 +27,7 @@ from svc_notebook.service.answers import (
     option,
     present,
 )
-from svc_notebook.service.attributes import cut_bodies, withheld
-from svc_notebook.service.cursors import PER_PAGE, Cursor, read_cursor, write_cursor
-from svc_notebook.service.engine.id_list import IdList
-from svc_notebook.service.engine.options import EMBEDDED_LISTS
-from svc_notebook.service.handlers.registry import Call, serves
-from svc_notebook.service.records import read_bodies, read_page, read_window
-from svc_notebook.service.shelf import Shelf
+from svc_notebook.service.search.visible_attributes import cut_bodies, withheld
 
 # Parameters that say nothing about which records come and in which order.
 WITHOUT_EFFECT = {
@@ -44,7 +44,7 @@ class _Named(msgspec.Struct, rename={"id": "objectID"}):
 
 @serves(SearchApi.browse)
 def browse(
-    call: Call, index: str, cursor: str | None = None, **params: Unpack[SearchParams]
+    call: RequestContext, index: str, cursor: str | None = None, **params: Unpack[SearchParams]
 ) -> SearchAnswer:
     """Take the next records; a cursor carries the parameters of the first call."""
     shelf = call.service.catalog.find(index)
@@ -59,18 +59,18 @@ def browse(
 
 @serves(SearchApi.get_browse)
 def get_browse(
-    call: Call, index: str, cursor: str | None = None, **params: Unpack[SearchParams]
+    call: RequestContext, index: str, cursor: str | None = None, **params: Unpack[SearchParams]
 ) -> SearchAnswer:
     """Take the next records, everything in the URL."""
     return browse(call, index, cursor, **params)
 
 
-def _skipped(call: Call, shelf: Shelf, given: Mapping[str, Any]) -> int:
-    params = effective(call, shelf, given, limits.BROWSED)
+def _skipped(call: RequestContext, shelf: PublishedIndex, given: Mapping[str, Any]) -> int:
+    params = effective(call, shelf, given, limits.MAX_BROWSED_RECORDS)
     return int(params.get("page", 0)) * _size(params)
 
 
-def _fixed_start(call: Call, shelf: Shelf, size: int) -> int | None:
+def _fixed_start(call: RequestContext, shelf: PublishedIndex, size: int) -> int | None:
     """The only place that the caller's key lets a browse begin at; it does not go on from there."""
     embedded = call.caller.bind({}, shelf.name)
     if "page" in embedded:
@@ -79,14 +79,14 @@ def _fixed_start(call: Call, shelf: Shelf, size: int) -> int | None:
 
 
 def _size(params: Mapping[str, Any]) -> int:
-    size = int(params.get("hitsPerPage", limits.BROWSED))
+    size = int(params.get("hitsPerPage", limits.MAX_BROWSED_RECORDS))
     if size < 1:
         raise BadInput("`hitsPerPage`: a browse hands out a record at least")
     return size
 
 
-def _answer(call: Call, shelf: Shelf, state: Cursor) -> SearchAnswer:
-    params = effective(call, shelf, state.params, limits.BROWSED)
+def _answer(call: RequestContext, shelf: PublishedIndex, state: Cursor) -> SearchAnswer:
+    params = effective(call, shelf, state.params, limits.MAX_BROWSED_RECORDS)
     size = _size(params)
     if (start := _fixed_start(call, shelf, size)) is not None:
         state = Cursor(shelf.id, state.params, start)
@@ -118,14 +118,14 @@ def _answer(call: Call, shelf: Shelf, state: Cursor) -> SearchAnswer:
     return cast("SearchAnswer", keep_fields({**answer}, option(shelf, params, "responseFields")))
 
 
-def _is_plain(shelf: Shelf, params: Mapping[str, Any]) -> bool:
+def _is_plain(shelf: PublishedIndex, params: Mapping[str, Any]) -> bool:
     """Whether every record comes, in no order that anybody asked for."""
     sorts = shelf.settings.get("customRanking") or "(" in "".join(shelf.settings.get("ranking", ()))
     return not (sorts or params.get("query") or params.keys() - WITHOUT_EFFECT)
 
 
 def _next_stored(
-    call: Call, shelf: Shelf, state: Cursor, size: int
+    call: RequestContext, shelf: PublishedIndex, state: Cursor, size: int
 ) -> tuple[Sequence[bytes], Cursor | None]:
     store = call.service.store
     if state.place or not state.done:
@@ -139,7 +139,7 @@ def _next_stored(
 
 
 def _next_ordered(
-    call: Call, shelf: Shelf, state: Cursor, order: IdList, size: int
+    call: RequestContext, shelf: PublishedIndex, state: Cursor, order: IdList, size: int
 ) -> tuple[Sequence[bytes], Cursor | None]:
     ids = order[state.done : state.done + size]
     stored = read_bodies(call.service.store, shelf.home, ids)
@@ -149,7 +149,7 @@ def _next_ordered(
 
 
 def _order(
-    call: Call, shelf: Shelf, state: Cursor, params: Mapping[str, Any]
+    call: RequestContext, shelf: PublishedIndex, state: Cursor, params: Mapping[str, Any]
 ) -> tuple[IdList, Cursor]:
     """The order a browse goes by: the one it began with, for as long as that is remembered."""
     cursors = call.service.cursors
@@ -161,8 +161,8 @@ def _order(
 
 
 def _keep_order(
-    call: Call,
-    shelf: Shelf,
+    call: RequestContext,
+    shelf: PublishedIndex,
     state: Cursor,
     after: Cursor | None,
     ids: IdList,
@@ -183,7 +183,7 @@ def _resume(ids: IdList, state: Cursor) -> int:
 
 
 def _dressed(
-    call: Call, shelf: Shelf, params: Mapping[str, Any], bodies: Sequence[bytes]
+    call: RequestContext, shelf: PublishedIndex, params: Mapping[str, Any], bodies: Sequence[bytes]
 ) -> list[Record]:
     wanted = option(shelf, params, "attributesToRetrieve")
     hidden, lists = withheld(call.caller, shelf), call.caller.shown_lists(shelf.name)

@@ -17,50 +17,50 @@ from svc_notebook.api.shapes import (
     UserList,
     UserMapping,
 )
-from svc_notebook.service.entries import Entry, take_page
-from svc_notebook.service.handlers.registry import Call, serves
-from svc_notebook.service.lookup import find_entries
-from svc_notebook.service.shelf import stamp_now
-from svc_notebook.service.steps import Step, pack_steps
+from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.indices.published_index import stamp_now
+from svc_notebook.service.resources.entries import Entry, take_page
+from svc_notebook.service.resources.entry_search import find_entries
+from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
 
-TOP = 10
+TOP_USERS = 10
 
 
 @serves(SearchApi.assign_user)
-def assign_user(call: Call, user_id: str, cluster: str) -> CreatedAt:
+def assign_user(call: RequestContext, user_id: str, cluster: str) -> CreatedAt:
     """Put a user on a cluster, or move it there."""
     call.service.mapping.assign(user_id, cluster)
     return {"createdAt": stamp_now()}
 
 
 @serves(SearchApi.assign_users)
-def assign_users(call: Call, cluster: str, users: list[str]) -> CreatedAt:
+def assign_users(call: RequestContext, cluster: str, users: list[str]) -> CreatedAt:
     """Put many new users on a cluster."""
     call.service.mapping.assign_new(users, cluster)
     return {"createdAt": stamp_now()}
 
 
 @serves(SearchApi.top_users)
-def top_users(call: Call) -> TopUsers:
+def top_users(call: RequestContext) -> TopUsers:
     """List the users with the most records of each cluster that has any users."""
     usage = Usage(call)
     users = [usage.tell(entry) for entry in call.service.mapping.all()]
     users.sort(key=lambda user: (-user["nbRecords"], -user["dataSize"], user["userID"]))
     by_cluster = {
-        cluster: [user for user in users if user["clusterName"] == cluster][:TOP]
+        cluster: [user for user in users if user["clusterName"] == cluster][:TOP_USERS]
         for cluster in call.service.mapping.clusters
     }
     return {"topUsers": [{name: found} for name, found in by_cluster.items() if found]}
 
 
 @serves(SearchApi.get_user)
-def get_user(call: Call, user_id: str) -> UserMapping:
+def get_user(call: RequestContext, user_id: str) -> UserMapping:
     """Read a user's cluster."""
     return Usage(call).tell(call.service.mapping.one(user_id))
 
 
 @serves(SearchApi.list_clusters)
-def list_clusters(call: Call) -> ClusterList:
+def list_clusters(call: RequestContext) -> ClusterList:
     """List the clusters; what is no user's is on the first."""
     users = {entry["objectID"]: entry["clusterName"] for entry in call.service.mapping.all()}
     names = call.service.mapping.clusters
@@ -83,7 +83,7 @@ def list_clusters(call: Call) -> ClusterList:
 
 
 @serves(SearchApi.list_users)
-def list_users(call: Call, *, page: int = 0, hitsPerPage: int = 1000) -> UserList:
+def list_users(call: RequestContext, *, page: int = 0, hitsPerPage: int = 1000) -> UserList:
     """List the users, a page at a time."""
     found = call.service.mapping.all()[page * hitsPerPage : (page + 1) * hitsPerPage]
     usage = Usage(call)
@@ -91,12 +91,12 @@ def list_users(call: Call, *, page: int = 0, hitsPerPage: int = 1000) -> UserLis
 
 
 @serves(SearchApi.remove_user)
-def remove_user(call: Call, user_id: str) -> DeletedAt:
+def remove_user(call: RequestContext, user_id: str) -> DeletedAt:
     """Take a user off its cluster, and queue the end of its indices."""
     mapping = call.service.mapping
     cluster = mapping.one(user_id)["clusterName"]
     for index in mapping.owners.indices(user_id):
-        task = call.service.accept(index, "steps", pack_steps([Step("delete")]))
+        task = call.service.accept(index, "steps", pack_steps([RecordStep("delete")]))
         mapping.leaving[user_id] = (cluster, task)
         mapping.owners.give([index], "")
     mapping.remove(user_id)
@@ -105,7 +105,7 @@ def remove_user(call: Call, user_id: str) -> DeletedAt:
 
 @serves(SearchApi.search_users)
 def search_users(
-    call: Call,
+    call: RequestContext,
     query: str = "",
     cluster: str | None = None,
     page: int = 0,
@@ -139,7 +139,7 @@ def search_users(
 
 
 @serves(SearchApi.pending_mappings)
-def pending_mappings(call: Call, *, getClusters: bool = False) -> Pending:
+def pending_mappings(call: RequestContext, *, getClusters: bool = False) -> Pending:
     """A user is pending while its data is being removed; to be assigned or moved takes no time."""
     leaving = call.service.mapping.leaving
     published = call.service.tasks.published
@@ -154,7 +154,7 @@ def pending_mappings(call: Call, *, getClusters: bool = False) -> Pending:
 class Usage:
     """How many records, and bytes of them, each user's indices hold; what is no user's is ''."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: RequestContext) -> None:
         self.by_user: dict[str, tuple[int, int]] = {}
         for shelf in call.service.catalog.all():
             owner = call.service.mapping.owners.of(shelf.name)

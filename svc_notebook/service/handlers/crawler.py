@@ -18,13 +18,13 @@ from svc_notebook.api.shapes import (
     UrlStatistics,
     UrlStatus,
 )
-from svc_notebook.service.handlers.registry import Call, serves
+from svc_notebook.service.http.handlers import RequestContext, serves
 
 T = TypeVar("T")
 
 
 @serves(CrawlerApi.create_crawler)
-def create_crawler(call: Call, name: str, config: dict[str, Any]) -> CrawlerCreated:
+def create_crawler(call: RequestContext, name: str, config: dict[str, Any]) -> CrawlerCreated:
     """Make a crawler, which waits to be run."""
     made: CrawlerCreated = {"id": call.service.crawlers.create(name, config)}
     if warnings := call.service.crawlers.warnings(made["id"]):
@@ -34,7 +34,7 @@ def create_crawler(call: Call, name: str, config: dict[str, Any]) -> CrawlerCrea
 
 @serves(CrawlerApi.list_crawlers)
 def list_crawlers(
-    call: Call,
+    call: RequestContext,
     *,
     itemsPerPage: int = 20,
     page: int = 1,
@@ -50,7 +50,7 @@ def list_crawlers(
 
 
 @serves(CrawlerApi.get_crawler)
-def get_crawler(call: Call, crawler: str, *, withConfig: bool = False) -> Crawler:
+def get_crawler(call: RequestContext, crawler: str, *, withConfig: bool = False) -> Crawler:
     """Tell how a crawler stands, under both names for when its last crawl began."""
     crawlers = call.service.crawlers
     one = crawlers.find(crawler)
@@ -78,38 +78,43 @@ def get_crawler(call: Call, crawler: str, *, withConfig: bool = False) -> Crawle
 
 @serves(CrawlerApi.update_crawler)
 def update_crawler(
-    call: Call, crawler: str, name: str | None = None, config: dict[str, Any] | None = None
+    call: RequestContext,
+    crawler: str,
+    name: str | None = None,
+    config: dict[str, Any] | None = None,
 ) -> CrawlerTask:
     """Give a crawler another name or configuration."""
     return _tell(call, crawler, call.service.crawlers.update(crawler, name, config))
 
 
 @serves(CrawlerApi.update_crawler_config)
-def update_crawler_config(call: Call, crawler: str, config: dict[str, Any]) -> CrawlerTask:
+def update_crawler_config(
+    call: RequestContext, crawler: str, config: dict[str, Any]
+) -> CrawlerTask:
     """Change top-level properties of the configuration."""
     return _tell(call, crawler, call.service.crawlers.configure(crawler, config))
 
 
 @serves(CrawlerApi.run_crawler)
-def run_crawler(call: Call, crawler: str) -> CrawlerTask:
+def run_crawler(call: RequestContext, crawler: str) -> CrawlerTask:
     """Let a crawler go on, or wait for its next schedule."""
     return _tell(call, crawler, call.service.crawlers.run(crawler))
 
 
 @serves(CrawlerApi.pause_crawler)
-def pause_crawler(call: Call, crawler: str) -> CrawlerTask:
+def pause_crawler(call: RequestContext, crawler: str) -> CrawlerTask:
     """Let a crawler rest after the pages at hand."""
     return {"taskId": call.service.crawlers.pause(crawler)}
 
 
 @serves(CrawlerApi.reindex_crawler)
-def reindex_crawler(call: Call, crawler: str) -> CrawlerTask:
+def reindex_crawler(call: RequestContext, crawler: str) -> CrawlerTask:
     """Begin a whole crawl, in place of one under way."""
     return _tell(call, crawler, call.service.crawlers.reindex(crawler))
 
 
 @serves(CrawlerApi.crawler_url_stats)
-def crawler_url_stats(call: Call, crawler: str) -> UrlStatistics:
+def crawler_url_stats(call: RequestContext, crawler: str) -> UrlStatistics:
     """Count how the URLs of the last crawl ended."""
     data = call.service.crawlers.statistics(crawler)
     return {"count": sum(one["count"] for one in data), "data": data}
@@ -117,7 +122,7 @@ def crawler_url_stats(call: Call, crawler: str) -> UrlStatistics:
 
 @serves(CrawlerApi.list_crawled_urls)
 def list_crawled_urls(
-    call: Call,
+    call: RequestContext,
     crawler: str,
     *,
     status: UrlStatus | None = None,
@@ -132,27 +137,29 @@ def list_crawled_urls(
 
 
 @serves(CrawlerApi.crawl_urls)
-def crawl_urls(call: Call, crawler: str, urls: list[str], save: bool | None = None) -> CrawlerTask:
+def crawl_urls(
+    call: RequestContext, crawler: str, urls: list[str], save: bool | None = None
+) -> CrawlerTask:
     """Visit URLs now."""
     return {"taskId": call.service.crawlers.crawl(crawler, urls, save)}
 
 
 @serves(CrawlerApi.test_crawler_url)
 def try_crawler_url(
-    call: Call, crawler: str, url: str, config: dict[str, Any] | None = None
+    call: RequestContext, crawler: str, url: str, config: dict[str, Any] | None = None
 ) -> CrawlTest:
     """Try one URL without keeping anything."""
     return call.service.crawlers.test(crawler, url, config)
 
 
 @serves(CrawlerApi.get_crawler_task)
-def get_crawler_task(call: Call, crawler: str, task_id: str) -> CrawlerTaskState:
+def get_crawler_task(call: RequestContext, crawler: str, task_id: str) -> CrawlerTaskState:
     """Say whether a crawler's task is still to do."""
     return {"pending": call.service.crawlers.is_pending(crawler, task_id)}
 
 
 @serves(CrawlerApi.cancel_crawler_task)
-def cancel_crawler_task(call: Call, crawler: str, task_id: str) -> dict[str, Any]:
+def cancel_crawler_task(call: RequestContext, crawler: str, task_id: str) -> dict[str, Any]:
     """Give up the task that blocks a crawler."""
     call.service.crawlers.cancel(crawler, task_id)
     return {}
@@ -160,7 +167,7 @@ def cancel_crawler_task(call: Call, crawler: str, task_id: str) -> dict[str, Any
 
 @serves(CrawlerApi.list_domains)
 def list_domains(
-    call: Call, *, appId: str | None = None, itemsPerPage: int = 20, page: int = 1
+    call: RequestContext, *, appId: str | None = None, itemsPerPage: int = 20, page: int = 1
 ) -> DomainPage:
     """List the domains that crawlers begin at; nobody needs to prove that they are theirs."""
     own = call.service.keyring.facts["appId"]
@@ -176,13 +183,13 @@ def list_domains(
     }
 
 
-def _tell(call: Call, crawler: str, task: str) -> CrawlerTask:
+def _tell(call: RequestContext, crawler: str, task: str) -> CrawlerTask:
     """Answer a task's id, with what is to be said of the crawler."""
     warnings = call.service.crawlers.warnings(crawler)
     return {"taskId": task, "warnings": warnings} if warnings else {"taskId": task}
 
 
-def _is_own(call: Call, app_id: str | None) -> bool:
+def _is_own(call: RequestContext, app_id: str | None) -> bool:
     """Whether this service's application is wanted, as it is unless another one is named."""
     return not app_id or app_id == call.service.keyring.facts["appId"]
 

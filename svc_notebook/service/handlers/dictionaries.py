@@ -16,19 +16,25 @@ from svc_notebook.api.shapes import (
     Updated,
 )
 from svc_notebook.errors import Refused
-from svc_notebook.service.dictionaries import (
+from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.indices.published_index import stamp_now
+from svc_notebook.service.resources.dictionaries import (
     FIELDS,
     LANGUAGES,
-    QUOTA,
+    MAX_ENTRIES,
     SWITCHES,
     check_entry,
     check_language,
     find_words,
     supports,
 )
-from svc_notebook.service.entries import APPLICATION, Change, Entry, read_entries, take_page
-from svc_notebook.service.handlers.registry import Call, serves
-from svc_notebook.service.shelf import stamp_now
+from svc_notebook.service.resources.entries import (
+    APPLICATION_ID,
+    EntriesChange,
+    Entry,
+    read_entries,
+    take_page,
+)
 
 # The dictionary whose switches are told even where nobody touched them.
 ALWAYS = "stopwords"
@@ -36,7 +42,7 @@ ALWAYS = "stopwords"
 
 @serves(SearchApi.batch_dictionary)
 def batch_dictionary(
-    call: Call,
+    call: RequestContext,
     dictionary: DictionaryName,
     requests: list[DictionaryRequest],
     clearExistingDictionaryEntries: bool = False,
@@ -51,19 +57,21 @@ def batch_dictionary(
     saved = [entry for entry in last.values() if entry]
     _check_quota(call, dictionary, saved, clear=clearExistingDictionaryEntries)
     gone = [name for name, entry in last.items() if not entry]
-    change = Change(dictionary, clear=clearExistingDictionaryEntries, save=saved, delete=gone)
+    change = EntriesChange(
+        dictionary, clear=clearExistingDictionaryEntries, save=saved, delete=gone
+    )
     return {"taskID": call.service.accept_for_all("entries", [change]), "updatedAt": stamp_now()}
 
 
-def _check_quota(call: Call, dictionary: str, saved: list[Entry], *, clear: bool) -> None:
-    kept = [] if clear else read_entries(call.service.store, APPLICATION, dictionary)
-    if len({entry["objectID"] for entry in (*kept, *saved)}) > QUOTA:
-        raise Refused(f"{QUOTA} entries of your own are the most in {dictionary}", status=403)
+def _check_quota(call: RequestContext, dictionary: str, saved: list[Entry], *, clear: bool) -> None:
+    kept = [] if clear else read_entries(call.service.store, APPLICATION_ID, dictionary)
+    if len({entry["objectID"] for entry in (*kept, *saved)}) > MAX_ENTRIES:
+        raise Refused(f"{MAX_ENTRIES} entries of your own are the most in {dictionary}", status=403)
 
 
 @serves(SearchApi.search_dictionary)
 def search_dictionary(
-    call: Call,
+    call: RequestContext,
     dictionary: DictionaryName,
     query: str,
     page: int = 0,
@@ -79,7 +87,7 @@ def search_dictionary(
 
 @serves(SearchApi.get_dictionary_entries)
 def get_dictionary_entries(
-    call: Call,
+    call: RequestContext,
     dictionary: DictionaryName,
     query: str,
     page: int = 0,
@@ -91,14 +99,16 @@ def get_dictionary_entries(
 
 
 @serves(SearchApi.set_dictionary_settings)
-def set_dictionary_settings(call: Call, disableStandardEntries: StandardEntries) -> Updated:
+def set_dictionary_settings(
+    call: RequestContext, disableStandardEntries: StandardEntries
+) -> Updated:
     """Queue which languages' standard entries are off; what is not named stays, null resets."""
     given = cast("dict[str, dict[str, bool] | None]", disableStandardEntries)
     for dictionary, languages in given.items():
         for language in languages or {}:
             check_language(dictionary, language, f"disableStandardEntries.{dictionary}")
     changes = [
-        Change(
+        EntriesChange(
             SWITCHES[dictionary],
             clear=languages is None,
             save=[{"objectID": name, "off": off} for name, off in (languages or {}).items()],
@@ -109,10 +119,12 @@ def set_dictionary_settings(call: Call, disableStandardEntries: StandardEntries)
 
 
 @serves(SearchApi.get_dictionary_settings)
-def get_dictionary_settings(call: Call) -> DictionarySettings:
+def get_dictionary_settings(call: RequestContext) -> DictionarySettings:
     """Tell which languages' standard entries are off."""
     told = {
-        name: {e["objectID"]: e["off"] for e in read_entries(call.service.store, APPLICATION, kind)}
+        name: {
+            e["objectID"]: e["off"] for e in read_entries(call.service.store, APPLICATION_ID, kind)
+        }
         for name, kind in SWITCHES.items()
     }
     shown = {name: languages for name, languages in told.items() if languages or name == ALWAYS}
@@ -120,10 +132,10 @@ def get_dictionary_settings(call: Call) -> DictionarySettings:
 
 
 @serves(SearchApi.list_languages)
-def list_languages(call: Call) -> LanguageListing:
+def list_languages(call: RequestContext) -> LanguageListing:
     """Tell for each language which dictionaries it has, and how many entries of your own."""
     counts = {
-        name: Counter(e["language"] for e in read_entries(call.service.store, APPLICATION, name))
+        name: Counter(e["language"] for e in read_entries(call.service.store, APPLICATION_ID, name))
         for name in FIELDS
     }
     return {

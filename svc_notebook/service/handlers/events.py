@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from svc_notebook.api import EventsApi
-from svc_notebook.api.event_parts import check_token
+from svc_notebook.api.event_checks import check_token
 from svc_notebook.api.shapes import Event, EventPage, EventType, Received, ShownPage
 from svc_notebook.errors import BadInput
 from svc_notebook.service.events import Choice, check_time, milliseconds, queries_of
-from svc_notebook.service.handlers.registry import Call, serves
+from svc_notebook.service.http.handlers import RequestContext, serves
 from svc_notebook.service.service import check_index_name
 
 
 @serves(EventsApi.push_events)
-def push_events(call: Call, events: list[Event]) -> Received:
+def push_events(call: RequestContext, events: list[Event]) -> Received:
     """Store events once all of them are found to be valid."""
     received = milliseconds()
     call.caller.require("search", {event["index"] for event in events})
@@ -32,7 +32,7 @@ def _check_index(event: Event, at: str) -> None:
 
 
 @serves(EventsApi.delete_user_token)
-def delete_user_token(call: Call, user_token: str) -> None:
+def delete_user_token(call: RequestContext, user_token: str) -> None:
     """Take a request to forget a user; the events go in the background."""
     check_token(user_token, "userToken")
     call.service.forgetting.count(call.headers)
@@ -42,7 +42,7 @@ def delete_user_token(call: Call, user_token: str) -> None:
 
 @serves(EventsApi.list_events)
 def list_events(
-    call: Call,
+    call: RequestContext,
     *,
     index: str | None = None,
     userToken: str | None = None,
@@ -63,7 +63,7 @@ def list_events(
 
 @serves(EventsApi.list_searches)
 def list_searches(
-    call: Call,
+    call: RequestContext,
     *,
     index: str | None = None,
     userToken: str | None = None,

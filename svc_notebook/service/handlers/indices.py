@@ -8,12 +8,12 @@ from svc_notebook.api import SearchApi
 from svc_notebook.api.indices import CopyScope
 from svc_notebook.api.shapes import Deleted, IndexEntry, IndexList, Updated
 from svc_notebook.errors import BadInput
-from svc_notebook.service.handlers.registry import Call, serves
+from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
 from svc_notebook.service.service import check_index_name
-from svc_notebook.service.shelf import Shelf, stamp_now
-from svc_notebook.service.steps import Step, pack_steps
+from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
 
-PAGE = 100
+INDICES_PER_PAGE = 100
 
 
 class Relations(TypedDict, total=False):
@@ -25,15 +25,19 @@ class Relations(TypedDict, total=False):
 
 
 @serves(SearchApi.delete_index)
-def delete_index(call: Call, index: str) -> Deleted:
+def delete_index(call: RequestContext, index: str) -> Deleted:
     """Queue the end of an index."""
-    task = call.service.accept(index, "steps", pack_steps([Step("delete")]))
+    task = call.service.accept(index, "steps", pack_steps([RecordStep("delete")]))
     return {"taskID": task, "deletedAt": stamp_now()}
 
 
 @serves(SearchApi.operate_index)
 def operate_index(
-    call: Call, index: str, operation: str, destination: str, scope: list[CopyScope] | None = None
+    call: RequestContext,
+    index: str,
+    operation: str,
+    destination: str,
+    scope: list[CopyScope] | None = None,
 ) -> Updated:
     """Queue a copy or a move."""
     check_index_name(destination)
@@ -48,11 +52,11 @@ def operate_index(
 
 @serves(SearchApi.list_indices)
 def list_indices(
-    call: Call, *, page: int | None = None, hitsPerPage: int | None = None
+    call: RequestContext, *, page: int | None = None, hitsPerPage: int | None = None
 ) -> IndexList:
     """List the indices the caller's keys reach."""
     shelves = [shelf for shelf in call.service.catalog.all() if _shown(call, shelf)]
-    size = hitsPerPage or PAGE
+    size = hitsPerPage or INDICES_PER_PAGE
     shown = shelves if page is None else shelves[page * size : (page + 1) * size]
     waiting = call.service.tasks.pending()
     pages = 1 if page is None else -(-len(shelves) // size)
@@ -63,7 +67,7 @@ def list_indices(
 
 
 def _check_destination(
-    call: Call, operation: str, destination: str, scope: list[CopyScope] | None
+    call: RequestContext, operation: str, destination: str, scope: list[CopyScope] | None
 ) -> None:
     """Whole indices do not come where others follow: a move brings what replicas follow anew."""
     if scope is not None:
@@ -77,11 +81,11 @@ def _check_destination(
         )
 
 
-def _shown(call: Call, shelf: Shelf) -> bool:
+def _shown(call: RequestContext, shelf: PublishedIndex) -> bool:
     return call.caller.may("listIndexes", shelf.name)
 
 
-def _entry(call: Call, shelf: Shelf, waiting: int) -> IndexEntry:
+def _entry(call: RequestContext, shelf: PublishedIndex, waiting: int) -> IndexEntry:
     count, size = call.service.catalog.measure(shelf)
     return {
         "name": shelf.name,
@@ -98,7 +102,7 @@ def _entry(call: Call, shelf: Shelf, waiting: int) -> IndexEntry:
     }
 
 
-def _relations(call: Call, shelf: Shelf) -> Relations:
+def _relations(call: RequestContext, shelf: PublishedIndex) -> Relations:
     """Who follows whom; nothing for an index that stands alone."""
     primary, *replicas = call.service.catalog.family(shelf)
     if shelf.leader:

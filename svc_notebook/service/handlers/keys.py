@@ -7,18 +7,18 @@ from typing import Unpack, cast
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import DeletedAt, Key, KeyAdded, KeyFields, KeyList, KeyUpdated
 from svc_notebook.errors import KeyRefused
-from svc_notebook.service.handlers.registry import Call, serves
-from svc_notebook.service.shelf import stamp_now
+from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.indices.published_index import stamp_now
 
 
 @serves(SearchApi.add_key)
-def add_key(call: Call, **fields: Unpack[KeyFields]) -> KeyAdded:
+def add_key(call: RequestContext, **fields: Unpack[KeyFields]) -> KeyAdded:
     """Make a key of the application."""
     return {"key": call.service.keyring.add(fields), "createdAt": stamp_now()}
 
 
 @serves(SearchApi.update_key)
-def update_key(call: Call, key: str, **fields: Unpack[KeyFields]) -> KeyUpdated:
+def update_key(call: RequestContext, key: str, **fields: Unpack[KeyFields]) -> KeyUpdated:
     """Give a key other fields."""
     call.service.keyring.one(key)
     call.service.keyring.update(key, fields)
@@ -26,13 +26,13 @@ def update_key(call: Call, key: str, **fields: Unpack[KeyFields]) -> KeyUpdated:
 
 
 @serves(SearchApi.list_keys)
-def list_keys(call: Call) -> KeyList:
+def list_keys(call: RequestContext) -> KeyList:
     """List the keys of the application."""
     return {"keys": [cast("Key", key.told()) for key in call.service.keyring.all()]}
 
 
 @serves(SearchApi.get_key)
-def get_key(call: Call, key: str) -> Key:
+def get_key(call: RequestContext, key: str) -> Key:
     """Read a key; without the admin key, only the one that calls."""
     own = [k for k in call.caller.keys if k.value == key]
     if own:
@@ -45,7 +45,7 @@ def get_key(call: Call, key: str) -> Key:
 
 
 @serves(SearchApi.delete_key)
-def delete_key(call: Call, key: str) -> DeletedAt:
+def delete_key(call: RequestContext, key: str) -> DeletedAt:
     """Delete a key."""
     call.service.keyring.one(key)
     call.service.keyring.delete(key)
@@ -53,47 +53,49 @@ def delete_key(call: Call, key: str) -> DeletedAt:
 
 
 @serves(SearchApi.restore_key)
-def restore_key(call: Call, key: str) -> KeyAdded:
+def restore_key(call: RequestContext, key: str) -> KeyAdded:
     """Bring a deleted key back."""
     call.service.keyring.restore(key)
     return {"key": key, "createdAt": stamp_now()}
 
 
 @serves(SearchApi.add_index_key)
-def add_index_key(call: Call, index: str, **fields: Unpack[KeyFields]) -> KeyAdded:
+def add_index_key(call: RequestContext, index: str, **fields: Unpack[KeyFields]) -> KeyAdded:
     """Make a key of one index."""
     return {"key": call.service.keyring.add(fields, index), "createdAt": stamp_now()}
 
 
 @serves(SearchApi.update_index_key)
-def update_index_key(call: Call, index: str, key: str, **fields: Unpack[KeyFields]) -> KeyUpdated:
+def update_index_key(
+    call: RequestContext, index: str, key: str, **fields: Unpack[KeyFields]
+) -> KeyUpdated:
     """Give an index's key other fields; one that is not there stays away, without a complaint."""
     call.service.keyring.update(key, fields, index)
     return {"key": key, "updatedAt": stamp_now()}
 
 
 @serves(SearchApi.list_index_keys)
-def list_index_keys(call: Call, index: str) -> KeyList:
+def list_index_keys(call: RequestContext, index: str) -> KeyList:
     """List one index's keys."""
     call.service.catalog.find(index)
     return {"keys": [cast("Key", key.told()) for key in call.service.keyring.all(index)]}
 
 
 @serves(SearchApi.list_all_index_keys)
-def list_all_index_keys(call: Call) -> KeyList:
+def list_all_index_keys(call: RequestContext) -> KeyList:
     """List every index's keys, each with its index."""
     keys = call.service.keyring.all_of_indices()
     return {"keys": [cast("Key", {**key.told(), "index": key.index}) for key in keys]}
 
 
 @serves(SearchApi.get_index_key)
-def get_index_key(call: Call, index: str, key: str) -> Key:
+def get_index_key(call: RequestContext, index: str, key: str) -> Key:
     """Read an index's key."""
     return cast("Key", call.service.keyring.one(key, index).told())
 
 
 @serves(SearchApi.delete_index_key)
-def delete_index_key(call: Call, index: str, key: str) -> DeletedAt:
+def delete_index_key(call: RequestContext, index: str, key: str) -> DeletedAt:
     """Delete an index's key."""
     call.service.keyring.one(key, index)
     call.service.keyring.delete(key, index)

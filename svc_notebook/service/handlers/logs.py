@@ -6,13 +6,13 @@ from functools import partial
 
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import Logs
-from svc_notebook.service.handlers.registry import Call, serves
+from svc_notebook.service.http.handlers import RequestContext, serves
 from svc_notebook.service.log_access import may_read_content
 
 
 @serves(SearchApi.get_logs)
 def get_logs(
-    call: Call,
+    call: RequestContext,
     *,
     offset: int = 0,
     length: int = 10,

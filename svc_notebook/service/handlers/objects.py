@@ -24,17 +24,22 @@ from svc_notebook.api.shapes import (
     Updated,
 )
 from svc_notebook.errors import BadInput, NotFound
-from svc_notebook.service.answers import TRIES, check_list
-from svc_notebook.service.attributes import narrow, select_attributes, withheld
 from svc_notebook.service.engine.deadline import check_time
-from svc_notebook.service.engine.filters import parse_filters
-from svc_notebook.service.engine.geo_reading import Centre, read_where
-from svc_notebook.service.handlers.registry import Call, serves
-from svc_notebook.service.records import read_bodies
+from svc_notebook.service.engine.filters.filters import parse_filters
+from svc_notebook.service.engine.filters.geo_parameters import Centre, read_where
+from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
+from svc_notebook.service.indices.records import read_bodies
+from svc_notebook.service.search.search_response import MAX_ATTEMPTS, check_list
+from svc_notebook.service.search.visible_attributes import narrow, select_attributes, withheld
 from svc_notebook.service.service import check_index_name
-from svc_notebook.service.shelf import Shelf, stamp_now
-from svc_notebook.service.steps import Step, make_step, pack_steps, read_object_id
-from svc_notebook.service.tasks import Draft
+from svc_notebook.service.tasks.batch_operations import (
+    RecordStep,
+    make_step,
+    pack_steps,
+    read_object_id,
+)
+from svc_notebook.service.tasks.queue import NewTask
 
 # What may decide which records are deleted by query (api.md, Objects).
 DELETES_BY = {
@@ -44,7 +49,7 @@ DELETES_BY = {
 
 
 @serves(SearchApi.add_object)
-def add_object(call: Call, index: str, record: Record) -> Added:
+def add_object(call: RequestContext, index: str, record: Record) -> Added:
     """Queue a record under its own objectID or a new one."""
     step = make_step("addObject", record, "")
     task, now = _accept(call, index, [step]), stamp_now()
@@ -52,21 +57,21 @@ def add_object(call: Call, index: str, record: Record) -> Added:
 
 
 @serves(SearchApi.put_object)
-def put_object(call: Call, index: str, object_id: str, record: Record) -> Saved:
+def put_object(call: RequestContext, index: str, object_id: str, record: Record) -> Saved:
     """Queue a record under the objectID of the path."""
     step = make_step("updateObject", {**record, "objectID": object_id}, "")
     return _saved(call, index, step)
 
 
 @serves(SearchApi.delete_object)
-def delete_object(call: Call, index: str, object_id: str) -> Deleted:
+def delete_object(call: RequestContext, index: str, object_id: str) -> Deleted:
     """Queue the end of a record."""
-    step = Step("deleteObject", read_object_id(object_id, "objectID"))
+    step = RecordStep("deleteObject", read_object_id(object_id, "objectID"))
     return {"taskID": _accept(call, index, [step]), "deletedAt": stamp_now()}
 
 
 @serves(SearchApi.delete_by)
-def delete_by(call: Call, index: str, **params: Unpack[SearchParams]) -> DeletedBy:
+def delete_by(call: RequestContext, index: str, **params: Unpack[SearchParams]) -> DeletedBy:
     """Queue a deletion; which records it meets is decided when its turn comes."""
     given = {name: value for name, value in params.items() if value not in (None, "", [])}
     for name in sorted(given.keys() - DELETES_BY):
@@ -82,14 +87,19 @@ def delete_by(call: Call, index: str, **params: Unpack[SearchParams]) -> Deleted
 
 
 @serves(SearchApi.clear_objects)
-def clear_objects(call: Call, index: str) -> Updated:
+def clear_objects(call: RequestContext, index: str) -> Updated:
     """Queue the end of all records of an index."""
-    return {"taskID": _accept(call, index, [Step("clear")]), "updatedAt": stamp_now()}
+    return {"taskID": _accept(call, index, [RecordStep("clear")]), "updatedAt": stamp_now()}
 
 
 @serves(SearchApi.partial_update_object)
 def partial_update_object(
-    call: Call, index: str, object_id: str, attributes: Record, *, createIfNotExists: bool = True
+    call: RequestContext,
+    index: str,
+    object_id: str,
+    attributes: Record,
+    *,
+    createIfNotExists: bool = True,
 ) -> Saved:
     """Queue a change of some attributes."""
     action = "partialUpdateObject" if createIfNotExists else "partialUpdateObjectNoCreate"
@@ -97,22 +107,22 @@ def partial_update_object(
 
 
 @serves(SearchApi.batch)
-def batch(call: Call, index: str, requests: list[BatchRequest]) -> Batched:
+def batch(call: RequestContext, index: str, requests: list[BatchRequest]) -> Batched:
     """Queue many steps as one task."""
     steps = _steps(requests)
     return {"taskID": _accept(call, index, steps), "objectIDs": [step.id for step in steps]}
 
 
 @serves(SearchApi.batch_many)
-def batch_many(call: Call, requests: list[BatchManyRequest]) -> BatchedMany:
+def batch_many(call: RequestContext, requests: list[BatchManyRequest]) -> BatchedMany:
     """Queue many steps as one task an index, all of them or none."""
     steps = _steps(requests)
-    by_index: dict[str, list[Step]] = {}
+    by_index: dict[str, list[RecordStep]] = {}
     for request, step in zip(requests, steps, strict=True):
         by_index.setdefault(check_index_name(request["indexName"]), []).append(step)
     for index in by_index:
         call.service.refuse_replica(index)
-    drafts = [Draft(index, "steps", pack_steps(own)) for index, own in by_index.items()]
+    drafts = [NewTask(index, "steps", pack_steps(own)) for index, own in by_index.items()]
     numbers = call.service.tasks.submit(*drafts) if drafts else []
     return {
         "taskID": dict(zip(by_index, numbers, strict=True)),
@@ -121,7 +131,7 @@ def batch_many(call: Call, requests: list[BatchManyRequest]) -> BatchedMany:
 
 
 @serves(SearchApi.get_objects)
-def get_objects(call: Call, requests: list[ObjectRequest]) -> ManyObjects:
+def get_objects(call: RequestContext, requests: list[ObjectRequest]) -> ManyObjects:
     """Read records of several indices, in the order asked for."""
     named = [_index_of(request, number) for number, request in enumerate(requests)]
     by_index: dict[str, list[str]] = {}
@@ -141,7 +151,7 @@ def get_objects(call: Call, requests: list[ObjectRequest]) -> ManyObjects:
 
 @serves(SearchApi.get_object)
 def get_object(
-    call: Call,
+    call: RequestContext,
     index: str,
     object_id: str,
     *,
@@ -168,16 +178,16 @@ def _check_restricted(params: Mapping[str, Any]) -> None:
         raise BadInput('deleteByQuery around a place needs `aroundRadius`, in metres or "all"')
 
 
-def _accept(call: Call, index: str, steps: Iterable[Step]) -> int:
+def _accept(call: RequestContext, index: str, steps: Iterable[RecordStep]) -> int:
     return call.service.accept(index, "steps", pack_steps(steps))
 
 
-def _saved(call: Call, index: str, step: Step) -> Saved:
+def _saved(call: RequestContext, index: str, step: RecordStep) -> Saved:
     task = _accept(call, index, [step])
     return {"taskID": task, "objectID": step.id, "updatedAt": stamp_now()}
 
 
-def _steps(requests: Iterable[BatchRequest]) -> list[Step]:
+def _steps(requests: Iterable[BatchRequest]) -> list[RecordStep]:
     return [
         make_step(request["action"], request.get("body"), f"requests[{number}].body")
         for number, request in enumerate(requests)
@@ -191,14 +201,14 @@ def _index_of(request: ObjectRequest, number: int) -> str:
     return index
 
 
-def _readable(call: Call, shelf: Shelf, ids: Sequence[str]) -> dict[str, bytes]:
+def _readable(call: RequestContext, shelf: PublishedIndex, ids: Sequence[str]) -> dict[str, bytes]:
     """Read records by id: those that pass what the caller's key embeds, as in a search."""
     store, changes = call.service.store, call.service.catalog.changes
     embedded = call.caller.bind({}, shelf.name)
     within = {name: value for name, value in embedded.items() if name in DELETES_BY}
     if not within:
         return read_bodies(store, shelf.home, ids)
-    for left in reversed(range(TRIES)):
+    for left in reversed(range(MAX_ATTEMPTS)):
         moment = changes.moment()
         passing = shelf.engine.get().passing(ids, within)
         bodies = read_bodies(store, shelf.home, sorted(passing))
@@ -208,7 +218,9 @@ def _readable(call: Call, shelf: Shelf, ids: Sequence[str]) -> dict[str, bytes]:
     return bodies
 
 
-def _shown(call: Call, shelf: Shelf, body: bytes, wanted: list[str] | None) -> Record:
+def _shown(
+    call: RequestContext, shelf: PublishedIndex, body: bytes, wanted: list[str] | None
+) -> Record:
     check_time()
     check_list("attributesToRetrieve", wanted)
     hidden, lists = withheld(call.caller, shelf), call.caller.shown_lists(shelf.name)

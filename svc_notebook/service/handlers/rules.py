@@ -7,28 +7,34 @@ from typing import Literal, cast
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import Rule, RuleHits, Saved, Updated
 from svc_notebook.errors import BadInput, NotFound
-from svc_notebook.service.entries import Change, Entry, read_entries, read_entry, take_page
-from svc_notebook.service.handlers.registry import Call, serves
-from svc_notebook.service.lookup import find_entries
-from svc_notebook.service.rules import KIND, check_rule
-from svc_notebook.service.shelf import stamp_now
+from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.indices.published_index import stamp_now
+from svc_notebook.service.resources.checks import RULE_ENTRIES, check_rule
+from svc_notebook.service.resources.entries import (
+    EntriesChange,
+    Entry,
+    read_entries,
+    read_entry,
+    take_page,
+)
+from svc_notebook.service.resources.entry_search import find_entries
 
 
 @serves(SearchApi.save_rule)
 def save_rule(
-    call: Call, index: str, object_id: str, rule: Rule, *, forwardToReplicas: bool = False
+    call: RequestContext, index: str, object_id: str, rule: Rule, *, forwardToReplicas: bool = False
 ) -> Saved:
     """Queue one rule."""
     if rule["objectID"] != object_id:
         raise BadInput(f"`objectID` is {rule['objectID']} in the body, {object_id} in the path")
-    change = Change(KIND, save=[check_rule(rule, "")], forward=forwardToReplicas)
+    change = EntriesChange(RULE_ENTRIES, save=[check_rule(rule, "")], forward=forwardToReplicas)
     task = call.service.accept(index, "entries", [change])
     return {"taskID": task, "updatedAt": stamp_now(), "objectID": object_id}
 
 
 @serves(SearchApi.save_rules)
 def save_rules(
-    call: Call,
+    call: RequestContext,
     index: str,
     rules: list[Rule],
     *,
@@ -37,15 +43,17 @@ def save_rules(
 ) -> Updated:
     """Queue many rules as one task, so that a replacement leaves no gap."""
     saved = [check_rule(rule, f"[{number}]") for number, rule in enumerate(rules)]
-    change = Change(KIND, clear=clearExistingRules, save=saved, forward=forwardToReplicas)
+    change = EntriesChange(
+        RULE_ENTRIES, clear=clearExistingRules, save=saved, forward=forwardToReplicas
+    )
     return {"taskID": call.service.accept(index, "entries", [change]), "updatedAt": stamp_now()}
 
 
 @serves(SearchApi.get_rule)
-def get_rule(call: Call, index: str, object_id: str) -> Rule:
+def get_rule(call: RequestContext, index: str, object_id: str) -> Rule:
     """Read one rule."""
     shelf = call.service.catalog.find(index)
-    found = read_entry(call.service.store, shelf.id, KIND, object_id)
+    found = read_entry(call.service.store, shelf.id, RULE_ENTRIES, object_id)
     if found is None:
         raise NotFound(f"Rule {object_id} does not exist", status=404)
     return cast("Rule", found)
@@ -53,27 +61,29 @@ def get_rule(call: Call, index: str, object_id: str) -> Rule:
 
 @serves(SearchApi.delete_rule)
 def delete_rule(
-    call: Call, index: str, object_id: str, *, forwardToReplicas: bool = False
+    call: RequestContext, index: str, object_id: str, *, forwardToReplicas: bool = False
 ) -> Updated:
     """Queue the end of one rule."""
     task = call.service.accept(
-        index, "entries", [Change(KIND, delete=[object_id], forward=forwardToReplicas)]
+        index,
+        "entries",
+        [EntriesChange(RULE_ENTRIES, delete=[object_id], forward=forwardToReplicas)],
     )
     return {"taskID": task, "updatedAt": stamp_now()}
 
 
 @serves(SearchApi.clear_rules)
-def clear_rules(call: Call, index: str, *, forwardToReplicas: bool = False) -> Updated:
+def clear_rules(call: RequestContext, index: str, *, forwardToReplicas: bool = False) -> Updated:
     """Queue the end of all rules."""
     task = call.service.accept(
-        index, "entries", [Change(KIND, clear=True, forward=forwardToReplicas)]
+        index, "entries", [EntriesChange(RULE_ENTRIES, clear=True, forward=forwardToReplicas)]
     )
     return {"taskID": task, "updatedAt": stamp_now()}
 
 
 @serves(SearchApi.search_rules)
 def search_rules(
-    call: Call,
+    call: RequestContext,
     index: str,
     query: str = "",
     anchoring: Literal["is", "startsWith", "endsWith", "contains"] | None = None,
@@ -86,7 +96,7 @@ def search_rules(
     shelf = call.service.catalog.find(index)
     chosen = [
         rule
-        for rule in read_entries(call.service.store, shelf.id, KIND)
+        for rule in read_entries(call.service.store, shelf.id, RULE_ENTRIES)
         if enabled in (None, rule.get("enabled", True))
         and _has(rule, "anchoring", anchoring)
         and _has(rule, "context", context)

@@ -11,17 +11,12 @@ import msgspec
 
 from svc_notebook.api import SearchApi
 from svc_notebook.api.parameters import SearchOptions, SearchParams
-from svc_notebook.api.shapes import (
-    FacetAnswer,
-    ManyAnswers,
-    SearchAnswer,
-    SearchRequest,
-)
+from svc_notebook.api.shapes import FacetAnswer, ManyAnswers, SearchAnswer, SearchRequest
 from svc_notebook.errors import BadInput
-from svc_notebook.service import limits
-from svc_notebook.service.answers import answer_facet, answer_search, skipped
 from svc_notebook.service.engine.deadline import restart_time
-from svc_notebook.service.handlers.registry import Call, serves
+from svc_notebook.service.http import limits
+from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.search.search_response import answer_facet, answer_search, skipped
 
 # Members of an entry that are not search parameters.
 ENTRY = {"indexName", "type", "facet", "facetQuery", "extensions", "params"}
@@ -29,7 +24,7 @@ ENTRY = {"indexName", "type", "facet", "facetQuery", "extensions", "params"}
 
 @serves(SearchApi.search)
 def search(
-    call: Call, index: str, query: str = "", **params: Unpack[SearchOptions]
+    call: RequestContext, index: str, query: str = "", **params: Unpack[SearchOptions]
 ) -> SearchAnswer:
     """Search one index."""
     return answer_search(call, index, {"query": query, **params} if query else params)[0]
@@ -37,14 +32,16 @@ def search(
 
 @serves(SearchApi.get_search)
 def get_search(
-    call: Call, index: str, query: str = "", **params: Unpack[SearchOptions]
+    call: RequestContext, index: str, query: str = "", **params: Unpack[SearchOptions]
 ) -> SearchAnswer:
     """Search one index, everything in the URL."""
     return search(call, index, query, **params)
 
 
 @serves(SearchApi.search_many)
-def search_many(call: Call, requests: list[SearchRequest], strategy: str = "none") -> ManyAnswers:
+def search_many(
+    call: RequestContext, requests: list[SearchRequest], strategy: str = "none"
+) -> ManyAnswers:
     """Search one index after another."""
     if len(requests) > limits.MAX_QUERIES:
         raise BadInput(
@@ -56,14 +53,18 @@ def search_many(call: Call, requests: list[SearchRequest], strategy: str = "none
 
 @serves(SearchApi.search_facet)
 def search_facet(
-    call: Call, index: str, facet: str, facetQuery: str = "", **params: Unpack[SearchParams]
+    call: RequestContext,
+    index: str,
+    facet: str,
+    facetQuery: str = "",
+    **params: Unpack[SearchParams],
 ) -> FacetAnswer:
     """Search inside one facet."""
     return answer_facet(call, index, facet, facetQuery, params)
 
 
 def _answers(
-    call: Call, requests: list[SearchRequest], stop: bool
+    call: RequestContext, requests: list[SearchRequest], stop: bool
 ) -> Iterator[SearchAnswer | FacetAnswer]:
     enough, held = False, 0
     for number, request in enumerate(requests):

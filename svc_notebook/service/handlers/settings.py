@@ -11,13 +11,13 @@ from svc_notebook.api.parameters import Settings, ToldSettings, default_of
 from svc_notebook.api.shapes import Updated
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
-from svc_notebook.service.engine.shape import check_entries
-from svc_notebook.service.families import INHERITED
-from svc_notebook.service.handlers.registry import Call, serves
-from svc_notebook.service.replicas import check_links, read_links
+from svc_notebook.service.engine.index.schema import check_entries
+from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
+from svc_notebook.service.indices.replica_group import INHERITED
+from svc_notebook.service.indices.replica_setting import check_links, read_links
+from svc_notebook.service.indices.settings import merge_settings
 from svc_notebook.service.service import check_index_name
-from svc_notebook.service.settings import merge_settings
-from svc_notebook.service.shelf import Shelf, stamp_now
 
 # What reading tells even where nobody set it (api-notes, section 2).
 TOLD = (
@@ -26,11 +26,11 @@ TOLD = (
     "removeWordsIfNoResults", "queryType", "highlightPreTag", "highlightPostTag",
     "alternativesAsExact",
 )  # fmt: skip
-USER_DATA = 32 * 1024
+MAX_USER_DATA_BYTES = 32 * 1024
 
 
 @serves(SearchApi.get_settings)
-def get_settings(call: Call, index: str, *, getVersion: int = 1) -> ToldSettings:
+def get_settings(call: RequestContext, index: str, *, getVersion: int = 1) -> ToldSettings:
     """Tell what was set, the defaults that are always told, and whom a replica follows."""
     shelf = call.service.catalog.find(index)
     told = {name: default_of(name) for name in TOLD} | shelf.settings
@@ -41,7 +41,7 @@ def get_settings(call: Call, index: str, *, getVersion: int = 1) -> ToldSettings
 
 @serves(SearchApi.set_settings)
 def set_settings(
-    call: Call,
+    call: RequestContext,
     index: str,
     settings: Settings,
     *,
@@ -52,8 +52,8 @@ def set_settings(
     shelf = call.service.catalog.get(index)
     check_entries(settings)
     Index(merge_settings(shelf.settings if shelf else {}, settings))
-    if len(msgspec.json.encode(settings.get("userData"))) > USER_DATA:
-        raise BadInput(f"`userData` is larger than {USER_DATA // 1024} kB")
+    if len(msgspec.json.encode(settings.get("userData"))) > MAX_USER_DATA_BYTES:
+        raise BadInput(f"`userData` is larger than {MAX_USER_DATA_BYTES // 1024} kB")
     if shelf and shelf.virtual:
         _check_inherited(call, shelf, settings)
     links = read_links(settings.get("replicas") or ())
@@ -69,7 +69,7 @@ def set_settings(
     return {"taskID": call.service.accept(index, "settings", order), "updatedAt": stamp_now()}
 
 
-def _check_inherited(call: Call, shelf: Shelf, settings: Settings) -> None:
+def _check_inherited(call: RequestContext, shelf: PublishedIndex, settings: Settings) -> None:
     """Refuse to change what a virtual replica has from its primary."""
     for name, value in settings.items():
         if name in INHERITED and value != shelf.settings.get(name):

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import CreatedAt, DeletedAt, Source, UpdatedAt
-from svc_notebook.service.handlers.registry import Call, serves
-from svc_notebook.service.shelf import stamp_now
+from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.indices.published_index import stamp_now
 
 
 @serves(SearchApi.list_sources)
-def list_sources(call: Call) -> list[Source]:
+def list_sources(call: RequestContext) -> list[Source]:
     """List the networks that may call."""
     return call.service.sources.all()
 
 
 @serves(SearchApi.replace_sources)
-def replace_sources(call: Call, sources: list[Source]) -> UpdatedAt:
+def replace_sources(call: RequestContext, sources: list[Source]) -> UpdatedAt:
     """Replace the list, at once."""
     call.service.sources.replace(sources)
     return {"updatedAt": stamp_now()}
 
 
 @serves(SearchApi.append_source)
-def append_source(call: Call, source: Source) -> CreatedAt:
+def append_source(call: RequestContext, source: Source) -> CreatedAt:
     """Let one more network call."""
     call.service.sources.append(source)
     return {"createdAt": stamp_now()}
 
 
 @serves(SearchApi.delete_source)
-def delete_source(call: Call, source: str) -> DeletedAt:
+def delete_source(call: RequestContext, source: str) -> DeletedAt:
     """Take a network off the list."""
     call.service.sources.delete(source)
     return {"deletedAt": stamp_now()}

@@ -7,28 +7,40 @@ from typing import cast
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import Deleted, SavedSynonym, Synonym, SynonymHits, Updated
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
-from svc_notebook.service.entries import Change, read_entries, read_entry, take_page
-from svc_notebook.service.handlers.registry import Call, serves
-from svc_notebook.service.lookup import find_entries
-from svc_notebook.service.shelf import stamp_now
-from svc_notebook.service.synonyms import FIELDS, KIND, check_synonym
+from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.indices.published_index import stamp_now
+from svc_notebook.service.resources.checks import FIELDS, SYNONYM_ENTRIES, check_synonym
+from svc_notebook.service.resources.entries import (
+    EntriesChange,
+    read_entries,
+    read_entry,
+    take_page,
+)
+from svc_notebook.service.resources.entry_search import find_entries
 
 
 @serves(SearchApi.save_synonym)
 def save_synonym(
-    call: Call, index: str, object_id: str, synonym: Synonym, *, forwardToReplicas: bool = False
+    call: RequestContext,
+    index: str,
+    object_id: str,
+    synonym: Synonym,
+    *,
+    forwardToReplicas: bool = False,
 ) -> SavedSynonym:
     """Queue one synonym."""
     if synonym["objectID"] != object_id:
         raise BadInput(f"`objectID` is {synonym['objectID']} in the body, {object_id} in the path")
-    change = Change(KIND, save=[check_synonym(synonym, "")], forward=forwardToReplicas)
+    change = EntriesChange(
+        SYNONYM_ENTRIES, save=[check_synonym(synonym, "")], forward=forwardToReplicas
+    )
     task = call.service.accept(index, "entries", [change])
     return {"taskID": task, "updatedAt": stamp_now(), "id": object_id}
 
 
 @serves(SearchApi.save_synonyms)
 def save_synonyms(
-    call: Call,
+    call: RequestContext,
     index: str,
     synonyms: list[Synonym],
     *,
@@ -37,43 +49,52 @@ def save_synonyms(
 ) -> Updated:
     """Queue many synonyms as one task, so that a replacement leaves no gap."""
     saved = [check_synonym(synonym, f"[{n}]") for n, synonym in enumerate(synonyms)]
-    change = Change(KIND, clear=replaceExistingSynonyms, save=saved, forward=forwardToReplicas)
+    change = EntriesChange(
+        SYNONYM_ENTRIES, clear=replaceExistingSynonyms, save=saved, forward=forwardToReplicas
+    )
     return {"taskID": call.service.accept(index, "entries", [change]), "updatedAt": stamp_now()}
 
 
 @serves(SearchApi.get_synonym)
-def get_synonym(call: Call, index: str, object_id: str) -> Synonym:
+def get_synonym(call: RequestContext, index: str, object_id: str) -> Synonym:
     """Read one synonym."""
     shelf = call.service.catalog.find(index)
-    found = read_entry(call.service.store, shelf.id, KIND, object_id)
+    found = read_entry(call.service.store, shelf.id, SYNONYM_ENTRIES, object_id)
     if found is None:
         raise NotFound(f"Synonym {object_id} does not exist", status=404)
     return cast("Synonym", found)
 
 
 @serves(SearchApi.clear_synonyms)
-def clear_synonyms(call: Call, index: str, *, forwardToReplicas: bool = False) -> Updated:
+def clear_synonyms(call: RequestContext, index: str, *, forwardToReplicas: bool = False) -> Updated:
     """Queue the end of all synonyms."""
     task = call.service.accept(
-        index, "entries", [Change(KIND, clear=True, forward=forwardToReplicas)]
+        index, "entries", [EntriesChange(SYNONYM_ENTRIES, clear=True, forward=forwardToReplicas)]
     )
     return {"taskID": task, "updatedAt": stamp_now()}
 
 
 @serves(SearchApi.delete_synonym)
 def delete_synonym(
-    call: Call, index: str, object_id: str, *, forwardToReplicas: bool = False
+    call: RequestContext, index: str, object_id: str, *, forwardToReplicas: bool = False
 ) -> Deleted:
     """Queue the end of one synonym."""
     task = call.service.accept(
-        index, "entries", [Change(KIND, delete=[object_id], forward=forwardToReplicas)]
+        index,
+        "entries",
+        [EntriesChange(SYNONYM_ENTRIES, delete=[object_id], forward=forwardToReplicas)],
     )
     return {"taskID": task, "deletedAt": stamp_now()}
 
 
 @serves(SearchApi.search_synonyms)
 def search_synonyms(
-    call: Call, index: str, query: str = "", type: str = "", page: int = 0, hitsPerPage: int = 100
+    call: RequestContext,
+    index: str,
+    query: str = "",
+    type: str = "",
+    page: int = 0,
+    hitsPerPage: int = 100,
 ) -> SynonymHits:
     """Find synonyms by their words and types."""
     shelf = call.service.catalog.find(index)
@@ -81,6 +102,6 @@ def search_synonyms(
     for kind in kinds:
         if kind not in FIELDS:
             raise BadInput(f"`type`: {kind} is not a type{did_you_mean(kind, FIELDS)}")
-    entries = read_entries(call.service.store, shelf.id, KIND)
+    entries = read_entries(call.service.store, shelf.id, SYNONYM_ENTRIES)
     chosen = [entry for entry in entries if not kinds or entry["type"] in kinds]
     return cast("SynonymHits", take_page(find_entries(chosen, query), page, hitsPerPage))

@@ -5,17 +5,17 @@ from __future__ import annotations
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import Task
 from svc_notebook.errors import NotFound
-from svc_notebook.service.handlers.registry import Call, serves
+from svc_notebook.service.http.handlers import RequestContext, serves
 
 
 @serves(SearchApi.get_task)
-def get_task(call: Call, index: str, task_id: int) -> Task:
+def get_task(call: RequestContext, index: str, task_id: int) -> Task:
     """A task is known by its number alone: its index may have moved away or be gone."""
     return get_app_task(call, task_id)
 
 
 @serves(SearchApi.get_app_task)
-def get_app_task(call: Call, task_id: int) -> Task:
+def get_app_task(call: RequestContext, task_id: int) -> Task:
     """Tell about any task."""
     tasks = call.service.tasks
     if not 0 < task_id <= tasks.last:

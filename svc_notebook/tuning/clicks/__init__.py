@@ -11,11 +11,10 @@ know what was shown together, or added up: `clicks` and `impressions` in place o
 
 from __future__ import annotations
 
-from svc_notebook.tuning.clicks.drawing import plot_positions
-from svc_notebook.tuning.clicks.judging import judgments
+from svc_notebook.tuning.clicks.ctr import plot_positions, positions
+from svc_notebook.tuning.clicks.impressions import check_impressions, impressions
+from svc_notebook.tuning.clicks.judgments import judgments
 from svc_notebook.tuning.clicks.models import MODELS, Model
-from svc_notebook.tuning.clicks.placing import positions
-from svc_notebook.tuning.clicks.showing import check_impressions, impressions
 
 __all__ = [
     "MODELS",

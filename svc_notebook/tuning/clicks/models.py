@@ -16,7 +16,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.clicks.examining import Floats, Whole, fit_examination, sum_by
+from svc_notebook.tuning.clicks.position_based_model import Floats, Whole, fit_examination, sum_by
 
 Model = Literal["ctr", "dctr", "coec", "sdbn", "pbm"]
 PAIR = ["query", "filters", "objectID"]

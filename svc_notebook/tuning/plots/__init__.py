@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from svc_notebook.tuning.plots.deltas import plot_deltas, plot_density
 from svc_notebook.tuning.plots.grades import plot_confusion, plot_grades
-from svc_notebook.tuning.plots.judged import plot_judged
-from svc_notebook.tuning.plots.tops import plot_tops
+from svc_notebook.tuning.plots.judged_share import plot_judged
+from svc_notebook.tuning.plots.top_hits import plot_tops
 from svc_notebook.tuning.plots.variants import plot_variants
-from svc_notebook.tuning.plots.zeros import plot_zero_shares
+from svc_notebook.tuning.plots.zero_results import plot_zero_shares
 
 __all__ = [
     "plot_confusion",

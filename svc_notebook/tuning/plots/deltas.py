@@ -8,20 +8,20 @@ import numpy as np
 
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
-from svc_notebook.tuning.comparing import TIE
-from svc_notebook.tuning.plots.wording import pick, plain_title, short, signed
-from svc_notebook.tuning.resampling import bootstrap_means
-from svc_notebook.tuning.verdicts import p_value, span
+from svc_notebook.tuning.evaluation.comparison import TIE_TOLERANCE
+from svc_notebook.tuning.evaluation.comparison_summary import p_value, span
+from svc_notebook.tuning.evaluation.statistics import bootstrap_means
+from svc_notebook.tuning.plots.labels import pick, plain_title, short, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from svc_notebook.tuning.comparing import Comparison
+    from svc_notebook.tuning.evaluation.comparison import Comparison
 
-ROW = 0.24
+ROW_INCHES = 0.24
 """Inches that one query takes where each has its label."""
-STRIP = 3.2
+STRIP_INCHES = 3.2
 
 
 def plot_deltas(
@@ -43,7 +43,7 @@ def plot_deltas(
     part = rows[(rows["run"] == run) & (rows["metric"] == metric)].dropna(subset="delta")
     moved = part[part["delta"].abs() > 1e-9].sort_values("delta", ascending=False, kind="stable")
     shown = _ends(moved, top)
-    axis: Axes = make_axes(axes, 1, 1, 1.1 + ROW * max(len(shown), 4))[0]
+    axis: Axes = make_axes(axes, 1, 1, 1.1 + ROW_INCHES * max(len(shown), 4))[0]
     tested = comparison.test()
     row = tested[(tested["run"] == run) & (tested["metric"] == metric)].iloc[0]
     clean(axis, _title(row))
@@ -147,7 +147,7 @@ def plot_density(comparison: Comparison, metric: str | None = None, *, axes: Any
 
 def _draw_ridge(axis: Axes, base: float, means: Any, row: Any, name: str) -> None:
     own = colours()
-    if np.ptp(means) > TIE:  # where no query differs, the mean has no spread
+    if np.ptp(means) > TIE_TOLERANCE:  # where no query differs, the mean has no spread
         _fill_ridge(axis, base, means, row)
     axis.plot([row["delta"]] * 2, [base, base + 0.62], color=own.hue, lw=1.8)
     axis.axhline(base, color=own.palest, lw=0.8)

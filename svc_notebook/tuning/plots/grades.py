@@ -9,15 +9,15 @@ import numpy as np
 
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
-from svc_notebook.tuning.agreeing import cohen
-from svc_notebook.tuning.plots.wording import plain_title, short
-from svc_notebook.tuning.tables import QUESTION, Table, check_judgments
+from svc_notebook.tuning.evaluation.rater_agreement import cohen
+from svc_notebook.tuning.plots.labels import plain_title, short
+from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-MOST = 12
+MAX_GRADE_BARS = 12
 """Grades with a bar each; more are put into so many steps."""
 
 
@@ -73,9 +73,9 @@ def plot_confusion(
 
 def _counted(ratings: Any) -> tuple[list[str], Any]:
     grades, counts = np.unique(ratings, return_counts=True)
-    if len(grades) <= MOST:
+    if len(grades) <= MAX_GRADE_BARS:
         return [f"{grade:g}" for grade in grades], counts
-    counts, edges = np.histogram(ratings, bins=MOST - 2)
+    counts, edges = np.histogram(ratings, bins=MAX_GRADE_BARS - 2)
     return [f"{low:.2g} to {high:.2g}" for low, high in itertools.pairwise(edges)], counts
 
 

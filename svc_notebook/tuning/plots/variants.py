@@ -8,13 +8,13 @@ import numpy as np
 
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.plots.canvas import check_columns, clean, colours, ground, make_axes, say_empty
-from svc_notebook.tuning.plots.wording import plain_title, short
+from svc_notebook.tuning.plots.labels import plain_title, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-ROW = 0.25
+ROW_INCHES = 0.25
 
 
 def plot_variants(
@@ -37,7 +37,7 @@ def plot_variants(
     table = table[runs]
     apart = (table.max(axis=1) - table.min(axis=1)).fillna(0).sort_values(ascending=False)
     table = table.loc[apart.index[:top]]
-    axis: Axes = make_axes(axes, 1, 1, 1.3 + ROW * max(len(table), 3))[0]
+    axis: Axes = make_axes(axes, 1, 1, 1.3 + ROW_INCHES * max(len(table), 3))[0]
     more = (
         f", the {len(table)} of {len(apart):,} queries that differ most" if len(apart) > top else ""
     )

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from svc_notebook.service.crawl.configuration import read_configuration
-from svc_notebook.service.crawl.extracting import Extractors
+from svc_notebook.service.crawl.extraction import Extractors
 from svc_notebook.service.crawl.fetcher import Fetcher
 from svc_notebook.service.crawl.frontier import crawl
 from svc_notebook.service.crawl.ledger import Waiting
-from svc_notebook.service.crawl.outcome import Outcome, Remembered
-from svc_notebook.service.crawl.visiting import visit
+from svc_notebook.service.crawl.outcomes import Remembered, VisitOutcome
+from svc_notebook.service.crawl.page_processor import visit
 from tests.service.crawl.pocket import Pocket
 from tests.service.crawl.site import Site
 
@@ -45,7 +45,7 @@ class Crawler:
 
     def visit(
         self, config: dict[str, Any], url: str, remembered: Remembered | None = None
-    ) -> Outcome:
+    ) -> VisitOutcome:
         """Visit one URL."""
         return asyncio.run(self._visit(config, url, remembered))
 
@@ -78,7 +78,7 @@ class Crawler:
 
     async def _visit(
         self, config: dict[str, Any], url: str, remembered: Remembered | None
-    ) -> Outcome:
+    ) -> VisitOutcome:
         configuration = read_configuration(config)
         async with Fetcher(configuration, allow_private=True, backoff=0.01) as fetcher:
             return await visit(

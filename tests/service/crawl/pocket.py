@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from svc_notebook.service.crawl.ledger import Waiting
-from svc_notebook.service.crawl.outcome import Outcome, Remembered
+from svc_notebook.service.crawl.outcomes import Remembered, VisitOutcome
 
 
 @dataclass
@@ -15,7 +15,7 @@ class Pocket:
 
     last: Pocket | None = None
     known: dict[str, Waiting] = field(default_factory=dict)
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    outcomes: dict[str, VisitOutcome] = field(default_factory=dict)
     batches: list[int] = field(default_factory=list)
     most_taken: int = 0
     after: Callable[[Pocket], None] = lambda _: None  # called when outcomes were settled
@@ -35,7 +35,11 @@ class Pocket:
             self.known[row.url] = row
 
     def settle(
-        self, outcomes: Sequence[Outcome], found: Iterable[Waiting], *, limit: int | None = None
+        self,
+        outcomes: Sequence[VisitOutcome],
+        found: Iterable[Waiting],
+        *,
+        limit: int | None = None,
     ) -> None:
         for outcome in outcomes:
             assert outcome.url in self.known

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.service.crawl.addresses import DEEPEST, Spelling, normalize, path_depth
+from svc_notebook.service.crawl.urls import MAX_PATH_DEPTH, Spelling, normalize, path_depth
 
 SPELLINGS = {
     "HTTP://Shop.TEST:80/a#more": "http://shop.test/a",
@@ -39,7 +39,7 @@ SPELLINGS = {
     "http://xn--0/": None,
     "http://xn--a.test/": None,
     "https://shop.test/" + "a" * 3000: None,
-    "https://shop.test" + "/a" * (DEEPEST + 2): None,
+    "https://shop.test" + "/a" * (MAX_PATH_DEPTH + 2): None,
     "": None,
 }
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import (
-    MOST_URLS,
+    MAX_CRAWLED_URLS,
     check_functions,
     merge,
     read_configuration,
 )
-from svc_notebook.service.crawl.extracting import Extractors
+from svc_notebook.service.crawl.extraction import Extractors
 
 FUNCTION = {"__type": "function", "source": "() => []"}
 ACTION = {"indexName": "pages", "recordExtractor": FUNCTION}
@@ -88,7 +88,7 @@ def test_what_is_not_said_has_its_documented_value() -> None:
     assert (read.ignores_robots, read.ignores_noindex, read.ignores_nofollow) == (False,) * 3
     assert (read.requests.timeout, read.requests.retries) == (30, 3)
     assert (read.max_lost_percentage, read.max_failed_urls) == (10, None)
-    assert read.max_urls == MOST_URLS
+    assert read.max_urls == MAX_CRAWLED_URLS
 
 
 def test_never_is_no_schedule() -> None:

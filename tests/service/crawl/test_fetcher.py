@@ -16,18 +16,18 @@ import pytest
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import read_configuration
-from svc_notebook.service.crawl.decoding import Body
-from svc_notebook.service.crawl.failure import Failure
-from svc_notebook.service.crawl.fetcher import Answer, Fetcher
-from svc_notebook.service.crawl.pace import Pace
+from svc_notebook.service.crawl.decompression import Body
+from svc_notebook.service.crawl.fetcher import Fetcher, FetchResponse
+from svc_notebook.service.crawl.outcomes import FetchFailure
+from svc_notebook.service.crawl.throttle import Pace
 from tests.service.crawl.site import Asked, Reply, Site
 
 
-def fetch(config: dict[str, Any], *urls: str, allow_private: bool = True) -> list[Answer]:
-    async def work(fetcher: Fetcher) -> list[Answer]:
+def fetch(config: dict[str, Any], *urls: str, allow_private: bool = True) -> list[FetchResponse]:
+    async def work(fetcher: Fetcher) -> list[FetchResponse]:
         return [await fetcher.fetch(url) for url in urls]
 
-    answers: list[Answer] = run(config, work, allow_private=allow_private)
+    answers: list[FetchResponse] = run(config, work, allow_private=allow_private)
     return answers
 
 
@@ -124,7 +124,7 @@ def test_a_slow_page_is_given_up(site: Site) -> None:
     site.page("/", "late", seconds=5)
     config = site.config(requestOptions={"timeout": 50, "retries": 0})
 
-    with pytest.raises(Failure, match=r"no whole answer within 0\.05 seconds") as failure:
+    with pytest.raises(FetchFailure, match=r"no whole answer within 0\.05 seconds") as failure:
         fetch(config, f"{site.url}/")
 
     assert failure.value.reason == "timeout"
@@ -134,7 +134,7 @@ def test_a_page_that_comes_in_drips_is_given_up_as_well(site: Site) -> None:
     site.page("/", b"x" * 64_000, drip=0.02)
     config = site.config(requestOptions={"timeout": 200, "retries": 0})
 
-    with pytest.raises(Failure) as failure:
+    with pytest.raises(FetchFailure) as failure:
         fetch(config, f"{site.url}/")
 
     assert failure.value.reason == "timeout"
@@ -166,7 +166,7 @@ def test_private_places_are_never_connected_to(site: Site, url: str, reason: str
     site.page("/", "secret")
     port = site.url.rpartition(":")[2]
 
-    with pytest.raises(Failure) as failure:
+    with pytest.raises(FetchFailure) as failure:
         fetch(site.config(), url.format(port=port), allow_private=False)
 
     assert failure.value.reason == reason
@@ -176,7 +176,7 @@ def test_private_places_are_never_connected_to(site: Site, url: str, reason: str
 def test_a_proxy_in_a_private_place_is_refused_as_well(site: Site) -> None:
     config = site.config(requestOptions={"proxy": site.url})
 
-    with pytest.raises(Failure) as failure:
+    with pytest.raises(FetchFailure) as failure:
         fetch(config, "http://elsewhere.invalid/", allow_private=False)
 
     assert failure.value.reason == "private_address"
@@ -186,14 +186,14 @@ def test_a_connection_that_is_refused_says_so() -> None:
     with Site() as gone:
         config = gone.config(requestOptions={"retries": 0})
 
-    with pytest.raises(Failure) as failure:
+    with pytest.raises(FetchFailure) as failure:
         fetch(config, f"{gone.url}/")
 
     assert failure.value.reason == "connection_refused"
 
 
 def test_a_certificate_is_asked_for(site: Site) -> None:
-    with pytest.raises(Failure) as failure:
+    with pytest.raises(FetchFailure) as failure:
         fetch(site.config(requestOptions={"retries": 0}), site.url.replace("http:", "https:"))
 
     assert failure.value.reason == "tls_error"
@@ -305,7 +305,7 @@ BROKEN = {
     ("encoding", "raw", "reason"), [(k, *v) for k, v in BROKEN.items()], ids=BROKEN
 )
 def test_a_body_that_cannot_be_unpacked_is_refused(encoding: str, raw: bytes, reason: str) -> None:
-    with pytest.raises(Failure) as failure:
+    with pytest.raises(FetchFailure) as failure:
         unpack(encoding, raw)
 
     assert failure.value.reason == reason

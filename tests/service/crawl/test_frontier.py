@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawl.frontier import WINDOW
+from svc_notebook.service.crawl.frontier import WINDOW_URLS
 from svc_notebook.service.crawl.ledger import Waiting
 from tests.service.crawl.conftest import Crawler
 from tests.service.crawl.extracting.test_files import PDF
@@ -210,7 +210,7 @@ def test_a_large_crawl_keeps_its_urls_in_the_ledger(site: Site, crawler: Crawler
     ledger = crawler.crawl(site.config(), settled=100)
 
     assert len(ledger.known) == 3001
-    assert ledger.most_taken <= WINDOW + 300
+    assert ledger.most_taken <= WINDOW_URLS + 300
 
 
 def test_outcomes_are_settled_together(site: Site, crawler: Crawler) -> None:

@@ -8,8 +8,8 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from svc_notebook.service.crawl import gate
-from svc_notebook.service.crawl.gate import is_public
+from svc_notebook.service.crawl import ssrf_guard
+from svc_notebook.service.crawl.ssrf_guard import is_public
 
 # "Globally reachable" is not true (IANA), deprecated or a translator's own; multicast and reserved.
 NOT_PUBLIC = (
@@ -67,4 +67,4 @@ def test_old_tables_of_python_open_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(ipaddress.IPv6Address, "is_global", True)
 
     for network in NOT_PUBLIC:
-        assert [one for one in some_of(network) if gate.is_public(ip_address(one))] == []
+        assert [one for one in some_of(network) if ssrf_guard.is_public(ip_address(one))] == []

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawl.patterns import LONGEST, Patterns, read_patterns
+from svc_notebook.service.crawl.url_patterns import MAX_PATTERN_CHARACTERS, Patterns, read_patterns
 
 PEER: dict[str, Any] = json.loads(Path(__file__).with_name("micromatch.json").read_text())
 
@@ -58,7 +58,7 @@ WRONG = {
     "https://shop.test/[z-a]": "cannot be read",
     "https://shop.test/{1..100000}": "spells out more than 1000 values",
     "https://shop.test/*(*a)b": "can take forever",
-    "a" * (LONGEST + 1): "is too long",
+    "a" * (MAX_PATTERN_CHARACTERS + 1): "is too long",
     "(" * 1500: "cannot be read",
 }
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from svc_notebook.service import crawl
-from svc_notebook.service.crawl import reasons
-from svc_notebook.service.crawl.reasons import REASONS, describe_reason, refuse_status
+from svc_notebook.service.crawl import outcomes
+from svc_notebook.service.crawl.outcomes import REASONS, describe_reason, refuse_status
 
 PACKAGE = Path(crawl.__file__).parent
 PAGE = (PACKAGE.parents[2] / "docs" / "crawlers.md").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ def test_no_reason_is_told_that_there_is_not() -> None:
 
 
 def test_every_failure_has_a_sentence_of_its_own() -> None:
-    assert set(reasons.FAILURES) == (FAILURES - set(REASONS)) | {"internal_error"}
+    assert set(outcomes.FAILURES) == (FAILURES - set(REASONS)) | {"internal_error"}
     assert describe_reason("http_404") == "The server answers 404 (Not Found)"
     assert describe_reason("canonical") == REASONS["canonical"][2]
     assert describe_reason("what_came_later") == "what came later"

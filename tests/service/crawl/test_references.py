@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from svc_notebook.service.crawl.addresses import normalize
-from svc_notebook.service.crawl.extracting import Extractors, Page
-from svc_notebook.service.crawl.references import resolve
+from svc_notebook.service.crawl.extraction import Extractors, FetchedPage
+from svc_notebook.service.crawl.url_references import resolve
+from svc_notebook.service.crawl.urls import normalize
 
 BASE = "https://shop.test/lamps/desk;v=1?page=2#top"
 
@@ -137,7 +137,7 @@ JOINED = """({ dataSources }) => [{ said: dataSources.references.map((reference)
 def test_references_mean_what_they_mean_in_an_extractor(
     engine: Extractors, references: list[str]
 ) -> None:
-    page = engine.read(Page(BASE, b"", "text/html"))
+    page = engine.read(FetchedPage(BASE, b"", "text/html"))
     sources: dict[str, Any] = {"base": BASE, "references": references}
 
     (record,) = engine.extract(page, JOINED, sources=sources).records

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.crawl.fetcher import Answer
-from svc_notebook.service.crawl.robots import MOST_BYTES, read_rules
+from svc_notebook.service.crawl.fetcher import FetchResponse
+from svc_notebook.service.crawl.robots import MAX_ROBOTS_BYTES, read_rules
 from tests.service.crawl.conftest import Crawler
 from tests.service.crawl.site import Site, fill_shop
 
 
 def rules(text: str) -> Any:
-    return read_rules(Answer("http://shop.test/robots.txt", 200, {}, text.encode()))
+    return read_rules(FetchResponse("http://shop.test/robots.txt", 200, {}, text.encode()))
 
 
 FILES = {
@@ -52,7 +52,7 @@ WITHOUT: dict[str, tuple[dict[str, Any], str]] = {
         {"status": 302, "headers": {"Location": "/elsewhere.txt"}}, "forbidden_by_robotstxt"
     ),
     "circle": ({"status": 302, "headers": {"Location": "/robots.txt"}}, "success"),
-    "huge": ({"body": b"#" * (MOST_BYTES + 1)}, "success"),
+    "huge": ({"body": b"#" * (MAX_ROBOTS_BYTES + 1)}, "success"),
 }  # fmt: skip
 
 

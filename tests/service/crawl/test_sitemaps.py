@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.service.crawl.failure import Failure
-from svc_notebook.service.crawl.sitemaps import MOST_BYTES, MOST_URLS, read_sitemap
+from svc_notebook.service.crawl.outcomes import FetchFailure
+from svc_notebook.service.crawl.sitemaps import MAX_SITEMAP_BYTES, MAX_SITEMAP_URLS, read_sitemap
 
 SPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 PLAIN = (
@@ -50,11 +50,11 @@ def test_an_index_names_sitemaps() -> None:
 
 
 def test_what_is_beyond_the_most_is_left_out_and_told() -> None:
-    body = b"http://a/\n" * (MOST_URLS + 5)
+    body = b"http://a/\n" * (MAX_SITEMAP_URLS + 5)
 
     sitemap = read_sitemap(body)
 
-    assert len(sitemap.pages) == MOST_URLS
+    assert len(sitemap.pages) == MAX_SITEMAP_URLS
     assert sitemap.log == ["5 pages beyond the 50000th left out"]
 
 
@@ -68,7 +68,7 @@ JUNK = {
     "words": (b"not found", "invalid_sitemap"),
     "zeros": (bytes(100), "invalid_sitemap"),
     "deep": (b"<a>" * 1000, "invalid_sitemap"),
-    "bomb": (gzip.compress(bytes(MOST_BYTES + 1)), "page_too_big"),
+    "bomb": (gzip.compress(bytes(MAX_SITEMAP_BYTES + 1)), "page_too_big"),
     "no gzip": (b"\x1f\x8bnothing", "invalid_sitemap"),
     "no encoding": (b'<?xml version="1.0" encoding="no-such"?><urlset/>', "invalid_sitemap"),
 }  # fmt: skip
@@ -76,7 +76,7 @@ JUNK = {
 
 @pytest.mark.parametrize(("body", "reason"), JUNK.values(), ids=JUNK)
 def test_junk_is_refused(body: bytes, reason: str) -> None:
-    with pytest.raises(Failure) as failure:
+    with pytest.raises(FetchFailure) as failure:
         read_sitemap(body)
 
     assert failure.value.reason == reason
@@ -86,7 +86,7 @@ def test_junk_is_refused(body: bytes, reason: str) -> None:
 def test_no_bytes_whatever_break_the_reading(body: bytes, start: bytes) -> None:
     try:
         sitemap = read_sitemap(start + body)
-    except Failure:
+    except FetchFailure:
         return
 
     assert all(isinstance(url, str) for url in sitemap.pages)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawl.sources import rows_of
+from svc_notebook.service.crawl.external_data import rows_of
 from tests.service.crawl.conftest import Crawler
 from tests.service.crawl.site import Site
 

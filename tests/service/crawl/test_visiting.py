@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service import limits
-from svc_notebook.service.crawl.extracting import Extractors
-from svc_notebook.service.crawl.records import RECORD_BYTES
+from svc_notebook.service.crawl.extracted_records import MAX_RECORD_BYTES
+from svc_notebook.service.crawl.extraction import Extractors
+from svc_notebook.service.http import limits
 from tests.service.crawl.conftest import Crawler
 from tests.service.crawl.pocket import Pocket
 from tests.service.crawl.site import Asked, Reply, Site, html
@@ -84,7 +84,7 @@ def test_an_object_id_is_missed_where_none_is_made(site: Site, crawler: Crawler)
 
 
 def test_a_record_may_be_as_large_as_the_service_takes_it() -> None:
-    assert RECORD_BYTES == limits.RECORD
+    assert MAX_RECORD_BYTES == limits.MAX_RECORD_BYTES
 
 
 def test_selectors_choose_among_pages(site: Site, crawler: Crawler) -> None:

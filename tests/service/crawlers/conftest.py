@@ -14,10 +14,9 @@ from typing import Any
 import httpx
 import pytest
 
-from svc_notebook.service.app import App
 from svc_notebook.service.crawlers.crawlers import Crawlers
-from svc_notebook.service.crawlers.engines import Engines
-from svc_notebook.service.crawlers.parts import Parts
+from svc_notebook.service.crawlers.dependencies import CrawlerDependencies, Engines
+from svc_notebook.service.http.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
@@ -146,7 +145,9 @@ def clock() -> Clock:
 def app(tmp_path: Path, engines: Engines, clock: Clock) -> Iterator[App]:
     """A service of this test's own, whose crawlers may visit this machine."""
     inner = Service(tmp_path / "data")
-    parts = Parts(inner.store, inner.tasks, inner.catalog, inner.keyring, True, clock, engines)
+    parts = CrawlerDependencies(
+        inner.store, inner.tasks, inner.catalog, inner.keyring, True, clock, engines
+    )
     inner.crawlers = Crawlers(parts)
     inner.start()
     app = App(inner)

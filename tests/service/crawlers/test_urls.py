@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.app import App
 from svc_notebook.service.crawlers import trial
-from svc_notebook.service.crawlers.crawlers import CALLS
+from svc_notebook.service.crawlers.crawlers import MAX_CRAWL_CALLS_PER_DAY
+from svc_notebook.service.http.app import App
 from tests.service.crawlers.conftest import Clock, Desk, Site, configuration
 
 
@@ -191,7 +191,7 @@ def test_calls_in_a_day_are_counted(
         connection.executemany(
             "INSERT INTO crawler_tasks (id, crawler, kind, time, state) "
             "VALUES (?, 1, 'urls', ?, 'done')",
-            [(str(number), clock()) for number in range(CALLS)],
+            [(str(number), clock()) for number in range(MAX_CRAWL_CALLS_PER_DAY)],
         )
 
     status, said = desk.refused("POST", f"{crawler}/urls/crawl", body)
@@ -275,7 +275,7 @@ def test_a_url_is_tried_in_the_spelling_that_is_crawled(
 def test_a_trial_that_takes_too_long_tells_what_it_was_at(
     desk: Desk, site: Site, crawler: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "SECONDS", 0.5)
+    monkeypatch.setattr(trial, "TRIAL_SECONDS", 0.5)
     site.open.clear()
 
     told = desk.ask("POST", f"{crawler}/test", {"url": f"{site.url}/p1"})

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine.filters import (
+from svc_notebook.service.engine.filters.filters import (
     Between,
     Facet,
     Filter,

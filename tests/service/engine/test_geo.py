@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine import Found, Index
-from svc_notebook.service.engine.geo_search import DENSE
+from svc_notebook.service.engine import Index, SearchResult
+from svc_notebook.service.engine.filters.geo_search import AUTO_RADIUS_RECORDS
 from tests.service.engine.oracle import EARTH, in_polygon, metres
 
 Record = dict[str, Any]
@@ -43,7 +43,7 @@ def fill(records: Sequence[Record] = TOWNS, **settings: Any) -> Index:
     return index
 
 
-def find(index: Index, **params: Any) -> Found:
+def find(index: Index, **params: Any) -> SearchResult:
     return index.search({"hitsPerPage": 1000, **params}, lambda ids: [{"objectID": n} for n in ids])
 
 
@@ -111,12 +111,14 @@ def test_a_radius_keeps_what_is_no_farther(radius: int | str, expected: list[str
 
 def test_a_radius_nobody_gave_follows_the_density() -> None:
     step = 0.001
-    index = fill([at(f"{n:04}", (round(n * step, 4), 0)) for n in range(DENSE + 500)])
+    index = fill([at(f"{n:04}", (round(n * step, 4), 0)) for n in range(AUTO_RADIUS_RECORDS + 500)])
 
     found = find(index, aroundLatLng="0,0")
 
-    assert found.nbHits == DENSE
-    assert found.extra["automaticRadius"] == str(math.ceil((DENSE - 1) * step * DEGREE))
+    assert found.nbHits == AUTO_RADIUS_RECORDS
+    assert found.extra["automaticRadius"] == str(
+        math.ceil((AUTO_RADIUS_RECORDS - 1) * step * DEGREE)
+    )
 
 
 def test_a_radius_nobody_gave_has_a_floor_that_can_be_set() -> None:

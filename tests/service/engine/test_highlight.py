@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine.highlight import (
-    LONGEST,
+from svc_notebook.service.engine.response.highlight import (
+    MAX_TEXT_CHARACTERS,
     Style,
     highlight_hit,
     mark_text,
     snippet_hit,
 )
-from svc_notebook.service.engine.markers import Match, Matcher, Run
-from svc_notebook.service.engine.words import Rules, Token, split, tokens
+from svc_notebook.service.engine.response.highlight_spans import Matcher, Run, TokenMatch
+from svc_notebook.service.engine.text.tokenization import Token, TokenizerSettings, split, tokens
 
 # Nothing a text below holds, so that taking them out gives the text back.
 OPEN, CLOSE, CUT = "\ue000", "\ue001", "\ue002"
@@ -30,7 +30,7 @@ letters = st.sampled_from(
 sentences = st.lists(st.sampled_from(["ab", "Ba", "ç.", "d'e", "x"]), max_size=12).map(" ".join)
 texts = st.text(letters, max_size=60) | sentences
 all_rules = st.builds(
-    Rules,
+    TokenizerSettings,
     st.sampled_from(["", "&-", "é"]),
     st.sampled_from(["", "éç"]),
     st.sampled_from([frozenset(), frozenset({"t"})]),
@@ -38,7 +38,7 @@ all_rules = st.builds(
 )
 
 
-def settings_of(rules: Rules) -> dict[str, Any]:
+def settings_of(rules: TokenizerSettings) -> dict[str, Any]:
     return {
         "separatorsToIndex": rules.separators,
         "keepDiacriticsOnCharacters": rules.diacritics,
@@ -47,9 +47,9 @@ def settings_of(rules: Rules) -> dict[str, Any]:
     }
 
 
-def first_beginning(words: Sequence[str], token: str) -> Match | None:
+def first_beginning(words: Sequence[str], token: str) -> TokenMatch | None:
     """Match a token that begins with a query word, as far as the word goes."""
-    hits = [Match((n,), len(word)) for n, word in enumerate(words) if token.startswith(word)]
+    hits = [TokenMatch((n,), len(word)) for n, word in enumerate(words) if token.startswith(word)]
     return hits[0] if hits else None
 
 
@@ -170,7 +170,7 @@ def test_a_snippet_is_a_part_of_the_text_with_most_of_the_query(
     assert len({piece_word(p, words, style.rules) for p in pieces(value)}) == max(distinct)
 
 
-def piece_word(piece: str, words: Sequence[str], rules: Rules) -> str:
+def piece_word(piece: str, words: Sequence[str], rules: TokenizerSettings) -> str:
     inside = "".join(split(piece, rules))
     return next(word for word in words if inside.startswith(word))
 
@@ -430,7 +430,7 @@ def test_items_without_a_match_go_on_request() -> None:
 def test_the_matcher_is_told_the_path() -> None:
     asked = set()
 
-    def listen(path: str, tokens: AbstractSet[str]) -> Mapping[str, Match]:
+    def listen(path: str, tokens: AbstractSet[str]) -> Mapping[str, TokenMatch]:
         asked.add((path, *tokens))
         return beginnings(["one"] if path == "c" else [])(path, tokens)
 
@@ -441,12 +441,12 @@ def test_the_matcher_is_told_the_path() -> None:
 
 
 def test_only_the_first_characters_are_marked() -> None:
-    text = "fox " * (LONGEST // 4) + "fox"
-    cut_off = "x" * (LONGEST - 3) + " fox"
+    text = "fox " * (MAX_TEXT_CHARACTERS // 4) + "fox"
+    cut_off = "x" * (MAX_TEXT_CHARACTERS - 3) + " fox"
 
     leaf = highlight({"t": text}, "fox")["t"]
 
-    assert leaf["value"] == "<em>fox</em> " * (LONGEST // 4) + "fox"
+    assert leaf["value"] == "<em>fox</em> " * (MAX_TEXT_CHARACTERS // 4) + "fox"
     assert leaf["fullyHighlighted"] is False
     assert marked(cut_off, "fo") == cut_off
 

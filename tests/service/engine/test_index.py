@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine import Index, stock
-from svc_notebook.service.engine.segment import Segment
-from svc_notebook.service.engine.storage import read_segment
-from svc_notebook.service.engine.view import View, merge_views
+from svc_notebook.service.engine import Index
+from svc_notebook.service.engine.index import segment_store
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.index.segment_reader import View, merge_views
+from svc_notebook.service.engine.index.storage import read_segment
 from tests.service.engine import cases
 
 Record = dict[str, Any]
@@ -266,7 +267,7 @@ def test_a_loaded_index_takes_writes_and_is_saved_again(tmp_path: Path) -> None:
 def test_what_was_saved_is_read_from_its_file_and_changes_nothing(
     tmp_path: Path, limit: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stock, limit, 1)
+    monkeypatch.setattr(segment_store, limit, 1)
     random = Random(seed)
     settings = cases.make_settings(random) | {"attributeForDistinct": "brand"}
     index, kept = Index(settings), Index(settings)
@@ -298,20 +299,20 @@ def test_only_large_segments_are_read_from_their_files(tmp_path: Path) -> None:
 
     assert not any(view.segment.mapped for view in few.stock.views)
     assert all(view.segment.mapped for view in many.stock.views)
-    assert len(many) < stock.LARGE
+    assert len(many) < segment_store.LARGE_SEGMENT_RECORDS
 
 
 def test_records_deleted_while_a_file_is_taken_up_are_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stock, "LARGE", 1)
+    monkeypatch.setattr(segment_store, "LARGE_SEGMENT_RECORDS", 1)
     index = make_index()
 
     def read_slowly(folder: Path, name: str) -> Segment:
         index.delete(["1"])
         return read_segment(folder, name)
 
-    monkeypatch.setattr(stock, "read_segment", read_slowly)
+    monkeypatch.setattr(segment_store, "read_segment", read_slowly)
     index.save(tmp_path, 1)
 
     assert sorted(find(index)) == ["2", "3"]
@@ -320,7 +321,7 @@ def test_records_deleted_while_a_file_is_taken_up_are_gone(
 def test_a_merge_holds_though_its_segments_are_taken_from_their_files_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stock, "LARGE", 1)
+    monkeypatch.setattr(segment_store, "LARGE_SEGMENT_RECORDS", 1)
     index = make_index()
     index.put([{"objectID": "4", "title": "Lamp four"}])
 
@@ -330,7 +331,7 @@ def test_a_merge_holds_though_its_segments_are_taken_from_their_files_meanwhile(
         index.delete(["2"])
         return merged
 
-    monkeypatch.setattr(stock, "merge_views", merge_slowly)
+    monkeypatch.setattr(segment_store, "merge_views", merge_slowly)
     index.compact()
 
     assert len(index.stock.views) == 1

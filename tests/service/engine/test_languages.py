@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from svc_notebook.service.engine import Index
-from svc_notebook.service.engine.compounds import Splitter
-from svc_notebook.service.engine.forms import Table, standard_table
-from svc_notebook.service.engine.inflections import standard_forms
-from svc_notebook.service.engine.knowledge import Knowledge
-from svc_notebook.service.engine.lexicon import Dictionaries, Lexicon
-from svc_notebook.service.engine.search import Found
-from svc_notebook.service.engine.stopwords import standard_stops
-from svc_notebook.service.natural import read_naturally
+from svc_notebook.service.engine.response.search import SearchResult
+from svc_notebook.service.engine.text.compounds import Splitter
+from svc_notebook.service.engine.text.lemmatization import standard_forms
+from svc_notebook.service.engine.text.lexicon import Dictionaries, Knowledge, Lexicon
+from svc_notebook.service.engine.text.stop_words import standard_stops
+from svc_notebook.service.engine.text.word_forms import FormTable, standard_table
+from svc_notebook.service.search.natural_languages import read_naturally
 
 TITLES = {
     "1": "The mouse of the house",
@@ -39,7 +38,7 @@ def search(
     own: Mapping[str, Any] = OWN,
     settings: Mapping[str, Any] | None = None,
     **p: Any,
-) -> Found:
+) -> SearchResult:
     index = Index({"searchableAttributes": ["title"], **(settings or {})})
     index.put(RECORDS)
     by_name = {record["objectID"]: record for record in RECORDS}
@@ -48,15 +47,15 @@ def search(
     return index.search(params, lambda ids: [by_name[name] for name in ids], knowledge)
 
 
-def ids(found: Found) -> list[str]:
+def ids(found: SearchResult) -> list[str]:
     return sorted(hit["objectID"] for hit in found.hits)
 
 
-def marked(found: Found) -> dict[str, str]:
+def marked(found: SearchResult) -> dict[str, str]:
     return {hit["objectID"]: hit["_highlightResult"]["title"]["value"] for hit in found.hits}
 
 
-def exact(found: Found) -> dict[str, int]:
+def exact(found: SearchResult) -> dict[str, int]:
     return {hit["objectID"]: hit["_rankingInfo"]["nbExactWords"] for hit in found.hits}
 
 
@@ -171,17 +170,17 @@ def test_what_people_look_for_is_no_stop_word(word: str) -> None:
 
 
 def test_a_table_of_forms_that_was_saved_is_the_same(tmp_path: Any) -> None:
-    table = Table.of([("mice", 0), ("mouse", 0), ("mouse", 1), ("mousse", 1)])
+    table = FormTable.of([("mice", 0), ("mouse", 0), ("mouse", 1), ("mousse", 1)])
     path = tmp_path / "new" / "forms.npz"
 
     table.save(path)
 
-    kept = Table.load(path)
+    kept = FormTable.load(path)
     assert kept
     assert kept.forms("mouse") == table.forms("mouse") == ["mice", "mouse", "mousse"]
-    assert Table.load(tmp_path / "none.npz") is None
+    assert FormTable.load(tmp_path / "none.npz") is None
     path.write_bytes(path.read_bytes()[:100])
-    assert Table.load(path) is None
+    assert FormTable.load(path) is None
 
 
 IN_GERMAN = {"decompoundedAttributes": {"de": ["title"]}}

@@ -10,9 +10,13 @@ import pytest
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
-from svc_notebook.service.engine.filter_terms import MAX_FILTER_TERMS, MAX_OPTIONAL_TERMS
-from svc_notebook.service.engine.filters import parse_filters, parse_optional
-from svc_notebook.service.engine.geo_reading import MAX_AREA_POINTS, MAX_AREAS, read_where
+from svc_notebook.service.engine.filters.filters import parse_filters, parse_optional
+from svc_notebook.service.engine.filters.geo_parameters import (
+    MAX_AREA_POINTS,
+    MAX_AREAS,
+    read_where,
+)
+from svc_notebook.service.engine.filters.terms import MAX_FILTER_TERMS, MAX_OPTIONAL_TERMS
 from tests.service.engine.cases import write_filter
 from tests.service.engine.oracle import holds
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.engine import Found, Index
-from svc_notebook.service.engine.knowledge import Knowledge
-from svc_notebook.service.engine.thesaurus import Thesaurus
+from svc_notebook.service.engine import Index, SearchResult
+from svc_notebook.service.engine.text.lexicon import Knowledge
+from svc_notebook.service.engine.text.synonyms import Thesaurus
 from tests.service.engine import cases
 
 SEEDS = range(10)
@@ -36,7 +36,7 @@ class Shop:
         params = cases.make_params(self.random, self.settings, self.synonyms)
         return params | {"page": 0, "hitsPerPage": 1000, "distinct": 0}
 
-    def search(self, params: Mapping[str, Any], index: Index | None = None) -> Found:
+    def search(self, params: Mapping[str, Any], index: Index | None = None) -> SearchResult:
         """Search."""
         return (index or self.index).search(
             params, lambda ids: [self.records[name] for name in ids], self.knowledge

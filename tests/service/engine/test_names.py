@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.service.engine import names
-from svc_notebook.service.engine.names import Names, union
+from svc_notebook.service.engine.index import term_dictionary
+from svc_notebook.service.engine.index.term_dictionary import TermDictionary, union
 
 TEXT = st.text(st.characters() | st.sampled_from("ab\0é\U0001f600\ud800"), max_size=12)
 PREFIX = st.sampled_from(["", "product-", "prod"])
@@ -19,14 +19,14 @@ MANY = st.builds(
 
 @given(MANY)
 def test_names_come_back_as_they_were(ascending: list[str]) -> None:
-    assert Names.of(ascending).all() == ascending
+    assert TermDictionary.of(ascending).all() == ascending
 
 
 @given(st.lists(st.tuples(TEXT, st.booleans())))
 def test_those_of_a_mask_are_left(marked: list[tuple[str, bool]]) -> None:
     kept = dict(sorted(marked))
 
-    some = Names.of(list(kept)).only(np.array(list(kept.values()), bool))
+    some = TermDictionary.of(list(kept)).only(np.array(list(kept.values()), bool))
 
     assert some.all() == [name for name, keep in kept.items() if keep]
 
@@ -37,7 +37,7 @@ def test_a_name_is_found_where_it_is_and_no_other_is_found(
 ) -> None:
     wanted = ascending + others
     expected = [ascending.index(name) if name in ascending else -1 for name in wanted]
-    stored = Names.of(ascending)
+    stored = TermDictionary.of(ascending)
 
     assert [stored.find(name) for name in wanted] == expected
     assert stored.find_many(wanted).tolist() == expected
@@ -48,18 +48,18 @@ def test_a_name_is_found_where_it_is_and_no_other_is_found(
 def test_all_names_that_begin_so_lie_between_the_bounds(
     ascending: list[str], start: str, rest: str
 ) -> None:
-    first, end = Names.of(ascending).beginning(start + rest)
+    first, end = TermDictionary.of(ascending).beginning(start + rest)
 
     expected = [name for name in ascending if name.startswith(start + rest)]
     assert ascending[first:end] == expected
 
 
-@pytest.mark.parametrize("block", [2, names.BLOCK])
+@pytest.mark.parametrize("block", [2, term_dictionary.BLOCK_NAMES])
 @given(one=MANY, other=MANY)
 def test_a_union_tells_where_each_name_went(block: int, one: list[str], other: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(names, "BLOCK", block)
-        together, moved = union([Names.of(one), Names.of(other)])
+        patch.setattr(term_dictionary, "BLOCK_NAMES", block)
+        together, moved = union([TermDictionary.of(one), TermDictionary.of(other)])
 
     assert together.all() == sorted({*one, *other})
     assert [together[place] for place in moved[0].tolist()] == one

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.engine import Found, Index
-from svc_notebook.service.engine.knowledge import Knowledge
-from svc_notebook.service.engine.thesaurus import Thesaurus
+from svc_notebook.service.engine import Index, SearchResult
+from svc_notebook.service.engine.text.lexicon import Knowledge
+from svc_notebook.service.engine.text.synonyms import Thesaurus
 from tests.service.engine import cases
 from tests.service.engine.oracle import Oracle, Row, values_at, written
 
@@ -128,7 +128,7 @@ def write_optional(groups: Sequence[Sequence[Mapping[str, Any]]]) -> Iterator[li
         ]
 
 
-def read_hits(found: Found) -> list[tuple[Any, ...]]:
+def read_hits(found: SearchResult) -> list[tuple[Any, ...]]:
     return [
         (
             hit["objectID"],
@@ -170,7 +170,7 @@ def expect_facets(rows: list[Row], params: Mapping[str, Any]) -> dict[str, dict[
     return expected
 
 
-def expect_stats(rows: list[Row], found: Found) -> dict[str, dict[str, Any]]:
+def expect_stats(rows: list[Row], found: SearchResult) -> dict[str, dict[str, Any]]:
     expected: dict[str, dict[str, Any]] = {}
     for path in found.facets or {}:
         values = [value for row in rows for value in values_at(row.record, path)]

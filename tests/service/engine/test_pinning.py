@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.service.engine import Index
-from svc_notebook.service.engine.pinning import Pin, Pins
-from svc_notebook.service.engine.plan import ABOUT_WORDS
-from svc_notebook.service.engine.search import Found
+from svc_notebook.service.engine.ranking.promoted_hits import Pin, Pins
+from svc_notebook.service.engine.ranking.search_plan import ABOUT_WORDS
+from svc_notebook.service.engine.response.search import SearchResult
 from tests.service.engine.cases import make_params, make_record, make_settings
 
 COLOURS = ["red", "blue", "green"]
@@ -49,11 +49,11 @@ def make_index(*cuts: int) -> Index:
     return index
 
 
-def search(index: Index, pins: Pins, **params: Any) -> Found:
+def search(index: Index, pins: Pins, **params: Any) -> SearchResult:
     return index.search(params, fetch, pins=pins)
 
 
-def ids(found: Found) -> list[str]:
+def ids(found: SearchResult) -> list[str]:
     return [hit["objectID"] for hit in found.hits]
 
 

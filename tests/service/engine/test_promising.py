@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from svc_notebook.service.engine import Index
-from svc_notebook.service.engine.match import Match
-from svc_notebook.service.engine.narrowing import STAGE
-from svc_notebook.service.engine.options import Options
-from svc_notebook.service.engine.plan import Plan
-from svc_notebook.service.engine.promising import MANY, find_promising
-from svc_notebook.service.engine.query import read_query
-from svc_notebook.service.engine.ranking import Order
+from svc_notebook.service.engine.query.minimum_should_match import MIN_STAGE_HITS
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.query import read_query
+from svc_notebook.service.engine.ranking.ranking import Order
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
+from svc_notebook.service.engine.ranking.search_plan import SearchPlan
+from svc_notebook.service.engine.ranking.top_k_pruning import MIN_CANDIDATES, find_promising
 
 WORDS = ["a", "lamp", "lamps", "red", "of", "oak", "table", "shade"]
 OTHERS = [f"{first}{second}{first}" for first in "bcdfgk" for second in "eiou"]
@@ -92,7 +92,7 @@ def test_the_best_few_are_the_first_of_all(
     index: Index, query: str, params: dict[str, Any]
 ) -> None:
     asked = {"query": query, "advancedSyntax": True, **params}
-    plan = Plan(index.stock.views, Options(SETTINGS, asked))
+    plan = SearchPlan(index.stock.views, EffectiveParameters(SETTINGS, asked))
     matches = plan.match(read_query(plan.options))
     everything = plan.rank(matches, RECORDS)
 
@@ -102,7 +102,7 @@ def test_the_best_few_are_the_first_of_all(
 
 @pytest.mark.parametrize("query", ["a", "of a"])
 def test_most_rows_of_common_words_are_not_measured(index: Index, query: str) -> None:
-    plan = Plan(index.stock.views, Options(SETTINGS, {"query": f"{query} "}))
+    plan = SearchPlan(index.stock.views, EffectiveParameters(SETTINGS, {"query": f"{query} "}))
     (match,) = plan.match(read_query(plan.options))
     everything = plan.candidates(match, np.flatnonzero(match.rows))
     tied = np.ones(len(everything.rows), bool)
@@ -110,7 +110,7 @@ def test_most_rows_of_common_words_are_not_measured(index: Index, query: str) ->
 
     found = find_promising(everything, criteria, tied, 10)
 
-    assert match.count > MANY
+    assert match.count > MIN_CANDIDATES
     assert found is not None
     assert 10 <= len(found[1].rows) < match.count / 4
 
@@ -120,7 +120,9 @@ def test_most_rows_of_common_words_are_not_measured(index: Index, query: str) ->
 )
 def test_the_further_down_the_more_words_a_hit_needs(index: Index, query: str) -> None:
     words = query.split()
-    plan = Plan(index.stock.views, Options(SETTINGS, {"query": query, "optionalWords": words}))
+    plan = SearchPlan(
+        index.stock.views, EffectiveParameters(SETTINGS, {"query": query, "optionalWords": words})
+    )
     asked = read_query(plan.options)
 
     _, found = plan.match_some(asked)
@@ -130,7 +132,7 @@ def test_the_further_down_the_more_words_a_hit_needs(index: Index, query: str) -
     assert {*plan.rank(found, RECORDS)[:]} == keep_in_stages(order, matches, len(words))
 
 
-def keep_in_stages(order: Order, matches: list[Match], words: int) -> set[str]:
+def keep_in_stages(order: Order, matches: list[SegmentMatch], words: int) -> set[str]:
     """Keep a thousand of those with a word, a thousand more of those with two, and so on."""
     counts = np.zeros(len(order), int)
     for number, segment in enumerate(order.segments):
@@ -140,7 +142,7 @@ def keep_in_stages(order: Order, matches: list[Match], words: int) -> set[str]:
     kept = np.zeros(len(order), bool)
     for needed in range(1, words + 1):
         enough = np.flatnonzero(counts >= needed)
-        wanted = int(np.count_nonzero(kept[enough])) + STAGE
+        wanted = int(np.count_nonzero(kept[enough])) + MIN_STAGE_HITS
         kept[enough[:wanted]] = True
         if len(enough) < wanted:
             break

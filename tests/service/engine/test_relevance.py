@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.engine import VIRTUAL, Found, Index
-from svc_notebook.service.engine.leaves import Record
+from svc_notebook.service.engine import VIRTUAL, Index, SearchResult
+from svc_notebook.service.engine.index.flatten import Record
 from tests.service.engine import cases
 
 CRITERIA = ["typo", "geo", "words", "filters", "proximity", "attribute", "exact"]
@@ -24,7 +24,7 @@ TELLS: dict[str, Callable[[dict[str, Any]], int]] = {
 }
 
 
-def search(index: Index, records: Mapping[str, Record], **params: Any) -> Found:
+def search(index: Index, records: Mapping[str, Record], **params: Any) -> SearchResult:
     return index.search(params, lambda ids: [records[one] for one in ids])
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine import Found, Index
-from svc_notebook.service.engine.highlight import Style, mark_text
-from svc_notebook.service.engine.knowledge import Knowledge
-from svc_notebook.service.engine.matching import make_marker
-from svc_notebook.service.engine.options import Options
-from svc_notebook.service.engine.query import read_query
-from svc_notebook.service.engine.shape import INTERNAL
-from svc_notebook.service.engine.thesaurus import Thesaurus
+from svc_notebook.service.engine import Index, SearchResult
+from svc_notebook.service.engine.index.schema import INTERNAL
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.query import read_query
+from svc_notebook.service.engine.response.highlight import Style, mark_text
+from svc_notebook.service.engine.response.highlight_matcher import make_marker
+from svc_notebook.service.engine.text.lexicon import Knowledge
+from svc_notebook.service.engine.text.synonyms import Thesaurus
 from tests.service.engine import cases
 from tests.service.engine.oracle import leaves, split
 
@@ -41,7 +41,7 @@ SETTINGS = {
 }
 
 
-def search(query: str = "", settings: dict[str, Any] = SETTINGS, **params: Any) -> Found:
+def search(query: str = "", settings: dict[str, Any] = SETTINGS, **params: Any) -> SearchResult:
     index = Index(settings)
     index.put(FILMS)
     return index.search({"query": query, **params}, fetch)
@@ -51,7 +51,7 @@ def fetch(ids: Sequence[str]) -> list[Record]:
     return [next(film for film in FILMS if film["objectID"] == name) for name in ids]
 
 
-def ids(found: Found) -> list[str]:
+def ids(found: SearchResult) -> list[str]:
     return [hit["objectID"] for hit in found.hits]
 
 
@@ -274,7 +274,7 @@ def test_a_record_is_found_by_one_word_exactly_if_something_in_it_would_be_marke
         kept = {name: params[name] for name in params.keys() & RULING}
         sent = {**kept, "hitsPerPage": 1000}
         found = index.search(sent, lambda ids: [None for _ in ids], knowledge)
-        options = Options(settings, kept, knowledge)
+        options = EffectiveParameters(settings, kept, knowledge)
         marked = [record for record in records if is_marked(record, options)]
         assert found.nbHits == len(marked), f"{settings} {kept} {synonyms}"
 
@@ -291,7 +291,7 @@ RULING = {
 }
 
 
-def is_marked(record: Record, options: Options) -> bool:
+def is_marked(record: Record, options: EffectiveParameters) -> bool:
     query = read_query(options)
     marker = make_marker(query, options)
     style = Style.of(options.settings, options.params, [word.text for word in query.words])

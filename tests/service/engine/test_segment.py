@@ -8,12 +8,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from svc_notebook.service.engine import names, postings
 from svc_notebook.service.engine.arrays import Arrays
-from svc_notebook.service.engine.columns import Labels, Numbers
-from svc_notebook.service.engine.leaves import Record
-from svc_notebook.service.engine.segment import Segment, merge_segments
-from svc_notebook.service.engine.shape import OBJECT_ID, Shape
+from svc_notebook.service.engine.index import postings, term_dictionary
+from svc_notebook.service.engine.index.columns import Labels, Numbers
+from svc_notebook.service.engine.index.flatten import Record
+from svc_notebook.service.engine.index.schema import OBJECT_ID, Shape
+from svc_notebook.service.engine.index.segment import Segment, merge_segments
 from tests.service.engine import cases
 
 
@@ -33,13 +33,15 @@ def _in_order(records: Iterable[Record]) -> list[Record]:
     return sorted(records, key=lambda record: str(record[OBJECT_ID]))
 
 
-@pytest.mark.parametrize(("block", "at_once"), [(3, 7), (names.BLOCK, postings.AT_ONCE)])
+@pytest.mark.parametrize(
+    ("block", "at_once"), [(3, 7), (term_dictionary.BLOCK_NAMES, postings.CHUNK_OCCURRENCES)]
+)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_merge_gives_what_indexing_all_at_once_gives(
     seed: int, block: int, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(names, "BLOCK", block)
-    monkeypatch.setattr(postings, "AT_ONCE", at_once)
+    monkeypatch.setattr(term_dictionary, "BLOCK_NAMES", block)
+    monkeypatch.setattr(postings, "CHUNK_OCCURRENCES", at_once)
     random = Random(seed)
     shape = Shape.of(cases.make_settings(random))
     records = _in_order(cases.make_record(random, number) for number in range(60))

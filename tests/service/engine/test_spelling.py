@@ -6,11 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.service.engine.names import Names
-from svc_notebook.service.engine.spelling import FAR, LONGEST, Vocabulary, typos_between
+from svc_notebook.service.engine.index.term_dictionary import TermDictionary
+from svc_notebook.service.engine.text.typos import (
+    FAR_TYPOS,
+    MAX_WORD_LETTERS,
+    Vocabulary,
+    typos_between,
+)
 
 LETTERS = st.sampled_from(["ab", "abcde", "aé\U00010330"]).flatmap(
-    lambda letters: st.text(st.sampled_from(letters), min_size=1, max_size=LONGEST + 3)
+    lambda letters: st.text(st.sampled_from(letters), min_size=1, max_size=MAX_WORD_LETTERS + 3)
 )
 
 
@@ -27,8 +32,8 @@ LETTERS = st.sampled_from(["ab", "abcde", "aé\U00010330"]).flatmap(
         ("lamp", "amp", 2),
         ("lamp", "clamp", 2),
         ("lamp", "almp", 2),
-        ("lamp", "dump", FAR),
-        ("lamp", "champ", FAR),
+        ("lamp", "dump", FAR_TYPOS),
+        ("lamp", "champ", FAR_TYPOS),
     ],
 )
 def test_a_typo_in_the_first_letter_counts_two_and_allows_no_other(
@@ -55,9 +60,9 @@ def test_the_beginning_of_a_word_is_compared_with_every_beginning(
 
 
 def test_a_very_long_word_is_forgiven_nothing() -> None:
-    word = "a" * (LONGEST + 1)
+    word = "a" * (MAX_WORD_LETTERS + 1)
 
-    assert typos_between(word, word + "b", 2, prefix=False)[0] == FAR
+    assert typos_between(word, word + "b", 2, prefix=False)[0] == FAR_TYPOS
 
 
 @given(st.lists(LETTERS), LETTERS, st.sampled_from([1, 2]), st.booleans())
@@ -71,7 +76,7 @@ def test_a_vocabulary_finds_what_pairs_compared_one_by_one_find(
         if 0 < (typos := typos_between(word, other, allowed, prefix)[0]) <= allowed
     }
 
-    found = Vocabulary.of(Names.of(ascending)).misspelled(word, allowed, prefix)
+    found = Vocabulary.of(TermDictionary.of(ascending)).misspelled(word, allowed, prefix)
 
     names = [ascending[place] for place in found.words.tolist()]
     assert dict(zip(names, found.typos.tolist(), strict=True)) == near

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.service.engine import Found, Index
-from svc_notebook.service.engine.knowledge import Knowledge
-from svc_notebook.service.engine.thesaurus import Sense, Thesaurus
-from svc_notebook.service.engine.words import Rules
+from svc_notebook.service.engine import Index, SearchResult
+from svc_notebook.service.engine.text.lexicon import Knowledge
+from svc_notebook.service.engine.text.synonyms import Sense, Thesaurus
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 from tests.service.engine import cases
 
 Synonym = Mapping[str, Any]
-RULES = Rules()
+RULES = TokenizerSettings()
 
 
 def equal(*synonyms: str) -> Synonym:
@@ -48,7 +48,7 @@ def search(
     query: str,
     settings: Mapping[str, Any] | None = None,
     **params: Any,
-) -> Found:
+) -> SearchResult:
     records = {str(n): {"objectID": str(n), "t": text} for n, text in enumerate(texts)}
     index = Index({"searchableAttributes": ["t"], **(settings or {})})
     index.put(list(records.values()))

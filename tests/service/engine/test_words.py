@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.service.engine.words import (
+from svc_notebook.service.engine.text.tokenization import (
     BREAK,
-    Rules,
+    TokenizerSettings,
     reach,
     split,
     split_all,
@@ -18,14 +18,14 @@ from svc_notebook.service.engine.words import (
     tokens,
 )
 
-PLAIN = Rules()
+PLAIN = TokenizerSettings()
 HOSTILE = st.text(
     st.characters()
     | st.sampled_from("aZ09'\u2019 -_+#éÉßİıﬁ½\u0301\u200d\u200b\ufe0f")
     | st.sampled_from("東京カ한हिक्याΣσς\x01\x1c\u2028")
 )
 RULES = st.builds(
-    Rules,
+    TokenizerSettings,
     st.sampled_from(["", "+#", "'", "é", "-_", " ", BREAK]),
     st.sampled_from(["", "é", "øÅ", " -", BREAK]),
     st.just(frozenset()),
@@ -56,15 +56,15 @@ def test_text_becomes_folded_words(text: str, expected: list[str]) -> None:
 
 
 def test_a_separator_to_index_is_a_word_of_its_own() -> None:
-    assert split("C++ and C#", Rules("+#")) == ["c", "+", "+", "and", "c", "#"]
+    assert split("C++ and C#", TokenizerSettings("+#")) == ["c", "+", "+", "and", "c", "#"]
 
 
 def test_a_kept_diacritic_makes_another_word() -> None:
-    assert split("Être être etre", Rules(diacritics="ê")) == ["être", "être", "etre"]
+    assert split("Être être etre", TokenizerSettings(diacritics="ê")) == ["être", "être", "etre"]
 
 
 def test_a_replaced_character_is_replaced_once() -> None:
-    rules = Rules(replacing=(("a", "b"), ("ä", "ae")))
+    rules = TokenizerSettings(replacing=(("a", "b"), ("ä", "ae")))
 
     assert split_all(["Mädchen a"], rules) == ["maedchen", "b", BREAK]
 
@@ -79,7 +79,7 @@ def test_camel_case_is_split_alike_with_and_without_offsets() -> None:
 
 
 @given(HOSTILE, RULES)
-def test_words_and_tokens_agree(text: str, rules: Rules) -> None:
+def test_words_and_tokens_agree(text: str, rules: TokenizerSettings) -> None:
     assert [token.text for token in tokens(text, rules)] == split(text, rules)
 
 
@@ -91,14 +91,16 @@ def test_words_and_tokens_agree_on_camel_case(text: str) -> None:
 
 
 @given(st.lists(HOSTILE), RULES)
-def test_a_batch_is_split_as_its_texts_one_by_one(texts: list[str], rules: Rules) -> None:
+def test_a_batch_is_split_as_its_texts_one_by_one(
+    texts: list[str], rules: TokenizerSettings
+) -> None:
     expected = [word for text in texts for word in [*split(text, rules), BREAK]]
 
     assert split_all(texts, rules) == expected
 
 
 @given(HOSTILE, RULES)
-def test_offsets_rise_and_never_overlap(text: str, rules: Rules) -> None:
+def test_offsets_rise_and_never_overlap(text: str, rules: TokenizerSettings) -> None:
     edges = [edge for token in tokens(text, rules) for edge in token[1:]]
 
     assert edges == sorted(edges)
@@ -107,7 +109,7 @@ def test_offsets_rise_and_never_overlap(text: str, rules: Rules) -> None:
 
 @given(st.text("aAb'é .", max_size=12) | HOSTILE, RULES, st.data())
 def test_tokens_looked_for_stand_where_they_stand_among_all(
-    text: str, rules: Rules, data: st.DataObject
+    text: str, rules: TokenizerSettings, data: st.DataObject
 ) -> None:
     found = tokens(text, rules)
     words = sorted({token.text for token in found} | {"b"})
@@ -117,13 +119,13 @@ def test_tokens_looked_for_stand_where_they_stand_among_all(
 
 
 @given(HOSTILE, RULES)
-def test_a_token_cut_out_of_its_text_is_the_same_token(text: str, rules: Rules) -> None:
+def test_a_token_cut_out_of_its_text_is_the_same_token(text: str, rules: TokenizerSettings) -> None:
     for token in tokens(text, rules):
         assert split(text[token.start : token.end], rules) == [token.text]
 
 
 def test_punctuation_kept_as_a_diacritic_moves_no_word() -> None:
-    assert tokens("a-b a", Rules(diacritics="-"), {"a"}) == [("a", 0, 1), ("a", 4, 5)]
+    assert tokens("a-b a", TokenizerSettings(diacritics="-"), {"a"}) == [("a", 0, 1), ("a", 4, 5)]
 
 
 @given(HOSTILE)

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from svc_notebook.service.engine.facets import Named
-from svc_notebook.service.engine.knowledge import Knowledge
-from svc_notebook.service.engine.options import Options
-from svc_notebook.service.engine.thesaurus import Thesaurus
-from svc_notebook.service.engine.words import Rules
-from svc_notebook.service.rulebook.book import Rulebook
-from svc_notebook.service.rulebook.pattern import Pattern
-from svc_notebook.service.rulebook.reading import Reading
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.response.facets import Named
+from svc_notebook.service.engine.text.lexicon import Knowledge
+from svc_notebook.service.engine.text.synonyms import Thesaurus
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings
+from svc_notebook.service.rules.book import Rulebook
+from svc_notebook.service.rules.pattern import Pattern
+from svc_notebook.service.rules.search_context import Reading
 from tests.service.engine.oracle import typos_between
 
 WORDS = ["red", "reed", "lamp", "lamps", "cabinet", "cabinets", "dark", "star", "a"]
@@ -45,7 +45,7 @@ def read(query: str, **params: Any) -> Reading:
         for n, (one, other) in enumerate(SYNONYMS)
     ]
     knowledge = Knowledge(Thesaurus(lambda: entries))
-    return Reading(Options({}, {"query": query, **params}, knowledge), find_named)
+    return Reading(EffectiveParameters({}, {"query": query, **params}, knowledge), find_named)
 
 
 # ------------------------------------------------------------------------ the same, by brute force
@@ -110,7 +110,7 @@ def test_a_pattern_is_found_where_one_of_its_forms_stands(
     words = query.split()
     spans = anchored(spans_for(text, words, loose), anchoring, len(words))
 
-    found = Pattern.of(text, anchoring, Rules(), loose=loose).find(read(query))
+    found = Pattern.of(text, anchoring, TokenizerSettings(), loose=loose).find(read(query))
 
     if not spans:
         assert found is None

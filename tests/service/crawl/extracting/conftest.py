@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.crawl.extracting import Document, Extractors, Page
+from svc_notebook.service.crawl.extraction import Document, Extractors, FetchedPage
 
 Read = Callable[..., Document]
 Run = Callable[..., Any]
@@ -30,7 +30,7 @@ def read(extractors: Extractors) -> Read:
         **headers: str,
     ) -> Document:
         data = body.encode() if isinstance(body, str) else body
-        return extractors.read(Page(url, data, content_type, headers))
+        return extractors.read(FetchedPage(url, data, content_type, headers))
 
     return read
 

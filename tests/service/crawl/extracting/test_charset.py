@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.service.crawl.extracting.charset import decode
+from svc_notebook.service.crawl.extraction.charset import decode
 
 NAMED = [
     ("utf-8", "text/html; charset=utf-8", ""),

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.service.crawl.extracting import Extractors
-from svc_notebook.service.crawl.extracting.page import BY_MEDIA_TYPE
+from svc_notebook.service.crawl.extraction import Extractors
+from svc_notebook.service.crawl.extraction.page import BY_MEDIA_TYPE
 from tests.service.crawl.extracting.conftest import Read, Run
 
 PAGE = (Path(__file__).parents[4] / "docs" / "extractors.md").read_text(encoding="utf-8")

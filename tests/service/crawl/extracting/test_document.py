@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawl.extracting import (
+from svc_notebook.service.crawl.extraction import (
     Document,
     Extractors,
-    Page,
+    FetchedPage,
     Unreadable,
     read_document,
 )
@@ -17,7 +17,7 @@ URL = "https://shop.test/lamps/desk"
 
 
 def document(html: str, **headers: str) -> Document:
-    return read_document(Page(URL, html.encode(), "text/html; charset=utf-8", headers))
+    return read_document(FetchedPage(URL, html.encode(), "text/html; charset=utf-8", headers))
 
 
 def test_a_page_is_what_html_makes_of_it() -> None:
@@ -131,7 +131,7 @@ UNREADABLE: list[tuple[str, bytes, str]] = [
 def test_what_cannot_be_read_says_why(
     extractors: Extractors, content_type: str, body: bytes, reason: str
 ) -> None:
-    page = Page(URL, body, content_type)
+    page = FetchedPage(URL, body, content_type)
 
     with pytest.raises(Unreadable) as alone:
         read_document(page)

@@ -16,14 +16,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput, SvcError
-from svc_notebook.service.crawl.extracting import (
+from svc_notebook.service.crawl.extraction import (
     Document,
     Extraction,
     Extractors,
-    Page,
+    FetchedPage,
     Unreadable,
 )
-from svc_notebook.service.crawl.extracting.extractors import NEEDED, check_installed
+from svc_notebook.service.crawl.extraction.extractors import NEEDED, check_installed
 from tests.service.crawl.extracting.conftest import Read, Run
 
 HTML = '<title>Lamps</title><h1 id="top">All lamps</h1><a href="/a">A</a><a href="/b#x">B</a>'
@@ -327,7 +327,7 @@ FORMATTED = "<p>" + "".join(f'<font a="{i}">' for i in range(3000)) + "</p><p>x"
 @pytest.mark.parametrize("html", [NESTED, FORMATTED], ids=["nested", "formatted"])
 def test_a_page_made_to_take_forever_is_given_up(strict: Extractors, html: str) -> None:
     with pytest.raises(Unreadable) as given_up:
-        strict.read(Page("https://a.test/", html.encode(), "text/html"))
+        strict.read(FetchedPage("https://a.test/", html.encode(), "text/html"))
 
     assert given_up.value.reason in ("reading_timed_out", "too_large")
 
@@ -383,11 +383,11 @@ def test_closing_ends_whoever_waits(page: Document) -> None:
 
 ORPHAN = """
 import os, sys
-from svc_notebook.service.crawl.extracting import Extractors, Page, read_document
+from svc_notebook.service.crawl.extraction import Extractors, FetchedPage, read_document
 extractors = Extractors(processes=1)
 extractors.check("() => 1")
 print(extractors._workers[0]._process.pid, flush=True)
-page = read_document(Page("http://a.test/", b"", "text/html"))
+page = read_document(FetchedPage("http://a.test/", b"", "text/html"))
 extractors.extract(page, "() => { while (true) {} }")
 """
 
@@ -493,7 +493,7 @@ def test_what_the_crawler_needs_is_named_where_it_is_missing(
 
 def test_a_fault_of_our_own_is_not_told_of_the_page(extractors: Extractors) -> None:
     for broken in (7, None):
-        page = Page("https://a.test/", broken, "text/html")  # type: ignore[arg-type]
+        page = FetchedPage("https://a.test/", broken, "text/html")  # type: ignore[arg-type]
 
         with pytest.raises(Unreadable) as fault:
             extractors.read(page)

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from svc_notebook.service.crawl.extracting import (
+from svc_notebook.service.crawl.extraction import (
     Document,
     Extractors,
-    Page,
+    FetchedPage,
     Unreadable,
     read_document,
 )
-from svc_notebook.service.crawl.extracting.archive import MOST_DEPTH, MOST_PART, parse_xml
+from svc_notebook.service.crawl.extraction.archive import MAX_MEMBER_BYTES, MAX_XML_DEPTH, parse_xml
 from tests.service.crawl.extracting.conftest import Read
 from tests.service.crawl.extracting.files import DOCX, ODT, PPTX, XLSX, make_pdf, make_zip
 
@@ -70,7 +70,7 @@ def test_a_protected_pdf_says_so() -> None:
     writer.write(buffer)
 
     with pytest.raises(Unreadable, match="protected by a password"):
-        read_document(Page("https://a.test/", buffer.getvalue(), "application/pdf"))
+        read_document(FetchedPage("https://a.test/", buffer.getvalue(), "application/pdf"))
 
 
 def test_a_pdf_of_endless_pages_is_refused() -> None:
@@ -80,7 +80,7 @@ def test_a_pdf_of_endless_pages_is_refused() -> None:
     for content in (loop, many):
         html = ""
         with contextlib.suppress(Unreadable):
-            html = read_document(Page("https://a.test/", content, "application/pdf")).html
+            html = read_document(FetchedPage("https://a.test/", content, "application/pdf")).html
 
         assert len(html) < 10_000
 
@@ -94,7 +94,7 @@ def test_a_pdf_that_unpacks_without_end_is_refused(extractors: Extractors) -> No
         + b"\n" + content[stop:]  # fmt: skip
 
     with pytest.raises(Unreadable):
-        extractors.read(Page("https://a.test/", content, "application/pdf"))
+        extractors.read(FetchedPage("https://a.test/", content, "application/pdf"))
 
 
 FILES = [
@@ -119,7 +119,7 @@ FILES = [
 def test_an_office_file_is_a_page(
     kind: str, parts: Mapping[str, str | bytes], title: str, html: str
 ) -> None:
-    page = read_document(Page(f"https://a.test/file.{kind}", make_zip(parts), ""))
+    page = read_document(FetchedPage(f"https://a.test/file.{kind}", make_zip(parts), ""))
 
     assert page.file_type == kind
     assert page.title == title
@@ -131,13 +131,13 @@ def test_a_file_is_told_by_what_it_holds(read: Read) -> None:
 
 
 BOMBS: list[tuple[str, dict[str, str | bytes]]] = [
-    ("large", {"content.xml": b"<a>" + b" " * (MOST_PART + 10) + b"</a>"}),
+    ("large", {"content.xml": b"<a>" + b" " * (MAX_MEMBER_BYTES + 10) + b"</a>"}),
     (
         "entities",
         {"content.xml": '<!DOCTYPE a [<!ENTITY x "yyyy"><!ENTITY z "&x;&x;">]><a>&z;</a>'},
     ),
     ("reference", {"content.xml": '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>'}),
-    ("deep", {"content.xml": "<a>" * (MOST_DEPTH + 1) + "</a>" * (MOST_DEPTH + 1)}),
+    ("deep", {"content.xml": "<a>" * (MAX_XML_DEPTH + 1) + "</a>" * (MAX_XML_DEPTH + 1)}),
     ("broken", {"content.xml": "<a>"}),
     ("none", {"readme.txt": "x"}),
     ("empty", {}),
@@ -147,7 +147,7 @@ BOMBS: list[tuple[str, dict[str, str | bytes]]] = [
 
 @pytest.mark.parametrize("parts", [parts for _, parts in BOMBS], ids=[name for name, _ in BOMBS])
 def test_an_archive_that_is_a_bomb_or_broken_is_refused(parts: Mapping[str, str | bytes]) -> None:
-    page = Page("https://a.test/a.odt", make_zip(parts), "")
+    page = FetchedPage("https://a.test/a.odt", make_zip(parts), "")
 
     with pytest.raises(Unreadable) as refused:
         read_document(page)
@@ -171,7 +171,7 @@ def test_a_damaged_file_is_read_or_refused(content: bytes, data: st.DataObject) 
     kind = "application/pdf" if content is PDF else "application/vnd.oasis.opendocument.text"
 
     try:
-        page = read_document(Page("https://a.test/", bytes(damaged), kind))
+        page = read_document(FetchedPage("https://a.test/", bytes(damaged), kind))
     except Unreadable as refused:
         page = None
         said = str(refused)
@@ -205,7 +205,7 @@ def test_a_mail_is_its_subject_and_what_it_says(read: Read) -> None:
 def test_any_bytes_are_a_mail_or_refused(content: bytes) -> None:
     for head in (b"", b"Subject: x\n", b"Content-Type: multipart/mixed; boundary=b\n\n--b\n"):
         try:
-            page = read_document(Page("https://a.test/", head + content, "message/rfc822"))
+            page = read_document(FetchedPage("https://a.test/", head + content, "message/rfc822"))
         except Unreadable:
             page = None
         assert page is None or page.file_type == "email"

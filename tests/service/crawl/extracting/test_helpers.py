@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from svc_notebook.service.crawl.extracting import Extractors
+from svc_notebook.service.crawl.extraction import Extractors
 from tests.service.crawl.extracting.conftest import Read, Run
 
 DOCS = """<html lang="en"><head><title>Guide</title>

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from svc_notebook.service.crawl.extracting import Link, Page, read_document
+from svc_notebook.service.crawl.extraction import FetchedPage, Link, read_document
 
 URL = "https://shop.test/lamps/desk?page=2#top"
 
 
 def links(html: str, **headers: str) -> tuple[Link, ...]:
-    return read_document(Page(URL, html.encode(), "text/html", headers)).links
+    return read_document(FetchedPage(URL, html.encode(), "text/html", headers)).links
 
 
 def urls(html: str) -> list[str]:
@@ -76,7 +76,10 @@ def test_links_in_drawings_are_links(html: str, found: list[str]) -> None:
 
 @pytest.mark.parametrize("html", ['<svg><link rel="canonical" xlink:href="/x"/></svg>'])
 def test_a_canonical_link_in_a_drawing_is_read(html: str) -> None:
-    assert read_document(Page(URL, html.encode(), "text/html")).canonical == "https://shop.test/x"
+    assert (
+        read_document(FetchedPage(URL, html.encode(), "text/html")).canonical
+        == "https://shop.test/x"
+    )
 
 
 ADDRESSES = [

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from svc_notebook.service.crawl.extracting import file_type, sniff_media_type
+from svc_notebook.service.crawl.extraction import file_type, sniff_media_type
 
 TYPES = [
     ("text/html", "https://a.test/", "html"),

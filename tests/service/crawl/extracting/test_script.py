@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 
-from svc_notebook.service.crawl.extracting.script import ENTRY, FOLDER, read_script, walk
+from svc_notebook.service.crawl.extraction.script import ENTRY, FOLDER, read_script, walk
 
 
 def test_every_module_is_part_of_the_script() -> None:

@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from svc_notebook.service.crawl.extracting import Extractors
+from svc_notebook.service.crawl.extraction import Extractors
 from tests.service.crawl.extracting.conftest import Read, Run
 
 NAMES = ["div", "b", "ul", "i", "section"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.crawl.extracting import Extractors
+from svc_notebook.service.crawl.extraction import Extractors
 from tests.service.crawl.extracting.conftest import Read, Run
 
 CASES: list[tuple[str, str | None, list[str] | None]] = json.loads(

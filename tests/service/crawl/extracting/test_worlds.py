@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from svc_notebook.service.crawl.extracting import Document, Extractors, Page, read_document
-from svc_notebook.service.crawl.extracting.engine import KEPT, Engine
-from svc_notebook.service.crawl.extracting.extractors import as_json, facts_of
+from svc_notebook.service.crawl.extraction import Document, Extractors, FetchedPage, read_document
+from svc_notebook.service.crawl.extraction.engine import MAX_IDLE_CONTEXTS, Engine
+from svc_notebook.service.crawl.extraction.extractors import as_json, facts_of
 from tests.service.crawl.extracting.conftest import Read
 
 HTML = "<!DOCTYPE html><title>Lamps</title><h1 class=top>All</h1><!-- x --><a href='/a'>A</a>"
@@ -191,7 +191,7 @@ def engine() -> Iterator[Engine]:
 @pytest.fixture(scope="module")
 def plain() -> tuple[str, str]:
     """A page's HTML and what is told of it, as an engine is given them."""
-    document = read_document(Page("https://a.test/x?y=z", HTML.encode(), "text/html"))
+    document = read_document(FetchedPage("https://a.test/x?y=z", HTML.encode(), "text/html"))
     return document.html, as_json(facts_of(document, None))
 
 
@@ -256,13 +256,13 @@ def test_an_extractor_that_fails_keeps_its_world(engine: Engine, plain: tuple[st
 
 
 def test_extractors_share_no_world(engine: Engine, plain: tuple[str, str]) -> None:
-    sources = [f"() => [{{ n: {n} }}]" for n in range(KEPT + 2)]
+    sources = [f"() => [{{ n: {n} }}]" for n in range(MAX_IDLE_CONTEXTS + 2)]
 
     for source in (*sources, *sources):
         engine.extract(source, *plain)
 
     assert list(engine.worlds) == sources[2:]
-    assert len({id(world) for world in engine.worlds.values()}) == KEPT
+    assert len({id(world) for world in engine.worlds.values()}) == MAX_IDLE_CONTEXTS
 
 
 def test_memory_that_a_page_left_is_not_the_next_one_s(page: Document) -> None:

@@ -1,0 +1,195 @@
+"""Which events are valid, as far as their types do not tell (api.md, Event and Events)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from svc_notebook.api.shapes.events import Event
+from svc_notebook.api.validation import MemberCheck, Part, check_members, check_value, place
+from svc_notebook.errors import BadInput
+
+MAX_EVENTS_PER_CALL = 1000
+"""Events of one request (api.md, Limits)."""
+
+
+class TextFormat(NamedTuple):
+    """How a text is written, and that in words; `encoded` texts may be percent-encoded whole."""
+
+    pattern: re.Pattern[str]
+    words: str
+    encoded: bool = False
+
+    def fits(self, text: str) -> bool:
+        """Whether a text is written so."""
+        readings = (text, unquote(text)) if self.encoded else (text,)
+        return any(self.pattern.fullmatch(reading) for reading in readings)
+
+
+TOKEN = TextFormat(re.compile(r"[A-Za-z0-9_=+/-]{1,129}"), "1 to 129 letters, digits or _ = + / -")
+QUERY_ID = TextFormat(re.compile(r"[0-9a-f]{32}"), "32 lowercase hexadecimal digits")
+NAME = TextFormat(re.compile(r"[\x20-\x7e]{1,64}"), "1 to 64 printable ASCII characters")
+CURRENCY = TextFormat(re.compile(r"[A-Z]{3}"), "a code of three capitals, such as EUR")
+AMOUNT = TextFormat(re.compile(r"(?=.{1,16}\Z)-?\d+(\.\d+)?"), "a number of at most 16 characters")
+# Numbers are filtered by comparing, and clients report such filters as they stand. The vendor's
+# library for pages encodes a filter as a whole, its colon too.
+FILTER = TextFormat(
+    re.compile(r"(?s)[^:<>=!]+(:|[<>!]?=|[<>]).+"),
+    "an attribute, a colon and a value, such as brand:Acme",
+    encoded=True,
+)
+SOME = TextFormat(re.compile(r"(?s).+"), "a text of one character or more")
+FORMS: dict[str, TextFormat] = {
+    "eventName": NAME,
+    "index": SOME,
+    "userToken": TOKEN,
+    "authenticatedUserToken": TOKEN,
+    "queryID": QUERY_ID,
+    "objectIDs": SOME,
+    "filters": FILTER,
+    "currency": CURRENCY,
+    "value": AMOUNT,
+    "price": AMOUNT,
+    "discount": AMOUNT,
+}
+
+
+def _lengths_differ(event: Part, member: str) -> bool:
+    return member in event and len(event[member]) != len(event.get("objectIDs", ()))
+
+
+def _is_found_click(event: Part) -> bool:
+    return event["eventType"] == "click" and {"queryID", "objectIDs"} <= event.keys()
+
+
+def _is_sale(event: Part) -> bool:
+    return bool(event["eventType"] == "conversion")
+
+
+def _names_amounts(event: Part) -> bool:
+    return "value" in event or any("price" in item for item in event.get("objectData", ()))
+
+
+CHECKS = (
+    MemberCheck(
+        "", lambda e: not {"objectIDs", "filters"} & e.keys(), "needs objectIDs or filters"
+    ),
+    MemberCheck(
+        "filters",
+        lambda e: {"objectIDs", "filters"} <= e.keys(),
+        "goes with no objectIDs; make two events of it",
+    ),
+    MemberCheck(
+        "eventSubtype",
+        lambda e: "eventSubtype" in e and not _is_sale(e),
+        "goes with the eventType `conversion` alone",
+    ),
+    MemberCheck(
+        "eventSubtype",
+        lambda e: "eventSubtype" in e and "filters" in e,
+        "goes with objectIDs, not with filters",
+    ),
+    MemberCheck(
+        "positions",
+        lambda e: "positions" in e and e["eventType"] != "click",
+        "goes with the eventType `click` alone",
+    ),
+    MemberCheck(
+        "positions",
+        lambda e: "positions" in e and "queryID" not in e,
+        "goes with a queryID: a position is one in the hits of a search",
+    ),
+    MemberCheck(
+        "positions",
+        lambda e: _is_found_click(e) and "positions" not in e,
+        "is missing; a click with a queryID says where each object stood",
+    ),
+    MemberCheck(
+        "positions",
+        lambda e: _lengths_differ(e, "positions"),
+        "should have one position for each of the objectIDs",
+    ),
+    MemberCheck(
+        "objectData",
+        lambda e: _lengths_differ(e, "objectData"),
+        "should have one entry for each of the objectIDs",
+    ),
+    *(
+        MemberCheck(
+            member,
+            lambda e, member=member: member in e and not _is_sale(e),  # type: ignore[misc]
+            "goes with the eventType `conversion` alone",
+        )
+        for member in ("objectData", "value", "currency")
+    ),
+    MemberCheck(
+        "currency",
+        lambda e: "currency" not in e and _names_amounts(e),
+        "is missing; a price or value needs it",
+    ),
+)  # fmt: skip
+
+
+def check_event(event: Any, at: str = "") -> None:
+    """Raise `BadInput` for an event that is not valid; `at` leads the place."""
+    check_value(event, dict, at)
+    check_members(event, Event, at)
+    check_parts(event, at)
+
+
+def check_parts(event: Part, at: str = "") -> None:
+    """Raise `BadInput` where an event's texts are not written as they should, or do not fit."""
+    for where, form, text in _texts(event):
+        if not form.fits(text):
+            raise BadInput(f"`{place(at, where)}` should be {form.words}")
+    for member, is_wrong, text in CHECKS:
+        if is_wrong(event):
+            wrong = place(at, member) if member else at
+            raise BadInput(f"`{wrong}` {text}" if wrong else f"the event {text}")
+
+
+def check_token(token: str, name: str) -> str:
+    """Return a user token; raises `BadInput`."""
+    if not TOKEN.fits(token):
+        raise BadInput(f"`{name}` should be {TOKEN.words}")
+    return token
+
+
+def read_in_turn(body: Any) -> Any:
+    """Check a body's events one after the other, so that the first that is wrong is told.
+
+    Other libraries say by whom an event comes, in members named `...Source`: they stay out.
+    """
+    events = body.get("events") if isinstance(body, dict) else None
+    if not isinstance(events, list) or len(events) > MAX_EVENTS_PER_CALL:
+        return body
+    own = [_without_source(event) for event in events]
+    for number, event in enumerate(own):
+        check_event(event, f"events[{number}]")
+    return {**body, "events": own}
+
+
+def _without_source(event: Any) -> Any:
+    if not isinstance(event, dict):
+        return event
+    return {name: value for name, value in event.items() if not name.endswith("Source")}
+
+
+def _texts(part: Part, at: str = "") -> Iterator[tuple[str, TextFormat, str]]:
+    """Every text that has a form, with its place."""
+    for name, value in part.items():
+        where = place(at, name)
+        if name == "objectData":
+            for number, item in enumerate(value):
+                yield from _texts(item, f"{where}[{number}]")
+        elif name in FORMS:
+            yield from _written(where, FORMS[name], value)
+
+
+def _written(where: str, form: TextFormat, value: Any) -> Iterator[tuple[str, TextFormat, str]]:
+    if isinstance(value, str):
+        yield where, form, value
+    elif isinstance(value, list):
+        yield from ((f"{where}[{number}]", form, each) for number, each in enumerate(value))

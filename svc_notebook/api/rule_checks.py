@@ -1,0 +1,95 @@
+"""Which parts of a rule fit each other, as far as their types do not tell."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from svc_notebook.api.validation import MemberCheck, Part, place
+from svc_notebook.errors import BadInput
+
+MAX_USER_DATA_BYTES = 1024
+"""Bytes of a rule's own userData (api-notes, section 9)."""
+_CONTEXT = re.compile(r"[A-Za-z0-9_-]*")
+
+
+_TOGETHER = "is missing; a pattern and its anchoring go together"
+CONDITION = (
+    MemberCheck("anchoring", lambda c: "pattern" in c and "anchoring" not in c, _TOGETHER),
+    MemberCheck("pattern", lambda c: "anchoring" in c and "pattern" not in c, _TOGETHER),
+    MemberCheck(
+        "pattern",
+        lambda c: c.get("pattern") == "" and c["anchoring"] != "is",
+        "is empty, which goes with the anchoring `is` alone",
+    ),
+    MemberCheck(
+        "context",
+        lambda c: not _CONTEXT.fullmatch(c.get("context") or ""),
+        "may hold letters, digits, _ and - only",
+    ),
+    MemberCheck(
+        "",
+        lambda c: not {"pattern", "context", "filters"} & c.keys(),
+        "needs a pattern, a context or filters",
+    ),
+)
+CONSEQUENCE = (
+    MemberCheck(
+        "userData",
+        lambda c: len(msgspec.json.encode(c.get("userData"))) > MAX_USER_DATA_BYTES,
+        f"is larger than {MAX_USER_DATA_BYTES} bytes",
+    ),
+)
+PROMOTED = (
+    MemberCheck(
+        "", lambda p: ("objectID" in p) == ("objectIDs" in p), "needs an objectID or objectIDs"
+    ),
+)
+EDIT = (
+    MemberCheck(
+        "insert",
+        lambda e: e["type"] == "replace" and "insert" not in e,
+        "is missing; a replace needs it",
+    ),
+)
+SPAN = (MemberCheck("", lambda s: operator.gt(*read_span(s)), "ends before it begins"),)
+
+
+def read_span(span: Part) -> tuple[float, float]:
+    """Read a time range: from which moment on, and until which, which is outside of it.
+
+    Both are Unix seconds, and infinite where the range is open. One that begins and ends at the
+    same moment holds none: the public specification allows it, and the rule never applies.
+    """
+    return span.get("from", -math.inf), span.get("until", math.inf)
+
+
+def check_parts(rule: Part, at: str = "") -> None:
+    """Raise `BadInput` where parts of a rule do not fit each other; `at` leads their places."""
+    for where, part, checks in _parts(rule):
+        for member, is_wrong, text in checks:
+            if is_wrong(part):
+                wrong = place(where, member) if member else where
+                raise BadInput(f"`{place(at, wrong)}` {text}")
+
+
+def _parts(rule: Part) -> Iterator[tuple[str, Part, Iterable[MemberCheck]]]:
+    consequence = rule["consequence"]
+    query = (consequence.get("params") or {}).get("query")
+    edits = query.get("edits") if isinstance(query, Mapping) else ()
+    yield from _each("conditions", rule.get("conditions"), CONDITION)
+    yield "consequence", consequence, CONSEQUENCE
+    yield from _each("consequence.promote", consequence.get("promote"), PROMOTED)
+    yield from _each("consequence.params.query.edits", edits, EDIT)
+    yield from _each("validity", rule.get("validity"), SPAN)
+
+
+def _each(
+    where: str, parts: Iterable[Part] | None, checks: Iterable[MemberCheck]
+) -> Iterator[tuple[str, Part, Iterable[MemberCheck]]]:
+    for number, part in enumerate(parts or ()):
+        yield f"{where}[{number}]", part, checks

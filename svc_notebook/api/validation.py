@@ -1,0 +1,320 @@
+"""Validate values against declared types, on both ends of the wire."""
+
+from __future__ import annotations
+
+import re
+import threading
+import types
+import typing
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Annotated, Any, Literal, NamedTuple, TypeGuard, Union, get_args, get_origin
+
+import msgspec
+
+from svc_notebook.errors import BadInput, did_you_mean
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are the same; unlike in Python, true is not 1."""
+    if one is other:
+        return True
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+
+
+WANTED = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+FOUND = {**WANTED, "int": "a number", "float": "a number with decimals", "null": "null"}
+LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
+# What a length counts.
+PARTS = {"str": "characters", "array": "entries", "object": "members"}
+
+_KINDS = re.compile(r"Expected `(?P<kinds>[^`]+)`")
+_FOUND = re.compile(r", got `(?P<kind>[^`]+)`")
+_LIMIT = re.compile(r"(?P<length> of length)? (?P<sign>[<>]=?) (?P<number>\S+)")
+
+
+def word_mismatch(text: str) -> str | None:
+    """Turn msgspec's "Expected `int`, got `str`" into what follows a name; None for others."""
+    if (wanted := _KINDS.match(text)) is None:
+        return None
+    kinds, rest = wanted["kinds"].split(" | "), text[wanted.end() :]
+    should = f"should be {_name_kinds(kinds)}"
+    if found := _FOUND.fullmatch(rest):
+        # A type that JSON has no name for is Python's own.
+        return f"{should}, not {FOUND.get(found['kind'], 'a `' + found['kind'] + '`')}"
+    if (limit := _LIMIT.fullmatch(rest)) and kinds[0] in WANTED:
+        most = f"{LIMITS[limit['sign']]} {limit['number']}"
+        return f"{should} of {most} {PARTS[kinds[0]]}" if limit["length"] else f"{should}, {most}"
+    return None
+
+
+def _name_kinds(kinds: list[str]) -> str:
+    # That null resets what is optional is not what a wrong value asks to be told.
+    named = [kind for kind in kinds if kind != "null"] or kinds
+    *others, last = " or ".join(WANTED.get(kind, kind) for kind in named).split(" or ")
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def type_name(kind: Any) -> str:
+    """Write a type the way a reader of JSON says it."""
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        limits = [
+            f"{sign} {limit}"
+            for mark in args[1:]
+            for sign, limit in [("≥", getattr(mark, "ge", None)), ("≤", getattr(mark, "le", None))]
+            if limit is not None
+        ]
+        return " ".join([type_name(args[0]), *limits])
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(type_name(a) for a in args if a is not type(None))
+    if origin is typing.Literal:
+        return " ".join(f"`{word}`" for word in args)
+    if origin is list:
+        return f"list of {type_name(args[0])}"
+    if origin is dict:
+        return f"object of {type_name(args[1])}"
+    return NAMES.get(kind, getattr(kind, "__name__", str(kind)))
+
+
+NAMES: dict[Any, str] = {
+    str: "string", int: "integer", bool: "boolean", float: "number", Any: "any",
+    type(None): "nothing",
+}  # fmt: skip
+
+
+MAX_TEXT_ITEMS = 100_000
+"""Items between commas in one text; a list may be shorter by a limit of its own."""
+_AT = re.compile(r" - at `\$(.*)`$")
+_SEEN: set[Any] = set()
+_SEEING = threading.RLock()
+_WORD = re.compile(r"Invalid enum value '(.*)'$")
+
+
+Part = Mapping[str, Any]
+"""An object inside a body, as a check of its members sees it."""
+
+
+class MemberCheck(NamedTuple):
+    """When a part is wrong, at which of its members, and what is said then."""
+
+    member: str
+    is_wrong: Callable[[Part], bool]
+    text: str
+
+
+class UnknownName(BadInput):
+    """A member that the vocabulary does not have."""
+
+
+def advise_extra(error: UnknownName) -> BadInput:
+    """Say what a caller can do about a name that is too new for the vocabulary."""
+    return BadInput(
+        f"{error}; what the vocabulary does not have is sent unchecked by extra={{...}}, an "
+        "argument of functions and of client.with_options"
+    )
+
+
+class Text(str):
+    """A value that arrived as text, from a query string or from `params`."""
+
+    __slots__ = ()
+
+
+def check_value(value: Any, wanted: Any, name: str) -> Any:
+    """Return `value` untouched if it fits `wanted`; `name` leads the place in a refusal."""
+    _refuse_unknown(value, wanted, name)
+    _converted(value, wanted, name, strict=True)
+    return value
+
+
+def check_members(members: Mapping[str, Any], shape: Any, name: str) -> dict[str, Any]:
+    """Check each member against a TypedDict; text among them is read by its declared type."""
+    kinds = hints(shape)
+    for key in members:
+        if key not in kinds:
+            raise UnknownName(f"`{place(name, key)}` is not known{did_you_mean(key, kinds)}")
+    missing = sorted(required(shape) - members.keys())
+    if missing:
+        raise BadInput(f"`{place(name, missing[0])}` is missing")
+    return {
+        key: read_text(value, kinds[key], place(name, key))
+        if isinstance(value, Text)
+        else check_value(value, kinds[key], place(name, key))
+        for key, value in members.items()
+    }
+
+
+def read_text(text: str, wanted: Any, name: str) -> Any:
+    """Read a query string's text by its declared type (api.md, Format: arrays in a URL)."""
+    text = str(text)
+    kinds = list(alternatives(wanted))
+    if text[:1] in ("[", "{") and kinds != [str]:
+        try:
+            return check_value(msgspec.json.decode(text), wanted, name)
+        except (msgspec.DecodeError, RecursionError):
+            if str not in kinds:
+                raise BadInput(f"`{name}`: not valid JSON: {text[:60]}") from None
+    if str in kinds:
+        return text
+    try:
+        return _convert(text, wanted, strict=False)
+    except msgspec.ValidationError as error:
+        if any(get_origin(kind) is list for kind in kinds):
+            if text.count(",") >= MAX_TEXT_ITEMS:
+                raise BadInput(f"`{name}`: more than {MAX_TEXT_ITEMS:,} items") from None
+            parts = [part for part in text.split(",") if part]
+            return _converted(parts, wanted, name, strict=False)
+        raise _refusal(error, wanted, name) from None
+
+
+def write_text(value: Any) -> str:
+    """Write an argument as a query string's text, the way `read_text` reads it.
+
+    Lists go as JSON, not comma-joined: an empty item or one with a comma stays what it is.
+    """
+    if isinstance(value, (bool, list, dict)):
+        return msgspec.json.encode(value).decode()
+    return str(value)
+
+
+def place(name: str, key: str) -> str:
+    """Write `name.key`, or `key` alone at the top."""
+    return f"{name}.{key}" if name else key
+
+
+@lru_cache(maxsize=256)
+def hints(shape: Any) -> dict[str, Any]:
+    """The members of a TypedDict and their types, `Required` and `NotRequired` taken off."""
+    kinds = typing.get_type_hints(shape, include_extras=True)
+    return {key: _required_off(kind) for key, kind in kinds.items()}
+
+
+def _converted(value: Any, wanted: Any, name: str, *, strict: bool) -> Any:
+    try:
+        return _convert(value, wanted, strict=strict)
+    except msgspec.ValidationError as error:
+        raise _refusal(error, wanted, name) from None
+    except UnicodeEncodeError:
+        at = f"`{name}`" if name else "the body"
+        raise BadInput(f"{at} is text with half a character (a lone surrogate)") from None
+    except RecursionError:
+        raise BadInput(f"{f'`{name}`' if name else 'the body'}: nested too deeply") from None
+
+
+def _convert(value: Any, wanted: Any, *, strict: bool) -> Any:
+    """Convert; the first time that a type is seen, by one thread alone.
+
+    msgspec lets other threads see a TypedDict that it has read by half, and reads beyond its end.
+    """
+    if wanted in _SEEN:
+        return msgspec.convert(value, wanted, strict=strict)
+    with _SEEING:
+        try:
+            return msgspec.convert(value, wanted, strict=strict)
+        finally:
+            _SEEN.add(wanted)
+
+
+def _refusal(error: msgspec.ValidationError, wanted: Any, name: str) -> BadInput:
+    text = str(error)
+    found = _AT.search(text)
+    text = _AT.sub("", text)
+    if (wrong := _WORD.match(text)) and (words := literals(_member(wanted, found))):
+        text = f"`{wrong[1]}` is not one of {', '.join(words)}"
+    at = f"{name}{found[1] if found else ''}".lstrip(".")
+    subject = f"`{at}`" if at else "the body"
+    if should := word_mismatch(text):
+        return BadInput(f"{subject} {should}")
+    return BadInput(f"{subject}: {text[0].lower()}{text[1:]}")
+
+
+def _member(wanted: Any, found: re.Match[str] | None) -> Any:
+    """Find the type of the place that an error names, in a shape."""
+    for step in re.findall(r"\.(\w+)|\[", found[1] if found else ""):
+        kinds = list(alternatives(wanted))
+        inner = [hints(kind)[step] for kind in kinds if is_shape(kind) and step in hints(kind)]
+        items = [get_args(kind)[0] for kind in kinds if get_origin(kind) is list and not step]
+        if not inner and not items:
+            break
+        wanted = (inner or items)[0]
+    return wanted
+
+
+def _refuse_unknown(value: Any, wanted: Any, name: str) -> None:
+    """Walk down TypedDicts, for msgspec passes unknown members silently."""
+    for kind in alternatives(wanted):
+        if is_shape(kind) and isinstance(value, dict):
+            _refuse_members(value, kind, name)
+        elif get_origin(kind) is list and isinstance(value, list):
+            item = get_args(kind)[0]
+            if any(is_shape(k) for k in alternatives(item)):
+                for number, entry in enumerate(value):
+                    _refuse_unknown(entry, item, f"{name}[{number}]")
+
+
+def _refuse_members(value: dict[str, Any], shape: Any, name: str) -> None:
+    kinds = hints(shape)
+    for key, member in value.items():
+        if key not in kinds:
+            raise UnknownName(f"`{place(name, key)}` is not known{did_you_mean(str(key), kinds)}")
+        _refuse_unknown(member, kinds[key], place(name, key))
+
+
+def is_shape(kind: Any) -> TypeGuard[type]:
+    """Whether a type is a TypedDict."""
+    return typing.is_typeddict(kind)
+
+
+@lru_cache(maxsize=1024)
+def alternatives(wanted: Any) -> tuple[Any, ...]:
+    """Take a type apart: its annotations off, its union's members one by one."""
+    wanted = _bare(wanted)
+    if get_origin(wanted) not in (Union, types.UnionType):
+        return (wanted,)
+    return tuple(kind for one in get_args(wanted) for kind in alternatives(one))
+
+
+@lru_cache(maxsize=256)
+def required(shape: Any) -> frozenset[str]:
+    """The members a TypedDict cannot do without.
+
+    `__required_keys__` alone misses the marks inside annotations that are kept as text.
+    """
+    kinds = typing.get_type_hints(shape, include_extras=True)
+    marked = {key: get_origin(kind) for key, kind in kinds.items()}
+    needed = {key for key, mark in marked.items() if mark is typing.Required}
+    spared = {key for key, mark in marked.items() if mark is typing.NotRequired}
+    return frozenset((shape.__required_keys__ | needed) - spared)
+
+
+def _required_off(kind: Any) -> Any:
+    while get_origin(kind) in (typing.Required, typing.NotRequired):
+        kind = get_args(kind)[0]
+    return kind
+
+
+def _bare(kind: Any) -> Any:
+    while get_origin(kind) in (Annotated, typing.Required, typing.NotRequired):
+        kind = get_args(kind)[0]
+    return kind
+
+
+def literals(wanted: Any) -> list[str]:
+    """The words a type allows, for completion and for advice."""
+    kinds = list(alternatives(wanted))
+    kinds += [
+        k for kind in kinds if get_origin(kind) is list for k in alternatives(*get_args(kind))
+    ]
+    return [str(word) for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]

@@ -1,0 +1,288 @@
+"""The background event loop on which every synchronous call runs."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextvars
+import os
+import signal
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from functools import wraps
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from svc_notebook.client.progress import Progress
+from svc_notebook.client.tasks import OnProgress
+from svc_notebook.errors import BadInput, Stopped, unchained
+
+T = TypeVar("T")
+Tick = Callable[[], None]
+
+POLL_SECONDS = 0.05  # seconds between two looks; an answer wakes the caller at once
+CANCEL_SECONDS = (
+    0.8  # seconds a stopped call has to clean up; a kernel is expected to reply within one
+)
+
+
+class Portal:
+    """A loop in a thread of its own, begun by the first call."""
+
+    def __init__(self) -> None:
+        self._forsaken: list[asyncio.AbstractEventLoop] = []
+        self._begin_anew()
+        atexit.register(self.leave)
+
+    def _begin_anew(self) -> None:
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._left = threading.Event()
+
+    def run(self, work: Coroutine[Any, Any, T], on_tick: Tick | None = None) -> T:
+        """Run `work` to its end and return its result; `on_tick` is called while it runs.
+
+        An interrupt cancels the work and waits until it has cleaned up. Work that ends with
+        `Stopped` tells what it had done by that; otherwise `KeyboardInterrupt` is raised.
+        """
+        loop = self._own_loop()
+        if asyncio._get_running_loop() is loop:
+            work.close()
+            raise BadInput(
+                "a blocking call from inside the portal's own loop would wait for itself; "
+                "await the same method of `client.aio` instead"
+            )
+        return _watch(_LoopCall(work, loop, self._left), on_tick)
+
+    def _own_loop(self) -> asyncio.AbstractEventLoop:
+        if self._process != os.getpid():
+            self._forsake()
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=_serve, args=(self._loop,), name="svc-portal", daemon=True
+                )
+                self._thread.start()
+            return self._loop
+
+    def _forsake(self) -> None:
+        """After a fork the thread is gone; keep its loop, unused.
+
+        Were the loop collected, it would take its wake-up pipe off the selector, and the
+        selector is still the parent's, too.
+        """
+        if self._loop:
+            self._forsaken.append(self._loop)
+        self._begin_anew()
+
+    def close(self) -> None:
+        """End the loop and close what is open on it; a later call begins another."""
+        if self._process == os.getpid() and self._loop and self._thread:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(CANCEL_SECONDS)
+            self._begin_anew()
+
+    def leave(self) -> None:
+        """Close for good, with the process: who still waits is told nothing, for nobody listens."""
+        self._left.set()
+        self.close()
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    _turn(loop)
+    ending = loop.create_task(_end_all(loop))
+    ending.add_done_callback(lambda _: loop.stop())
+    _turn(loop)
+    loop.close()
+
+
+def _turn(loop: asyncio.AbstractEventLoop) -> None:
+    """Run a loop until it is told to stop."""
+    while True:
+        try:
+            return loop.run_forever()
+        except KeyboardInterrupt:
+            continue  # a task ended with `Stopped`: it is told, but asyncio leaves the loop, too
+
+
+async def _end_all(loop: asyncio.AbstractEventLoop) -> None:
+    """Let whatever is under way clean up: tasks first, for they hold the generators."""
+    while others := asyncio.all_tasks(loop) - {asyncio.current_task(loop)}:
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+    await loop.shutdown_asyncgens()
+    with suppress(RuntimeError):  # while Python ends, no thread can be begun to wait for others
+        await loop.shutdown_default_executor()
+
+
+@contextmanager
+def _stop_flag() -> Iterator[threading.Event]:
+    """Let an interrupt set a flag for a while instead of striking anywhere.
+
+    A kernel waits for an interrupt on its own loop while a cell awaits, which does not help
+    when that loop is blocked by us. Threads other than the main one get no signals.
+    """
+    stop = threading.Event()
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before in (
+        None,
+        signal.SIG_IGN,
+    ):
+        yield stop
+        return
+    signal.signal(signal.SIGINT, lambda *_: stop.set())
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if stop.is_set():  # came after the last look: the caller wants to stop all the same
+        raise KeyboardInterrupt
+
+
+@unchained
+def _watch(job: _LoopCall[T], on_tick: Tick | None) -> T:
+    with _stop_flag() as stop:
+        return job.watch(stop, on_tick)
+
+
+class _LoopCall(Generic[T]):
+    """One coroutine on the loop, as the calling thread sees it."""
+
+    def __init__(
+        self, work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, left: threading.Event
+    ) -> None:
+        self._loop = loop
+        self._left = left
+        self._task: asyncio.Task[T] | None = None
+        self._ended = threading.Event()
+        loop.call_soon_threadsafe(self._begin, work, context=contextvars.copy_context())
+
+    def _begin(self, work: Coroutine[Any, Any, T]) -> None:
+        self._task = self._loop.create_task(work)
+        self._task.add_done_callback(self._wake)
+
+    def _wake(self, _: asyncio.Task[T]) -> None:
+        if not self._left.is_set():
+            self._ended.set()
+
+    def watch(self, stop: threading.Event, on_tick: Tick | None) -> T:
+        """Return the result; a set flag, or an exception in this thread, ends the work."""
+        try:
+            while not stop.is_set():
+                if self._ended.wait(POLL_SECONDS) and self._task:
+                    return self._task.result()
+                if on_tick:
+                    on_tick()
+        except BaseException:
+            self._end()
+            raise
+        raise self._end() or KeyboardInterrupt()
+
+    def _end(self) -> Stopped | None:
+        """Cancel the work, let it clean up, and return what it says it had done, if it does."""
+        self._loop.call_soon_threadsafe(lambda: self._task and self._task.cancel())
+        self._ended.wait(CANCEL_SECONDS)
+        if not self._task or not self._task.done() or self._task.cancelled():
+            return None
+        error = self._task.exception()
+        return error if isinstance(error, Stopped) else None
+
+
+_PORTAL = Portal()
+run = _PORTAL.run
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def blocking(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
+    """Make the twin of a coroutine function that returns when the result is there."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        return run(function(*args, **kwargs))
+
+    return call
+
+
+def behind_bar(begin: Callable[[OnProgress], Coroutine[Any, Any, R]], bar: Progress) -> R:
+    """Run what tells how far it is, and draw that."""
+    with bar:
+        return run(begin(bar.tell), on_tick=bar.draw)
+
+
+HEARTBEAT_SECONDS = 0.1  # seconds
+
+
+@contextmanager
+def beating() -> Iterator[None]:
+    """Let Stop reach a cell that awaits: a kernel sees it only when its loop next turns.
+
+    Interrupts come to the main thread alone, so other threads' loops may sleep.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    beat = _Beat(asyncio.get_running_loop())
+    beat()
+    try:
+        yield
+    finally:
+        beat.timer.cancel()
+
+
+class _Beat:
+    """Schedules itself again and again."""
+
+    timer: asyncio.TimerHandle
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def __call__(self) -> None:
+        self.timer = self._loop.call_later(HEARTBEAT_SECONDS, self)
+
+
+OLDEST = (1, 7, 3)  # earlier ones lose the cells queued behind a nested call
+
+
+def allow_nesting() -> None:
+    """Patch asyncio so that `loop.run_until_complete` works inside a running loop.
+
+    The patch holds for the whole process and cannot be taken back. Nothing here needs it: the
+    blocking methods run on a loop of their own. It serves a coroutine or an iterator that is
+    already bound to the caller's loop.
+    """
+    if reason := why_not():
+        raise BadInput(f"nested event loops are not allowed here: {reason}")
+    import nest_asyncio2
+
+    nest_asyncio2.apply()
+
+
+def why_not() -> str | None:
+    """Say why nesting would break this process, if it would."""
+    loop = asyncio._get_running_loop()
+    if loop is not None and type(loop).__module__.partition(".")[0] == "uvloop":
+        return "the running loop is uvloop's, which cannot be patched"
+    if hasattr(asyncio, "_nest_patched") and not hasattr(asyncio, "_nest_asyncio2"):
+        return (
+            "nest_asyncio 1.x has patched this process; it loses queued cells. Restart without it"
+        )
+    try:
+        found = version("nest-asyncio2")
+    except PackageNotFoundError:
+        return "nest-asyncio2 is not installed; pip install 'nest-asyncio2>=1.7.3'"
+    if _numbers(found) < OLDEST:
+        return f"nest-asyncio2 {found} loses queued cells; pip install -U nest-asyncio2"
+    return None
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:3] if part.isdigit())

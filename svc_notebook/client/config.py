@@ -1,0 +1,88 @@
+"""The configuration of a client: addresses, keys, time-outs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from svc_notebook.client.secret import NO_SECRET, Secret
+from svc_notebook.client.transport.hosts import HostChoice, Hosts, build_hosts
+from svc_notebook.client.transport.retry import RetryPolicy
+from svc_notebook.errors import BadInput
+
+_TOKEN = re.compile(r"[A-Za-z0-9-]+")
+# A local service's id is made by chance and stays with its data; its port is another each time.
+_LOCAL_ID, _LOCAL_PORT = "LOCAL", re.compile(r"^(http://127\.0\.0\.1):\d+$")
+
+
+@dataclass(frozen=True)
+class ClientConfig:
+    """A service's address and the keys for it; what is wrong with them shows here, unsent.
+
+    `url` is one address for everything, `domain` the vendor's (with `app_id` it gives the hosts),
+    `hosts` a list of addresses, or lists by role: read, write, crawler, events. `region` names
+    the domain's hosts for events. `vendor` is the word inside the names of the headers.
+    """
+
+    app_id: str = ""
+    api_key: Secret = NO_SECRET
+    url: str | None = None
+    domain: str | None = None
+    fallback_domain: str | None = None
+    hosts: HostChoice | None = None
+    region: str | None = None
+    vendor: str = "Service"
+    crawler_user_id: str = ""
+    crawler_api_key: Secret = NO_SECRET
+    patience: RetryPolicy = field(default_factory=RetryPolicy, repr=False)
+    compress: bool = False
+
+    def __post_init__(self) -> None:
+        self._check_token("vendor", self.vendor)
+        if self.app_id:
+            self._check_token("app_id", self.app_id)
+        for name, key in (("api_key", self.api_key), ("crawler_api_key", self.crawler_api_key)):
+            if not _is_header(key.reveal()):
+                raise BadInput(f"{name} holds a blank or a character that no key has")
+        self.open_hosts()
+
+    def _check_token(self, name: str, text: str) -> None:
+        if not _TOKEN.fullmatch(text):
+            raise BadInput(f"{name} `{text}` should be letters, digits and hyphens")
+
+    def open_hosts(self) -> Hosts:
+        """Make this connection's host lists, its fallbacks shuffled anew."""
+        return build_hosts(
+            url=self.url,
+            app_id=self.app_id,
+            domain=self.domain,
+            fallback_domain=self.fallback_domain,
+            hosts=self.hosts,
+            region=self.region,
+        )
+
+    @property
+    def address(self) -> str:
+        """The address as people know it."""
+        if self.url or self.domain:
+            return self.url or f"{self.app_id}.{self.domain}"
+        return ", ".join(self.open_hosts().order("write"))
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """What tells this service and application from others, today and tomorrow."""
+        return _place_of(self.app_id, self.address)
+
+    def is_of(self, app_id: str, address: str) -> bool:
+        """Whether this leads to the application and service that were known by these."""
+        return self.place == _place_of(app_id, address)
+
+
+def _place_of(app_id: str, address: str) -> tuple[str, str]:
+    """Name a service and an application by what lasts of them."""
+    lasting = _LOCAL_PORT.sub(r"\1", address) if app_id.startswith(_LOCAL_ID) else address
+    return app_id, lasting
+
+
+def _is_header(text: str) -> bool:
+    return text.isascii() and text.isprintable() and " " not in text

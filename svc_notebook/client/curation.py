@@ -1,0 +1,120 @@
+"""An index's synonyms and its rules: lists of objects, each with an id, and what reaches them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from svc_notebook.api.shapes import Rule, Synonym
+from svc_notebook.client.pagination import each_page, every_entry
+from svc_notebook.errors import BadInput, NotFound
+
+if TYPE_CHECKING:
+    from svc_notebook.client.client import AsyncClient
+
+HITS_PER_PAGE = 1000  # the most that one search gives
+ID_HEX_DIGITS = 12  # hexadecimal digits of an objectID that is made
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of such objects, and the calls that reach them."""
+
+    name: Literal["synonyms", "rules"]
+    shape: Any
+    find: Callable[..., Awaitable[Any]]
+    get: Callable[..., Awaitable[Any]]
+    save: Callable[..., Awaitable[Any]]
+    delete: Callable[..., Awaitable[Any]]
+    clear: Callable[..., Awaitable[Any]]
+
+
+SYNONYMS = Kind(
+    "synonyms", Synonym,
+    find=lambda client, index, page, size: client.search_synonyms(
+        index, page=page, hitsPerPage=size
+    ),
+    get=lambda client, index, one: client.get_synonym(index, one),
+    save=lambda client, index, objects, replace, forward: client.save_synonyms(
+        index, objects, replaceExistingSynonyms=replace, **forward
+    ),
+    delete=lambda client, index, one, forward: client.delete_synonym(index, one, **forward),
+    clear=lambda client, index, forward: client.clear_synonyms(index, **forward),
+)  # fmt: skip
+RULES = Kind(
+    "rules", Rule,
+    find=lambda client, index, page, size: client.search_rules(
+        index, page=page, hitsPerPage=size
+    ),
+    get=lambda client, index, one: client.get_rule(index, one),
+    save=lambda client, index, objects, replace, forward: client.save_rules(
+        index, objects, clearExistingRules=replace, **forward
+    ),
+    delete=lambda client, index, one, forward: client.delete_rule(index, one, **forward),
+    clear=lambda client, index, forward: client.clear_rules(index, **forward),
+)  # fmt: skip
+
+
+def with_id(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an object with an objectID; where it has none, one is made of what it says.
+
+    The same object gets the same objectID each time, so that saving it again replaces it.
+    """
+    if document.get("objectID") not in (None, ""):
+        return document
+    rest = {name: value for name, value in document.items() if name != "objectID"}
+    try:
+        text = json.dumps(rest, sort_keys=True, default=str)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"one of the {kind.name} cannot be written as JSON: {error}") from None
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return {"objectID": f"{kind.name[:-1]}-{digest[:ID_HEX_DIGITS]}", **rest}
+
+
+async def find_all(client: AsyncClient, kind: Kind, index: str) -> list[dict[str, Any]]:
+    """Read all of them as they were saved."""
+    found = await every_entry(lambda page: kind.find(client, index, page, HITS_PER_PAGE), "hits")
+    return [own_members(each) for each in found]
+
+
+async def iterate_entries(fetch: Callable[[int], Awaitable[Any]]) -> AsyncIterator[Any]:
+    """Yield the hits of page after page, as they were saved."""
+    async for page in each_page(fetch, "hits"):
+        for entry in page:
+            yield own_members(entry)
+
+
+async def find_few(
+    client: AsyncClient, kind: Kind, index: str, ids: Iterable[str]
+) -> dict[str, dict[str, Any] | None]:
+    """Read those with these ids, each by a call of its own; None for one that is not there."""
+    return {one: await _get_or_none(client, kind, index, one) for one in ids}
+
+
+async def _get_or_none(
+    client: AsyncClient, kind: Kind, index: str, one: str
+) -> dict[str, Any] | None:
+    try:
+        return own_members(await kind.get(client, index, one))
+    except NotFound:
+        return None
+
+
+def own_members(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what a service adds to what was saved, which has an id."""
+    own = {name: value for name, value in document.items() if not name.startswith("_")}
+    own["objectID"] = document["objectID"]
+    return own
+
+
+async def write_all(
+    client: AsyncClient, kind: Kind, index: str, documents: list[Any], forward: bool = False
+) -> Any:
+    """Put objects in place of all there are, at one moment; returns the task's answer."""
+    where: Any = {"forwardToReplicas": True} if forward else {}
+    if documents:
+        return await kind.save(client, index, documents, True, where)
+    return await kind.clear(client, index, where)

@@ -1,0 +1,266 @@
+"""Several calls that make one step: browse a whole index, replace one, ask whether it is there."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Unpack
+
+import msgspec
+
+from svc_notebook.api import SearchApi
+from svc_notebook.api.endpoint import Decode
+from svc_notebook.api.indices import CopyScope
+from svc_notebook.api.parameters import SearchParams
+from svc_notebook.api.shapes import BatchRequest, Record, SearchAnswer
+from svc_notebook.client.pagination import Seen
+from svc_notebook.client.tasks import OnProgress
+from svc_notebook.errors import BadInput, CursorRepeated, NotFound, SvcError, did_you_mean
+
+if TYPE_CHECKING:
+    from svc_notebook.client.client import AsyncClient
+
+
+FULL_RECORD_PARAMS: SearchParams = {"attributesToHighlight": [], "attributesToRetrieve": ["*"]}
+
+
+BROWSE_PAGE_RECORDS = 1000  # api.md, Limits
+BATCH_RECORDS = 1000
+# Pages with a cursor and no record, in a row, before a browse gives up.
+MAX_EMPTY_PAGES = 100
+# In so many turns of the loop a request has left, unless the service does not take it in.
+SEND_LOOP_TURNS = 5
+AROUND_RECORDS: list[CopyScope] = ["settings", "synonyms", "rules"]
+
+
+async def browse_pages(
+    client: AsyncClient,
+    index: str,
+    *,
+    cursor: str | None = None,
+    read: Decode = msgspec.json.decode,
+    **params: Unpack[SearchParams],
+) -> AsyncIterator[SearchAnswer]:
+    """Yield a whole index page by page, from `cursor` on.
+
+    While a page is worked on, the next one is fetched, and no more; its request leaves first, so
+    that work without an `await` holds up nothing. `read` decodes a page, and may make of its
+    records what it likes.
+    """
+    row = SearchApi.browse.endpoint
+    options: SearchParams = {"hitsPerPage": BROWSE_PAGE_RECORDS, **params}
+    first = row.encode(index, cursor, **options)._replace(read=read)
+    trail = _Trail(index, cursor)
+    ahead = asyncio.create_task(client.perform(row, first))
+    try:
+        while True:
+            page = await ahead
+            trail.note(page)
+            if not (cursor := page.get("cursor")):
+                break
+            if fault := trail.find_fault():
+                yield page
+                raise fault
+            following = first._replace(body={**first.body, "cursor": cursor})
+            ahead = asyncio.create_task(client.perform(row, following))
+            for _ in range(SEND_LOOP_TURNS):
+                await asyncio.sleep(0)
+            yield page
+    finally:
+        ahead.cancel()
+        await asyncio.gather(ahead, return_exceptions=True)
+    yield page
+
+
+class _Trail:
+    """The way of a browse: a service that leads it round and round would hold it for ever."""
+
+    def __init__(self, index: str, cursor: str | None) -> None:
+        self._index = index
+        self._cursor = cursor
+        self._seen = Seen()
+        self._is_new = True
+        self._records = self._empty = 0
+        if cursor:
+            self._seen.note(cursor)
+
+    def note(self, page: Mapping[str, Any]) -> None:
+        """Follow a page."""
+        count = len(page["hits"])
+        self._records += count
+        self._empty = 0 if count else self._empty + 1
+        if cursor := page.get("cursor"):
+            self._is_new = self._seen.note(cursor)
+            self._cursor = cursor if self._is_new else self._cursor
+
+    def find_fault(self) -> CursorRepeated | None:
+        """Return what is wrong with going on, if anything is."""
+        if self._is_new and self._empty < MAX_EMPTY_PAGES:
+            return None
+        told = (
+            f"{self._empty} pages in a row had a cursor and no record"
+            if self._is_new
+            else "a cursor came again that had been followed"
+        )
+        return CursorRepeated(
+            f"browse of {self._index}: {told}, after {self._records:,} records; the service does "
+            "not go on from there. Read the rest by filters that divide the index, or begin again "
+            "once the service is right; read_browse(..., chunksize=...) keeps what it has read",
+            endpoint="browse", cursor=self._cursor, records=self._records,
+        )  # fmt: skip
+
+
+async def index_exists(client: AsyncClient, index: str) -> bool:
+    """Say whether there is such an index; the key needs the right `settings`."""
+    try:
+        await client.get_settings(index)
+    except NotFound:
+        return False
+    return True
+
+
+async def count_records(client: AsyncClient, index: str) -> int:
+    """Count all records of an index, whatever its settings and rules say; 0 if there is none."""
+    try:
+        answer = await client.search(
+            index,
+            hitsPerPage=1,
+            attributesToRetrieve=["objectID"],
+            attributesToHighlight=[],
+            distinct=False,
+            enableRules=False,
+            analytics=False,
+        )
+    except NotFound:
+        return 0
+    return answer["nbHits"]
+
+
+async def replace_all(
+    client: AsyncClient,
+    index: str,
+    records: Iterable[Record],
+    *,
+    least: float = 0.5,
+    scopes: Sequence[CopyScope] = AROUND_RECORDS,
+    batch_size: int = BATCH_RECORDS,
+    on_progress: OnProgress | None = None,
+) -> int:
+    """Put `records` in place of all there are, at one moment; return how many there are now.
+
+    Nothing changes if anything goes wrong, or if less than the share `least` of the number of
+    old records would be there.
+    """
+    if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
+        raise BadInput(f"`batch_size` is a number of records, 1 or more, not {batch_size!r}")
+    async with replacing(client, index, least=least, scopes=scopes) as scratch:
+        answers = [
+            await client.batch(scratch, requests)
+            for requests in _batches(iter(records), batch_size)
+        ]
+        ids = {object_id for answer in answers for object_id in answer["objectIDs"]}
+        await client.wait(answers, index=scratch, on_progress=on_progress)
+        await _check_count(client, scratch, len(ids))
+    return len(ids)
+
+
+def _batches(records: Iterator[Record], size: int) -> Iterator[list[BatchRequest]]:
+    while chunk := list(islice(records, size)):
+        yield [{"action": "addObject", "body": record} for record in chunk]
+
+
+async def _check_count(client: AsyncClient, scratch: str, sent: int) -> None:
+    if (found := await count_records(client, scratch)) != sent:
+        raise SvcError(f"{sent} records were sent but {found} arrived; nothing was replaced")
+
+
+@asynccontextmanager
+async def replacing(
+    client: AsyncClient,
+    index: str,
+    *,
+    least: float = 0.5,
+    scopes: Sequence[CopyScope] = AROUND_RECORDS,
+) -> AsyncIterator[str]:
+    """Give a temporary index to fill, set up as `index` is; it takes its place at the end.
+
+    What the caller writes to it is to be waited for inside. An error, a stop, or too few
+    records leave `index` as it was and the temporary one deleted.
+    """
+    kept = _check_scopes(scopes)
+    scratch = name_scratch(index)
+    await is_own(client, index)  # what fails here has left nothing behind
+    try:
+        await copy_around(client, index, scratch, kept)
+        yield scratch
+        await _check_share(client, index, scratch, least)
+        moved = await take_place(client, scratch, index, kept)
+    except BaseException:
+        await asyncio.shield(drop(client, scratch))
+        raise
+    await client.wait(moved, index=scratch)
+
+
+def name_scratch(index: str) -> str:
+    """Name the index that is filled before it takes the other's place."""
+    return f"{index}_tmp_{secrets.token_hex(4)}"
+
+
+def _check_scopes(scopes: Sequence[CopyScope]) -> list[CopyScope]:
+    known = ", ".join(AROUND_RECORDS)
+    if isinstance(scopes, str):
+        raise BadInput(f"`scopes` should be a list of {known}: scopes=[{scopes!r}]")
+    for scope in scopes:
+        if scope not in AROUND_RECORDS:
+            advice = did_you_mean(f"{scope}", AROUND_RECORDS)
+            raise BadInput(f"`scopes` are of {known}, not {scope!r}{advice}")
+    return list(scopes)
+
+
+async def copy_around(
+    client: AsyncClient, index: str, scratch: str, scopes: Sequence[CopyScope] | None = None
+) -> None:
+    """Give an index the settings, synonyms and rules of another, or those named, if it is there."""
+    wanted = AROUND_RECORDS if scopes is None else list(scopes)
+    if wanted and await is_own(client, index):
+        copied = await client.operate_index(index, "copy", scratch, wanted)
+        await client.wait(copied, index=index)
+
+
+async def is_own(client: AsyncClient, index: str) -> bool:
+    """Say whether there is such an index; raises `BadInput` for one whose records are another's."""
+    try:
+        settings = await client.get_settings(index)
+    except NotFound:
+        return False
+    if primary := settings.get("primary"):
+        raise BadInput(f"{index} is a replica of {primary}, which has its records: write to that")
+    return True
+
+
+async def take_place(
+    client: AsyncClient, scratch: str, index: str, scopes: Sequence[CopyScope] | None = None
+) -> Any:
+    """Move an index over another, with what was changed around that one's records meanwhile."""
+    await copy_around(client, index, scratch, scopes)
+    return await client.operate_index(scratch, "move", index)
+
+
+async def drop(client: AsyncClient, scratch: str) -> None:
+    """Delete an index that will not be filled further."""
+    try:
+        await client.delete_index(scratch)
+    except SvcError:
+        return  # what went wrong before is what there is to tell
+
+
+async def _check_share(client: AsyncClient, index: str, scratch: str, least: float) -> None:
+    old, new = await count_records(client, index), await count_records(client, scratch)
+    if new < old * least:
+        raise BadInput(
+            f"{index} has {old} records and would have {new}; nothing was replaced. "
+            "If that is right, allow it by least=0"
+        )

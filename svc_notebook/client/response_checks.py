@@ -1,0 +1,240 @@
+"""Answers held against the shapes that the API declares, before anyone relies on them.
+
+A member of another type is refused; one that is absent is refused by whoever needs it, for a
+service leaves out what it was asked to leave out. Members beyond the shape pass untouched.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal, NoReturn, Union, get_args, get_origin
+
+import msgspec
+
+from svc_notebook.api import Endpoint, RequestSpec, shapes
+from svc_notebook.api.parameters import ToldSettings
+from svc_notebook.api.validation import hints, place, required
+from svc_notebook.errors import MissingMember, UnexpectedAnswer
+
+Check = Callable[[Any, str, str], Any]
+# What people wrote themselves: whatever is in it is handed on, today's members and tomorrow's.
+DOCUMENTS = (shapes.Synonym, shapes.Rule, shapes.DictionaryEntry, ToldSettings)
+# Their results are in the order of the requests.
+ONE_EACH = ("search_many", "get_objects")
+_WORDS = {
+    str: "text", int: "a whole number", float: "a number", bool: "true or false",
+    dict: "an object", list: "a list",
+}  # fmt: skip
+
+
+class Members(dict[str, Any]):
+    """An object of an answer: asked for a member that is not there, it says whose answer it is."""
+
+    endpoint = ""
+    place = ""
+
+    def __missing__(self, name: str) -> NoReturn:
+        at = f" at `{self.place}`" if self.place else ""
+        raise MissingMember(
+            f"{self.endpoint}: the answer has no `{name}`{at}, which is needed here; do "
+            "responseFields leave it out, or is this not the API's own service?",
+            endpoint=self.endpoint,
+        )
+
+
+def members_of(value: Mapping[str, Any], endpoint: str, at: str = "") -> Members:
+    """Make an object of an answer say what it lacks."""
+    made = Members(value)
+    made.endpoint, made.place = endpoint, at
+    return made
+
+
+def check_answer(endpoint: Endpoint, answer: Any, parcel: RequestSpec) -> Any:
+    """Return an answer as its endpoint declares it; raises `UnexpectedAnswer` for another."""
+    wanted = endpoint.types.get("return", Any)
+    if answer is None or wanted in (Any, None, type(None)):
+        return answer
+    try:
+        checked = _check_of(wanted)(answer, endpoint.name, "")
+        if endpoint.name in ONE_EACH:
+            _check_count(endpoint.name, checked, parcel)
+        return checked
+    except UnexpectedAnswer as error:
+        if not endpoint.reads:
+            error.add_note("the call itself was accepted; look before you repeat it")
+        raise
+
+
+def _check_count(endpoint: str, answer: Members, parcel: RequestSpec) -> None:
+    """Check that there is a result for each request, for that is how they are told apart."""
+    asked = parcel.body.get("requests") if isinstance(parcel.body, dict) else None
+    if isinstance(asked, list) and len(answer["results"]) != len(asked):
+        raise UnexpectedAnswer(
+            f"{endpoint}: {len(asked)} requests have {len(answer['results'])} results; is this the "
+            "address of a search service of this API?",
+            endpoint=endpoint,
+        )
+
+
+def _refuse(wanted: str, value: Any, endpoint: str, at: str) -> NoReturn:
+    subject = f"`{at.lstrip('.')}` of the answer" if at else "the answer"
+    found = "null" if value is None else _WORDS.get(type(value), type(value).__name__)
+    raise UnexpectedAnswer(
+        f"{endpoint}: {subject} should be {wanted}, not {found}; is this the address of a search "
+        "service of this API?",
+        endpoint=endpoint,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _check_of(wanted: Any) -> Check:
+    """Make the function that checks values of a type."""
+    kinds = _alternatives(wanted)
+    if Any in kinds or object in kinds:
+        return _anything
+    if type(None) in kinds:
+        inner = _check_of(_union(kind for kind in kinds if kind is not type(None)))
+        return lambda value, endpoint, at: value if value is None else inner(value, endpoint, at)
+    if len(kinds) > 1:
+        return _check_of_several(kinds)
+    (kind,) = kinds
+    if typing.is_typeddict(kind):
+        return _check_document if kind in DOCUMENTS else _check_of_shape(kind)
+    if get_origin(kind) is list:
+        return _check_of_list(get_args(kind)[0])
+    if get_origin(kind) is dict:
+        return _check_of_mapping(get_args(kind)[1])
+    if get_origin(kind) is Literal:
+        return _check_of_scalar(type(get_args(kind)[0]))  # new words may come
+    return _check_of_scalar(kind)
+
+
+def _anything(value: Any, endpoint: str, at: str) -> Any:
+    return value
+
+
+def _check_document(value: Any, endpoint: str, at: str) -> Any:
+    if not isinstance(value, dict):
+        _refuse("an object", value, endpoint, at)
+    return members_of(value, endpoint, at)
+
+
+def _check_of_scalar(kind: type) -> Check:
+    fits = (int, float) if kind is float else (kind,)
+
+    def check(value: Any, endpoint: str, at: str) -> Any:
+        if type(value) not in fits:
+            _refuse(_WORDS.get(kind, kind.__name__), value, endpoint, at)
+        return value
+
+    return check
+
+
+def _check_of_list(item: Any) -> Check:
+    inner = _check_of(item)
+    records = get_origin(item) is dict and get_args(item)[1] is Any
+
+    def check(value: Any, endpoint: str, at: str) -> Any:
+        if not isinstance(value, list):
+            _refuse("a list", value, endpoint, at)
+        if records:  # as they are, for there may be many
+            if set(map(type, value)) - {dict}:
+                _check_rows(value, endpoint, at)
+            return value
+        if inner is _anything:
+            return value
+        return [inner(each, endpoint, f"{at}[{n}]") for n, each in enumerate(value)]
+
+    return check
+
+
+def _check_rows(rows: list[Any], endpoint: str, at: str) -> None:
+    """Let through what a reader made of records."""
+    for number, row in enumerate(rows):
+        if not isinstance(row, (dict, msgspec.Struct)):
+            _refuse("an object", row, endpoint, f"{at}[{number}]")
+
+
+def _check_of_mapping(item: Any) -> Check:
+    inner = _check_of(item)
+
+    def check(value: Any, endpoint: str, at: str) -> Any:
+        if not isinstance(value, dict):
+            _refuse("an object", value, endpoint, at)
+        if inner is _anything:
+            return value if at else members_of(value, endpoint)
+        checked = {name: inner(each, endpoint, place(at, name)) for name, each in value.items()}
+        return members_of(checked, endpoint, at)
+
+    return check
+
+
+def _check_of_shape(shape: Any) -> Check:
+    needed = required(shape)
+    checks = {
+        name: (_check_of(kind), name not in needed and type(None) not in _alternatives(kind))
+        for name, kind in hints(shape).items()
+    }
+
+    def check(value: Any, endpoint: str, at: str) -> Any:
+        if not isinstance(value, dict):
+            _refuse("an object", value, endpoint, at)
+        made = members_of(value, endpoint, at)
+        for name in value.keys() & checks.keys():
+            inner, may_be_null = checks[name]
+            if value[name] is None and may_be_null:
+                del made[name]  # null is the same as not there
+            else:
+                made[name] = inner(value[name], endpoint, place(at, name))
+        if shape is shapes.SearchAnswer:
+            _check_ids(made.get("hits", ()), endpoint, place(at, "hits"))
+        return made
+
+    return check
+
+
+def _check_ids(hits: Sequence[Any], endpoint: str, at: str) -> None:
+    """Check that each hit has its id, which a service never leaves out."""
+    for number, hit in enumerate(hits):
+        if type(hit) is dict and type(hit.get("objectID")) is not str:
+            _refuse("text", hit.get("objectID"), endpoint, f"{at}[{number}].objectID")
+
+
+def _check_of_several(kinds: tuple[Any, ...]) -> Check:
+    """Choose by the value: of several shapes that of which it has the most members."""
+    shaped = [kind for kind in kinds if typing.is_typeddict(kind)]
+    others = [(_container(kind), _check_of(kind)) for kind in kinds if kind not in shaped]
+    told = " or ".join(dict.fromkeys(_WORDS.get(c, c.__name__) for c, _ in others)) or "an object"
+
+    def check(value: Any, endpoint: str, at: str) -> Any:
+        if shaped and isinstance(value, dict):
+            nearest = max(shaped, key=lambda shape: len(hints(shape).keys() & value.keys()))
+            return _check_of(nearest)(value, endpoint, at)
+        for container, inner in others:
+            if type(value) is container or (container is float and type(value) is int):
+                return inner(value, endpoint, at)
+        _refuse(told, value, endpoint, at)
+
+    return check
+
+
+def _container(kind: Any) -> type:
+    if get_origin(kind) is Literal:
+        return type(get_args(kind)[0])
+    container: type = get_origin(kind) or kind
+    return container
+
+
+def _alternatives(wanted: Any) -> tuple[Any, ...]:
+    while get_origin(wanted) in (typing.Annotated, typing.Required, typing.NotRequired):
+        wanted = get_args(wanted)[0]
+    if get_origin(wanted) not in (Union, types.UnionType):
+        return (wanted,)
+    return tuple(kind for one in get_args(wanted) for kind in _alternatives(one))
+
+
+def _union(kinds: typing.Iterable[Any]) -> Any:
+    return Union[tuple(kinds)]  # noqa: UP007 - made of what is only known when it runs

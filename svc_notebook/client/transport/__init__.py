@@ -1,0 +1,1 @@
+"""Hosts, retries, connections and the mapping of responses to errors."""

@@ -1,0 +1,176 @@
+"""What an answer or a failure below means: a table from statuses and exceptions to our errors."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from http.client import responses
+from typing import Any
+
+import httpx
+import msgspec
+
+from svc_notebook.api import Endpoint
+from svc_notebook.api.endpoint import Decode, access_text
+from svc_notebook.client.transport.retry import FailedAttempt, Outcome, RateLimited, ReceivedReply
+from svc_notebook.errors import (
+    BadInput,
+    CallFailed,
+    KeyRefused,
+    NotFound,
+    Refused,
+    ServiceBroken,
+    TooMany,
+)
+
+NOT_THE_API = "is this the address of a search service?"
+MAX_MESSAGE_CHARACTERS = 2000
+
+_OF_REPLICA = re.compile(r" is a (virtual )?replica of ")
+# What services say of a key that they do not know, and of a right or an index that one lacks.
+_UNKNOWN = re.compile(r"invalid application", re.I)
+_SAID = re.compile(r"the right `\w+`|\bindex\b", re.I)
+_BY_STATUS: dict[int, type[Refused]] = {401: KeyRefused, 403: KeyRefused, 404: NotFound}
+
+# For each kind of exception: may the request have been carried out, is the host likely to fail
+# the next call too, did it take too long?
+_FAILURES: dict[type[httpx.RequestError], tuple[bool, bool, bool]] = {
+    httpx.ConnectTimeout: (False, True, True),
+    httpx.PoolTimeout: (False, False, True),
+    httpx.TimeoutException: (True, False, True),
+    httpx.ConnectError: (False, True, False),
+    httpx.ProxyError: (False, True, False),
+    httpx.NetworkError: (True, True, False),
+    httpx.ProtocolError: (True, True, False),
+    httpx.DecodingError: (True, True, False),
+    httpx.TooManyRedirects: (True, True, False),
+    httpx.RequestError: (True, True, False),
+}
+
+
+def read_failure(error: httpx.RequestError) -> FailedAttempt:
+    """Say what an exception of the network means; raises `BadInput` if the call is to blame."""
+    if isinstance(error, (httpx.UnsupportedProtocol, httpx.LocalProtocolError)):
+        raise BadInput(f"this cannot be sent: {error}") from hide_frames(error)
+    kind = next(kind for kind in type(error).__mro__ if kind in _FAILURES)
+    arrived, lasting, timed_out = _FAILURES[kind]
+    reason = str(error) or _words(type(error).__name__)
+    return FailedAttempt(reason, arrived, lasting, timed_out, hide_frames(error))
+
+
+def _words(name: str) -> str:
+    """Turn `ReadTimeout` into `read timeout`."""
+    return re.sub(r"(?<!^)([A-Z])", r" \1", name).lower()
+
+
+def hide_frames(error: Exception) -> Exception:
+    """Take the frames off an exception and its causes: they hold the request with its key."""
+    below: BaseException | None = error
+    while below:
+        below.__traceback__ = None
+        if isinstance(below, httpx.RequestError):
+            below._request = None
+        below = below.__cause__ or below.__context__
+    return error
+
+
+def read_answer(
+    endpoint: Endpoint,
+    status: int,
+    headers: Mapping[str, str],
+    content: bytes,
+    read: Decode = msgspec.json.decode,
+) -> Outcome:
+    """Say what an answer means."""
+    outcome = _read_outcome(endpoint, status, headers, content, read)
+    error = outcome.cause if isinstance(outcome, FailedAttempt) else outcome.refusal
+    if isinstance(error, CallFailed):
+        error.request_id = read_request_id(headers)
+    return outcome
+
+
+def read_request_id(headers: Mapping[str, str]) -> str:
+    """Return how the service calls the request; nothing where it does not say."""
+    return headers.get("correlation-id") or headers.get("request-id") or ""
+
+
+def _read_outcome(
+    endpoint: Endpoint, status: int, headers: Mapping[str, str], content: bytes, read: Decode
+) -> Outcome:
+    if 200 <= status < 300:
+        return _read_value(endpoint, status, content, read)
+    message = _read_message(status, content)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        wait = read_wait(headers.get("retry-after", ""))
+        return RateLimited(TooMany(message, endpoint=endpoint.name, wait=wait))
+    if status == HTTPStatus.NOT_IMPLEMENTED or status < 400:
+        return ReceivedReply(refusal=ServiceBroken(message, status=status, endpoint=endpoint.name))
+    if status >= 500:
+        broken = ServiceBroken(message, status=status, endpoint=endpoint.name)
+        return FailedAttempt(f"answered {status}: {message}", arrived=True, cause=broken)
+    return ReceivedReply(refusal=_refusal(endpoint, status, message))
+
+
+def _read_value(endpoint: Endpoint, status: int, content: bytes, read: Decode) -> Outcome:
+    if status == HTTPStatus.NO_CONTENT:
+        return ReceivedReply(None)
+    if not content and endpoint.interface == "crawler":
+        return ReceivedReply({})  # api.md shows no body for some
+    value = decode_json(content, read)
+    if isinstance(value, (dict, list)):
+        return ReceivedReply(value)
+    message = f"answered {status} with something that is not JSON; {NOT_THE_API}"
+    broken = ServiceBroken(f"the service {message}", status=status, endpoint=endpoint.name)
+    return FailedAttempt(message, arrived=True, cause=broken)
+
+
+def decode_json(content: bytes, read: Decode = msgspec.json.decode) -> Any:
+    """Decode JSON; `None` for what is none."""
+    try:
+        return read(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _refusal(endpoint: Endpoint, status: int, message: str) -> Refused:
+    kind = _BY_STATUS.get(status, Refused)
+    if kind is KeyRefused and _OF_REPLICA.search(message):
+        kind = Refused  # no key may
+    if kind is KeyRefused:
+        message = f"{message}; {_advice_on_key(endpoint, message)}"
+    return kind(message, status=status, endpoint=endpoint.name)
+
+
+def _advice_on_key(endpoint: Endpoint, message: str) -> str:
+    """Say what to do about a key that was refused, and what it lacks unless that has been said."""
+    if endpoint.acl == "crawler" or not (_UNKNOWN.search(message) or _SAID.search(message)):
+        return f"{endpoint.name}: {access_text(endpoint.acl)}"
+    if _UNKNOWN.search(message):
+        return "see whether the application id and the key are those of this service"
+    return "whoami() tells what this key may do, connect(...) takes another"
+
+
+def _read_message(status: int, content: bytes) -> str:
+    body = decode_json(content)
+    nested = body.get("error") if isinstance(body, dict) else None
+    for holder in (body, nested):
+        message = holder.get("message") if isinstance(holder, dict) else None
+        if isinstance(message, str):
+            return message[:MAX_MESSAGE_CHARACTERS]
+    phrase = responses.get(status, "unknown status")
+    return f"{status} {phrase}, without a message; {NOT_THE_API}"
+
+
+def read_wait(text: str) -> float:
+    """Read `Retry-After`, seconds or a date; a second where there is none."""
+    try:
+        return max(float(text), 0) if text.strip().isdigit() else _seconds_until(text)
+    except (TypeError, ValueError):
+        return 1
+
+
+def _seconds_until(date: str) -> float:
+    return max(parsedate_to_datetime(date).timestamp() - time.time(), 0)

@@ -1,0 +1,67 @@
+"""One exchange with one host: what is sent to it, and what comes back."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Generator, Mapping
+from typing import NamedTuple
+
+import httpx
+
+from svc_notebook.api import Endpoint
+from svc_notebook.client.config import ClientConfig
+from svc_notebook.client.secret import NO_SECRET, Secret
+from svc_notebook.client.transport.decompression import MAX_ANSWER_BYTES
+
+
+class Keys(httpx.Auth):
+    """Puts the keys on a request as it leaves, so that no frame of ours ever holds them."""
+
+    def __init__(
+        self, connection: ClientConfig, endpoint: Endpoint, forwarded: Secret = NO_SECRET
+    ) -> None:
+        self._connection = connection
+        self._crawler = endpoint.interface == "crawler"
+        self._forwarded = forwarded
+
+    def headers(self) -> dict[str, str]:
+        """Write the headers of the interface."""
+        own = self._connection
+        if self._crawler:
+            pair = f"{own.crawler_user_id}:{own.crawler_api_key.reveal()}".encode()
+            return {"authorization": f"Basic {b64encode(pair).decode()}"}
+        forwarded = {"X-Forwarded-API-Key": self._forwarded.reveal()} if self._forwarded else {}
+        return {
+            f"X-{own.vendor}-Application-Id": own.app_id,
+            f"X-{own.vendor}-API-Key": own.api_key.reveal(),
+            **forwarded,
+        }
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """Add them, as the library asks for it."""
+        request.headers.update(self.headers())
+        yield request
+
+
+class Request(NamedTuple):
+    """A call on its way to one host; its time-outs are in seconds.
+
+    An answer of more than `max_bytes` is not read to its end.
+    """
+
+    verb: str
+    host: str
+    target: str
+    headers: Mapping[str, str]
+    content: bytes | None
+    keys: Keys
+    timeout: httpx.Timeout
+    max_bytes: int = MAX_ANSWER_BYTES
+
+
+class HttpReply(NamedTuple):
+    """An answer, whole; the names of its headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes

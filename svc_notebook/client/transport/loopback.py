@@ -1,0 +1,257 @@
+"""Calls to this machine: asyncio's own connections under the HTTP library, with less between.
+
+What its usual streams bring (TLS, proxies, other event loops) a loopback has no use for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, cast
+
+import httpcore
+import httpx
+
+from svc_notebook.client.transport.decompression import AnswerReader
+from svc_notebook.client.transport.exchange import HttpReply, Request
+from svc_notebook.client.transport.hosts import is_loopback
+
+# As much as a socket gives at once: a page of a browse in two pieces rather than five.
+READ_BUFFER_BYTES = 1 << 20
+# A head and a body so small leave together.
+MAX_COALESCED_BYTES = 1 << 16
+# These say how long their body is even where it is empty.
+WITH_BODY = ("POST", "PUT", "PATCH")
+# One system call to look at one socket; the usual kind takes four.
+_QuickSelector = getattr(selectors, "PollSelector", selectors.DefaultSelector)
+
+
+class Loopback:
+    """Carries requests to this machine, and brings each answer whole.
+
+    Straight over the HTTP library's lower half: what the upper one does besides for each request
+    (cookies, redirects, proxies) takes longer than a small search.
+    """
+
+    def __init__(self, limits: httpx.Limits) -> None:
+        self._pool = httpcore.AsyncConnectionPool(
+            max_connections=limits.max_connections,
+            max_keepalive_connections=limits.max_keepalive_connections,
+            keepalive_expiry=limits.keepalive_expiry,
+            network_backend=_Network(),
+        )
+
+    async def exchange(self, request: Request) -> HttpReply:
+        """Send a request and read its answer to the end.
+
+        Raises `httpx.RequestError`, and `TooLarge` for an answer beyond its limit.
+        """
+        sent = _make_request(request)
+        with _told_as_httpx():
+            answer = await self._pool.handle_async_request(sent)
+            try:
+                headers = _read_headers(answer.headers)
+                encoding = headers.get("content-encoding", "")  # though it was asked for none
+                reader = AnswerReader(encoding, max_bytes=request.max_bytes)
+                async for piece in answer.aiter_stream():
+                    reader.feed(piece)
+                content = reader.finish()
+            finally:
+                await answer.aclose()
+        return HttpReply(answer.status, headers, content)
+
+    async def aclose(self) -> None:
+        """Close its connections."""
+        await self._pool.aclose()
+
+
+@cache
+def is_plain_loopback(host: str) -> bool:
+    """Whether an address is on this machine, and needs no TLS."""
+    return host.startswith("http://") and is_loopback(host)
+
+
+def _make_request(request: Request) -> httpcore.Request:
+    base = _read_base(request.host)
+    headers = {"host": base.netloc.decode(), **request.headers, **request.keys.headers()}
+    if request.content is not None or request.verb in WITH_BODY:
+        headers["content-length"] = str(len(request.content or b""))
+    return httpcore.Request(
+        request.verb,
+        httpcore.URL(
+            scheme=base.raw_scheme,
+            host=base.raw_host,
+            port=base.port,
+            target=base.raw_path.rstrip(b"/") + request.target.encode("ascii"),
+        ),
+        headers=[*headers.items()],
+        content=request.content,
+        extensions={"timeout": request.timeout.as_dict()},
+    )
+
+
+@cache
+def _read_base(host: str) -> httpx.URL:
+    return httpx.URL(host)
+
+
+def _read_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
+
+
+@contextmanager
+def _told_as_httpx() -> Iterator[None]:
+    """Raise the errors of the one library as those of the other, which bear the same names."""
+    try:
+        yield
+    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
+        kind: type[httpx.TransportError] = getattr(httpx, type(error).__name__)
+        raise kind(str(error)) from error
+
+
+class _Network(httpcore.AsyncNetworkBackend):
+    """Opens connections."""
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the library's own signature
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        loop = asyncio.get_running_loop()
+        with _told(OSError, httpcore.ConnectError, httpcore.ConnectTimeout):
+            async with asyncio.timeout(timeout):
+                _, line = await loop.create_connection(_Line, host, port)
+        return _Stream(line)
+
+
+class _Line(asyncio.Protocol):
+    """Keeps what comes in until it is asked for, in the pieces in which it came."""
+
+    transport: asyncio.Transport
+
+    def __init__(self) -> None:
+        self._pieces: deque[bytes] = deque()
+        self._size = 0
+        self._error: Exception | None = None
+        self._ended = False
+        self._came = asyncio.Event()
+        self._may_write = asyncio.Event()
+        self._may_write.set()
+
+    @property
+    def has_news(self) -> bool:
+        """Whether something came in, or the end."""
+        return self._ended or bool(self._pieces)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size > READ_BUFFER_BYTES:
+            self.transport.pause_reading()
+        self._came.set()
+
+    def eof_received(self) -> None:
+        self._ended = True
+        self._came.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._ended = True
+        self._error = exc
+        self._came.set()
+        self._may_write.set()
+
+    def pause_writing(self) -> None:
+        self._may_write.clear()
+
+    def resume_writing(self) -> None:
+        self._may_write.set()
+
+    async def read(self) -> bytes:
+        """Return the next piece, or nothing at the end."""
+        if not self._pieces and not self._ended:
+            self._came.clear()
+            await self._came.wait()
+        if self._pieces:
+            return self._take()
+        if self._error:
+            raise self._error
+        return b""
+
+    def _take(self) -> bytes:
+        piece = self._pieces.popleft()
+        self._size -= len(piece)
+        if self._size <= READ_BUFFER_BYTES and not self._ended:
+            self.transport.resume_reading()
+        return piece
+
+    async def write(self, data: bytes) -> None:
+        """Hand data over, and wait while too much has not left yet."""
+        self.transport.write(data)
+        await self._may_write.wait()
+        if self._error or self.transport.is_closing():
+            raise self._error or ConnectionResetError("the other end hung up")
+
+
+class _Stream(httpcore.AsyncNetworkStream):
+    """One connection."""
+
+    def __init__(self, line: _Line) -> None:
+        self._line = line
+        self._held = b""
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
+        with _told(OSError, httpcore.ReadError, httpcore.ReadTimeout):
+            async with asyncio.timeout(timeout):
+                if self._held:
+                    await self._send_held()
+                return await self._line.read()
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        if len(self._held) + len(buffer) <= MAX_COALESCED_BYTES:
+            self._held += buffer
+            return
+        with _told(OSError, httpcore.WriteError, httpcore.WriteTimeout):
+            async with asyncio.timeout(timeout):
+                await self._send_held()
+                await self._line.write(buffer)
+
+    async def _send_held(self) -> None:
+        held, self._held = self._held, b""
+        await self._line.write(held)
+
+    async def aclose(self) -> None:
+        # Not `close`, which would wait for what nobody is going to read.
+        self._line.transport.abort()
+        await asyncio.sleep(0)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._is_readable() if info == "is_readable" else None
+
+    def _is_readable(self) -> bool:
+        """Whether the other end hung up, even if the loop has not turned since."""
+        transport = self._line.transport
+        if self._line.has_news or transport.is_closing():
+            return True
+        with _QuickSelector() as selector:
+            selector.register(transport.get_extra_info("socket"), selectors.EVENT_READ)
+            return bool(selector.select(0))
+
+
+@contextmanager
+def _told(kind: type[Exception], broken: type[Exception], late: type[Exception]) -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError as error:
+        raise late(str(error)) from error
+    except kind as error:
+        raise broken(str(error)) from error

@@ -1,0 +1,120 @@
+"""What to try next when a call fails: a plan without a network, told how each attempt went."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
+from typing import Any, NamedTuple
+
+from svc_notebook.client.transport.hosts import Hosts, Role
+from svc_notebook.errors import BadInput, CallFailed, TooMany
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How long to wait for what, in seconds, and how often to try."""
+
+    connect: float = 2
+    read: float = 5
+    write: float = 30
+    attempts: int = 6
+    slow_downs: int = 3
+    longest_wait: float = 60
+
+    def __post_init__(self) -> None:
+        for name in ("connect", "read", "write"):
+            check_seconds(name, getattr(self, name))
+
+    def changed(self, **seconds: float | None) -> RetryPolicy:
+        """Return the same with some time-outs changed: `connect`, `read`, `write`."""
+        given = {name: value for name, value in seconds.items() if value is not None}
+        return replace(self, **given) if given else self  # type: ignore[arg-type]
+
+    def answer(self, role: Role) -> float:
+        """How long the first attempt waits for an answer."""
+        return self.read if role == "read" else self.write
+
+
+def check_seconds(name: str, seconds: object) -> None:
+    """Raise `BadInput` for what is not a time-out."""
+    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if not (number and math.isfinite(seconds) and seconds > 0):  # type: ignore[arg-type, operator]
+        raise BadInput(f"`{name}` is a number of seconds above 0, not {seconds!r}")
+
+
+class Attempt(NamedTuple):
+    """Try this host, after `wait`, with these time-outs."""
+
+    host: str
+    connect: float
+    answer: float
+    wait: float = 0
+
+
+class ReceivedReply(NamedTuple):
+    """The host answered; with a refusal, nothing else is worth trying."""
+
+    value: Any = None
+    refusal: CallFailed | None = None
+
+
+class FailedAttempt(NamedTuple):
+    """The host gave no good answer.
+
+    `arrived` says whether the request may have been carried out, `lasting` whether the host is
+    likely to fail the next call, too.
+    """
+
+    reason: str
+    arrived: bool
+    lasting: bool = True
+    timed_out: bool = False
+    cause: Exception | None = None
+
+
+class RateLimited(NamedTuple):
+    """The host asks to come back later; nothing was carried out."""
+
+    refusal: TooMany
+
+
+Outcome = ReceivedReply | FailedAttempt | RateLimited
+Plan = Generator[Attempt, Outcome, None]
+
+
+def plan_attempts(hosts: Hosts, role: Role, patience: RetryPolicy, *, repeatable: bool) -> Plan:
+    """Yield what to try and take how it went; ends when there is nothing left to try.
+
+    A lone host that is silent is tried once: more tries would only multiply the wait. One that
+    refuses, resets or fails is tried again, for that takes no time.
+    """
+    order = hosts.order(role)
+    slow_downs = patience.slow_downs
+    for number, host in enumerate(islice(cycle(order), max(patience.attempts, len(order)))):
+        turn, place = divmod(number, len(order))
+        wait = _pause(turn) if place == 0 else 0
+        attempt = Attempt(
+            host, patience.connect * (turn + 1), patience.answer(role) * (turn + 1), wait
+        )
+        outcome = yield attempt
+        while isinstance(outcome, RateLimited):
+            if slow_downs == 0 or outcome.refusal.wait > patience.longest_wait:
+                return
+            slow_downs -= 1
+            outcome = yield attempt._replace(wait=outcome.refusal.wait)
+        if isinstance(outcome, ReceivedReply):
+            hosts.restore(host)
+            return
+        if outcome.lasting:
+            hosts.set_aside(host)
+        if outcome.arrived and not repeatable:
+            return
+        if outcome.timed_out and len(order) == 1:
+            return
+
+
+def _pause(turn: int) -> float:
+    """How long to wait before going round the hosts again: nothing, then 0.05, 0.1, 0.2, ..."""
+    return 0.05 * 2 ** (turn - 1) if turn else 0

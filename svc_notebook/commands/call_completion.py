@@ -1,0 +1,238 @@
+"""What could come next inside a call of one of our functions, `svc.search("fi`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+from types import ModuleType
+from typing import NamedTuple
+
+from svc_notebook.commands.completion import (
+    CompletionMatches,
+    LineContext,
+    NameSource,
+    complete_value,
+)
+from svc_notebook.commands.registry import VERBS
+from svc_notebook.commands.verb import Option, Verb
+
+PACKAGE = "svc_notebook"
+OPENING, CLOSING = "([{", ")]}"
+_CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*)\s*$")
+_NAMED = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)\s*")
+_LITERAL = re.compile(r"\s*(?:[rR]|[uU])?(\"|')((?:(?!\1)[^\\\n])*)\1\s*$")
+_WORD = re.compile(r"\s*(\w*)$")
+_PREFIX = re.compile(r"(?<![\w.])([A-Za-z]{0,2})$")
+
+
+class Typed(NamedTuple):
+    """A piece of code up to the cursor: the brackets that are open, and the text, if in one."""
+
+    brackets: list[int]
+    commas: dict[int, list[int]]  # by the place of their bracket
+    quote: str
+    text_from: int
+
+
+class Call(NamedTuple):
+    """A call that is being typed: its function's row, its arguments, the last one unfinished."""
+
+    verb: Verb
+    arguments: list[str]
+    last_from: int
+
+
+class Found(NamedTuple):
+    """Suggestions, and whether nothing else makes sense here: inside a text."""
+
+    suggestions: CompletionMatches
+    alone: bool
+
+
+def complete_call(code: str, variables: Mapping[str, object], names: NameSource) -> Found | None:
+    """Suggest how a call goes on; None where none of ours is being typed, or nothing is known."""
+    typed = scan(code)
+    call = _call_of(code, typed, variables)
+    if call is None:
+        return None
+    if typed.quote:
+        return _in_text(code, typed, call, variables, names)
+    return _between(call, names)
+
+
+def scan(code: str) -> Typed:
+    """Find the brackets that are open at the end of a piece of code, and the text it ends in."""
+    brackets: list[int] = []
+    commas: dict[int, list[int]] = {}
+    at, end = 0, len(code)
+    while at < end:
+        letter = code[at]
+        if letter == "#":
+            at = code.find("\n", at)
+            if at < 0:
+                return Typed([], {}, "", end)  # in a comment
+        elif letter in "\"'":
+            quote = letter * 3 if code.startswith(letter * 3, at) else letter
+            after = _end_of_text(code, at + len(quote), quote)
+            if after is None:
+                return Typed(brackets, commas, quote, at + len(quote))
+            at = after
+            continue
+        elif letter in OPENING:
+            brackets.append(at)
+            commas[at] = []
+        elif letter in CLOSING and brackets:
+            brackets.pop()
+        elif letter == "," and brackets:
+            commas[brackets[-1]].append(at)
+        at += 1
+    return Typed(brackets, commas, "", end)
+
+
+def _end_of_text(code: str, at: int, quote: str) -> int | None:
+    """Find the place after a text; None for one that is open. A line ends those of one quote."""
+    while at < len(code):
+        if code[at] == "\\":
+            at += 2
+        elif code.startswith(quote, at):
+            return at + len(quote)
+        elif code[at] == "\n" and len(quote) == 1:
+            return at
+        else:
+            at += 1
+    return None
+
+
+def _call_of(code: str, typed: Typed, variables: Mapping[str, object]) -> Call | None:
+    """The innermost call, unless it is of somebody else's function."""
+    for start in reversed(typed.brackets):
+        if code[start] != "(":
+            continue
+        called = _CALLED.search(code[:start])
+        verb = _verb_of(re.sub(r"\s", "", called[1]), variables) if called else None
+        if verb is None:
+            return None
+        edges = [start, *typed.commas[start], len(code)]
+        pieces = [code[one + 1 : other] for one, other in pairwise(edges)]
+        return Call(verb, pieces, edges[-2] + 1)
+    return None
+
+
+def _verb_of(called: str, variables: Mapping[str, object]) -> Verb | None:
+    """The row whose function a name stands for, read off names alone: nothing is imported."""
+    first, *rest = called.split(".")
+    value = variables.get(first)
+    if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == PACKAGE and rest:
+        path = [*value.__name__.split(".")[1:], *rest[:-1]]
+        return _row(rest[-1], path)
+    module = getattr(value, "__module__", None)
+    if not rest and callable(value) and isinstance(module, str) and module.startswith(PACKAGE):
+        return _row(getattr(value, "__name__", ""), module.split(".")[1:])
+    return None
+
+
+def _row(name: str, path: list[str]) -> Verb | None:
+    kind = next((part for part in ("tuning", "editors") if part in path), "functions")
+    kind = "editors" if "edit" in path else kind
+    return _ROWS.get((kind, name))
+
+
+def _in_text(
+    code: str, typed: Typed, call: Call, variables: Mapping[str, object], names: NameSource
+) -> Found | None:
+    """Suggest how a text goes on that is an argument, or an item of one."""
+    before = code[: typed.text_from - len(typed.quote)]
+    prefix = _PREFIX.search(before)
+    if prefix and "f" in prefix[1].casefold():
+        return None
+    option = _option_of(call)
+    if option is None:
+        return None
+    place = LineContext(_said(call, variables), "", False)
+    text = code[typed.text_from :]
+    # As in JSON: the quote says that the names are within one already.
+    value = text if option.completes == "path" else f'"{text}'
+    return Found(complete_value(option, value, place, names), alone=True)
+
+
+def _between(call: Call, names: NameSource) -> Found | None:
+    """Suggest names of arguments where one begins, and an index where it is its turn."""
+    last = call.arguments[-1]
+    named = _NAMED.match(last)
+    word = _WORD.fullmatch(last[named.end() :] if named else last)
+    if word is None:
+        return None
+    option = _option_of(call)
+    if named:
+        return _values(option, word[1], names) if option else None
+    given = {found[1] for piece in call.arguments[:-1] if (found := _NAMED.match(piece))}
+    known = [f"{name}=" for name in _options(call.verb) if name not in given]
+    texts = [name for name in known if name.casefold().startswith(word[1].casefold())]
+    if option and option.completes == "index" and not word[1]:
+        texts = [*map(_quoted, names.indices()), *texts]
+    return Found(CompletionMatches(word[1], texts), alone=False) if texts else None
+
+
+def _values(option: Option, typed: str, names: NameSource) -> Found | None:
+    """Suggest what an argument may be, as Python writes it."""
+    texts = [_quoted(word) for word in option.choices]
+    texts += ["True", "False"] if option.takes(True) else []
+    if option.completes == "index" and not typed:
+        texts += map(_quoted, names.indices())
+    texts = [text for text in texts if text.startswith(typed)]
+    return Found(CompletionMatches(typed, texts), alone=False) if texts else None
+
+
+def _option_of(call: Call) -> Option | None:
+    """What the argument is that is being typed: by its name, else by its place."""
+    last = call.arguments[-1]
+    if named := _NAMED.match(last):
+        return _options(call.verb).get(named[1])
+    placed = [piece for piece in call.arguments[:-1] if not _NAMED.match(piece)]
+    operands = call.verb.placed(call.verb.faces[0])
+    return operands[len(placed)] if len(placed) < len(operands) else None
+
+
+def _options(verb: Verb) -> dict[str, Option]:
+    """Everything a function takes, by the names of its parameters."""
+    face = verb.faces[0]
+    common = {option.name for option in verb.common}
+    named = [option for name, option in verb.named(face).items() if name not in common]
+    left_out = ("params", "yes")
+    every = (*verb.placed(face), *named)
+    return {option.parameter: option for option in every if option.name not in left_out}
+
+
+def _said(call: Call, variables: Mapping[str, object]) -> str:
+    """The index of a call: a text, or a variable that holds one."""
+    operands = [operand.parameter for operand in call.verb.placed(call.verb.faces[0])]
+    for place, piece in enumerate(call.arguments[:-1]):
+        named = _NAMED.match(piece)
+        name = named[1] if named else operands[place] if place < len(operands) else ""
+        if name != "index":
+            continue
+        value = piece[named.end() :] if named else piece
+        if literal := _LITERAL.match(value):
+            return literal[2]
+        held = variables.get(value.strip())
+        return held if isinstance(held, str) else ""
+    return ""
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if '"' not in text and "\\" not in text else repr(text)
+
+
+def _home(verb: Verb) -> tuple[str, str]:
+    module, _, name = verb.does.rpartition(".")
+    kind = module.split(".")[1] if module.count(".") else "functions"
+    return kind, _ALSO.get(name, name)
+
+
+# What stands behind a verb in place of the function that is called in code.
+_ALSO = {"facets_or_values": "read_facets", "load_or_plan": "load", "users_or_top": "read_users"}
+_ROWS: dict[tuple[str, str], Verb] = {}
+for _verb in VERBS:
+    _ROWS.setdefault(_home(_verb), _verb)
+_ROWS["functions", "plan"] = _ROWS["functions", "load"]

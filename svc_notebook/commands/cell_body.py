@@ -1,0 +1,212 @@
+"""The body of a `%%svc` cell: JSON, YAML, or lines of `name: value`.
+
+The value of a line is read by the type of its member, so that `query: 1984` is text and
+`attributesToRetrieve: name, price` a list; what has several lines is YAML where it can be.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NoReturn, is_typeddict
+
+from svc_notebook.api.validation import check_members, check_value, hints, place, read_text
+from svc_notebook.commands.yaml_body import Entry, build_value, read_groups, takes_text_alone
+from svc_notebook.errors import BadInput, BadOption, did_you_mean
+
+_ENTRY = re.compile(r"(\w+)\s*:(?:\s+(.*)|$)", re.S)
+BETWEEN = "---"
+# How a refusal ends of a word that can be nothing but text.
+OF_TEXT, SHOWN = ", not text", 40
+NAMES = ("facets",)  # what may be text, and has no comma in it if it is
+_COMMA = re.compile(r"\s*[,\n]\s*")
+_DASHES = re.compile(r"\n(- .*(?:\n|$))+")
+
+
+def read_body(body: str, shape: Any) -> dict[str, Any]:
+    """Read a body as members of a TypedDict; a refusal names the line."""
+    if body.lstrip().startswith("{"):
+        return check_members(_read_json(body), shape, "")
+    groups = read_groups(body)
+    if groups is not None and len(groups) > 1:
+        raise BadOption(f"the body should hold one object, not {len(groups)}")
+    entries = next(iter(groups), []) if groups is not None else list(_entries(body))
+    return _read_entries(entries, shape, body)
+
+
+def read_documents(body: str, shape: Any) -> list[dict[str, Any]]:
+    """Read a body as objects: JSON, or YAML, or `name: value` lines; `---` between several."""
+    if body.lstrip().startswith(("{", "[")):
+        found = _load_json(body)
+        return found if isinstance(found, list) else [found]
+    groups = read_groups(body)
+    if groups is None:
+        groups = _groups_of_lines(body)
+    return [_read_entries(group, shape, body) for group in groups if group]
+
+
+def _groups_of_lines(body: str) -> list[list[Entry]]:
+    groups: list[list[Entry]] = [[]]
+    for entry in _entries(body):
+        groups[-1].append(entry)
+        if entry.name == BETWEEN:
+            groups[-1].pop()
+            groups.append([])
+    return groups
+
+
+def _read_entries(entries: list[Entry], shape: Any, body: str) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for entry in entries:
+        if entry.name in members:
+            raise BadOption(f"line {entry.line}: `{entry.name}` is given twice")
+        members[entry.name] = _read_entry(entry, shape, body)
+    return members
+
+
+def read_word(text: str, wanted: Any, name: str) -> Any:
+    """Read one word by its declared type; a list's items have commas or ends of lines between.
+
+    Where text would do as well as a list, several lines are a list, and commas belong to the text,
+    unless it is of names.
+    """
+    if not text.startswith(("[", "{")):
+        if name.lstrip("-") in NAMES and "," in text:
+            return [part for part in _COMMA.split(text) if part]
+        if not _takes("a b", wanted):
+            text = _COMMA.sub(",", text)
+        elif "\n" in text and _takes(["a b"], wanted) and not _takes({}, wanted):
+            return [line.rstrip(" ,") for line in text.split("\n")]
+    try:
+        return read_text(text, wanted, name)
+    except BadInput as error:
+        told, of_text, _ = f"{error}".rpartition(OF_TEXT)
+        raise (BadInput(f"{told}, not `{text[:SHOWN]}`") if of_text else error) from None
+
+
+def _read_json(body: str) -> dict[str, Any]:
+    value = _load_json(body)
+    if not isinstance(value, dict):
+        raise BadOption(f"the body should be a JSON object, not {type(value).__name__}")
+    return value
+
+
+def _load_json(body: str) -> Any:
+    try:
+        return json.loads(body, parse_constant=_refuse_constant, object_pairs_hook=_refuse_twins)
+    except json.JSONDecodeError as error:
+        raise BadOption(
+            f"line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}"
+        ) from None
+    except RecursionError:
+        raise BadOption("the body is nested too deeply") from None
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise BadOption(f"JSON has no {word}")
+
+
+def _refuse_twins(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(members)
+    if len(found) < len(members):
+        names = [name for name, _ in members]
+        twin = next(name for name in names if names.count(name) > 1)
+        raise BadOption(f"`{twin}` is given twice")
+    return found
+
+
+def _entries(body: str) -> Iterator[Entry]:
+    open_entry: Entry | None = None
+    for number, line in enumerate(body.split("\n"), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if line[0].isspace() and open_entry:
+            open_entry = open_entry._replace(text=f"{open_entry.text}\n{line.strip()}")
+            continue
+        if open_entry:
+            yield open_entry
+        open_entry = _open_entry(line.strip(), number)
+    if open_entry:
+        yield open_entry
+
+
+def _open_entry(line: str, number: int) -> Entry:
+    if line == BETWEEN:
+        return Entry(BETWEEN, "", number)
+    found = _ENTRY.fullmatch(line)
+    if not found:
+        raise BadOption(f"line {number}: `{line[:40]}` is not `name: value`")
+    return Entry(found[1], found[2] or "", number)
+
+
+def _read_entry(entry: Entry, shape: Any, body: str) -> Any:
+    kinds = hints(shape) if is_typeddict(shape) else {entry.name: Any}
+    if entry.name not in kinds:
+        advice = did_you_mean(entry.name, kinds)
+        raise BadOption(f"line {entry.line}: `{entry.name}` is not known{advice}")
+    try:
+        if entry.node is not None:
+            return _read_node(entry, kinds[entry.name], body)
+        if _DASHES.fullmatch(entry.text):
+            return check_value(_read_items(entry.text), kinds[entry.name], entry.name)
+        return _read_value(entry.text.strip(), kinds[entry.name], entry.name)
+    except BadInput as error:
+        raise BadOption(f"line {entry.line}: {error}".replace(" | null", "")) from None
+
+
+def _read_node(entry: Entry, wanted: Any, body: str) -> Any:
+    """Read a value of YAML; what is a word, JSON, or may be text alone is read like a line."""
+    node = entry.node
+    is_word = node.id == "scalar" and not node.style
+    if is_word or _is_json(entry.text) or (node.id != "scalar" and takes_text_alone(wanted)):
+        return _read_value(entry.text, wanted, entry.name)
+    value = build_value(node, wanted, body)
+    if isinstance(value, str) and not _takes(value, wanted) and _takes([value], wanted):
+        value = [value]  # quoted, where one item of a list would do
+    return check_value(value, wanted, entry.name)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _read_items(text: str) -> list[Any]:
+    """Read lines that each begin with a dash."""
+    return [_unquoted(line.removeprefix("- ").strip()) for line in text.strip().split("\n")]
+
+
+def _unquoted(text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, (str, list, dict)) else text
+
+
+def _read_value(text: str, wanted: Any, name: str) -> Any:
+    """Take the value as JSON where that fits; else as text, so that `query: 1984` is words."""
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return read_word(text, wanted, name)
+    try:
+        return check_value(value, wanted, name)
+    except BadInput:
+        if isinstance(value, (dict, list)):
+            raise
+        if isinstance(value, str) and _takes([value], wanted):
+            return [value]
+        return read_word(text, wanted, name)
+
+
+def _takes(value: Any, wanted: Any) -> bool:
+    try:
+        check_value(value, wanted, place("", ""))
+    except BadInput:
+        return False
+    return True

@@ -1,0 +1,316 @@
+"""What could come next in a `%svc` line or the body under it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, get_args
+
+from svc_notebook.api import ENDPOINTS
+from svc_notebook.api.endpoint import Right
+from svc_notebook.api.parameters import SearchParams, Settings, default_of
+from svc_notebook.api.validation import hints
+from svc_notebook.commands import filter_completion
+from svc_notebook.commands.options import OUTPUT
+from svc_notebook.commands.registry import VERBS, lists_of, pick_verb
+from svc_notebook.commands.tokenizer import Word, quote_word, split_typed
+from svc_notebook.commands.verb import Face, Option, Verb, spread_options
+from svc_notebook.errors import BadOption
+
+_PIECE = re.compile(r"[^\s,\[\]\"'(){}:]*$")
+_LINE_NAME = re.compile(r"\w*$")
+_LINE_VALUE = re.compile(r"(\w+)\s*:\s+")
+_JSON_NAME = re.compile(r'[{,]\s*"(\w*)$')
+_JSON_VALUE = re.compile(r'.*"(\w+)"\s*:\s*', re.S)
+_PARAMS = re.compile(r'"params"\s*:\s*\{')
+_OPEN = re.compile(r"\w\([^()]*$")
+
+
+class NameSource(Protocol):
+    """Where the names come from that only a service, a folder or a kernel knows."""
+
+    def indices(self) -> Sequence[str]:
+        """Name the indices."""
+        ...
+
+    def attributes(self, index: str) -> Sequence[str]:
+        """Name the attributes of an index's records."""
+        ...
+
+    def facets(self, index: str) -> Sequence[str]:
+        """Name the attributes an index can count and filter by."""
+        ...
+
+    def profiles(self) -> Sequence[str]:
+        """Name the profiles."""
+        ...
+
+    def variables(self) -> Sequence[str]:
+        """Name the user's variables."""
+        ...
+
+    def values(self, index: str, facet: str) -> Sequence[str]:
+        """Name the values of a facet, the most frequent first."""
+        ...
+
+    def columns(self, source: str) -> Sequence[str]:
+        """Name the columns of a variable's table, or of a file."""
+        ...
+
+    def named(self, kind: str, index: str) -> Sequence[str]:
+        """Name what else there is of a kind: synonyms, rules, keys, crawlers and the like."""
+        ...
+
+    def paths(self, beginning: str) -> Sequence[str]:
+        """Name the files and folders that begin so."""
+        ...
+
+
+class CompletionMatches(NamedTuple):
+    """What could stand in place of `fragment`, the end of what is typed."""
+
+    fragment: str
+    texts: list[str]
+
+
+@dataclass(frozen=True)
+class LineContext:
+    """What a line has said so far: the index, the table; and whether a blank ends a word here."""
+
+    index: str = ""
+    source: str = ""
+    bare: bool = False
+
+
+def complete_line(typed: str, face: Face, names: NameSource) -> CompletionMatches:
+    """Suggest how a line goes on; `typed` ends at the cursor and leaves out `%svc`."""
+    words, last = split_typed(typed)
+    if not words:
+        rows = [verb for verb in VERBS if face in verb.faces]
+        return _matching(last.text, dict.fromkeys(verb.family for verb in rows))
+    members = _members_of(words[0].text, face) if len(words) == 1 else []
+    if len(words) == 2 and words[0].text == "help":
+        return _matching(last.text, _rows_of(words[1].text, face))
+    verb, words = _verb_of(words, face)
+    if verb is None:
+        return _matching(last.text, members)
+    if members:
+        return _also(members, last.text, _go_on(verb, words, last, face, names))
+    return _go_on(verb, words, last, face, names)
+
+
+def _members_of(family: str, face: Face) -> list[str]:
+    """The words that make a verb of the family's name, those that list it among them."""
+    members = _rows_of(family, face)
+    head = next((v for v in VERBS if v.name == family and face in v.faces), None)
+    return [*members, *lists_of(head, members, face)] if head else members
+
+
+def _rows_of(family: str, face: Face) -> list[str]:
+    names = [verb.name for verb in VERBS if face in verb.faces]
+    return [name.partition(" ")[2] for name in names if name.startswith(f"{family} ")]
+
+
+def _verb_of(words: list[Word], face: Face) -> tuple[Verb | None, list[Word]]:
+    """The verb that is typed, and its words, of which the first stands for its name."""
+    try:
+        verb, left = pick_verb([word.text for word in words], face)
+    except BadOption:
+        return None, words
+    return verb, [words[0], *words[len(words) - len(left) :]]
+
+
+def _also(members: list[str], typed: str, found: CompletionMatches) -> CompletionMatches:
+    more = _matching(typed, members).texts
+    return found._replace(texts=[*more, *(t for t in found.texts if t not in more)])
+
+
+def _go_on(
+    verb: Verb, words: list[Word], last: Word, face: Face, names: NameSource
+) -> CompletionMatches:
+    name, equals, value = last.text.partition("=")
+    if name.startswith("--") and not equals:
+        return _matching(name, [f"--{option}" for option in verb.named(face)])
+    place = LineContext(
+        _said(words, verb, face, "index"), _said(words, verb, face, "df", "source"), True
+    )
+    if name.startswith("--"):
+        option = verb.named(face).get(name[2:])
+        return complete_value(option, value, place, names)
+    awaited = _awaited(verb, words[1:], face)
+    if verb.name == "call" and (awaited is None or awaited.rest):
+        return _arguments([word.text for word in words], last.text, names)
+    return complete_value(awaited, last.text, place, names)
+
+
+def _arguments(words: Sequence[str], typed: str, names: NameSource) -> CompletionMatches:
+    """Suggest `name=` of what the endpoint takes, and which index."""
+    name, equals, value = typed.partition("=")
+    if equals:
+        return _matching(value, names.indices() if name == "index" else ())
+    row = next((row for row in ENDPOINTS if row.name in words), None)
+    known = dict.fromkeys([*row.signature.parameters, *row.members]) if row else {}
+    given = {word.partition("=")[0] for word in words}
+    return _matching(typed, [f"{name}=" for name in known if name not in ("params", *given)])
+
+
+def complete_body(line: str, typed: str, names: NameSource) -> CompletionMatches:
+    """Suggest how a cell's body goes on; `line` is its first line without `%%svc`."""
+    words, last = split_typed(line)
+    words = [*words, last] if last.text else words
+    verb, words = _verb_of(words, "magic") if words else (None, [])
+    if verb is None or not verb.body:
+        return CompletionMatches("", [])
+    options = verb.members()
+    place = LineContext(_said(words, verb, "magic", "index"))
+    if within := _params_in(typed):
+        return _in_json(within, spread_options(SearchParams), place, names)
+    if typed.lstrip().startswith(("{", "[")):
+        return _in_json(typed, options, place, names)
+    current = typed.rpartition("\n")[2]
+    if _LINE_NAME.fullmatch(current):
+        return _matching(current, [f"{name}:" for name in options])
+    entries = list(_LINE_VALUE.finditer(typed))
+    if found := _LINE_VALUE.match(current):
+        return complete_value(options.get(found[1]), current[found.end() :], place, names)
+    if current[:1].isspace() and entries:
+        return complete_value(options.get(entries[-1][1]), current.lstrip(), place, names)
+    return CompletionMatches("", [])
+
+
+def _params_in(typed: str) -> str:
+    """The search parameters that are being typed inside a rule or a request, from their brace."""
+    begun = list(_PARAMS.finditer(typed))
+    text = typed[begun[-1].end() - 1 :] if begun else ""
+    return text if text.count("{") > text.count("}") else ""
+
+
+def _in_json(
+    typed: str, options: dict[str, Option], place: LineContext, names: NameSource
+) -> CompletionMatches:
+    listed = typed.lstrip().startswith("[")
+    at_top = (
+        typed.count("{") - typed.count("}") == 1 and typed.count("[") - typed.count("]") == listed
+    )
+    if at_top and (found := _JSON_NAME.search(typed)):
+        return _matching(found[1], options)
+    if found := _JSON_VALUE.match(typed):
+        return complete_value(options.get(found[1]), typed[found.end() :], place, names)
+    return CompletionMatches("", [])
+
+
+def _awaited(verb: Verb, words: Sequence[Word], face: Face) -> Option | None:
+    """The option whose value comes next, else the operand whose turn it is."""
+    known = verb.named(face)
+    pending: Option | None = None
+    placed = 0
+    for word in words:
+        if pending and pending.may_take(word.text) and not word.text.startswith("--"):
+            pending = None
+        elif word.text.startswith("--"):
+            option = None if "=" in word.text else known.get(word.text[2:])
+            pending = None if option is None or option.is_flag else option
+        elif word.text == "-o":
+            pending = OUTPUT
+        else:
+            placed += 1
+    operands = verb.placed(face)
+    return pending or next(iter(operands[placed:]), None)
+
+
+def _said(words: Sequence[Word], verb: Verb, face: Face, *wanted: str) -> str:
+    """The word of a line that is one of these, as far as it has been typed."""
+    for count, word in enumerate(words):
+        awaited = _awaited(verb, words[1:count], face) if count else None
+        meant = awaited and {awaited.parameter, awaited.completes} & set(wanted)
+        if meant and not word.text.startswith("-"):
+            return word.text
+    return ""
+
+
+def complete_value(
+    option: Option | None, typed: str, place: LineContext, names: NameSource
+) -> CompletionMatches:
+    """Suggest values of an option; `typed` is what there is of one, its quote included."""
+    if option is None:
+        return CompletionMatches(typed, [])
+    if option.completes == "path":
+        return _paths(typed, names)
+    if option.completes == "facet" and (found := _facet_values(option, typed, place, names)):
+        return found
+    if option.choices or option.takes(True):
+        words = dict.fromkeys(("true", "false") if option.takes(True) else ())
+        return _matching(_piece(typed), words | dict.fromkeys(option.choices))
+    named = _named(option, typed, place, names)
+    quoted = not place.bare or typed[:1] in ("'", '"') or _piece(typed) != typed
+    return _matching(_piece(typed), named if quoted else map(quote_word, named))
+
+
+def _facet_values(
+    option: Option, typed: str, place: LineContext, names: NameSource
+) -> CompletionMatches | None:
+    if option.name not in filter_completion.KINDS:
+        return None
+    found = filter_completion.complete_value(
+        option.name, typed, lambda facet: names.values(place.index, facet), bare=place.bare
+    )
+    return CompletionMatches(*found) if found else None
+
+
+def _named(option: Option, typed: str, place: LineContext, names: NameSource) -> Iterable[str]:
+    if not option.completes:
+        return ()
+    around = AROUND.get(option.name, ())
+    if around and _OPEN.search(typed):
+        return SOURCES["attribute" if option.name != "replicas" else "index"](names, place)
+    found = SOURCES.get(option.completes, _others(option.completes))(names, place)
+    return [*(f"{modifier}(" for modifier in around), *found]
+
+
+def _others(kind: str) -> Callable[[NameSource, LineContext], Iterable[str]]:
+    return lambda names, place: names.named(kind, place.index)
+
+
+def _paths(typed: str, names: NameSource) -> CompletionMatches:
+    quoted = typed[:1] in ("'", '"')
+    beginning = typed[1:] if quoted else typed
+    found = names.paths(beginning)
+    return CompletionMatches(
+        beginning, list(found) if quoted else [quote_word(path) for path in found]
+    )
+
+
+def _piece(typed: str) -> str:
+    found = _PIECE.search(typed)
+    return found[0].removeprefix("-") if found else ""
+
+
+def _matching(fragment: str, names: Iterable[str]) -> CompletionMatches:
+    wanted = fragment.casefold()
+    return CompletionMatches(
+        fragment, [name for name in names if name.casefold().startswith(wanted)]
+    )
+
+
+SOURCES: dict[str, Callable[[NameSource, LineContext], Iterable[str]]] = {
+    "index": lambda names, place: names.indices(),
+    "attribute": lambda names, place: names.attributes(place.index),
+    "facet": lambda names, place: names.facets(place.index),
+    "criterion": lambda names, place: default_of("ranking"),
+    "column": lambda names, place: names.columns(place.source),
+    "profile": lambda names, place: names.profiles(),
+    "variable": lambda names, place: names.variables(),
+    "verb": lambda names, place: list(dict.fromkeys(verb.family for verb in VERBS)),
+    "endpoint": lambda names, place: [row.name for row in ENDPOINTS],
+    "setting": lambda names, place: hints(Settings),
+    "right": lambda names, place: get_args(Right),
+}
+# What may stand around a name, by setting.
+AROUND: dict[str, tuple[str, ...]] = {
+    "ranking": ("asc", "desc"),
+    "customRanking": ("asc", "desc"),
+    "searchableAttributes": ("unordered",),
+    "attributesForFaceting": ("searchable", "filterOnly", "afterDistinct"),
+    "replicas": ("virtual",),
+}

@@ -1,0 +1,235 @@
+"""Execute a bound call: confirmation before, hints after a failure."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from string import Formatter
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.api.attributes import filtered_attributes
+from svc_notebook.api.warning import warn_user
+from svc_notebook.commands.binding import BoundCall
+from svc_notebook.commands.help import help as help_on
+from svc_notebook.commands.name_completion import SHOWN_KEY_CHARACTERS
+from svc_notebook.commands.registry import VERBS
+from svc_notebook.commands.verb import PROFILE, Face
+from svc_notebook.errors import BadOption, CallFailed, NotFound, Stopped, did_you_mean
+from svc_notebook.terminal import escape_controls
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient, Client
+
+
+_MAX_VALUE_CHARACTERS = 80  # characters of a value that a question shows
+KEYS = ("key", "parent")
+PLAIN = (str, int, float, list, type(None))
+
+
+def confirm(call: BoundCall, face: Face, client: Client) -> dict[str, Any]:
+    """Return if the user wants it, with arguments that bind the call to what was said.
+
+    Raises where the user does not want it, or cannot be asked.
+    """
+    settled = call.verb.settles(call.arguments, client) if call.verb.settles else None
+    told, bound = settled or (_deed(call), {})
+    deed = f"{told}, {_place(client)}"
+    answer = ask(f"{deed[0].upper()}{deed[1:]}? [y/N] ", face)
+    if answer is None:
+        raise BadOption(f"nobody can be asked here; to {deed}, add `--yes`")
+    if answer.strip().casefold() not in ("y", "yes"):
+        raise Stopped(f"nothing was done; asked for was to {deed}")
+    return bound
+
+
+def _deed(call: BoundCall) -> str:
+    """Say what is done to which index, and in brackets what else was given."""
+    shown = {name: _masked(name, value) for name, value in call.arguments.items()}
+    text = call.verb.destructive.format_map(shown)
+    named = {name for _, name, _, _ in Formatter().parse(call.verb.destructive)}
+    others = [f"{n}: {_short(v)}" for n, v in call.arguments.items() if n not in named]
+    return f"{text} ({'; '.join(others)})" if others else text
+
+
+def _masked(name: str, value: Any) -> Any:
+    """Show a key's beginning only, and a variable's content not at all."""
+    if name not in KEYS:
+        return value
+    return f"{value[:SHOWN_KEY_CHARACTERS]}..." if isinstance(value, str) else "in the variable"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, dict):
+        return _clipped(", ".join(f"{n}={_masked(n, v)}" for n, v in value.items()))
+    if not isinstance(value, PLAIN):
+        return f"{type(value).__name__} of {len(value)}" if hasattr(value, "__len__") else "given"
+    return _clipped(", ".join(map(_short, value)) if isinstance(value, list) else f"{value}")
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _MAX_VALUE_CHARACTERS else f"{text[:_MAX_VALUE_CHARACTERS]}..."
+
+
+def _place(client: Client) -> str:
+    from svc_notebook import session
+
+    own = client.connection
+    name = session.profile_of(client)
+    profile = f"profile {name}" if name else "no profile"
+    return f"{profile}, application {own.app_id} at {own.address}"
+
+
+def ask(question: str, face: Face) -> str | None:
+    """Ask on stderr in a terminal, or as a notebook does it; None where nobody can be asked."""
+    question = escape_controls(question)
+    if face == "command":
+        if not sys.stdin.isatty():
+            return None  # the next line of a pipe is no answer
+        sys.stderr.write(question)
+        sys.stderr.flush()
+        question = ""
+    try:
+        return input(question)
+    except (EOFError, NotImplementedError, OSError):
+        return None
+
+
+FILTERS = ("filters", "facetFilters", "optionalFilters")
+_MODIFIER = re.compile(r"\w+\((.*)\)$")
+TAGS = "_tags"
+
+
+def advise(call: BoundCall, error: CallFailed, client: AsyncClient | Client | None) -> None:
+    """Add to an error what may have been meant."""
+    if isinstance(error, NotFound):
+        advice = _member_meant(call) or _index_meant(call, client)
+    else:
+        advice = _facet_meant(call, client)
+    if advice:
+        error.add_note(advice)
+
+
+def warn_of_no_facets(call: BoundCall, value: Any, client: AsyncClient | Client | None) -> None:
+    """Say which attributes are no facets, where nothing was found by them."""
+    named = list(dict.fromkeys(_attributes_of(call)))
+    if not named or not _found_nothing(value):
+        return
+    facets = _facets_of(call, client)
+    lost = [name for name in named if name not in facets] if facets is not None else []
+    if lost:
+        warn_user(_no_facet(lost[0], call, facets or ()))
+
+
+def _found_nothing(value: Any) -> bool:
+    """Whether a value is a table without a hit; what makes tables is imported for a table alone."""
+    if not hasattr(value, "columns"):
+        return False
+    from svc_notebook.frames.provenance import hits_of
+
+    return hits_of(value).empty
+
+
+def _member_meant(call: BoundCall) -> str:
+    """Say which verb of the family may have been meant where an index is not there."""
+    first = call.verb.placed("magic")[:1]
+    word = call.arguments.get(first[0].parameter) if first else None
+    members = {
+        verb.name.partition(" ")[2]: verb.name
+        for verb in VERBS
+        if verb.name.startswith(f"{call.verb.name} ")
+    }
+    near = difflib.get_close_matches(word, members, 1) if isinstance(word, str) else []
+    return f"did you mean `{members[near[0]]}`?" if near else ""
+
+
+def _index_meant(call: BoundCall, client: AsyncClient | Client | None) -> str:
+    """Say which index may have been meant by one that is not there."""
+    from svc_notebook.client import background_loop
+    from svc_notebook.session.connection import asynchronous
+
+    places = [o.parameter for o in call.verb.placed("magic") if o.completes == "index"]
+    try:
+        answer = background_loop.run(asynchronous(client).list_indices())
+    except CallFailed:
+        return ""
+    known = [entry["name"] for entry in answer["items"]]
+    given = [name for place in places if isinstance(name := call.arguments.get(place), str)]
+    lost = [name for name in given if name not in known]
+    if not lost:
+        return ""
+    listed = "`indices` lists those there are" if known else "there is none yet; `load` makes one"
+    return did_you_mean(lost[0], known).removeprefix("; ") or listed
+
+
+def _facet_meant(call: BoundCall, client: AsyncClient | Client | None) -> str:
+    facet = call.arguments.get("facet")
+    facets = _facets_of(call, client) if isinstance(facet, str) else None
+    return "" if facets is None or facet in facets else _no_facet(str(facet), call, facets)
+
+
+def _no_facet(name: str, call: BoundCall, facets: Iterable[str]) -> str:
+    return (
+        f"`{name}` is not among attributesForFaceting of {call.arguments['index']}"
+        f"{did_you_mean(name, facets)}"
+    )
+
+
+def _attributes_of(call: BoundCall) -> Iterator[str]:
+    """The attributes that a search filters by or counts."""
+    for name in FILTERS:
+        yield from filtered_attributes(call.arguments.get(name))
+    facets = call.arguments.get("facets") or ()
+    yield from (name for name in ([facets] if isinstance(facets, str) else facets) if name != "*")
+
+
+def _facets_of(call: BoundCall, client: AsyncClient | Client | None) -> set[str] | None:
+    """The facets of the index a verb speaks of; None where they cannot be told."""
+    from svc_notebook.client import background_loop
+    from svc_notebook.session.connection import asynchronous
+
+    index = call.arguments.get("index")
+    if not isinstance(index, str):
+        return None
+    try:
+        settings = background_loop.run(asynchronous(client).get_settings(index))
+    except CallFailed:
+        return None
+    listed = settings.get("attributesForFaceting") or ()
+    return {TAGS, *(_bare(entry) for entry in listed)}
+
+
+def _bare(entry: str) -> str:
+    while found := _MODIFIER.fullmatch(entry):
+        entry = found[1]
+    return entry
+
+
+def perform(call: BoundCall, face: Face) -> Any:
+    """Call the function of a verb and return its value; ask first where it takes away."""
+    if call.wants_help:
+        return help_on(call.verb.name, face=face)
+    arguments = dict(call.arguments)
+    if call.verb.name == "help":
+        arguments["face"] = face
+    # A notebook has connected before; a command is alone and takes what is configured.
+    if PROFILE in call.verb.common and face == "command":
+        from svc_notebook.commands.command_client import command_client  # httpx comes with it
+
+        arguments["client"] = command_client(call.profile)
+    elif PROFILE in call.verb.common and call.profile:
+        from svc_notebook.session.connection import make_client
+
+        arguments["client"] = make_client(call.profile)
+    if call.verb.asks(call.arguments) and not call.yes:
+        from svc_notebook import session
+
+        arguments |= confirm(call, face, arguments.get("client") or session.current())
+    try:
+        value = call.verb.function(**arguments)
+    except CallFailed as error:
+        advise(call, error, arguments.get("client"))
+        raise
+    warn_of_no_facets(call, value, arguments.get("client"))
+    return value

@@ -1,0 +1,1 @@
+"""The rows of the verb table, one module for each family of verbs."""

@@ -1,0 +1,50 @@
+"""How a filter that is being typed goes on: after `attribute:` with the values of that facet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from svc_notebook.commands.tokenizer import quote_word
+
+Values = Callable[[str], Iterable[str]]
+LISTS = ("facetFilters", "optionalFilters")  # each text of these is one filter, unquoted inside
+KINDS = ("filters", *LISTS)
+_TYPED = {
+    "filters": re.compile(r"""([\w.]+)\s*:\s*-?(?:(["'])([^"']*)|([^\s"'():,<>=!]*))$"""),
+    **dict.fromkeys(LISTS, re.compile(r"""([\w.]+):-?()()([^"'\[\],]*)$""")),
+}
+_PLAIN = re.compile(r"\w[\w.-]*")
+_WORDS = ("AND", "OR", "NOT", "TO")
+MAX_VALUES = 100
+
+
+def complete_value(
+    kind: str, typed: str, values: Values, *, bare: bool
+) -> tuple[str, list[str]] | None:
+    """Suggest values for what is typed, and the text they replace; None where none is awaited.
+
+    `bare` is a word of a line, which ends at a blank unless it is quoted.
+    """
+    found = _TYPED[kind].search(typed)
+    if not found:
+        return None
+    outer = '"' if typed[:1] in "[{" else typed[:1] if typed[:1] in ("'", '"') else ""
+    inner, begun = found[2] or "", found[3] or found[4] or ""
+    wanted = begun.casefold()
+    near = [value for value in values(found[1]) if value.casefold().startswith(wanted)][:MAX_VALUES]
+    texts = list(_write(near, kind, outer, inner))
+    if bare and not outer and not inner and texts != [quote_word(text) for text in texts]:
+        before = typed[: len(typed) - len(begun)]
+        return typed, [quote_word(f"{before}{text}") for text in texts]
+    return begun, texts
+
+
+def _write(values: list[str], kind: str, outer: str, inner: str) -> Iterator[str]:
+    """Write values as filters have them; what no quoting can hold is left out."""
+    own = inner or ("'" if outer == '"' else '"')
+    for value in values:
+        plain = kind in LISTS or (_PLAIN.fullmatch(value) and value not in _WORDS)
+        if (outer and outer in value) or "\\" in value or (not plain and own in value):
+            continue
+        yield value if plain or inner else f"{own}{value}{own}"

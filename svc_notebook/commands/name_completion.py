@@ -1,0 +1,227 @@
+"""The names a completion offers, asked for live: never slow, never loud."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import re
+import time
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.errors import SvcError
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+Question = Callable[["AsyncClient"], Coroutine[Any, Any, list[str]]]
+FIRST_CALL_SECONDS = 0.6  # the first question of a client also opens its connection
+CALL_SECONDS = 0.3
+SHORT_CALL_SECONDS = 0.05
+CACHE_SECONDS = 10.0
+_MODIFIER = re.compile(r"\w+\((.*)\)$")
+_SAMPLE_RECORDS = 20
+_MAX_NAMES = 100
+_MAX_FACET_VALUES = 1000
+_MAX_HEADER_CHARACTERS = 100_000  # characters of a file's first line
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+SHOWN_KEY_CHARACTERS = 4  # characters of a key that tell it from others
+
+
+class LiveNames:
+    """Names as the current client, its folder and a kernel's variables give them.
+
+    An answer is kept for some seconds. A service that takes longer than `CALL_SECONDS` answers the
+    next time: the question goes on being asked meanwhile, and others wait for less.
+    """
+
+    def __init__(
+        self, variables: Mapping[str, object], hidden: Collection[str] = frozenset()
+    ) -> None:
+        self._variables = variables
+        self._hidden = hidden
+        self._known: dict[tuple[object, ...], tuple[float, list[str]]] = {}
+        self._asked: dict[tuple[object, ...], asyncio.Task[list[str]]] = {}
+
+    def indices(self) -> list[str]:
+        """Name the indices."""
+        return self._names(("indices",), _ask_indices)
+
+    def attributes(self, index: str) -> list[str]:
+        """Name the attributes of some records of an index."""
+        return self._names(("attributes", index), lambda client: _ask_attributes(client, index))
+
+    def facets(self, index: str) -> list[str]:
+        """Name the attributes for faceting of an index."""
+        return self._names(("facets", index), lambda client: _ask_facets(client, index))
+
+    def values(self, index: str, facet: str) -> list[str]:
+        """Name the values of a facet, the most frequent first."""
+        key = ("values", index, facet)
+        return self._names(key, lambda client: _ask_values(client, index, facet))
+
+    def named(self, kind: str, index: str) -> list[str]:
+        """Name what else there is of a kind, in an index where the kind belongs to one."""
+        if kind not in QUESTIONS:
+            return []
+        return self._names((kind, index), lambda client: QUESTIONS[kind](client, index))
+
+    def profiles(self) -> list[str]:
+        """Name the profiles, the local service among them."""
+        from svc_notebook import session
+
+        try:
+            return ["local", *(name for name in session.profiles() if name != "local")]
+        except SvcError:
+            return ["local"]
+
+    def variables(self) -> list[str]:
+        """Name the user's own variables that hold something: no module, function or class."""
+        return sorted(
+            name
+            for name, value in self._variables.items()
+            if not (name.startswith("_") or name in self._hidden or is_tool(value))
+        )
+
+    def columns(self, source: str) -> list[str]:
+        """Name the columns of a variable's table, or those in the first line of a file."""
+        found = getattr(self._variables.get(source), "columns", None)
+        try:
+            return [*map(str, found)] if found is not None else _read_header(Path(source))
+        except (TypeError, OSError, UnicodeDecodeError, csv.Error):
+            return []
+
+    def paths(self, beginning: str) -> list[str]:
+        """Name the files and folders that begin so, folders with a slash."""
+        folder, slash, name = beginning.rpartition("/")
+        inside = Path(folder + slash).expanduser() if slash else Path()
+        try:
+            found = sorted(path for path in inside.iterdir() if path.name.startswith(name))
+        except OSError:
+            return []
+        hidden = name.startswith(".")
+        return [
+            f"{folder}{slash}{path.name}{'/' if path.is_dir() else ''}"
+            for path in found
+            if hidden or not path.name.startswith(".")
+        ]
+
+    def _names(self, key: tuple[str, ...], question: Question) -> list[str]:
+        from svc_notebook import session
+        from svc_notebook.client import background_loop
+
+        try:
+            client = session.current()
+            known_at, names = self._known.get((client, *key), (-CACHE_SECONDS, []))
+            if time.monotonic() - known_at < CACHE_SECONDS:
+                return names
+            return background_loop.run(self._ask((client, *key), client.aio, question))
+        except SvcError:
+            return []
+
+    async def _ask(
+        self, key: tuple[object, ...], client: AsyncClient, question: Question
+    ) -> list[str]:
+        task = self._asked.get(key)
+        slow = any(not asked.done() for asked in self._asked.values())
+        met = any(known[0] == key[0] for known in self._known)
+        patience = SHORT_CALL_SECONDS if slow else CALL_SECONDS if met else FIRST_CALL_SECONDS
+        if task is None or task.get_loop() is not asyncio.get_running_loop():
+            task = self._asked[key] = asyncio.ensure_future(question(client))
+            task.add_done_callback(_look_at)
+        await asyncio.wait([task], timeout=patience)
+        if not task.done():
+            return []
+        del self._asked[key]
+        names = [] if task.cancelled() or task.exception() else task.result()
+        self._known[key] = (time.monotonic(), names)
+        return names
+
+
+def is_tool(value: object) -> bool:
+    """Whether a variable is something to work with, and nothing to work on."""
+    return isinstance(value, (ModuleType, type)) or callable(value)
+
+
+def _read_header(path: Path) -> list[str]:
+    separator = SEPARATORS.get(path.suffix.casefold())
+    if separator is None:
+        return []
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return next(csv.reader([file.readline(_MAX_HEADER_CHARACTERS)], delimiter=separator), [])
+
+
+def _look_at(task: asyncio.Task[list[str]]) -> None:
+    """Take a failure in, or Python would complain of it if nobody asks again."""
+    if not task.cancelled():
+        task.exception()
+
+
+async def _ask_indices(client: AsyncClient) -> list[str]:
+    answer = await client.list_indices()
+    return [entry["name"] for entry in answer["items"]]
+
+
+async def _ask_attributes(client: AsyncClient, index: str) -> list[str]:
+    answer = await client.search(index, hitsPerPage=_SAMPLE_RECORDS, attributesToHighlight=[])
+    return sorted({name for hit in answer["hits"] for name in hit if not name.startswith("_")})
+
+
+async def _ask_facets(client: AsyncClient, index: str) -> list[str]:
+    settings = await client.get_settings(index)
+    entries: Iterable[str] = settings.get("attributesForFaceting") or ()
+    return sorted(_MODIFIER.sub(r"\1", entry) for entry in entries)
+
+
+async def _ask_values(client: AsyncClient, index: str, facet: str) -> list[str]:
+    answer = await client.search(
+        index, facets=[facet], hitsPerPage=0, maxValuesPerFacet=_MAX_FACET_VALUES
+    )
+    return list(answer.get("facets", {}).get(facet, {}))
+
+
+async def _ask_synonyms(client: AsyncClient, index: str) -> list[str]:
+    answer = await client.search_synonyms(index, hitsPerPage=_MAX_NAMES)
+    return [hit["objectID"] for hit in answer["hits"]]
+
+
+async def _ask_rules(client: AsyncClient, index: str) -> list[str]:
+    answer = await client.search_rules(index, hitsPerPage=_MAX_NAMES)
+    return [hit["objectID"] for hit in answer["hits"]]
+
+
+async def _ask_keys(client: AsyncClient, index: str) -> list[str]:
+    answer = await client.list_keys()
+    return [key["value"][:SHOWN_KEY_CHARACTERS] for key in answer["keys"]]
+
+
+async def _ask_clusters(client: AsyncClient, index: str) -> list[str]:
+    answer = await client.list_clusters()
+    return [cluster["clusterName"] for cluster in answer["clusters"]]
+
+
+async def _ask_crawlers(client: AsyncClient, index: str) -> list[str]:
+    items = (await client.list_crawlers(itemsPerPage=100))["items"]
+    names = [item["name"] for item in items]
+    return [item["name"] if names.count(item["name"]) == 1 else item["id"] for item in items]
+
+
+async def _ask_networks(client: AsyncClient, index: str) -> list[str]:
+    return [entry["source"] for entry in await client.list_sources()]
+
+
+async def _ask_languages(client: AsyncClient, index: str) -> list[str]:
+    return sorted(await client.list_languages())
+
+
+QUESTIONS: dict[str, Callable[[AsyncClient, str], Coroutine[Any, Any, list[str]]]] = {
+    "synonym": _ask_synonyms,
+    "rule": _ask_rules,
+    "key": _ask_keys,
+    "cluster": _ask_clusters,
+    "crawler": _ask_crawlers,
+    "network": _ask_networks,
+    "language": _ask_languages,
+}

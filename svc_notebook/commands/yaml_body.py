@@ -1,0 +1,179 @@
+"""A body as YAML: its members and where they stand, and values by the types that they should have.
+
+Scalars follow the core schema of YAML 1.2 as far as JSON has the same: `true`, `false`, `null`,
+whole numbers and decimals. Everything else is text: `no`, `2024-05-01`, `0123`, `1_000`, `12:30`.
+A comment needs a blank on both sides of its `#`; anchors, aliases and tags are not taken.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple, get_args, get_origin
+
+from svc_notebook.api.validation import alternatives, check_value, hints, is_shape
+from svc_notebook.errors import BadInput, BadOption
+
+MAX_NUMBER_CHARACTERS = 300  # longer ones stay text
+WORDS = {
+    **dict.fromkeys(["", "~", "null", "Null", "NULL"]),
+    **dict.fromkeys(["true", "True", "TRUE"], True),
+    **dict.fromkeys(["false", "False", "FALSE"], False),
+}
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
+_HIDDEN = re.compile(r"[ \t]*#(\S)")
+
+
+class Entry(NamedTuple):
+    """One member of a body: its name, its text, its line, and as YAML its node."""
+
+    name: str
+    text: str
+    line: int
+    node: Any = None
+
+
+def read_groups(body: str) -> list[list[Entry]] | None:
+    """Read the members of each object of a body; None for what is not YAML, or holds no objects.
+
+    Raises `BadOption` for YAML that would lose something: a member given twice, or the rest of a
+    line behind a `#` that is hardly meant for a comment.
+    """
+    nodes = _compose(body)
+    if nodes is None:
+        return None
+    if len(nodes) == 1 and nodes[0].id == "sequence":
+        nodes = nodes[0].value
+    if not all(node.id == "mapping" for node in nodes):
+        return None
+    for node in nodes:
+        _check_node(node, body)
+    return [list(_entries(node, body)) for node in nodes]
+
+
+def build_value(node: Any, wanted: Any, body: str) -> Any:
+    """Make the value of a node, as far as may be of the type that is wanted."""
+    if node.id == "scalar":
+        return _build_scalar(node, wanted, body)
+    kinds = alternatives(wanted)
+    if takes_text_alone(wanted):
+        return slice_of(node, body)
+    if node.id == "sequence":
+        items = [get_args(kind)[0] for kind in kinds if get_origin(kind) is list]
+        item = items[0] if items else Any
+        return [build_value(each, item, body) for each in node.value]
+    shapes = [hints(kind) for kind in kinds if is_shape(kind)]
+    values = [get_args(kind)[1] for kind in kinds if get_origin(kind) is dict]
+    other = values[0] if values else Any
+    return {
+        name.value: build_value(value, (shapes or [{}])[0].get(name.value, other), body)
+        for name, value in node.value
+    }
+
+
+def takes_text_alone(wanted: Any) -> bool:
+    """Whether a type has room for text and for nothing that has parts."""
+    kinds = alternatives(wanted)
+    parted = any(get_origin(kind) in (list, dict) or is_shape(kind) for kind in kinds)
+    return str in kinds and not parted and Any not in kinds
+
+
+def slice_of(node: Any, body: str) -> str:
+    """Return the text of a node as it is typed, without the blanks around each line."""
+    lines = body[node.start_mark.index : node.end_mark.index].split("\n")
+    return "\n".join(line.strip() for line in lines).strip()
+
+
+def _compose(body: str) -> list[Any] | None:
+    try:
+        import yaml
+    except ImportError:  # the extra `lab` brings it: where it is missing, bodies are lines
+        return None
+    try:
+        for event in yaml.parse(body, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent) or _is_marked(event):
+                return None
+        return [node for node in yaml.compose_all(body, Loader=yaml.SafeLoader) if node]
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return None
+
+
+def _is_marked(event: Any) -> bool:
+    """Whether an anchor or a tag stands before a value."""
+    return bool(getattr(event, "anchor", None) or getattr(event, "tag", None))
+
+
+def _check_node(node: Any, body: str) -> None:
+    if node.id == "scalar" or node.flow_style:
+        _refuse_hidden(node, body)
+    if node.id == "scalar":
+        return
+    if node.id == "sequence":
+        for each in node.value:
+            _check_node(each, body)
+    else:
+        seen: set[str] = set()
+        for name, value in node.value:
+            line = name.start_mark.line + 1
+            if name.id != "scalar":
+                raise BadOption(f"line {line}: a name is text, not a list or an object")
+            if name.value in seen:
+                raise BadOption(f"line {line}: `{name.value}` is given twice")
+            seen.add(name.value)
+            _check_node(value, body)
+
+
+def _refuse_hidden(node: Any, body: str) -> None:
+    """Refuse `colour: red #2`, of which YAML reads `red`."""
+    rest = body[node.end_mark.index :].partition("\n")[0]
+    before = body[: node.end_mark.index][-1:]
+    if _HIDDEN.match(rest) and (rest[0] in " \t" or before in ("", ":", " ")):
+        raise BadOption(
+            f"line {node.end_mark.line + 1}: `{rest.strip()[:40]}` begins a comment in YAML; quote "
+            "the value to keep it, or put a blank behind the `#`"
+        )
+
+
+def _entries(node: Any, body: str) -> Iterator[Entry]:
+    for name, value in node.value:
+        yield Entry(name.value, slice_of(value, body), name.start_mark.line + 1, value)
+
+
+def _build_scalar(node: Any, wanted: Any, body: str) -> Any:
+    if node.style == '"':
+        return _read_quoted(node, body)
+    if node.style:
+        return node.value
+    value = read_word(node.value)
+    return value if _fits(value, wanted) or not _fits(node.value, wanted) else node.value
+
+
+def _read_quoted(node: Any, body: str) -> str:
+    """Read a quoted text as JSON where it is some: of two escapes for one letter YAML makes two."""
+    try:
+        text = json.loads(body[node.start_mark.index : node.end_mark.index])
+    except ValueError:
+        text = node.value
+    return str(text)
+
+
+def read_word(text: str) -> Any:
+    """Read a word that is not quoted."""
+    if text in WORDS:
+        return WORDS[text]
+    found = _NUMBER.fullmatch(text)
+    if not found or len(text) > MAX_NUMBER_CHARACTERS:
+        return text
+    if not any(found.groups()):
+        return int(text)
+    number = float(text)
+    return text if number in (float("inf"), float("-inf")) else number
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    try:
+        check_value(value, wanted, "")
+    except BadInput:
+        return False
+    return True

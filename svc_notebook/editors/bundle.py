@@ -1,0 +1,103 @@
+"""Plain browser modules made into the one module that every notebook front end loads.
+
+Front ends load a widget's module from an address of their own making, where a module cannot
+import its neighbours, and some allow no other address at all. So the modules that an entry
+imports are put before it in one text, each in a scope of its own:
+
+    const m0 = (() => { ...; return { draw, split }; })();
+    const m1 = (() => { const { draw } = m0; ...; return { default: { render } }; })();
+    export default m1.default;
+
+Each scope begins with its module's name, and the whole is named after the entry, so that what a
+browser says of an error can be read. Comments are left out; no text in a module may go over several
+lines, for what looks like a comment there would be lost as well.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import zlib
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from svc_notebook.errors import BadInput
+
+_OPENER = """\
+const bytes = Uint8Array.from(atob("{packed}"), (sign) => sign.charCodeAt(0));
+const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+const text = await new Response(plain).text();
+const address = URL.createObjectURL(new Blob([text], {{ type: "text/javascript" }}));
+const module = await import(/* webpackIgnore: true */ /* @vite-ignore */ address);
+URL.revokeObjectURL(address);
+export default module.default;
+"""
+
+
+def pack_module(text: str) -> str:
+    """Return a module whose default is that of the module `text`."""
+    deflated = zlib.compress(text.encode(), 9, wbits=-zlib.MAX_WBITS)
+    return _OPENER.format(packed=base64.b64encode(deflated).decode())
+
+
+_PACKED = Path(__file__).parents[1] / "_widgets"
+# In a checkout the folder lies beside the package.
+FOLDER = (_PACKED if _PACKED.is_dir() else Path(__file__).parents[2] / "widgets").resolve()
+
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";$', re.M)
+_EXPORT = re.compile(r"^export (?=(?:async )?function\*? (\w+)|class (\w+)|const (\w+))", re.M)
+_DEFAULT = re.compile(r"^export default ", re.M)
+_COMMENT = re.compile(r"^[ \t]*(?:/\*\*(?:(?!\*/)[\s\S])*\*/|//[^\n]*)[ \t]*\n", re.M)
+_REMARK = re.compile(r"/\*(?:(?!\*/)[\s\S])*\*/\s*")
+_STRAY = re.compile(r"^(?:import|export)\b.*$", re.M)
+
+
+@lru_cache
+def read_module(entry: str) -> str:
+    """Return one small module that does what `entry` and all it imports do."""
+    return pack_module(assemble(entry))
+
+
+def assemble(entry: str) -> str:
+    """Put `entry` and all it imports into one readable text."""
+    order = list(_walk(FOLDER / entry, ()))
+    modules = list(dict.fromkeys(order))
+    names = {path: f"m{number}" for number, path in enumerate(modules)}
+    scopes = [_scope(path, names) for path in modules]
+    end = f"export default {names[modules[-1]]}.default;\n//# sourceURL=svc-notebook/{entry}\n"
+    return "\n".join([*scopes, end])
+
+
+@lru_cache
+def read_styles(*names: str) -> str:
+    """Return style sheets as one, without their comments."""
+    sheets = [(FOLDER / name).read_text(encoding="utf-8") for name in names]
+    return _REMARK.sub("", "\n".join(sheets))
+
+
+def _walk(path: Path, trail: tuple[Path, ...]) -> Iterator[Path]:
+    """Yield what a module imports before the module itself."""
+    if path in trail:
+        raise BadInput(f"browser modules import each other in a circle: {path.name}")
+    for found in _IMPORT.finditer(path.read_text(encoding="utf-8")):
+        yield from _walk((path.parent / found[2]).resolve(), (*trail, path))
+    yield path.resolve()
+
+
+def _scope(path: Path, names: dict[Path, str]) -> str:
+    text = _COMMENT.sub("", path.read_text(encoding="utf-8"))
+    exported = [next(filter(None, found.groups())) for found in _EXPORT.finditer(text)]
+    text = _EXPORT.sub("", text)
+    if _DEFAULT.search(text):
+        text, exported = _DEFAULT.sub("const $default = ", text), [*exported, "default: $default"]
+    text = _IMPORT.sub(lambda found: _taken(found, path, names), text)
+    if stray := _STRAY.search(text):
+        raise BadInput(f"{path.name}: `{stray[0]}` is no form of it that can be put together")
+    head = f"// {path.relative_to(FOLDER.resolve()).as_posix()}\nconst {names[path]} = (() => {{"
+    return f"{head}\n{text.strip()}\nreturn {{ {', '.join(exported)} }};\n}})();"
+
+
+def _taken(found: re.Match[str], path: Path, names: dict[Path, str]) -> str:
+    module = names[(path.parent / found[2]).resolve()]
+    return f"const {{{found[1].replace(' as ', ': ')}}} = {module};"

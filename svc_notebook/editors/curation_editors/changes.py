@@ -1,0 +1,47 @@
+"""What a draft of a list changes in it, object by object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+from svc_notebook.api.validation import same
+
+Document = dict[str, Any]
+How = Literal["added", "changed", "removed"]
+
+
+class ObjectChange(TypedDict):
+    """What happens to one object when the draft is applied."""
+
+    id: str
+    how: How
+    before: Document | None
+    after: Document | None
+
+
+def by_id(documents: Iterable[Document]) -> dict[str, Document]:
+    """Return objects by their objectIDs."""
+    return {document["objectID"]: document for document in documents}
+
+
+def changes_of(saved: Sequence[Document], value: Sequence[Document]) -> list[ObjectChange]:
+    """List what differs between two lists; order is no difference."""
+    old, new = by_id(saved), by_id(value)
+    found = [_change(name, old.get(name), new.get(name)) for name in dict.fromkeys([*new, *old])]
+    return [change for change in found if not same(change["before"], change["after"])]
+
+
+def _change(name: str, before: Document | None, after: Document | None) -> ObjectChange:
+    how: How = "added" if before is None else "removed" if after is None else "changed"
+    return {"id": name, "how": how, "before": before, "after": after}
+
+
+def make_changes(documents: Sequence[Document], changes: Iterable[ObjectChange]) -> list[Document]:
+    """Return a list with changes that were made to another state of it."""
+    found: Mapping[str, ObjectChange] = {change["id"]: change for change in changes}
+    kept = [found[each["objectID"]]["after"] if each["objectID"] in found else each
+            for each in documents]  # fmt: skip
+    known = by_id(documents)
+    added = [change["after"] for name, change in found.items() if name not in known]
+    return [each for each in [*added, *kept] if each is not None]

@@ -1,0 +1,72 @@
+"""A draft tried on a copy of its index, which is dropped afterwards.
+
+No search parameter stands for synonyms or rules, so the only exact answer is that of an index
+which has them. The copy is one task of the service; the index itself is never touched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypedDict
+
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.curation import Kind, write_all
+from svc_notebook.client.operations import drop, name_scratch
+from svc_notebook.editors.query_editor.comparison import SideBySide, compare
+
+Tell = Callable[[int, int, str], None]
+
+
+class QueryImpact(TypedDict):
+    """One query on either side."""
+
+    query: str
+    comparison: SideBySide
+
+
+async def measure(
+    client: AsyncClient,
+    index: str,
+    copy: str,
+    queries: Sequence[str],
+    params: Mapping[str, Any],
+    tell: Tell,
+) -> list[QueryImpact]:
+    """Search an index and its copy for each query."""
+    impacts: list[QueryImpact] = []
+    for number, query in enumerate(queries):
+        tell(number, len(queries), f"{query or '(everything)'}: searching both ways")
+        asked = {**params, "query": query, "analytics": False}
+        comparison = await compare(client, [(index, asked), (copy, asked)])
+        impacts.append({"query": query, "comparison": comparison})
+    return impacts
+
+
+def tabulate(impacts: Sequence[QueryImpact]) -> list[dict[str, Any]]:
+    """Write impacts as rows: how many hits there were and are, and what became of the first."""
+    return [
+        {
+            "query": impact["query"],
+            "before": impact["comparison"]["sides"][0]["nbHits"],
+            "after": impact["comparison"]["sides"][1]["nbHits"],
+            **{name: impact["comparison"][name] for name in ("gained", "lost", "moved")},
+        }
+        for impact in impacts
+    ]
+
+
+@asynccontextmanager
+async def copy_with(
+    client: AsyncClient, kind: Kind, index: str, documents: Sequence[Any]
+) -> AsyncIterator[str]:
+    """Give a copy of an index with these synonyms, or rules, in place of its own."""
+    name = name_scratch(index)
+    try:
+        copied = await client.operate_index(index, "copy", name)
+        await client.wait(copied, index=index)
+        await client.wait(await write_all(client, kind, name, list(documents)), index=name)
+        yield name
+    finally:
+        await asyncio.shield(drop(client, name))

@@ -1,0 +1,37 @@
+"""What is missing in a rule that is being written, and what makes it idle."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from svc_notebook.api.rule_checks import read_span
+from svc_notebook.editors.curation_editors.editor import ObjectProblem
+from svc_notebook.functions.pins import does_something
+from svc_notebook.functions.pins import promoted as promoted
+
+Rule = Mapping[str, Any]
+
+
+def find_own_faults(rule: Rule) -> Iterator[ObjectProblem]:
+    """Say what keeps one rule from being applied, and what makes it idle."""
+    consequence = rule["consequence"]
+    if not does_something(consequence):
+        yield {"level": "wrong", "text": "it does nothing yet: pin, hide, filter, or set something"}
+    places = [name for item in consequence.get("promote", ()) for name in promoted(item)]
+    for name in dict.fromkeys(name for name in places if places.count(name) > 1):
+        yield {"level": "odd", "text": f"`{name}` is pinned twice"}
+    for name in dict.fromkeys(hidden(consequence)):
+        if name in places:
+            yield {"level": "odd", "text": f"`{name}` is pinned and hidden"}
+    spans = [read_span(span) for span in rule.get("validity") or ()]
+    if spans and all(start == end for start, end in spans):
+        yield {"level": "odd", "text": "it never applies: its start is its end"}
+    elif spans and all(end <= time.time() or start == end for start, end in spans):
+        yield {"level": "odd", "text": "its time is over"}
+
+
+def hidden(consequence: Mapping[str, Any]) -> list[str]:
+    """The records that a consequence hides."""
+    return [item["objectID"] for item in consequence.get("hide", ())]

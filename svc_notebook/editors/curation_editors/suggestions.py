@@ -1,0 +1,74 @@
+"""What a rule may speak of: the index's facets and their values, and other indices."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, TypedDict
+
+from svc_notebook.client import AsyncClient
+from svc_notebook.errors import SvcError
+
+MAX_FACET_VALUES = 30  # of one facet
+MAX_INDICES = 200
+_PLAIN = re.compile(r"[^\s:\"'()<>=!]+")
+_WORDS = {"and", "or", "not", "to"}
+
+
+class RuleSuggestions(TypedDict):
+    """Facets by name, filters on their values and on ranges of them, and names of indices."""
+
+    facets: list[str]
+    filters: list[str]
+    ranges: list[str]
+    indices: list[str]
+
+
+async def suggest(client: AsyncClient, index: str) -> RuleSuggestions:
+    """Ask for all of them; what the key may not read is left out."""
+    found, indices = await asyncio.gather(_read_facets(client, index), _read_indices(client))
+    facets, stats = found.get("facets") or {}, found.get("facets_stats") or {}
+    return {
+        "facets": sorted(facets),
+        "filters": [
+            f"{_quote(name)}:{_quote(value)}"
+            for name in sorted(facets.keys() - stats.keys())
+            for value in facets[name]
+        ],
+        "ranges": [*_write_ranges(stats)],
+        "indices": indices,
+    }
+
+
+async def _read_facets(client: AsyncClient, index: str) -> Mapping[str, Any]:
+    asked: Any = {"facets": ["*"], "hitsPerPage": 0, "analytics": False, "enableRules": False}
+    try:
+        return await client.search(index, **asked, maxValuesPerFacet=MAX_FACET_VALUES)
+    except SvcError:
+        return {}
+
+
+async def _read_indices(client: AsyncClient) -> list[str]:
+    try:
+        found = await client.list_indices()
+    except SvcError:
+        return []
+    return sorted(item["name"] for item in found["items"])[:MAX_INDICES]
+
+
+def _write_ranges(stats: Mapping[str, Any]) -> Iterator[str]:
+    for name in sorted(stats):
+        yield f"{_quote(name)} >= {_write_number(stats[name]['min'])}"
+        yield f"{_quote(name)} <= {_write_number(stats[name]['max'])}"
+
+
+def _write_number(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else repr(number)
+
+
+def _quote(text: str) -> str:
+    """Write a name or value so that a filter reads it as one."""
+    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

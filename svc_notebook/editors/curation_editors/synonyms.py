@@ -1,0 +1,63 @@
+"""The synonym editor: all synonyms of an index in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from svc_notebook.client.curation import SYNONYMS, Kind
+from svc_notebook.editors.bundle import read_module, read_styles
+from svc_notebook.editors.curation_editors.changes import Document, ObjectChange
+from svc_notebook.editors.curation_editors.editor import CurationEditor, Faults
+from svc_notebook.editors.curation_editors.synonym_checks import (
+    MEMBERS,
+    find_faults,
+    head_of,
+    words_of,
+)
+from svc_notebook.editors.snapshot import write_count, write_line, write_table
+
+MAX_SAMPLE_QUERIES = 8  # queries proposed to try a draft on
+SNAPSHOT_ROWS = 200  # rows of a snapshot
+
+
+class SynonymEditor(CurationEditor):
+    """Edit the synonyms of an index, and see what that does to searches before it is applied."""
+
+    title: ClassVar[str] = "Synonym editor"
+    kind: ClassVar[Kind] = SYNONYMS
+    _esm = read_module("synonyms.js")
+    _css = read_styles("kit/kit.css", "query.css", "curation.css")
+
+    def tidy(self, document: Document) -> Document:
+        """Keep the members of its type alone; of two spellings of a type, one."""
+        kind = document["type"].lower()
+        names = [name for name in MEMBERS[kind] if name]
+        own = {name: document[name] for name in names if name in document}
+        return {"objectID": document["objectID"], "type": kind, **own}
+
+    def find_faults(self, value: Sequence[Document]) -> Faults:
+        """Find empty words, doubles, circles, and phrases where words belong."""
+        return find_faults(value)
+
+    def typical_queries(self, changes: Iterable[ObjectChange]) -> list[str]:
+        """The words that changed synonyms are about, where queries may hold them."""
+        changed = [one for change in changes for one in (change["after"], change["before"]) if one]
+        words = [word for one in changed for word in _queried(one) if word.strip()]
+        return list(dict.fromkeys(words))[:MAX_SAMPLE_QUERIES]
+
+    def picture(self) -> str:
+        """Write the synonyms as a table."""
+        rows = [(s["type"], head_of(s), ", ".join(words_of(s)), s["objectID"]) for s in self.value]
+        told = write_count(len(rows), "synonym") + (", not applied yet" if self.dirty else "")
+        more = f", the first {SNAPSHOT_ROWS} of them:" if len(rows) > SNAPSHOT_ROWS else ""
+        head = ("type", "for", "words", "objectID")
+        return write_line(told + more) + write_table(head, rows[:SNAPSHOT_ROWS])
+
+
+def _queried(synonym: Document) -> list[str]:
+    """The words of a synonym that people type."""
+    head = head_of(synonym)
+    if synonym["type"] == "placeholder":
+        return words_of(synonym)
+    return words_of(synonym) if head is None else [head]

@@ -1,0 +1,51 @@
+"""The event loop on which editors work, apart from the loop of synchronous calls.
+
+A view's message is taken up here and answered from here, so that an editor works while a cell
+runs, and a function that observes an editor may make synchronous calls of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from svc_notebook.client.background_loop import Portal
+
+T = TypeVar("T")
+
+_PORTAL = Portal()
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run work on the stage and return its result; Stop ends it."""
+    _enter()
+    return _PORTAL.run(work)
+
+
+def begin(work: Coroutine[Any, Any, T]) -> Future[T]:
+    """Begin work on the stage and do not wait for it."""
+    return asyncio.run_coroutine_threadsafe(work, _enter())
+
+
+def is_here() -> bool:
+    """Whether the caller runs on the stage, where `run` would wait for itself."""
+    try:
+        return asyncio.get_running_loop() is _loop
+    except RuntimeError:
+        return False
+
+
+def _enter() -> asyncio.AbstractEventLoop:
+    """Find the loop, anew after a fork."""
+    global _loop
+    if not is_here():
+        _loop = _PORTAL.run(_here())
+    assert _loop
+    return _loop
+
+
+async def _here() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()

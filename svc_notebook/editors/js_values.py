@@ -1,0 +1,25 @@
+"""Values made fit for a browser, which has fewer of them than JSON and Python."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+MAX_JS_INTEGER = 2**53  # whole numbers beyond it are rounded in a browser
+
+
+def plain(value: Any) -> Any:
+    """Return a copy that any JSON writer takes; numbers a browser would change become text."""
+    match value:
+        case None | bool() | str():
+            return value
+        case int():
+            return value if -MAX_JS_INTEGER <= value <= MAX_JS_INTEGER else str(value)
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {str(key): plain(member) for key, member in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [plain(item) for item in value]
+        case _:
+            return str(value)

@@ -1,0 +1,60 @@
+"""Two searches side by side: which hits came, went and moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from svc_notebook.client import AsyncClient
+from svc_notebook.editors.hit_cards import POST, PRE, draw_hits
+
+SHOWN_HITS = 20  # hits of either side
+
+
+class Side(TypedDict):
+    """One of the two."""
+
+    index: str
+    nbHits: int
+    hits: list[dict[str, Any]]
+    applied: list[str]  # rules, where the service tells
+
+
+class SideBySide(TypedDict):
+    """Both sides, and the pairs of places of the hits they share."""
+
+    sides: list[Side]
+    shared: list[list[int]]
+    gained: int
+    lost: int
+    moved: int
+
+
+async def compare(
+    client: AsyncClient, sides: Sequence[tuple[str, Mapping[str, Any]]]
+) -> SideBySide:
+    """Search both ways in one request, and hold the first hits against each other."""
+    requests: Any = [_request(index, params) for index, params in sides]
+    answers: Any = (await client.search_many(requests))["results"]
+    drawn = [_side(index, answer) for (index, _), answer in zip(sides, answers, strict=True)]
+    places = [{hit["id"]: place for place, hit in enumerate(side["hits"])} for side in drawn]
+    left, right = places
+    shared = [[left[key], right[key]] for key in left if key in right]
+    return {
+        "sides": drawn, "shared": shared,
+        "gained": len(right.keys() - left.keys()), "lost": len(left.keys() - right.keys()),
+        "moved": sum(one != other for one, other in shared),
+    }  # fmt: skip
+
+
+def _request(index: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    own = {"hitsPerPage": SHOWN_HITS, "page": 0, "highlightPreTag": PRE, "highlightPostTag": POST}
+    rest = {name: value for name, value in params.items() if name not in ("offset", "length")}
+    return {**rest, **own, "indexName": index}
+
+
+def _side(index: str, answer: Mapping[str, Any]) -> Side:
+    cards = draw_hits(answer["hits"], [])
+    hits = [{"id": card["id"], "title": card["title"] or card["id"]} for card in cards]
+    applied = [rule["objectID"] for rule in answer.get("appliedRules", ())]
+    return {"index": index, "nbHits": answer["nbHits"], "hits": hits, "applied": applied}

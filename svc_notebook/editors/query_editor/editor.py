@@ -1,0 +1,292 @@
+"""The query editor: its value is the parameters of a search, which runs whenever they change."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future
+from typing import Any, ClassVar, Literal
+
+import traitlets
+
+from svc_notebook.api.parameters import SearchParams, default_of
+from svc_notebook.api.validation import check_members
+from svc_notebook.editors import event_loop
+from svc_notebook.editors.base import JSON, Editor
+from svc_notebook.editors.bundle import read_module, read_styles
+from svc_notebook.editors.draft import Draft
+from svc_notebook.editors.error_display import explain
+from svc_notebook.editors.query_editor import comparison, relaxation, search
+from svc_notebook.editors.query_editor import facets as faceting
+from svc_notebook.editors.query_editor.active_filters import list_held
+from svc_notebook.editors.query_editor.panel import list_parameters, read_parameter
+from svc_notebook.editors.query_editor.snippets import write_codes
+from svc_notebook.editors.ranking_explanation import criteria_of
+from svc_notebook.editors.rpc import call
+from svc_notebook.editors.snapshot import write_count, write_line, write_table
+from svc_notebook.errors import BadInput, BadOption, KeyRefused
+
+Params = dict[str, Any]
+Action = Literal["pin", "hide"]
+Curate = Callable[[dict[str, Any]], object]
+FACET_DELAY_SECONDS = 0.06  # seconds in which hits are drawn, and for which nothing is counted
+
+
+class QueryEditor(Editor):
+    """Search an index as you type, and see why each hit stands where it stands.
+
+    `value` is the search parameters, `hits` what they found, `selected` the objectID of the hit
+    last chosen. `on_pin` and `on_hide` hear of hits to be put in a place or out of sight, as
+    `{query, objectID, position}`.
+    """
+
+    title: ClassVar[str] = "Query editor"
+    _esm = read_module("query.js")
+    _css = read_styles("kit/kit.css", "query.css")
+
+    hits: Any = traitlets.List()
+    selected = traitlets.Unicode(allow_none=True, default_value=None).tag(sync=True)
+    answer = traitlets.Dict().tag(sync=True, **JSON)
+    facets: Any = traitlets.List().tag(sync=True, **JSON)
+    images = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(self, index: str, *, images: bool = False, **options: Any) -> None:
+        self.settings: Mapping[str, Any] = {}
+        self._asked = 0
+        self._opened = False
+        self._turns = asyncio.Lock()
+        self._searching: Future[None] | None = None
+        self._found: dict[str, int] = {}
+        self._listeners: dict[str, list[Curate]] = {"pin": [], "hide": []}
+        super().__init__(index, images=images, **options)
+
+    # What an editor says of itself.
+
+    async def load(self) -> Params:
+        """Read the index's settings, where the key may; a search is saved nowhere."""
+        try:
+            self.settings = await self.client.get_settings(self.index)
+        except KeyRefused:
+            self.settings = {}
+        return {}
+
+    def check(self, value: Any) -> Params:
+        """Take search parameters only, each of its type."""
+        if not isinstance(value, dict):
+            raise BadInput("the value of a query editor is search parameters, as a dict")
+        return check_members(value, SearchParams, "")
+
+    def picture(self) -> str:
+        """Write the hits as a table."""
+        cards = self.answer.get("hits", [])
+        hits = write_count(self.answer.get("nbHits", 0), "hit")
+        found = f"{hits} for {json.dumps(self.value)}"
+        rows = [
+            (card["place"], card["id"], search.unmark(card["title"]), _lines(card))
+            for card in cards
+        ]
+        return write_line(found) + write_table(("", "objectID", "", ""), rows)
+
+    def codes(self) -> dict[str, str]:
+        """The search in Python, as a magic and for a terminal."""
+        return write_codes(self.client.connection, self.index, self.value)
+
+    # For cells.
+
+    def on_pin(self, callback: Curate) -> None:
+        """Call `callback` when a hit is to be put in a place."""
+        self._listen("pin", callback)
+
+    def on_hide(self, callback: Curate) -> None:
+        """Call `callback` when a hit is to be hidden."""
+        self._listen("hide", callback)
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """The searches so far, the newest first: `{value, label, hits}`."""
+        known = {_key(value): value for value in (*self._draft.past, self.value)}
+        return [
+            {"value": value, "label": _label(value), "hits": self._found.get(key)}
+            for key, value in reversed(known.items())
+        ]
+
+    # For views.
+
+    @call
+    def toggle(self, facet: str, value: str, mode: faceting.Mode) -> None:
+        """Choose a facet's value, or take the choice back."""
+        self.edit(faceting.toggle_facet(self.value, facet, value, mode))
+
+    @call
+    def switch(self, facet: str, mode: faceting.Mode) -> None:
+        """Let any, or all, of a facet's chosen values be enough."""
+        chosen = faceting.chosen_facets(self.value).get(facet, ([], mode))[0]
+        self.edit(faceting.put_facet(self.value, facet, chosen, mode))
+
+    @call
+    def clear(self, facet: str | None = None) -> None:
+        """Take every choice of a facet back, or of all."""
+        value = self.value
+        for name in [facet] if facet else faceting.held_facets(self.value):
+            value = faceting.put_bounds(faceting.put_facet(value, name, []), name, None, None)
+        self.edit(value)
+
+    @call
+    def hold(self, facet: str, least: float | None, most: float | None) -> None:
+        """Hold a numeric facet to a range."""
+        self.edit(faceting.put_bounds(self.value, facet, least, most))
+
+    @call
+    def put(self, name: str, text: str) -> None:
+        """Set one parameter to what was typed; nothing typed unsets it."""
+        rest = {key: value for key, value in self.value.items() if key != name}
+        self.edit({**rest, name: read_parameter(name, text)} if text.strip() else rest)
+
+    @call
+    async def look(self) -> None:
+        """Search anew."""
+        await self._search()
+
+    @call
+    async def sort(self, index: str) -> None:
+        """Search the index itself, or the replica that sorts otherwise."""
+        if index not in (self._primary, *self.state["replicas"]):
+            raise BadOption(f"`{index}` is no replica of `{self._primary}`")
+        self.index = index
+        self._tell(index=index)
+        await self._search()
+
+    @call
+    async def values(self, facet: str, text: str) -> list[list[Any]]:
+        """Search inside the values of a facet."""
+        if not faceting.is_searchable(self.settings, facet):
+            return faceting.find_values(self.facets, facet, text)
+        params = faceting.without_facet(self.value, facet)
+        params = {k: v for k, v in params.items() if k not in ("page", "offset", "length")}
+        tags: Any = {"highlightPreTag": "", "highlightPostTag": ""}
+        found = await self.client.search_facet(self.index, facet, text, **{**params, **tags})
+        chosen = faceting.chosen_facets(self.value).get(facet, ([], "any"))[0]
+        return [[hit["value"], hit["count"], hit["value"] in chosen] for hit in found["facetHits"]]
+
+    @call
+    def record(self, id: str) -> dict[str, Any]:  # noqa: A002 - as the view says it
+        """Give one hit whole, and choose it."""
+        self.selected = id
+        hit = next((hit for hit in self.hits if hit["objectID"] == id), None)
+        if hit is None:
+            raise BadOption(f"`{id}` is no longer among the hits")
+        return {name: value for name, value in hit.items() if name[:1] != "_" or name == "_geoloc"}
+
+    @call
+    def curate(self, action: Action, id: str, place: int) -> None:  # noqa: A002
+        """Tell those who listen that a hit is to be pinned or hidden."""
+        told = {"query": self.value.get("query", ""), "objectID": id, "position": place - 1}
+        for callback in self._listeners[action]:
+            callback(told)
+
+    @call
+    def parameters(self) -> list[Any]:
+        """List every search parameter."""
+        return list(list_parameters(self.settings))
+
+    @call
+    def past(self) -> list[dict[str, Any]]:
+        """List the searches so far."""
+        return self.history
+
+    @call(latest=True)
+    async def relax(self) -> list[relaxation.Way]:
+        """Say what may be left out of a search that finds nothing."""
+        return await relaxation.relax(self.client, self.index, self.value)
+
+    @call(latest=True)
+    async def compare(self, index: str, value: Any) -> comparison.SideBySide:
+        """Search a second time, otherwise, and say which hits moved."""
+        other = self.check(value)
+        sides = [(self.index, self.value), (index or self.index, other)]
+        return await comparison.compare(self.client, sides)
+
+    # The rest.
+
+    async def _begin(self, value: Any) -> None:
+        await super()._begin(value)
+        self._opened = True
+        self._primary = self.index
+        replicas = list(self.settings.get("replicas") or [])
+        self._tell(primary=self.index, replicas=replicas, curates=False)
+        await self._search()
+
+    def _settle(self, draft: Draft) -> None:
+        super()._settle(draft)
+        if not self._opened:
+            return
+        self._searching = event_loop.begin(self._search())
+
+    async def _follow_up(self) -> None:
+        if self._searching:
+            await asyncio.wrap_future(self._searching)
+
+    async def _search(self) -> None:
+        """Search with the value as it is, one at a time; of those that wait the last is enough."""
+        self._asked += 1
+        turn = self._asked
+        async with self._turns:
+            if turn == self._asked:
+                await self._try(turn, self._find())
+        await asyncio.sleep(FACET_DELAY_SECONDS)
+        if turn == self._asked and not self.state["error"]:
+            await self._try(turn, self._count(turn))
+
+    async def _try(self, turn: int, work: Coroutine[Any, Any, None]) -> None:
+        """Do a part of a search; what goes wrong is told unless a later search is under way."""
+        wrong = None
+        try:
+            await work
+        except Exception as error:
+            wrong = explain(error)
+        if turn == self._asked:
+            self._tell(error=wrong)
+
+    async def _find(self) -> None:
+        params, start = self.value, time.perf_counter()
+        found = await search.look(self.client, self.index, params)
+        self._found[_key(params)] = found["nbHits"]
+        self.hits = search.with_tags(found["hits"], *_tags(params))
+        drawn = search.draw_answer(found, criteria_of(self.settings))
+        took = round((time.perf_counter() - start) * 1000, 1)
+        self.answer = {**drawn, "held": list_held(params), "took": took}
+
+    async def _count(self, turn: int) -> None:
+        """Count facets once hits are there, and let the next hits not wait for them."""
+        facets = await search.count(self.client, self.index, self.value)
+        if turn == self._asked:
+            self.facets = facets
+
+    def _listen(self, action: Action, callback: Curate) -> None:
+        self._listeners[action].append(callback)
+        self._tell(curates=True)
+
+
+def _tags(params: Params) -> tuple[str, str]:
+    names = ("highlightPreTag", "highlightPostTag")
+    pre, post = (params.get(name) or default_of(name) for name in names)
+    return pre, post
+
+
+def _key(value: Params) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _label(value: Params) -> str:
+    others = [
+        f"{name}={json.dumps(member, ensure_ascii=False)}"
+        for name, member in value.items()
+        if name != "query"
+    ]
+    return " · ".join([value.get("query") or "(everything)", *others])
+
+
+def _lines(card: Mapping[str, Any]) -> str:
+    return "; ".join(f"{name}: {search.unmark(text)}" for name, text in card["lines"])

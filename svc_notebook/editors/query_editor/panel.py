@@ -1,0 +1,74 @@
+"""Every search parameter as a panel lists it: what it means, what it may be, what it is."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from typing import Any, Literal, TypedDict, get_args, get_origin
+
+from svc_notebook.api.parameters import PARAMETERS, Parameter
+from svc_notebook.commands.cell_body import read_word
+
+Kind = Literal["switch", "number", "choice", "words", "text", "json"]
+
+
+class PanelRow(TypedDict):
+    """One parameter."""
+
+    name: str
+    meaning: str
+    kind: Kind
+    choices: list[str]
+    default: Any
+    effect: str
+
+
+def list_parameters(settings: Mapping[str, Any]) -> list[PanelRow]:
+    """All a search takes; what an index's settings say takes the default's place."""
+    return [
+        describe(parameter, settings.get(parameter.name, parameter.default))
+        for parameter in sorted(PARAMETERS.values(), key=lambda p: (p.effect != "works", p.name))
+        if parameter.scope != "setting" and parameter.name != "query"
+    ]
+
+
+def read_parameter(name: str, text: str) -> Any:
+    """Read a parameter's value as it was typed."""
+    return read_word(text, PARAMETERS[name].type, name)
+
+
+def describe(parameter: Parameter, default: Any) -> PanelRow:
+    """Say what one parameter is, and which control sets it."""
+    kind = _kind(parameter.type)
+    return {
+        "name": parameter.name, "meaning": parameter.meaning, "kind": kind,
+        "choices": _choices(parameter, kind), "default": default, "effect": parameter.effect,
+    }  # fmt: skip
+
+
+def _choices(parameter: Parameter, kind: Kind) -> list[str]:
+    if kind == "choice" and bool in _alternatives(parameter.type):
+        return list(dict.fromkeys(["true", "false", *parameter.choices]))
+    return list(parameter.choices)
+
+
+def _kind(wanted: Any) -> Kind:
+    kinds = [kind for kind in _alternatives(wanted) if kind is not type(None)]
+    if any(get_origin(kind) is Literal for kind in kinds):
+        plain = all(get_origin(kind) is Literal or kind is bool for kind in kinds)
+        return "choice" if plain else "json"
+    if len(kinds) > 1:
+        return "words" if set(map(str, kinds)) <= {"<class 'str'>", "list[str]"} else "json"
+    [only] = kinds
+    if get_origin(only) is list and get_origin(get_args(only)[0]) is not list:
+        return "words"
+    return {bool: "switch", int: "number", str: "text"}.get(only, "json")  # type: ignore[return-value]
+
+
+def _alternatives(wanted: Any) -> list[Any]:
+    if get_origin(wanted) is typing.Annotated:
+        return _alternatives(get_args(wanted)[0])
+    members = get_args(wanted) if get_origin(wanted) is not None else ()
+    if members and get_origin(wanted) not in (list, dict, Literal):
+        return [kind for member in members for kind in _alternatives(member)]
+    return [wanted]

@@ -1,0 +1,67 @@
+"""What to leave out of a search that finds nothing: each word, each filter, tried by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypedDict
+
+from svc_notebook.client import AsyncClient
+from svc_notebook.editors.query_editor import facets as faceting
+
+Params = dict[str, Any]
+MAX_RELAXED_WORDS = 12  # of a query that are tried
+FILTERS = (
+    "filters", "facetFilters", "numericFilters", "tagFilters", "restrictSearchableAttributes",
+    "aroundLatLng", "aroundRadius", "insideBoundingBox", "insidePolygon",
+)  # fmt: skip
+PAGING = ("page", "offset", "length")
+
+
+class Way(TypedDict):
+    """A search that finds something, and what was left out for it."""
+
+    label: str
+    hits: int
+    value: Params
+
+
+async def relax(client: AsyncClient, index: str, params: Params) -> list[Way]:
+    """Try what may be left out, in one request; what finds most comes first."""
+    ways = list(_ways(params))
+    if not ways:
+        return []
+    own = {"hitsPerPage": 0, "facets": [], "analytics": False, "indexName": index}
+    requests: Any = [{**_without(value, *PAGING), **own} for _, value in ways]
+    answers: Any = (await client.search_many(requests))["results"]
+    found: list[Way] = [
+        {"label": label, "hits": answer["nbHits"], "value": value}
+        for (label, value), answer in zip(ways, answers, strict=True)
+        if answer["nbHits"]
+    ]
+    return sorted(found, key=lambda way: -way["hits"])
+
+
+def _ways(params: Params) -> Iterator[tuple[str, Params]]:
+    rest = _without(params, *PAGING)
+    if rest != params:
+        yield "From the first hit on", rest
+    words = params.get("query", "").split()
+    if 1 < len(words) <= MAX_RELAXED_WORDS:
+        for place, word in enumerate(words):
+            left = " ".join(words[:place] + words[place + 1 :])
+            yield f"Without “{word}”", {**rest, "query": left}
+    facets = faceting.held_facets(params)
+    for name in facets:
+        free = faceting.put_bounds(faceting.without_facet(rest, name), name, None, None)
+        yield f"Any {name}", free
+    held = [name for name in FILTERS if name in params]
+    for name in held:
+        if facets and name in ("facetFilters", "numericFilters"):
+            continue
+        yield f"Without {name}", _without(rest, name)
+    if len(held) > 1 or len(facets) > 1:
+        yield "Without any filter", _without(rest, *held)
+
+
+def _without(params: Params, *names: str) -> Params:
+    return {name: value for name, value in params.items() if name not in names}

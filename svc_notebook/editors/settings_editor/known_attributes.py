@@ -1,0 +1,68 @@
+"""The attributes that an index's records have, as far as a look at some of them tells."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypedDict
+
+from svc_notebook.client import AsyncClient
+from svc_notebook.errors import KeyRefused
+
+SAMPLE_RECORDS = 100  # records
+MAX_DEPTH = 5  # levels of nested members
+
+
+class Attribute(TypedDict):
+    """One attribute, the kinds of its values, and how many of the records have it."""
+
+    name: str
+    kinds: list[str]
+    share: float
+
+
+async def look_at(client: AsyncClient, index: str) -> list[Attribute]:
+    """Look at some records; a key that may not search sees none."""
+    own: Any = {
+        "hitsPerPage": SAMPLE_RECORDS,
+        "attributesToHighlight": [],
+        "attributesToSnippet": [],
+    }
+    try:
+        answer = await client.search(index, **own, analytics=False, enableRules=False)
+    except KeyRefused:
+        return []
+    return list_attributes(answer["hits"])
+
+
+def list_attributes(records: Iterable[Mapping[str, Any]]) -> list[Attribute]:
+    """List attributes, nested ones by their path, in the order in which they come."""
+    count = 0
+    seen: Counter[str] = Counter()
+    kinds: dict[str, dict[str, None]] = {}
+    for record in records:
+        count += 1
+        found = list(_walk(record, "", MAX_DEPTH))
+        seen.update({name for name, _ in found})
+        for name, value in found:
+            kinds.setdefault(name, {})[_kind(value)] = None
+    return [
+        {"name": name, "kinds": list(kinds[name]), "share": seen[name] / count} for name in kinds
+    ]
+
+
+def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping) and depth:
+        for name, member in value.items():
+            if path or name[:1] != "_" or name in ("_tags", "_geoloc"):
+                yield from _walk(member, f"{path}.{name}" if path else name, depth - 1)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _walk(item, path, depth)
+    elif path and value is not None:
+        yield path, value
+
+
+def _kind(value: Any) -> str:
+    kinds: dict[type, str] = {bool: "yes or no", int: "number", float: "number", str: "text"}
+    return kinds.get(type(value), "object")

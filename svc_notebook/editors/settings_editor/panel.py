@@ -1,0 +1,151 @@
+"""Every setting as a view lists it, by the group it belongs to."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, TypedDict
+
+from svc_notebook.api.attributes import attributes_in, entries_of, name_attributes
+from svc_notebook.api.parameters import PARAMETERS, Parameter, default_of
+from svc_notebook.editors.query_editor.panel import describe
+from svc_notebook.errors import BadInput, did_you_mean
+
+_CALL = re.compile(r"(\w+)\((.*)\)", re.S)
+CRITERIA: tuple[str, ...] = tuple(default_of("ranking"))
+# What may stand around an attribute; where the first is empty, nothing may.
+AROUND: dict[str, tuple[str, ...]] = {
+    "searchableAttributes": ("", "unordered", "ordered"),
+    "attributesForFaceting": ("", "searchable", "filterOnly", "afterDistinct"),
+    "customRanking": ("desc", "asc"),
+    "ranking": ("", "desc", "asc"),
+}
+
+
+class Problem(TypedDict):
+    """What is odd about an entry; it may be applied all the same."""
+
+    name: str
+    entry: str
+    text: str
+
+
+def check_entries(name: str, entries: Sequence[str]) -> None:
+    """Refuse what could not mean anything."""
+    twice = [entry for entry, count in Counter(entries).items() if count > 1]
+    if twice:
+        raise BadInput(f"`{name}` has `{twice[0]}` twice")
+    for entry in entries:
+        _check_entry(name, entry)
+
+
+def _check_entry(name: str, entry: str) -> None:
+    if not attributes_in(entry):
+        raise BadInput(f"`{name}` has an entry without a name")
+    found = _CALL.fullmatch(entry)
+    around = found[1] if found else ""
+    if around not in AROUND[name] and (around or name == "customRanking"):
+        forms = " or ".join(f"`{word}(attribute)`" for word in AROUND[name] if word)
+        raise BadInput(f"`{name}`: `{entry}` is not of the form {forms}")
+    if name == "ranking" and not around and entry not in CRITERIA:
+        near = did_you_mean(entry, CRITERIA)
+        raise BadInput(f"`ranking`: `{entry}` is no criterion{near or '; use asc(a) or desc(a)'}")
+
+
+def _is_there(attribute: str, known: Collection[str]) -> bool:
+    """Whether records have an attribute, or members of it."""
+    return attribute in known or any(name.startswith(f"{attribute}.") for name in known)
+
+
+def find_problems(value: Mapping[str, Any], attributes: Collection[str]) -> list[Problem]:
+    """Find what was probably not meant, by the attributes that records have."""
+    known = set(attributes)
+    found: list[Problem] = []
+    for name in value if known else ():
+        for entry in entries_of(value[name]):
+            unseen = [a for a in name_attributes({name: entry}) if not _is_there(a, known)]
+            if unseen:
+                text = f"no record that was looked at has `{unseen[0]}`"
+                found.append(
+                    {"name": name, "entry": entry, "text": text + did_you_mean(unseen[0], known)}
+                )
+    ranking = value.get("ranking")
+    if ranking is not None and value.get("customRanking") and "custom" not in ranking:
+        text = "`custom` is not in the ranking, so that the custom ranking does nothing"
+        found.append({"name": "customRanking", "entry": "", "text": text})
+    return found
+
+
+# Groups in their order, and the settings that stand first in them; the rest come under the last.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "searching": (
+        "searchableAttributes", "queryType", "removeWordsIfNoResults", "optionalWords",
+        "advancedSyntax", "advancedSyntaxFeatures", "disablePrefixOnAttributes",
+        "separatorsToIndex", "camelCaseAttributes",
+    ),
+    "ranking": (
+        "ranking", "customRanking", "relevancyStrictness", "attributeForDistinct", "distinct",
+        "exactOnSingleWordQuery", "alternativesAsExact", "disableExactOnAttributes",
+        "minProximity", "attributeCriteriaComputedByMinProximity",
+    ),
+    "facets": (
+        "attributesForFaceting", "maxValuesPerFacet", "sortFacetValuesBy", "maxFacetHits",
+        "numericAttributesForFiltering",
+    ),
+    "typos": (
+        "typoTolerance", "minWordSizefor1Typo", "minWordSizefor2Typos",
+        "allowTyposOnNumericTokens", "disableTypoToleranceOnAttributes",
+        "disableTypoToleranceOnWords",
+    ),
+    "languages": (
+        "queryLanguages", "indexLanguages", "ignorePlurals", "removeStopWords",
+        "decompoundQuery", "decompoundedAttributes", "keepDiacriticsOnCharacters",
+        "attributesToTransliterate", "customNormalization",
+    ),
+}  # fmt: skip
+REST = "others"
+# Yes, no, or for some languages.
+BY_LANGUAGE = ("ignorePlurals", "removeStopWords")
+
+
+class SettingRow(TypedDict):
+    """One setting."""
+
+    name: str
+    meaning: str
+    kind: str
+    choices: list[str]
+    default: Any
+    effect: str
+    group: str
+    scope: str
+    around: list[str]
+
+
+def list_settings() -> list[SettingRow]:
+    """List all settings, group by group."""
+    placed = {name: group for group, names in GROUPS.items() for name in names}
+    others = sorted(
+        (p for p in PARAMETERS.values() if p.scope != "parameter" and p.name not in placed),
+        key=lambda p: (p.effect != "works", p.name),
+    )
+    return [
+        *(_row(PARAMETERS[name], group) for name, group in placed.items()),
+        *(_row(parameter, REST) for parameter in others),
+    ]
+
+
+def _row(parameter: Parameter, group: str) -> SettingRow:
+    row = describe(parameter, parameter.default)
+    return {
+        "name": row["name"],
+        "meaning": row["meaning"],
+        "kind": "languages" if parameter.name in BY_LANGUAGE else row["kind"],
+        "choices": list(CRITERIA) if parameter.name == "ranking" else row["choices"],
+        "default": row["default"],
+        "effect": row["effect"],
+        "group": group,
+        "scope": parameter.scope,
+        "around": list(AROUND.get(parameter.name, ())),
+    }

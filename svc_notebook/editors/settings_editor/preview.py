@@ -1,0 +1,76 @@
+"""Pinned queries, before and after a draft: by parameters where those will do, else on a copy."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NotRequired, TypedDict
+
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.operations import name_scratch
+from svc_notebook.editors.error_display import Explanation, explain
+from svc_notebook.editors.query_editor.comparison import SideBySide, compare
+from svc_notebook.editors.settings_editor.changes import changes_of
+from svc_notebook.errors import SvcError
+
+By = Literal["", "parameters", "copy"]
+
+
+class Preview(TypedDict):
+    """One pinned query."""
+
+    query: str
+    comparison: NotRequired[SideBySide]
+    error: NotRequired[Explanation]
+
+
+async def preview(
+    client: AsyncClient, index: str, queries: Sequence[str], after: tuple[str, Mapping[str, Any]]
+) -> list[Preview]:
+    """Search for each query both ways."""
+    work = (_preview_one(client, index, query, after) for query in queries)
+    return list(await asyncio.gather(*work))
+
+
+async def _preview_one(
+    client: AsyncClient, index: str, query: str, after: tuple[str, Mapping[str, Any]]
+) -> Preview:
+    other, params = after
+    quiet = {"query": query, "analytics": False}
+    try:
+        found = await compare(client, [(index, quiet), (other, {**quiet, **params})])
+    except Exception as error:
+        return {"query": query, "error": explain(error)}
+    return {"query": query, "comparison": found}
+
+
+class Copy:
+    """A copy of an index on which settings are tried; whoever makes one drops it."""
+
+    def __init__(self, client: AsyncClient, index: str) -> None:
+        self._client = client
+        self._index = index
+        self._settings: Mapping[str, Any] = {}
+        self.name = name_scratch(index)
+
+    async def make(self, settings: Mapping[str, Any]) -> None:
+        """Copy records, settings, synonyms and rules, which have these settings."""
+        copied = await self._client.operate_index(self._index, "copy", self.name)
+        await self._client.wait(copied, index=self._index)
+        self._settings = settings
+
+    async def configure(self, settings: Mapping[str, Any]) -> None:
+        """Give the copy other settings, replicas aside."""
+        changes: Any = changes_of(self._settings, settings)
+        changes.pop("replicas", None)
+        if changes:
+            changed = await self._client.set_settings(self.name, changes)
+            await self._client.wait(changed, index=self.name)
+        self._settings = settings
+
+    async def drop(self) -> None:
+        """Delete the copy; where that fails, what it was made for is done all the same."""
+        with contextlib.suppress(SvcError):
+            deleted = await self._client.delete_index(self.name)
+            await self._client.wait(deleted, index=self.name)

@@ -1,0 +1,77 @@
+"""Go on from a frame: the same once more, the next page, all that its search finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from svc_notebook.errors import BadInput
+from svc_notebook.frames.browse import browse_chunks, read_browse
+from svc_notebook.frames.provenance import FrameOrigin
+from svc_notebook.frames.records import read_records
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+# Arguments of a search that choose a page, or what a browse has no use for.
+PAGING = {
+    "page", "offset", "length", "hitsPerPage", "ranking", "criteria", "highlight", "chunksize",
+    "cursor", "ids",
+}  # fmt: skip
+
+
+async def refresh(client: AsyncClient, frame: pd.DataFrame) -> pd.DataFrame:
+    """Read again what a frame holds: the same question, or the same records of a chunk."""
+    origin = FrameOrigin.of(frame)
+    if origin.reader == "read_records" or "chunksize" in origin.arguments:
+        origin.check(client)
+        return await read_records(client, _index_of(origin), frame["objectID"], **_shape(origin))
+    return await origin.read(client)
+
+
+async def next_page(client: AsyncClient, frame: pd.DataFrame) -> pd.DataFrame:
+    """Read the page after a frame that a search or a browse gave; empty after the last."""
+    origin = FrameOrigin.of(frame)
+    if origin.reader == "search":
+        return await origin.read(client, **_following(origin.arguments, frame.attrs["svc"]))
+    if origin.reader != "read_browse":
+        raise BadInput(f"what {origin.reader} returns has no pages; refresh() reads it again")
+    origin.check(client)
+    place = frame.attrs["svc"].get("next")
+    if place is None:
+        rest = frame.head(0)
+        rest.attrs = frame.attrs
+        return rest
+    pages = browse_chunks(client, **{**origin.arguments, "cursor": place})
+    try:
+        return await anext(pages)
+    finally:
+        await pages.aclose()
+
+
+async def browse_all(client: AsyncClient, frame: pd.DataFrame) -> pd.DataFrame:
+    """Read every record that the search behind a frame finds, beyond the limit of its pages."""
+    origin = FrameOrigin.of(frame)
+    origin.check(client)
+    kept = {name: value for name, value in origin.arguments.items() if name not in PAGING}
+    if origin.reader not in ("search", "read_browse", "read_records"):
+        raise BadInput(f"what {origin.reader} returns is not records of one index")
+    everything: pd.DataFrame = await read_browse(client, **kept)
+    return everything
+
+
+def _following(arguments: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+    if arguments.get("offset") is not None:
+        return {"offset": arguments["offset"] + told.get("length", arguments.get("length", 0))}
+    return {"page": told.get("page", 0) + 1}
+
+
+def _index_of(origin: FrameOrigin) -> str:
+    return str(origin.arguments["index"])
+
+
+def _shape(origin: FrameOrigin) -> dict[str, Any]:
+    shaping = ("columns", "flatten", "dtype_backend")
+    return {name: origin.arguments[name] for name in shaping if name in origin.arguments}

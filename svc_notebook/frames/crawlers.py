@@ -1,0 +1,137 @@
+"""Crawlers, how their URLs ended, and domains, as DataFrames of a fixed schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from svc_notebook.api.shapes import UrlStatus
+from svc_notebook.api.texts import OneOrMany
+from svc_notebook.client.crawlers import crawler_id, list_all
+from svc_notebook.client.pagination import every_entry
+from svc_notebook.errors import NotFound, Refused
+from svc_notebook.frames.columns import Backend, finished, typed
+from svc_notebook.frames.provenance import remembered
+from svc_notebook.frames.schemas import CRAWLED_URLS, CRAWLER_URLS, CRAWLERS, DEFAULTS, DOMAINS
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+URLS_PER_PAGE = 10_000  # the most that one call hands out
+# What a service answers that knows nothing of an endpoint.
+UNKNOWN = (404, 405)
+DOMAINS_PER_PAGE = 100  # the most that a page of domains holds
+# Two names are in use for when a crawl began (api-notes, section 14).
+BEGAN = ("lastReindexStartedAt", "lastReindexStartAt")
+
+
+@remembered
+async def read_crawlers(
+    client: AsyncClient, *, dtype_backend: Backend | None = None
+) -> pd.DataFrame:
+    """Read the crawlers and how each stands; one call for each page, and one for each crawler."""
+    listed = await list_all(client)
+    found = [await client.get_crawler(one["id"]) for one in listed]
+    rows = [_crawler_row(one, facts) for one, facts in zip(listed, found, strict=True)]
+    return finished(typed(rows, CRAWLERS, DEFAULTS), {}, dtype_backend)
+
+
+def _crawler_row(listed: Mapping[str, Any], facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    began = next((facts[name] for name in BEGAN if facts.get(name)), None)
+    warnings = "; ".join(facts.get("warnings", ())) or None
+    row = {**listed, **facts, "id": listed["id"], "lastReindexStartedAt": began}
+    return {**row, "warnings": warnings}
+
+
+@remembered
+async def read_crawler_urls(
+    client: AsyncClient,
+    crawlers: OneOrMany,
+    *,
+    dtype_backend: Backend | None = None,
+) -> pd.DataFrame:
+    """Read how the URLs of a crawler's last crawl ended, or those of several, by names or ids."""
+    named = [crawlers] if isinstance(crawlers, str) else [*crawlers]
+    found = [await client.crawler_url_stats(await crawler_id(client, one)) for one in named]
+    rows = [
+        {"crawler": one, **entry}
+        for one, answer in zip(named, found, strict=True)
+        for entry in answer["data"]
+    ]
+    return finished(typed(rows, CRAWLER_URLS, DEFAULTS), {"crawlers": named}, dtype_backend)
+
+
+@remembered
+async def read_crawled_urls(
+    client: AsyncClient,
+    crawlers: str | Sequence[str],
+    *,
+    status: UrlStatus | None = None,
+    reason: str | None = None,
+    limit: int | None = None,
+    dtype_backend: Backend | None = None,
+) -> pd.DataFrame:
+    """Read how each URL of a crawler's last crawl ended, or of several; from a local service only.
+
+    `status` (`"DONE"`, `"SKIPPED"` or `"FAILED"`) and `reason` choose among them; all unless given.
+    `limit` is the most rows of one crawler.
+    A row is a URL, in the order they were found: `referrer` is the URL that named it first, `depth`
+    counts the links from a start, `time` says when its visit ended. Raises `NotFound` where the
+    service only counts URLs, as `read_crawler_urls` does.
+    """
+    named = [crawlers] if isinstance(crawlers, str) else [*crawlers]
+    rows: list[Mapping[str, Any]] = []
+    for one in named:
+        found = await _every_url(client, await crawler_id(client, one), status, reason, limit)
+        rows += [{"crawler": one, **entry} for entry in found]
+    told = {"crawlers": named, "status": status, "reason": reason}
+    return finished(typed(rows, CRAWLED_URLS, DEFAULTS), told, dtype_backend)
+
+
+async def _every_url(
+    client: AsyncClient,
+    crawler: str,
+    status: UrlStatus | None,
+    reason: str | None,
+    limit: int | None,
+) -> list[Mapping[str, Any]]:
+    rows: list[Mapping[str, Any]] = []
+    after: int | None = 0
+    while after is not None and (limit is None or len(rows) < limit):
+        length = URLS_PER_PAGE if limit is None else min(limit - len(rows), URLS_PER_PAGE)
+        try:
+            page = await client.list_crawled_urls(
+                crawler, status=status, reason=reason, after=after, length=length
+            )
+        except Refused as error:
+            if error.status in UNKNOWN:
+                raise NotFound(ELSEWHERE, status=error.status, endpoint=error.endpoint) from error
+            raise
+        rows += page.get("urls", ())
+        after = page.get("cursor")
+    return rows
+
+
+ELSEWHERE = (
+    "this service does not say how each URL ended, for the API has no call that does: "
+    "`read_crawler_urls` counts them; a local service says it: svc.connect('local')"
+)
+
+
+@remembered
+async def read_domains(
+    client: AsyncClient, *, app_id: str | None = None, dtype_backend: Backend | None = None
+) -> pd.DataFrame:
+    """Read the domains that crawlers may visit, all or those of one application."""
+    rows = await every_entry(
+        lambda page: client.list_domains(appId=app_id, itemsPerPage=DOMAINS_PER_PAGE, page=page),
+        "items", total="total", first=1,
+    )  # fmt: skip
+    frame = typed([_domain_row(row) for row in rows], DOMAINS, DEFAULTS)
+    return finished(frame, {"app_id": app_id}, dtype_backend)
+
+
+def _domain_row(domain: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**domain, "verified": bool(domain.get("verified", domain.get("validated", False)))}

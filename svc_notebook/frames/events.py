@@ -1,0 +1,133 @@
+"""What users did and what searches showed them, as DataFrames of a fixed schema.
+
+The API has no endpoint that hands these out; a local service does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from svc_notebook.api.shapes import EventType
+from svc_notebook.client.pagination import Seen
+from svc_notebook.errors import CursorRepeated, NotFound, Refused, UnexpectedAnswer
+from svc_notebook.frames.columns import Backend, finished, typed
+from svc_notebook.frames.provenance import remembered
+from svc_notebook.frames.schemas import DEFAULTS, EVENTS, SEARCHES
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+EVENTS_PER_PAGE = 10_000  # the most that one call hands out
+# What a service answers that knows nothing of an endpoint.
+UNKNOWN = (404, 405)
+
+
+@remembered
+async def read_events(
+    client: AsyncClient,
+    index: str | None = None,
+    *,
+    user: str | None = None,
+    type: EventType | None = None,  # noqa: A002 - as in the other readers
+    since: int | None = None,
+    until: int | None = None,
+    dtype_backend: Backend | None = None,
+) -> pd.DataFrame:
+    """Read the events a local service holds, the first to come first; times in milliseconds."""
+    rows = await _every(
+        "events",
+        lambda after: client.list_events(
+            index=index, userToken=user, eventType=type, since=since, until=until,
+            after=after, length=EVENTS_PER_PAGE,
+        ),
+    )  # fmt: skip
+    frame = typed(map(_event_row, rows), EVENTS, DEFAULTS)
+    return finished(frame, {"index": index, "user": user, "type": type}, dtype_backend)
+
+
+def _event_row(event: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {
+        **event,
+        "timestamp": _time(event["timestamp"]),
+        "value": _amount(event),
+    }
+
+
+def _amount(event: Mapping[str, Any]) -> float:
+    """Read an amount, which may have been sent as text."""
+    try:
+        return float(event.get("value", "nan"))
+    except ValueError:
+        raise UnexpectedAnswer(
+            f"list_events: an event has the value {str(event['value'])[:60]!r}, not a number",
+            endpoint="list_events",
+        ) from None
+
+
+@remembered
+async def read_searches(
+    client: AsyncClient,
+    index: str | None = None,
+    *,
+    user: str | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    dtype_backend: Backend | None = None,
+) -> pd.DataFrame:
+    """Read the searches with `clickAnalytics` that a local service answered, and their hits."""
+    rows = await _every(
+        "searches",
+        lambda after: client.list_searches(
+            index=index,
+            userToken=user,
+            since=since,
+            until=until,
+            after=after,
+            length=EVENTS_PER_PAGE,
+        ),
+    )
+    times = ({**row, "timestamp": _time(row["timestamp"])} for row in rows)
+    facts = {"index": index, "user": user}
+    return finished(typed(times, SEARCHES, DEFAULTS), facts, dtype_backend)
+
+
+def _time(milliseconds: int) -> str:
+    """Write a time; one beyond the calendar is no time."""
+    try:
+        return str(pd.Timestamp(milliseconds, unit="ms", tz="UTC").isoformat())
+    except (OverflowError, ValueError):
+        return ""
+
+
+async def _every(
+    member: str, fetch: Callable[[int], Awaitable[Mapping[str, Any]]]
+) -> list[Mapping[str, Any]]:
+    """Read page after page; raises `NotFound` where the service keeps none."""
+    rows: list[Mapping[str, Any]] = []
+    after: int | None = 0
+    seen = Seen()
+    while after is not None:
+        if not seen.note(after):
+            raise CursorRepeated(
+                f"list_{member}: cursor {after} came a second time, after {len(rows):,} entries; "
+                "the service does not go on from there",
+                endpoint=f"list_{member}", cursor=str(after), records=len(rows),
+            )  # fmt: skip
+        try:
+            page = await fetch(after)
+        except Refused as error:
+            if error.status in UNKNOWN:
+                raise NotFound(ELSEWHERE, status=error.status, endpoint=error.endpoint) from error
+            raise
+        rows += page[member]
+        after = page.get("cursor")
+    return rows
+
+
+ELSEWHERE = (
+    "this service hands out no events, for the API has no call that does; a local service has one: "
+    "svc.connect('local')"
+)

@@ -1,0 +1,151 @@
+"""Where a frame came from: kept in its `attrs`, as plain JSON, so that it can be read again."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import pandas as pd
+
+from svc_notebook.errors import BadInput
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+Reader = TypeVar("Reader", bound=Callable[..., Coroutine[Any, Any, Any]])
+
+READERS: dict[str, Callable[..., Coroutine[Any, Any, Any]]] = {}
+"""The functions that can read a frame again, by name."""
+
+
+@dataclass(frozen=True)
+class FrameOrigin:
+    """The function that read a frame, what it was asked, and of whom."""
+
+    reader: str
+    arguments: Mapping[str, Any]
+    application: str
+    address: str
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame) -> FrameOrigin:
+        """Read it off a frame; raises `BadInput` for one that no reader made."""
+        if not isinstance(frame, pd.DataFrame):
+            raise BadInput(
+                f"give the DataFrame that a search or a reader returned, not {_shown(frame)}; "
+                "search(index) makes one, and read_browse(index) reads all records of an index"
+            )
+        told = frame.attrs.get("svc", {})
+        known: list[Any] = [told.get(name) for name in cls.__dataclass_fields__]
+        if None in known or known[0] not in READERS:
+            raise BadInput(
+                "this frame does not say where it came from; search(…) and the read_… functions "
+                "make such, and pandas drops it where frames are joined"
+            )
+        reader, arguments, *where = known
+        # What was long, or came as a Series, is kept once: beside the arguments.
+        kept = {name: told[name] for name in _needed(reader) if name in told}
+        return cls(reader, kept | arguments, *where)
+
+    def check(self, client: AsyncClient) -> None:
+        """Raise `BadInput` for a client of another service or application."""
+        check_origin({"application": self.application, "address": self.address}, client)
+
+    async def read(self, client: AsyncClient, **changes: Any) -> pd.DataFrame:
+        """Ask again, with some arguments changed."""
+        self.check(client)
+        lost = [name for name in _needed(self.reader) if name not in {**self.arguments, **changes}]
+        if lost:
+            raise BadInput(
+                f"this frame does not hold the `{lost[0]}` it was read with; "
+                f"call {self.reader}(…) again"
+            )
+        frame: pd.DataFrame = await READERS[self.reader](client, **{**self.arguments, **changes})
+        return frame
+
+
+def check_origin(told: Mapping[str, Any], client: AsyncClient) -> None:
+    """Raise `BadInput` for a client of another service or application than a frame came from."""
+    application, address, other = told.get("application"), told.get("address"), client.connection
+    if application is None or address is None or other.is_of(application, address):
+        return
+    raise BadInput(
+        f"this frame came from application {application} at {address}, and the "
+        f"client is of {other.app_id} at {other.address}; connect there, or give `client`"
+    )
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if isinstance(value, str | int | None) else f"a {type(value).__name__}"
+
+
+def _needed(reader: str) -> list[str]:
+    """The arguments that a reader cannot do without, its client aside."""
+    parameters = [*inspect.signature(READERS[reader]).parameters.values()][1:]
+    spread = inspect.Parameter.VAR_KEYWORD
+    return [one.name for one in parameters if one.default is one.empty and one.kind is not spread]
+
+
+def remembered(read: Reader) -> Reader:
+    """Make a reader note in each frame how it was read; tables among the arguments are left out."""
+    signature = inspect.signature(read)
+
+    @wraps(read)
+    async def reader(client: AsyncClient, *args: Any, **kwargs: Any) -> Any:
+        result = await read(client, *args, **kwargs)
+        if isinstance(result, pd.DataFrame):
+            given = signature.bind(client, *args, **kwargs).arguments
+            note_origin(result, client, read.__name__, given)
+        return result
+
+    READERS[read.__name__] = reader
+    return cast("Reader", reader)
+
+
+def note_origin(
+    frame: pd.DataFrame, client: AsyncClient, reader: str, given: Mapping[str, Any]
+) -> None:
+    """Write into a frame how it was read."""
+    plain = {**given, **given.get("params", {}), **given.get("options", {})}
+    arguments = {
+        name: value
+        for name, value in plain.items()
+        if name not in ("client", "params", "options") and _is_plain(value)
+    }
+    frame.attrs["svc"] = {
+        **frame.attrs.get("svc", {}),
+        "reader": reader,
+        "arguments": arguments,
+        "application": client.connection.app_id,
+        "address": client.connection.address,
+    }
+
+
+def added_to(frame: pd.DataFrame) -> dict[str, str]:
+    """Return what a search has put around its records: `rank` and the like, and their columns."""
+    origin = frame.attrs.get("svc", {})
+    return {name: column for name, column in origin.get("added", {}).items() if column in frame}
+
+
+def hits_of(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that are hits: a query without hits has a row without `objectID`."""
+    rank = added_to(frame).get("rank")
+    if rank is None or "objectID" not in frame:
+        return frame
+    none = frame[rank].isna() & frame["objectID"].isna()
+    return frame[~none] if none.any() else frame
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JSON has it; what is as long as a table is not carried along with every copy."""
+    if isinstance(value, list | tuple):
+        return len(value) <= MAX_STORED_IDS and all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.values()))
+    return value is None or isinstance(value, str | bool | int | float)
+
+
+MAX_STORED_IDS = 1000

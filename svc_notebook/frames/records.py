@@ -1,0 +1,174 @@
+"""Records by their ids, indices, settings, logs and tasks, as DataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypedDict, Unpack
+
+import pandas as pd
+
+from svc_notebook.api.shapes import ObjectRequest
+from svc_notebook.api.texts import list_texts
+from svc_notebook.api.warning import warn_user
+from svc_notebook.client.tasks import Tasks, sort_tasks
+from svc_notebook.errors import BadInput, UnexpectedAnswer
+from svc_notebook.frames.columns import Backend, Columns, finished, typed
+from svc_notebook.frames.provenance import remembered
+from svc_notebook.frames.schemas import DEFAULTS, INDICES, LOGS, SETTINGS, TASKS
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+# So many records a request; the service takes no more.
+MAX_IDS_PER_REQUEST = 1000
+SHOWN_IDS = 5
+
+
+@remembered
+async def read_records(
+    client: AsyncClient,
+    index: str,
+    ids: Iterable[Any],
+    *,
+    columns: Sequence[str] | None = None,
+    flatten: bool = False,
+    dtype_backend: Backend | None = None,
+) -> pd.DataFrame:
+    """Read records in the order of their ids: a row for each that is there, and for no other.
+
+    Ids that are not there are warned of, and listed in `attrs["svc"]["missing"]`. `flatten` gives
+    each member of an object its own column, `size.width`.
+    """
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        raise BadInput(f"`ids` is a list of objectIDs, such as [{ids!r}]")
+    wanted = [id_text(each) for each in ids]
+    names = names_of(columns)
+    gathered = Columns(others_of(names), flatten=flatten)
+    there: list[str] = []
+    missing: list[str] = []
+    for start in range(0, len(wanted), MAX_IDS_PER_REQUEST):
+        part = wanted[start : start + MAX_IDS_PER_REQUEST]
+        answer = await client.get_objects([_request(index, each, names) for each in part])
+        pairs = [*zip(part, answer["results"], strict=True)]
+        missing += [each for each, record in pairs if record is None]
+        there += [each for each, record in pairs if record is not None]
+        gathered.add(_without_id(record) for _, record in pairs if record is not None)
+    if missing:
+        _warn_of_missing(index, len(wanted), missing)
+    frame = gathered.frame()
+    frame.insert(0, "objectID", pd.Series(there, dtype="str"))
+    return finished(frame, {"index": index, "missing": missing}, dtype_backend)
+
+
+def _warn_of_missing(index: str, asked: int, missing: Sequence[str]) -> None:
+    shown = ", ".join(f"`{each}`" for each in missing[:SHOWN_IDS])
+    more = ", …" if len(missing) > SHOWN_IDS else ""
+    warn_user(
+        f"{len(missing):,} of {asked:,} ids {'is' if len(missing) == 1 else 'are'} not in {index}: "
+        f'{shown}{more}; attrs["svc"]["missing"] lists them'
+    )
+
+
+def id_text(given: Any) -> str:
+    """Write an objectID as text; whole numbers are ids too, as floats as well."""
+    if isinstance(given, str) and given:
+        return given
+    if isinstance(given, float) and given.is_integer():
+        return str(int(given))
+    if isinstance(given, bool) or not isinstance(given, SupportsIndex) or isinstance(given, str):
+        raise BadInput(f"{given!r} is no objectID; ids are text: ids.dropna().astype(str)")
+    return str(int(given))
+
+
+def _request(index: str, each: str, columns: Sequence[str] | None) -> ObjectRequest:
+    request: ObjectRequest = {"indexName": index, "objectID": each}
+    return request if columns is None else {**request, "attributesToRetrieve": list(columns)}
+
+
+def names_of(columns: Iterable[str] | None) -> list[str] | None:
+    """Return column names as a list; raises `BadInput` for a single name, before it is sent."""
+    if isinstance(columns, str):
+        raise BadInput(f"`columns` should be a list of names: columns=[{columns!r}]")
+    return None if columns is None else list_texts(columns, "columns")
+
+
+def others_of(columns: Sequence[str] | None) -> list[str] | None:
+    """Return the columns besides the id."""
+    return None if columns is None else [name for name in columns if name != "objectID"]
+
+
+def _without_id(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name != "objectID"}
+
+
+@remembered
+async def read_indices(
+    client: AsyncClient, *, dtype_backend: Backend | None = None
+) -> pd.DataFrame:
+    """List the indices."""
+    answer = await client.list_indices()
+    return finished(typed(answer["items"], INDICES, DEFAULTS), {}, dtype_backend)
+
+
+@remembered
+async def read_settings(client: AsyncClient, index: str) -> pd.DataFrame:
+    """Read an index's settings: `setting`, `value`."""
+    settings = await client.get_settings(index)
+    rows = [{"setting": name, "value": value} for name, value in sorted(settings.items())]
+    return finished(typed(rows, SETTINGS, DEFAULTS), {"index": index}, None)
+
+
+class LogOptions(TypedDict, total=False):
+    """Which logged requests to read: ten of every kind unless told otherwise."""
+
+    length: int
+    offset: int
+    indexName: str | None
+    type: Literal["all", "query", "build", "error"]
+
+
+@remembered
+async def read_logs(
+    client: AsyncClient,
+    *,
+    dtype_backend: Backend | None = None,
+    **options: Unpack[LogOptions],
+) -> pd.DataFrame:
+    """Read logged requests, the newest first."""
+    answer = await client.get_logs(**options)
+    rows = [{**entry} for entry in answer["logs"]]
+    for row in rows:
+        for name in ("answer_code", "processing_time_ms", "query_nb_hits", "nb_api_calls"):
+            row[name] = _number(name, row.get(name))
+    return finished(typed(rows, LOGS, DEFAULTS), dict(options), dtype_backend)
+
+
+def _number(name: str, text: Any) -> int:
+    """Read a number that the logs hold as text."""
+    try:
+        return int(str(text or 0))
+    except ValueError:
+        raise UnexpectedAnswer(
+            f"get_logs: `{name}` of a logged request is {str(text)[:60]!r}, not a number",
+            endpoint="get_logs",
+        ) from None
+
+
+@remembered
+async def read_tasks(
+    client: AsyncClient,
+    tasks: Tasks,
+    *,
+    index: str | None = None,
+    dtype_backend: Backend | None = None,
+) -> pd.DataFrame:
+    """Read whether tasks are published; they are numbers, or answers of writes, as in `wait`.
+
+    `index` is where tasks belong that do not say so; a task of the application has none.
+    """
+    rows = []
+    for name, numbers in sort_tasks(tasks, index).items():
+        for number in numbers:
+            asked = client.get_app_task(number) if name is None else client.get_task(name, number)
+            rows.append({"taskID": number, "index": name or "", **await asked})
+    return finished(typed(rows, TASKS, DEFAULTS), {"index": index}, dtype_backend)

@@ -1,0 +1,214 @@
+"""What surrounds the records, synonyms to allowed sources, as DataFrames of a fixed schema.
+
+Every page is read. A text that is not there is empty; lists and objects are kept as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, get_args
+
+import pandas as pd
+
+from svc_notebook.api.shapes import DictionaryName
+from svc_notebook.client.pagination import every_entry
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.frames.columns import Backend, finished, typed
+from svc_notebook.frames.provenance import remembered
+from svc_notebook.frames.schemas import (
+    CLUSTERS,
+    DEFAULTS,
+    DICTIONARY,
+    KEYS,
+    LANGUAGES,
+    RULES,
+    SOURCES,
+    SYNONYMS,
+    TOP_USERS,
+    USERS,
+    Schema,
+)
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+Rows = Iterable[Mapping[str, Any]]
+
+HITS_PER_PAGE = 1000  # the most that rules and dictionaries give at once
+SHOWN_KEY_CHARACTERS = 4  # characters of a key that tell it from others
+
+
+@remembered
+async def read_synonyms(
+    client: AsyncClient,
+    index: str,
+    query: str = "",
+    *,
+    type: str = "",  # noqa: A002
+    dtype_backend: Backend | None = None,
+) -> pd.DataFrame:
+    """Read an index's synonyms, or those that `query` finds; `type` may name several."""
+    hits = await every_entry(
+        lambda page: client.search_synonyms(index, query, type, page, HITS_PER_PAGE), "hits"
+    )
+    facts = {"index": index, "query": query or None, "type": type or None}
+    return _listed(hits, SYNONYMS, facts, dtype_backend)
+
+
+@remembered
+async def read_rules(
+    client: AsyncClient,
+    index: str,
+    query: str = "",
+    *,
+    context: str | None = None,
+    enabled: bool | None = None,
+    dtype_backend: Backend | None = None,
+) -> pd.DataFrame:
+    """Read an index's rules, or those that `query`, a context or `enabled` choose."""
+    hits = await every_entry(
+        lambda page: client.search_rules(
+            index, query, context=context, page=page, hitsPerPage=HITS_PER_PAGE, enabled=enabled
+        ),
+        "hits",
+    )
+    facts = {"index": index, "query": query or None, "context": context, "enabled": enabled}
+    return _listed(map(_rule_row, hits), RULES, facts, dtype_backend)
+
+
+def _rule_row(rule: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A rule is on unless it says otherwise, and an old one has a single condition."""
+    conditions = [rule["condition"]] if "condition" in rule else None
+    return {"enabled": True, "conditions": conditions, **rule}
+
+
+@remembered
+async def read_keys(
+    client: AsyncClient,
+    index: str | None = None,
+    *,
+    reveal: bool = False,
+    dtype_backend: Backend | None = None,
+) -> pd.DataFrame:
+    """Read the application's keys, or one index's; `*` stands for every index.
+
+    A key shows its first characters only, for a table is soon saved; `reveal` shows all.
+    """
+    if index is None:
+        answer = await client.list_keys()
+    elif index == "*":
+        answer = await client.list_all_index_keys()
+    else:
+        answer = await client.list_index_keys(index)
+    of_one = {} if index in (None, "*") else {"index": index}
+    rows = [{**of_one, **_key_row(key, reveal)} for key in answer["keys"]]
+    return _listed(rows, KEYS, {"index": index}, dtype_backend)
+
+
+def _key_row(key: Mapping[str, Any], reveal: bool) -> Mapping[str, Any]:
+    made = _time_text(key["createdAt"])
+    value = key["value"] if reveal else f"{key['value'][:SHOWN_KEY_CHARACTERS]}..."
+    return {**key, "createdAt": made, "value": value}
+
+
+def _time_text(seconds: int) -> str:
+    """Write a Unix time; one beyond the calendar is no time."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat()
+    except (OverflowError, ValueError, OSError):
+        return ""
+
+
+@remembered
+async def read_clusters(
+    client: AsyncClient, *, dtype_backend: Backend | None = None
+) -> pd.DataFrame:
+    """Read the clusters and what they hold."""
+    answer = await client.list_clusters()
+    return _listed(answer["clusters"], CLUSTERS, {}, dtype_backend)
+
+
+@remembered
+async def read_users(
+    client: AsyncClient,
+    query: str = "",
+    *,
+    cluster: str | None = None,
+    dtype_backend: Backend | None = None,
+) -> pd.DataFrame:
+    """Read which cluster holds which user: all, or those that `query` finds on a cluster."""
+    if query or cluster:
+        users = await every_entry(
+            lambda page: client.search_users(query, cluster, page, HITS_PER_PAGE), "hits"
+        )
+    else:
+        users = await every_entry(
+            lambda page: client.list_users(page=page, hitsPerPage=HITS_PER_PAGE), "userIDs"
+        )
+    facts = {"query": query or None, "cluster": cluster}
+    return _listed(users, USERS, facts, dtype_backend)
+
+
+@remembered
+async def read_top_users(
+    client: AsyncClient, *, dtype_backend: Backend | None = None
+) -> pd.DataFrame:
+    """Read each cluster's users with the most records; `rank` counts from 1 in each."""
+    answer = await client.top_users()
+    rows = [
+        {"clusterName": name, **user, "rank": rank}
+        for clusters in answer["topUsers"]
+        for name, users in clusters.items()
+        for rank, user in enumerate(users, 1)
+    ]
+    return _listed(rows, TOP_USERS, {}, dtype_backend)
+
+
+@remembered
+async def read_sources(
+    client: AsyncClient, *, dtype_backend: Backend | None = None
+) -> pd.DataFrame:
+    """Read the networks that may call; none listed means that all may."""
+    return _listed(await client.list_sources(), SOURCES, {}, dtype_backend)
+
+
+@remembered
+async def read_dictionary(
+    client: AsyncClient,
+    dictionary: DictionaryName,
+    query: str = "",
+    *,
+    language: str | None = None,
+    dtype_backend: Backend | None = None,
+) -> pd.DataFrame:
+    """Read the entries of `stopwords`, `plurals` or `compounds`, standard ones among them."""
+    if dictionary not in get_args(DictionaryName):
+        names = get_args(DictionaryName)
+        advice = did_you_mean(dictionary, names)
+        raise BadInput(f"a dictionary is one of {', '.join(names)}, not {dictionary!r}{advice}")
+    hits = await every_entry(
+        lambda page: client.search_dictionary(dictionary, query, page, HITS_PER_PAGE, language),
+        "hits",
+    )
+    facts = {"dictionary": dictionary, "query": query or None, "language": language}
+    return _listed(hits, DICTIONARY, facts, dtype_backend)
+
+
+@remembered
+async def read_languages(
+    client: AsyncClient, *, dtype_backend: Backend | None = None
+) -> pd.DataFrame:
+    """Read how many entries of one's own each language has in each dictionary."""
+    answer = await client.list_languages()
+    rows = [
+        {"language": code, **{name: held["nbCustomEntries"] for name, held in of.items() if held}}
+        for code, of in sorted(answer.items())
+    ]
+    return _listed(rows, LANGUAGES, {}, dtype_backend)
+
+
+def _listed(
+    rows: Rows, schema: Schema, facts: Mapping[str, Any], backend: Backend | None
+) -> pd.DataFrame:
+    return finished(typed(rows, schema, DEFAULTS), facts, backend)

@@ -1,0 +1,324 @@
+"""Searches as DataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+import pandas as pd
+
+from svc_notebook.api.parameters import SearchOptions, SearchParams
+from svc_notebook.api.shapes import SearchAnswer
+from svc_notebook.api.texts import OneOrMany, list_texts
+from svc_notebook.client.request_options import with_extra
+from svc_notebook.errors import BadInput, UnexpectedAnswer
+from svc_notebook.frames.columns import Backend, Columns, finished, typed
+from svc_notebook.frames.provenance import remembered
+from svc_notebook.frames.records import names_of, others_of
+from svc_notebook.frames.schemas import DEFAULTS, FACET_VALUES, FACETS, RANKING, VALUE_COUNTS
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+# Members of a hit that are no attributes of the record.
+AROUND = ("_highlightResult", "_snippetResult", "_rankingInfo", "_distinctSeqID")
+TOLD = (
+    "nbHits", "page", "nbPages", "hitsPerPage", "offset", "length", "facets", "facets_stats",
+    "processingTimeMS", "queryID", "parsedQuery", "appliedRules", "userData",
+)  # fmt: skip
+# A request of so many searches is answered in one go.
+MAX_QUERIES_PER_REQUEST = 50
+# The dtypes that have a missing value.
+NULLABLE = {"int64": "Int64", "bool": "boolean"}
+# Ranks beyond this are no service's; they would not fit a column either.
+MAX_RANK = 2**53
+
+
+@remembered
+async def search(
+    client: AsyncClient,
+    index: str,
+    query: str = "",
+    *,
+    criteria: bool = False,
+    highlight: bool = False,
+    columns: Sequence[str] | None = None,
+    flatten: bool = False,
+    dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
+    **params: Unpack[SearchOptions],
+) -> pd.DataFrame:
+    """Search; a row for each hit: `rank` (from 1), `objectID`, then its attributes.
+
+    `criteria` adds the value of each criterion, `highlight` adds `highlighted.X` for attributes
+    X, `flatten` gives each member of an object its own column; `extra` is sent as it is, beside
+    the parameters that are known. With `clickAnalytics` each row has
+    its search's `queryID`. `attrs["svc"]` holds index, query, params, what the answer tells beside
+    the hits, and `added`: the columns that are no attributes. Where a record has that name, the
+    added column is `_rank`.
+    """
+    names = names_of(columns)
+    asked = _asked(params, criteria, highlight, names)
+    answer = await with_extra(client, extra).search(index, query, **asked)
+    frame, added = _hits_frame([answer], None, criteria, highlight, names, flatten)
+    facts = {"index": index, "query": query, "params": dict(params), "added": added}
+    return finished(frame, facts | _told(answer), dtype_backend)
+
+
+@remembered
+async def search_many(
+    client: AsyncClient,
+    index: str,
+    queries: OneOrMany,
+    *,
+    criteria: bool = False,
+    highlight: bool = False,
+    columns: Sequence[str] | None = None,
+    flatten: bool = False,
+    dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
+    **params: Unpack[SearchOptions],
+) -> pd.DataFrame:
+    """Run many searches of one index; one long frame whose first column is `query`.
+
+    A row for each hit, and for a query without hits one row: its `query`, the rest missing, so
+    that `frame["query"]` has every query and `frame.groupby("query")["objectID"].count()` counts
+    the hits of each. `rank` is `Int64`. With `clickAnalytics` each row has its search's `queryID`.
+    `attrs["svc"]["nbHits"]` holds how many hits each query has in total.
+    """
+    asked = list_texts(queries, "queries", column="query")
+    names = names_of(columns)
+    shared = _asked(params, criteria, highlight, names)
+    own = with_extra(client, extra)
+    answers: list[SearchAnswer] = []
+    for start in range(0, len(asked), MAX_QUERIES_PER_REQUEST):
+        part = asked[start : start + MAX_QUERIES_PER_REQUEST]
+        requests: Any = [{"indexName": index, "query": query, **shared} for query in part]
+        answers += (await own.search_many(requests))["results"]  # type: ignore[arg-type]
+    frame, added = _hits_frame(answers, asked, criteria, highlight, names, flatten)
+    counts = {"nbHits": [answer["nbHits"] for answer in answers]}
+    facts = {"index": index, "queries": asked, "params": dict(params), "added": added}
+    return finished(frame, facts | counts, dtype_backend)
+
+
+@remembered
+async def read_facets(
+    client: AsyncClient,
+    index: str,
+    query: str = "",
+    *,
+    extra: Mapping[str, Any] | None = None,
+    **params: Unpack[SearchOptions],
+) -> pd.DataFrame:
+    """Count the values of `facets`, all by default, among what a search finds.
+
+    Columns `facet`, `value`, `count`. Least, largest, mean and sum of numeric facets are in
+    `attrs["svc"]["facets_stats"]`.
+    """
+    options: SearchOptions = {"facets": ["*"], "hitsPerPage": 1, **params}
+    answer = await with_extra(client, extra).search(index, query, **options)
+    rows = [
+        {"facet": facet, "value": value, "count": count}
+        for facet, values in answer.get("facets", {}).items()
+        for value, count in values.items()
+    ]
+    facts = {"index": index, "query": query, "params": dict(params)} | _told(answer)
+    facts.pop("facets", None)
+    return finished(typed(rows, FACETS, DEFAULTS), facts, None)
+
+
+@remembered
+async def read_facet_values(
+    client: AsyncClient,
+    index: str,
+    facet: str,
+    text: str = "",
+    **params: Unpack[SearchParams],
+) -> pd.DataFrame:
+    """Search inside one facet: `value`, `highlighted`, `count`."""
+    answer = await client.search_facet(index, facet, text, **params)
+    facts = {"index": index, "facet": facet, "text": text, "params": dict(params)}
+    return finished(typed(answer["facetHits"], FACET_VALUES, DEFAULTS), facts, None)
+
+
+@remembered
+async def count_values(
+    client: AsyncClient,
+    index: str,
+    facet: str,
+    values: Iterable[Any],
+    **params: Unpack[SearchOptions],
+) -> pd.DataFrame:
+    """Count the records that have each of these values of a facet: `value`, `count`.
+
+    Exact for every value, however rare; each distinct value is asked about once.
+    """
+    if isinstance(values, str):
+        raise BadInput(f"`values` should be a list: [{values!r}]")
+    wanted = list(dict.fromkeys(map(_facet_text, values)))
+    counts: list[int] = []
+    for start in range(0, len(wanted), MAX_QUERIES_PER_REQUEST):
+        part = wanted[start : start + MAX_QUERIES_PER_REQUEST]
+        requests: Any = [_counting(index, facet, value, params) for value in part]
+        counts += [one["nbHits"] for one in (await client.search_many(requests))["results"]]  # type: ignore[typeddict-item]
+    rows = [{"value": v, "count": n} for v, n in zip(wanted, counts, strict=True)]
+    facts = {"index": index, "facet": facet, "params": dict(params)}
+    return finished(typed(rows, VALUE_COUNTS, DEFAULTS), facts, None)
+
+
+def _facet_text(value: Any) -> str:
+    """Write a value as facets have it: `true`, and `1` where missing values made it 1.0."""
+    if isinstance(value, str):
+        return value
+    if not pd.api.types.is_scalar(value) or pd.isna(value):
+        raise BadInput(f"a facet has no value {value!r}; leave it out: values.dropna()")
+    if pd.api.types.is_bool(value):
+        return str(value).lower()
+    whole = pd.api.types.is_float(value) and value.is_integer()
+    return str(int(value) if whole else value)
+
+
+def _counting(index: str, facet: str, value: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    given = params.get("facetFilters") or []
+    filters = [given] if isinstance(given, str) else list(given)
+    shown = f"\\{value}" if value.startswith("-") else value
+    asked = {**params, "facetFilters": [*filters, f"{facet}:{shown}"], "hitsPerPage": 0}
+    return {"indexName": index, **asked}
+
+
+def _asked(
+    params: Mapping[str, Any], criteria: bool, highlight: bool, columns: Sequence[str] | None
+) -> Any:
+    asked = dict(params)
+    if criteria:
+        asked["getRankingInfo"] = True
+    if not highlight:
+        asked.setdefault("attributesToHighlight", [])
+    if columns is not None:
+        asked.setdefault("attributesToRetrieve", list(columns))
+    return asked
+
+
+def _told(answer: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: answer[name] for name in TOLD if name in answer}
+
+
+def _hits_frame(
+    answers: Sequence[SearchAnswer],
+    queries: Sequence[str] | None,
+    criteria: bool,
+    highlight: bool,
+    columns: Sequence[str] | None,
+    flatten: bool,
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Put what is told of each hit around the records; return how those columns are named, too.
+
+    With `queries`, an answer without hits is a row without a record.
+    """
+    none: list[Any] = [] if queries is None else [{}]
+    hits = [hit for answer in answers for hit in answer["hits"] or none]
+    gathered = Columns(others_of(columns), flatten=flatten)
+    gathered.add(_attributes(hit) for hit in hits)
+    named = [hit.get("objectID") for hit in hits]
+    records = [pd.DataFrame({"objectID": pd.Series(named, dtype="str")}), gathered.frame()]
+    ahead = _places(answers, queries)
+    behind = [*_details(hits, criteria, highlight, gaps=queries is not None)]
+    attributes = {str(name) for part in records for name in part}
+    added = {
+        name: _unlike(attributes, name) for part in (ahead, *behind) for name in map(str, part)
+    }
+    around = [part.rename(columns=added) for part in (ahead, *behind)]
+    return pd.concat([around[0], *records, *around[1:]], axis=1), added
+
+
+def _places(answers: Sequence[SearchAnswer], queries: Sequence[str] | None) -> pd.DataFrame:
+    sizes = [len(answer["hits"]) for answer in answers]
+    ranks: list[int | None] = [rank for answer in answers for rank in _ranks(answer)]
+    if queries is not None:
+        sizes = [size or 1 for size in sizes]
+        none: list[int | None] = [None]
+        ranks = [rank for answer in answers for rank in [*_ranks(answer)] or none]
+    dtype = "int64" if queries is None else "Int64"
+    places = pd.DataFrame({"rank": pd.Series(ranks, dtype=dtype)})
+    if queries is not None:
+        places.insert(0, "query", pd.Series(_spread(queries, sizes), dtype="str"))
+    if any("queryID" in answer for answer in answers):
+        named = [answer.get("queryID", "") for answer in answers]
+        places["queryID"] = pd.Series(_spread(named, sizes), dtype="str")
+    return places
+
+
+def _spread(values: Sequence[str], sizes: Sequence[int]) -> list[str]:
+    return [value for value, size in zip(values, sizes, strict=True) for _ in range(size)]
+
+
+def _details(
+    hits: Sequence[Mapping[str, Any]], criteria: bool, highlight: bool, *, gaps: bool
+) -> Iterator[pd.DataFrame]:
+    if highlight:
+        marked = Columns()
+        marked.add(_marked(_part(hit, "_highlightResult")) for hit in hits)
+        yield marked.frame()
+    if criteria:
+        yield _criteria(hits, gaps=gaps)
+
+
+def _criteria(hits: Sequence[Mapping[str, Any]], *, gaps: bool) -> pd.DataFrame:
+    """Tabulate the criteria; with `gaps`, what is no hit has none, in the dtypes that allow it."""
+    told = typed([_part(hit, "_rankingInfo") for hit in hits], RANKING, DEFAULTS)
+    if not gaps:
+        return told
+    told = told.astype({name: NULLABLE[dtype] for name, dtype in RANKING.items()})
+    told.loc[[not hit for hit in hits]] = pd.NA
+    return told
+
+
+def _part(hit: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Take an object that a service puts into a hit; raises `UnexpectedAnswer` for another."""
+    part = hit.get(name, {})
+    if not isinstance(part, Mapping):
+        raise UnexpectedAnswer(
+            f"search: `{name}` of the hit {hit['objectID']!r} is not an object", endpoint="search"
+        )
+    return part
+
+
+def _unlike(attributes: Collection[str], name: str) -> str:
+    """Name an added column; by as many underscores more as attributes make necessary."""
+    while name in attributes:
+        name = f"_{name}"
+    return name
+
+
+def _ranks(answer: SearchAnswer) -> Iterator[int]:
+    first = first_rank(answer)
+    yield from range(first, first + len(answer["hits"]))
+
+
+def first_rank(answer: SearchAnswer) -> int:
+    """Return the rank of an answer's first hit, from 1; raises `UnexpectedAnswer` for no rank."""
+    before = answer.get("offset", answer.get("page", 0) * answer.get("hitsPerPage", 0))
+    if not 0 <= before < MAX_RANK:
+        raise UnexpectedAnswer(
+            f"search: the answer says that its first hit is number {before + 1:,}",
+            endpoint="search",
+        )
+    return before + 1
+
+
+def _attributes(hit: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in hit.items() if key != "objectID" and key not in AROUND}
+
+
+def _marked(marks: Mapping[str, Any]) -> dict[str, Any]:
+    """Take the marked text of each attribute; lists and objects keep their shape."""
+    return {f"highlighted.{name}": _text_of(mark) for name, mark in marks.items()}
+
+
+def _text_of(mark: Any) -> Any:
+    if isinstance(mark, list):
+        return [_text_of(item) for item in mark]
+    if isinstance(mark, dict):
+        leaf = isinstance(mark.get("value"), str) and "matchLevel" in mark
+        return mark["value"] if leaf else {k: _text_of(v) for k, v in mark.items()}
+    return mark

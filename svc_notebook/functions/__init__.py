@@ -1,0 +1,1 @@
+"""The functions of `svc` as coroutines (`aio`) and as blocking functions (`blocking`)."""

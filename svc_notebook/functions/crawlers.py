@@ -1,0 +1,217 @@
+"""Make, change, run and try crawlers, each named by its name or its id.
+
+What of a configuration is a key or a login is a secret: it shows to nobody who does not ask, and is
+sent as it is when the configuration is given back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from svc_notebook.api.texts import OneOrMany, list_texts
+from svc_notebook.client import Secret
+from svc_notebook.client.crawlers import OnCount, count_ends, crawler_id, wait_crawled
+from svc_notebook.client.secret import discreet
+from svc_notebook.errors import BadInput
+from svc_notebook.functions.curated_lists import Done
+from svc_notebook.functions.documents import take_documents
+from svc_notebook.session.connection import AnyClient, asynchronous
+
+Config = Mapping[str, Any] | str | Path
+MAX_URLS_PER_CALL = 50  # URLs that one call takes
+# Members of a configuration, at any depth, of which every text is a secret.
+SECRETS = ("apiKey", "headers", "login", "proxy")
+# Members that hold JavaScript; a text alone will do.
+FUNCTIONS = ("recordExtractor", "linkExtractor")
+
+
+@discreet
+async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[str, Any]:
+    """Read how a crawler stands, and its configuration."""
+    own = asynchronous(client)
+    found = dict(await own.get_crawler(await crawler_id(own, crawler), withConfig=True))
+    return {name: _hidden(value) for name, value in found.items()}
+
+
+@discreet
+async def create_crawler(name: str, config: Config, *, client: AnyClient | None = None) -> Done:
+    """Make a crawler of a configuration: a dict, or a JSON file; functions may be plain texts."""
+    made = await asynchronous(client).create_crawler(name, _config(config))
+    return {"crawler": made["id"], "name": name, **_warnings(made)}
+
+
+@discreet
+async def configure_crawler(
+    crawler: str, config: Config, *, whole: bool = False, client: AnyClient | None = None
+) -> Done:
+    """Change top-level properties of a configuration, or put another in its place."""
+    own, given = asynchronous(client), _config(config)
+    named = await crawler_id(own, crawler)
+    if whole:
+        done = await own.update_crawler(named, config=given)
+    else:
+        done = await own.update_crawler_config(named, given)
+    return _task(crawler, done)
+
+
+async def rename_crawler(crawler: str, name: str, *, client: AnyClient | None = None) -> Done:
+    """Give a crawler another name."""
+    own = asynchronous(client)
+    return _task(crawler, await own.update_crawler(await crawler_id(own, crawler), name))
+
+
+async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
+    """Let a crawler go on, or wait for its next schedule."""
+    own = asynchronous(client)
+    return _task(crawler, await own.run_crawler(await crawler_id(own, crawler)))
+
+
+async def pause_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
+    """Ask a crawler to pause."""
+    own = asynchronous(client)
+    return _task(crawler, await own.pause_crawler(await crawler_id(own, crawler)))
+
+
+async def reindex_crawler(
+    crawler: str,
+    *,
+    wait: bool = False,
+    timeout: float | None = None,  # noqa: ASYNC109 - what is left is told when it passes
+    client: AnyClient | None = None,
+    on_progress: OnCount | None = None,
+) -> Done:
+    """Start a whole crawl, or start it again; `wait` until its records are live.
+
+    A crawl that was waited for tells how many URLs were done, skipped and failed.
+    """
+    own = asynchronous(client)
+    named = await crawler_id(own, crawler)
+    done = _task(crawler, await own.reindex_crawler(named))
+    if not wait:
+        return done
+    await wait_crawled(own, named, [done["taskId"]], timeout=timeout, on_count=on_progress)
+    ends = await count_ends(own, named)
+    if on_progress:
+        on_progress(sum(ends.values()))
+    return {**done, **ends}
+
+
+@discreet
+async def try_url(
+    crawler: str, url: str, config: Config | None = None, *, client: AnyClient | None = None
+) -> dict[str, Any]:
+    """Try one URL, with a configuration of its own if given; nothing is kept."""
+    own, held = asynchronous(client), None if config is None else _config(config)
+    return dict(await own.test_crawler_url(await crawler_id(own, crawler), url, held))
+
+
+async def crawl_urls(
+    crawler: str,
+    urls: OneOrMany,
+    *,
+    save: bool | None = None,
+    wait: bool = False,
+    timeout: float | None = None,  # noqa: ASYNC109 - what is left is told when it passes
+    client: AnyClient | None = None,
+    on_progress: OnCount | None = None,
+) -> Done:
+    """Crawl URLs now, a column of them for one; `wait` until they are done.
+
+    `save` says whether later crawls visit them, too.
+    """
+    listed = list_texts(urls, "urls", column="url")
+    if not listed:
+        raise BadInput("name the URLs that are to be crawled")
+    own = asynchronous(client)
+    named = await crawler_id(own, crawler)
+    tasks = [
+        (await own.crawl_urls(named, listed[start : start + MAX_URLS_PER_CALL], save))["taskId"]
+        for start in range(0, len(listed), MAX_URLS_PER_CALL)
+    ]
+    if wait:
+        await wait_crawled(own, named, tasks, timeout=timeout, on_count=on_progress)
+    return {"crawler": crawler, "urls": len(listed), "taskId": tasks}
+
+
+async def crawler_task(
+    crawler: str,
+    task: str,
+    *,
+    wait: bool = False,
+    timeout: float | None = 600,  # noqa: ASYNC109 - what is left is told when it passes
+    client: AnyClient | None = None,
+    on_progress: OnCount | None = None,
+) -> Done:
+    """Say whether a crawler's task is still to do; or wait until it is done."""
+    own = asynchronous(client)
+    named = await crawler_id(own, crawler)
+    if wait:
+        await wait_crawled(own, named, [task], timeout=timeout, on_count=on_progress)
+    pending = not wait and bool((await own.get_crawler_task(named, task))["pending"])
+    return {"crawler": crawler, "taskId": task, "pending": pending}
+
+
+async def cancel_crawler_task(
+    crawler: str, task: str | None = None, *, client: AnyClient | None = None
+) -> Done:
+    """Cancel the task that blocks a crawler, the one it names itself unless another is given."""
+    own = asynchronous(client)
+    named = await crawler_id(own, crawler)
+    if task is None:
+        task = (await own.get_crawler(named)).get("blockingTaskId")
+    if not task:
+        raise BadInput(f"no task blocks {crawler}")
+    await own.cancel_crawler_task(named, task)
+    return {"crawler": crawler, "taskId": task, "cancelled": True}
+
+
+def _config(given: Config) -> dict[str, Any]:
+    found = take_documents(given, dict, "config")
+    if len(found) != 1:
+        raise BadInput(f"a configuration is one object, not {len(found)}")
+    return {name: _written(name, _revealed(value)) for name, value in found[0].items()}
+
+
+def _written(name: str, value: Any) -> Any:
+    """Write a member as the API has it: a function's text is marked, `add_key`'s answer a key."""
+    if name == "apiKey" and isinstance(value, Mapping) and "key" in value:
+        return value["key"]
+    if name in FUNCTIONS and isinstance(value, str):
+        return {"__type": "function", "source": value}
+    if name == "actions" and isinstance(value, list):
+        return [_action(one) for one in value]
+    return value
+
+
+def _action(action: Any) -> Any:
+    if not isinstance(action, Mapping):
+        return action
+    return {name: _written(name, value) for name, value in action.items()}
+
+
+def _hidden(value: Any, *, secret: bool = False) -> Any:
+    """Return JSON with a `Secret` in place of each text that is one."""
+    if isinstance(value, Mapping):
+        return {n: _hidden(held, secret=secret or n in SECRETS) for n, held in value.items()}
+    if isinstance(value, list):
+        return [_hidden(one, secret=secret) for one in value]
+    return Secret(value) if secret and isinstance(value, str) else value
+
+
+def _revealed(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _revealed(held) for name, held in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_revealed(one) for one in value]
+    return value.reveal() if isinstance(value, Secret) else value
+
+
+def _task(crawler: str, answer: Mapping[str, Any]) -> Done:
+    return {"crawler": crawler, "taskId": answer["taskId"], **_warnings(answer)}
+
+
+def _warnings(answer: Mapping[str, Any]) -> Done:
+    """What a service says besides, if anything: that another crawler writes to the same index."""
+    return {"warnings": answer["warnings"]} if answer.get("warnings") else {}

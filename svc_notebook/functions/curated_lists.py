@@ -1,0 +1,132 @@
+"""What synonyms and rules have in common: lists of objects around an index, each with an id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypedDict
+
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.curation import HITS_PER_PAGE, Kind, find_all
+from svc_notebook.client.request_options import with_extra
+from svc_notebook.client.task_group import run_together
+from svc_notebook.errors import BadInput, KeyRefused, NotFound
+from svc_notebook.frames.records import id_text
+from svc_notebook.functions.documents import Documents, take_curated, write_file
+from svc_notebook.tuning.changes.journalled_write import noting
+from svc_notebook.tuning.changes.state import by_id
+
+Done = dict[str, Any]
+MAX_PARALLEL_DELETIONS = 8  # deletions under way at the same time
+
+
+class Forward(TypedDict, total=False):
+    """Whether a change is made to the replicas, too."""
+
+    forwardToReplicas: bool
+
+
+async def save(
+    client: AsyncClient,
+    kind: Kind,
+    index: str,
+    given: Documents,
+    forward: Forward,
+    extra: Mapping[str, Any] | None = None,
+) -> Done:
+    """Save each in place of the one with its id; the others stay."""
+    objects, made = take_curated(given, kind)
+    before = await count(client, kind, index)
+    saving = with_extra(client, extra)
+    async with noting(client, index, {kind.name: by_id(objects)}, note=f"{kind.name} save"):
+        answers = [
+            await kind.save(saving, index, objects[start : start + HITS_PER_PAGE], False, forward)
+            for start in range(0, len(objects), HITS_PER_PAGE)
+        ]
+        await client.wait(answers, index=index)
+    return await _told(client, kind, index, before, saved=len(objects), **_made(made))
+
+
+async def replace(
+    client: AsyncClient,
+    kind: Kind,
+    index: str,
+    given: Documents,
+    forward: Forward,
+    extra: Mapping[str, Any] | None = None,
+) -> Done:
+    """Put these in place of all there are, at one moment."""
+    objects, made = take_curated(given, kind)
+    if not objects:
+        raise BadInput(f"there are no {kind.name} to put in place of the others; `clear` is for it")
+    before = await count(client, kind, index)
+    note = f"{kind.name} replace"
+    async with noting(client, index, {kind.name: by_id(objects)}, whole=True, note=note):
+        saved = await kind.save(with_extra(client, extra), index, objects, True, forward)
+        await client.wait(saved, index=index)
+    return await _told(client, kind, index, before, saved=len(objects), **_made(made))
+
+
+async def delete(
+    client: AsyncClient, kind: Kind, index: str, ids: Iterable[Any], forward: Forward
+) -> Done:
+    """Delete those with these ids; what is not there is an error, and nothing is deleted."""
+    wanted = list(dict.fromkeys(id_text(each) for each in ([ids] if isinstance(ids, str) else ids)))
+    known = {each["objectID"] for each in await find_all(client, kind, index)}
+    if lost := [each for each in wanted if each not in known]:
+        raise NotFound(
+            f"{index} has no {kind.name} {', '.join(lost[:10])}; nothing was deleted", status=404
+        )
+    answers: list[Any] = []
+
+    async def delete_one(one: str) -> None:
+        answers.append(await kind.delete(client, index, one, forward))
+
+    gone = dict.fromkeys(wanted)
+    async with noting(client, index, {kind.name: gone}, note=f"{kind.name} delete"):
+        for start in range(0, len(wanted), MAX_PARALLEL_DELETIONS):
+            await run_together(
+                delete_one(one) for one in wanted[start : start + MAX_PARALLEL_DELETIONS]
+            )
+        await client.wait(answers, index=index)
+    return await _told(client, kind, index, len(known))
+
+
+async def clear(client: AsyncClient, kind: Kind, index: str, forward: Forward) -> Done:
+    """Delete all of them; an index that is not there is an error."""
+    before = await count(client, kind, index)
+    if not before and not await client.index_exists(index):
+        raise NotFound(f"Index {index} does not exist", status=404)
+    async with noting(client, index, {kind.name: {}}, whole=True, note=f"{kind.name} clear"):
+        await client.wait(await kind.clear(client, index, forward), index=index)
+    return await _told(client, kind, index, before)
+
+
+async def export(client: AsyncClient, kind: Kind, index: str, path: str | Path) -> Done:
+    """Write all of them to a file."""
+    found = await find_all(client, kind, index)
+    write_file(Path(path), found, kind.shape)
+    return {"index": index, "path": str(path), "written": len(found)}
+
+
+async def count(client: AsyncClient, kind: Kind, index: str) -> int | None:
+    """Count them; None for a key that may not read them, 0 where there is no index yet."""
+    try:
+        answer = await kind.find(client, index, 0, 1)
+    except NotFound:
+        return 0
+    except KeyRefused:
+        return None
+    return int(answer["nbHits"])
+
+
+def _made(ids: list[str]) -> dict[str, list[str]]:
+    """Say which objectIDs were made, if any were."""
+    return {"made": ids} if ids else {}
+
+
+async def _told(
+    client: AsyncClient, kind: Kind, index: str, before: int | None, **more: Any
+) -> Done:
+    after = await count(client, kind, index)
+    return {"index": index, **more, "before": before, "after": after}

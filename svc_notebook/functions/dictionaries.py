@@ -1,0 +1,191 @@
+"""Save, replace, delete and export dictionary entries of one's own; switch standard ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from pandas import DataFrame
+
+from svc_notebook.api.shapes import (
+    DictionaryEntry,
+    DictionaryName,
+    DictionaryRequest,
+    StandardEntries,
+)
+from svc_notebook.api.texts import OneOrMany, list_texts
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.curation import HITS_PER_PAGE, own_members
+from svc_notebook.client.pagination import each_page
+from svc_notebook.errors import BadInput, NotFound, did_you_mean
+from svc_notebook.frames.records import id_text
+from svc_notebook.functions.curated_lists import Done
+from svc_notebook.functions.documents import Documents, take_documents, write_file
+from svc_notebook.session.connection import AnyClient, asynchronous
+
+_NAMES: tuple[DictionaryName, ...] = get_args(DictionaryName)
+
+
+async def save_entries(
+    dictionary: DictionaryName, entries: Documents, *, client: AnyClient | None = None
+) -> Done:
+    """Save entries: one, several, a DataFrame's or a file's; your others stay."""
+    requests = _additions(dictionary, entries)
+    own = asynchronous(client)
+    before = await _count(own, dictionary)
+    for start in range(0, len(requests), HITS_PER_PAGE):
+        await own.wait(
+            dict(await own.batch_dictionary(dictionary, requests[start : start + HITS_PER_PAGE]))
+        )
+    return await _told(own, dictionary, before, saved=len(requests))
+
+
+async def replace_entries(
+    dictionary: DictionaryName, entries: Documents, *, client: AnyClient | None = None
+) -> Done:
+    """Put these entries in place of all your own, at one moment."""
+    requests = _additions(dictionary, entries)
+    if not requests:
+        raise BadInput("there are no entries to put in place of the others; `clear` is for it")
+    own = asynchronous(client)
+    before = await _count(own, dictionary)
+    await own.wait(dict(await own.batch_dictionary(dictionary, requests, True)))
+    return await _told(own, dictionary, before, saved=len(requests))
+
+
+async def delete_entries(
+    dictionary: DictionaryName, ids: Iterable[Any], *, client: AnyClient | None = None
+) -> Done:
+    """Delete entries of your own by their objectIDs; one that is not there is an error."""
+    own = asynchronous(client)
+    known = {each["objectID"] for each in await _own_entries(own, dictionary)}
+    wanted = [id_text(each) for each in ([ids] if isinstance(ids, str) else ids)]
+    if lost := [each for each in wanted if each not in known]:
+        raise NotFound(
+            f"{dictionary} have no entry of your own {', '.join(lost[:10])}; nothing was deleted",
+            status=404,
+        )
+    requests: list[DictionaryRequest] = [
+        {"action": "deleteEntry", "body": {"objectID": each}} for each in wanted
+    ]
+    if requests:
+        await own.wait(dict(await own.batch_dictionary(dictionary, requests)))
+    return await _told(own, dictionary, len(known))
+
+
+async def clear_entries(dictionary: DictionaryName, *, client: AnyClient | None = None) -> Done:
+    """Delete all entries of your own in a dictionary."""
+    own = asynchronous(client)
+    before = await _count(own, dictionary)
+    await own.wait(dict(await own.batch_dictionary(dictionary, [], True)))
+    return await _told(own, dictionary, before)
+
+
+async def export_entries(
+    dictionary: DictionaryName, path: str | Path, *, client: AnyClient | None = None
+) -> Done:
+    """Write the entries of your own to a CSV, JSON or NDJSON file."""
+    found = await _own_entries(asynchronous(client), dictionary)
+    write_file(Path(path), found, DictionaryEntry)
+    return {"dictionary": dictionary, "path": str(path), "written": len(found)}
+
+
+async def dictionary_settings(
+    dictionary: DictionaryName | None = None,
+    *,
+    off: OneOrMany = (),
+    on: OneOrMany = (),
+    reset: bool = False,
+    client: AnyClient | None = None,
+) -> DataFrame:
+    """Show which standard entries are switched off, or switch languages of one dictionary.
+
+    A row for each language that has been switched: `dictionary`, `language`, `off`.
+    """
+    own = asynchronous(client)
+    if off or on or reset:
+        changes = _switched(dictionary, list_texts(off, "off"), list_texts(on, "on"), reset)
+        await own.wait(dict(await own.set_dictionary_settings(changes)))
+    found = (await own.get_dictionary_settings())["disableStandardEntries"]
+    rows = [
+        (name, language, switched)
+        for name, languages in found.items()
+        if dictionary in (None, name) and isinstance(languages, Mapping)
+        for language, switched in sorted(languages.items())
+    ]
+    frame = DataFrame(rows, columns=["dictionary", "language", "off"])
+    return frame.astype({"dictionary": "str", "language": "str", "off": "bool"})
+
+
+def _switched(
+    dictionary: DictionaryName | None, off: Sequence[str], on: Sequence[str], reset: bool
+) -> StandardEntries:
+    if dictionary is None:
+        raise BadInput(f"say which dictionary: {', '.join(_NAMES)}")
+    if reset and (off or on):
+        raise BadInput("`reset` is of every language; leave `off` and `on` out")
+    if both := sorted({*off} & {*on}):
+        raise BadInput(f"{both[0]} cannot be both off and on")
+    _check(dictionary)
+    changes = {**dict.fromkeys(off, True), **dict.fromkeys(on, False)}
+    entries: Any = {dictionary: None if reset else changes}
+    return entries  # type: ignore[no-any-return]
+
+
+def _check(dictionary: str) -> None:
+    if dictionary not in _NAMES:
+        raise BadInput(
+            f"a dictionary is one of {', '.join(_NAMES)}, not {dictionary!r}"
+            f"{did_you_mean(str(dictionary), _NAMES)}"
+        )
+
+
+def _additions(dictionary: str, entries: Documents) -> list[DictionaryRequest]:
+    _check(dictionary)
+    found: list[Any] = take_documents(entries, DictionaryEntry, "entries")
+    for entry in found:
+        entry.pop("type", None)  # the service says it, and it is always `custom`
+    return [{"action": "addEntry", "body": entry} for entry in found]
+
+
+async def _own_entries(client: AsyncClient, dictionary: DictionaryName) -> list[dict[str, Any]]:
+    """Find one's own among the standard ones, in the languages that have any, and no further."""
+    found: list[dict[str, Any]] = []
+    for language, held in (await _counts(client, dictionary)).items():
+        found += await _own_of(client, dictionary, language, held)
+    return sorted(found, key=lambda entry: str(entry["objectID"]))
+
+
+async def _own_of(
+    client: AsyncClient, dictionary: DictionaryName, language: str, held: int
+) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    pages = each_page(
+        lambda page: client.search_dictionary(dictionary, "", page, HITS_PER_PAGE, language), "hits"
+    )
+    async for hits in pages:
+        own = [own_members(hit) for hit in hits if hit.get("type", "custom") == "custom"]
+        found += [{name: entry[name] for name in entry if name != "type"} for entry in own]
+        if len(found) >= held:
+            break
+    return found
+
+
+async def _count(client: AsyncClient, dictionary: DictionaryName) -> int:
+    return sum((await _counts(client, dictionary)).values())
+
+
+async def _counts(client: AsyncClient, dictionary: DictionaryName) -> dict[str, int]:
+    """How many entries of one's own each language has that has any."""
+    _check(dictionary)
+    told = {
+        language: (of.get(dictionary) or {}).get("nbCustomEntries", 0)
+        for language, of in (await client.list_languages()).items()
+    }
+    return {language: held for language, held in told.items() if held}
+
+
+async def _told(client: AsyncClient, dictionary: DictionaryName, before: int, **more: Any) -> Done:
+    after = await _count(client, dictionary)
+    return {"dictionary": dictionary, **more, "before": before, "after": after}

@@ -1,0 +1,67 @@
+"""Call any endpoint by its name: what no other function offers, and the answer as it came."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.api.texts import OneOrMany, list_texts
+from svc_notebook.commands.cell_body import read_word
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.session.connection import AnyClient, asynchronous
+
+ROWS = {row.name: row for row in ENDPOINTS}
+
+
+async def call(
+    endpoint: str,
+    arguments: Mapping[str, Any] | OneOrMany | None = None,
+    *,
+    body: Mapping[str, Any] | None = None,
+    client: AnyClient | None = None,
+) -> Any:
+    """Call an endpoint of the API and return its answer as it came.
+
+    `arguments` are named as in the table of endpoints; as text, `name=value`. `body` holds more of
+    them. Nothing is waited for: give the answer to `wait`.
+    """
+    row = _row(endpoint)
+    given = _read(row, arguments or {})
+    if twice := sorted(given.keys() & (body or {}).keys()):
+        raise BadInput(f"`{twice[0]}` is given twice")
+    own = asynchronous(client)
+    return await own.perform(row, row.encode(**given, **(body or {})))
+
+
+def _row(endpoint: str) -> Endpoint:
+    if endpoint not in ROWS:
+        advice = did_you_mean(endpoint, ROWS) or "; svc.current() has all of them as methods"
+        raise BadInput(f"`{endpoint}` is no endpoint{advice}")
+    return ROWS[endpoint]
+
+
+def _read(row: Endpoint, arguments: Mapping[str, Any] | OneOrMany) -> dict[str, Any]:
+    if isinstance(arguments, Mapping):
+        return dict(arguments)
+    given: dict[str, Any] = {}
+    for word in list_texts(arguments, "arguments"):
+        name, equals, text = word.partition("=")
+        kinds = _kinds(row)
+        if not equals or name not in kinds:
+            own = [p for p in row.signature.parameters if p != "params"]
+            known = ", ".join([*own, *(["…"] if row.members else [])]) or "nothing"
+            advice = did_you_mean(name, kinds)
+            raise BadInput(f"`{row.name}` takes {known} as name=value, not `{word}`{advice}")
+        given[name] = read_word(text, kinds[name], name)
+    return given
+
+
+def _kinds(row: Endpoint) -> dict[str, Any]:
+    own = [
+        name
+        for name, parameter in row.signature.parameters.items()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    return {**row.members, **{name: row.types[name] for name in own}}

@@ -1,0 +1,234 @@
+"""Hits to look at: marked where they match, with facets and counts, never too long."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Unpack
+
+from pandas import DataFrame
+
+from svc_notebook import frames
+from svc_notebook.api.parameters import SearchOptions
+from svc_notebook.errors import BadInput
+from svc_notebook.frames.provenance import added_to
+from svc_notebook.functions.output import told_apart
+from svc_notebook.session.connection import AnyClient, asynchronous
+
+MAX_OUTPUT_BYTES = 200_000  # bytes of what is shown
+MAX_VALUE_CHARACTERS = 400  # characters of one value
+MAX_FACET_VALUES = 10  # values of one facet
+TITLES = ("title", "name", "label", "headline")  # the attribute by which a hit is known
+_MARKED = "highlighted."
+# Private letters: no record can write a mark of its own with them unseen.
+PRIVATE = ("\ue000", "\ue001")
+
+
+_Facet = tuple[str, list[tuple[str, int]], int]  # its name, the first of its values, how many
+
+
+class Piece(NamedTuple):
+    """A stretch of text, and whether it is marked."""
+
+    text: str
+    marked: bool
+
+
+class ShownHits:
+    """What a search found, as HTML in notebooks and as text elsewhere; `frame` is the table."""
+
+    def __init__(self, frame: DataFrame, tags: tuple[str, str], budget: int) -> None:
+        self.frame = told_apart(frame)
+        self._tags = tags
+        self._budget = budget
+
+    def _repr_html_(self) -> str:
+        rows = (_hit_html(hit) for hit in _hits(self.frame, self._tags))
+        head = [f"<p>{html.escape(self._headline())}</p>", *map(_facet_html, self._facets())]
+        room = self._budget - _size(head)
+        return "".join(
+            ["<div>", *head, *_within(rows, room, len(self.frame), _MORE_HTML), "</div>"]
+        )
+
+    def __repr__(self) -> str:
+        rows = (_hit_text(hit) for hit in _hits(self.frame, self._tags))
+        head = [f"{_printable(self._headline())}\n", *map(_facet_text, self._facets())]
+        room = self._budget - _size(head)
+        return "".join([*head, *_within(rows, room, len(self.frame), _MORE_TEXT)]).rstrip("\n")
+
+    def _headline(self) -> str:
+        facts = self.frame.attrs["svc"]
+        found = facts.get("nbHits", len(self.frame))
+        words = f' for "{_short(str(facts["query"]))}"' if facts.get("query") else ""
+        took = f", {facts['processingTimeMS']} ms" if "processingTimeMS" in facts else ""
+        shown = f"{len(self.frame)} of " if found != len(self.frame) else ""
+        return f"{shown}{_count(found)}{words} in {facts.get('index', '')}{took}"
+
+    def _facets(self) -> Iterator[_Facet]:
+        found = self.frame.attrs["svc"].get("facets", {})
+        for name, values in found.items():
+            yield name, list(values.items())[:MAX_FACET_VALUES], len(values)
+
+
+async def show_search(
+    index: str,
+    query: str = "",
+    *,
+    client: AnyClient | None = None,
+    **params: Unpack[SearchOptions],
+) -> ShownHits:
+    """Search, and show the hits with their matches marked, the facets asked for and the counts."""
+    asked: Any = {**params, "highlightPreTag": PRIVATE[0], "highlightPostTag": PRIVATE[1]}
+    frame = await frames.search(asynchronous(client), index, query, highlight=True, **asked)
+    return ShownHits(frame, PRIVATE, MAX_OUTPUT_BYTES)
+
+
+def show(frame: DataFrame, *, budget: int = MAX_OUTPUT_BYTES) -> ShownHits:
+    """Show a frame that a search gave as hits: with their matches marked if it has them."""
+    facts = getattr(frame, "attrs", {}).get("svc")
+    if not isinstance(facts, Mapping) or "objectID" not in frame:
+        raise BadInput("show what `search` gave: a DataFrame that says where it comes from")
+    params = facts.get("params", {})
+    tags = (params.get("highlightPreTag", "<em>"), params.get("highlightPostTag", "</em>"))
+    return ShownHits(frame, tags, budget)
+
+
+def _count(found: int) -> str:
+    return f"{found:,} hit" + ("" if found == 1 else "s")
+
+
+class _Hit(NamedTuple):
+    rank: int
+    id: str
+    title: list[Piece]
+    fields: list[tuple[str, list[Piece]]]
+
+
+def _hits(frame: DataFrame, tags: tuple[str, str]) -> Iterator[_Hit]:
+    added = {"rank": "rank", "query": "query"} | added_to(frame)
+    hidden = {"objectID", *added.values()}
+    plain = [name for name in map(str, frame.columns) if name not in hidden]
+    heading = _heading(frame, plain)
+    for number, row in enumerate(frame.to_dict("records"), 1):
+        marked = {name: row.get(added.get(f"{_MARKED}{name}", "")) for name in plain}
+        fields = {name: _pieces(marked[name], row[name], tags) for name in plain}
+        title = fields.pop(heading, [])
+        held = [(name, pieces) for name, pieces in fields.items() if pieces]
+        yield _Hit(int(row.get(added["rank"], number)), str(row["objectID"]), title, held)
+
+
+def _heading(frame: DataFrame, names: list[str]) -> str:
+    """Choose the attribute that stands above the others: one so called, or the first text."""
+    called = [name for wanted in TITLES for name in names if name.casefold() == wanted]
+    texts = (name for name in names if any(isinstance(value, str) for value in frame[name]))
+    return called[0] if called else next(texts, "")
+
+
+def _pieces(marked: Any, plain: Any, tags: tuple[str, str]) -> list[Piece]:
+    """Cut a value into stretches, no longer than is shown of one."""
+    if _is_missing(marked) and _is_missing(plain):
+        return []
+    kept: list[Piece] = []
+    room = MAX_VALUE_CHARACTERS
+    whole = [Piece(_text_of(plain), False)] if _is_missing(marked) else _cut(_text_of(marked), tags)
+    for piece in whole:
+        kept.append(piece._replace(text=piece.text[:room]))
+        room -= len(piece.text)
+        if room <= 0:
+            return [*kept, Piece("…", False)] if room < 0 else kept
+    return kept
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (not isinstance(value, (list, dict)) and bool(value != value))
+
+
+def _text_of(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_text_of, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_text_of(inner)}" for name, inner in value.items())
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _cut(text: str, tags: tuple[str, str]) -> Iterator[Piece]:
+    marked = False
+    for part in re.split("(" + "|".join(map(re.escape, tags)) + ")", text):
+        if part in tags:
+            marked = part == tags[0]
+        elif part:
+            yield Piece(part, marked)
+
+
+def _hit_html(hit: _Hit) -> str:
+    title = "".join(map(_piece_html, hit.title))
+    head = f"<b>{hit.rank}. {title}</b> <code>{html.escape(_short(hit.id))}</code>"
+    fields = [f"{html.escape(n)}: {''.join(map(_piece_html, held))}" for n, held in hit.fields]
+    return f"<p>{head}<br>{' · '.join(fields)}</p>" if fields else f"<p>{head}</p>"
+
+
+def _piece_html(piece: Piece) -> str:
+    text = html.escape(piece.text)
+    return f"<mark>{text}</mark>" if piece.marked else text
+
+
+def _hit_text(hit: _Hit) -> str:
+    title = "".join(map(_piece_text, hit.title))
+    lines = [f"{hit.rank}. {f'{title} ' if title else ''}({_printable(_short(hit.id))})"]
+    lines += [f"   {_printable(n)}: {''.join(map(_piece_text, held))}" for n, held in hit.fields]
+    return "\n".join(lines) + "\n"
+
+
+def _piece_text(piece: Piece) -> str:
+    text = _printable(piece.text)
+    return f"*{text}*" if piece.marked else text
+
+
+def _printable(text: str) -> str:
+    """Keep what could steer a terminal from doing so."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _facet_html(facet: _Facet) -> str:
+    return f"<p><b>{html.escape(facet[0])}</b>: {html.escape(_facet_values(facet))}</p>"
+
+
+def _facet_text(facet: _Facet) -> str:
+    return f"{_printable(f'{facet[0]}: {_facet_values(facet)}')}\n"
+
+
+def _facet_values(facet: _Facet) -> str:
+    _, values, total = facet
+    more = f", and {total - len(values)} more" if total > len(values) else ""
+    return ", ".join(f"{_short(v)} ({count:,})" for v, count in values) + more
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[:MAX_VALUE_CHARACTERS]}…"
+
+
+def _more(pattern: str) -> Callable[[int], str]:
+    return lambda left: pattern.format(left)
+
+
+_MORE_HTML = _more("<p>… and {:,} more rows</p>")
+_MORE_TEXT = _more("… and {:,} more rows\n")
+
+
+def _within(
+    rows: Iterable[str], room: int, total: int, more: Callable[[int], str]
+) -> Iterator[str]:
+    """Yield rows as long as there is room, and at the end how many are left."""
+    room -= len(more(total).encode())
+    for number, row in enumerate(rows):
+        room -= len(row.encode())
+        if room < 0:
+            yield more(total - number)
+            return
+        yield row
+
+
+def _size(texts: Iterable[str]) -> int:
+    return sum(len(text.encode()) for text in texts) + len("<div></div>")

@@ -1,0 +1,282 @@
+"""Make, change, delete and restore keys; make secured keys and say what one restricts.
+
+A key is a secret: what is returned shows it to nobody who does not ask, by `.reveal()` or by
+`reveal=True`. A key that exists may be named by its first characters, as a listing shows them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Unpack
+
+from pandas import DataFrame
+
+from svc_notebook.api.parameters import PARAMETERS
+from svc_notebook.api.secured_keys import Restrictions, make_secured_key, read_secured_key
+from svc_notebook.api.shapes import Key, KeyFields
+from svc_notebook.api.warning import warn_user
+from svc_notebook.client import AsyncClient, Secret
+from svc_notebook.client.secret import discreet
+from svc_notebook.commands.verb import MEANINGS
+from svc_notebook.errors import BadInput, NotFound
+from svc_notebook.functions.curated_lists import Done
+from svc_notebook.session.connection import AnyClient, asynchronous
+
+AnyKey = str | Secret | Mapping[str, Any]
+FIELDS = tuple(KeyFields.__annotations__)
+PATIENCE, PAUSE = 10.0, 0.25  # seconds until a key is known on every host, and between two looks
+TOLD = "..."  # how a listing ends a key
+
+
+@discreet
+async def get_key(
+    key: AnyKey | None = None, *, index: str | None = None, client: AnyClient | None = None
+) -> dict[str, Any]:
+    """Read what a key may do; the one in use unless another is named."""
+    own = asynchronous(client)
+    text = await _resolve(own, own.connection.api_key if key is None else key, index)
+    found = await _read(own, text, index)
+    return {**found, "value": Secret(found["value"])}
+
+
+@discreet
+async def add_key(
+    *,
+    index: str | None = None,
+    reveal: bool = False,
+    client: AnyClient | None = None,
+    **fields: Unpack[KeyFields],
+) -> Done:
+    """Make a key, of the application or of one index, and wait until it is known."""
+    own = asynchronous(client)
+    if index is None:
+        made = await own.add_key(**fields)
+    else:
+        made = await own.add_index_key(index, **fields)
+    await _settled(own, made["key"], index, there=True)
+    return {"key": _shown(made["key"], reveal), "createdAt": made["createdAt"]}
+
+
+@discreet
+async def update_key(
+    key: AnyKey,
+    *,
+    index: str | None = None,
+    client: AnyClient | None = None,
+    **fields: Unpack[KeyFields],
+) -> DataFrame:
+    """Change what a key may do, wait until that is seen, and tell what changed.
+
+    What is not named stays as it is.
+
+    A change lets a key's validity begin anew: unless one is named, the key gets what is left of
+    its own, which is what the service tells.
+    """
+    if not fields:
+        raise BadInput(f"name what is to change: {', '.join(FIELDS)}")
+    own = asynchronous(client)
+    text = await _resolve(own, key, index)
+    before = await _read(own, text, index)
+    if before.get("validity"):
+        fields.setdefault("validity", before["validity"])
+    kept: Any = {name: value for name, value in before.items() if name in FIELDS} | dict(fields)
+    if index is None:
+        await own.update_key(text, **kept)
+    else:
+        await own.update_index_key(index, text, **kept)
+    await _changed(own, text, index, {name: kept[name] for name in fields})
+    rows = [(name, before.get(name), kept[name]) for name in fields]
+    return DataFrame(rows, columns=["field", "before", "after"], dtype=object)
+
+
+@discreet
+async def delete_key(
+    key: AnyKey,
+    *,
+    index: str | None = None,
+    reveal: bool = False,
+    client: AnyClient | None = None,
+) -> Done:
+    """Delete a key; `restore_key` takes what this returns."""
+    own = asynchronous(client)
+    text = await _resolve(own, key, index)
+    if index is None:
+        done = await own.delete_key(text)
+    else:
+        done = await own.delete_index_key(index, text)
+    await _settled(own, text, index, there=False)
+    return {"key": _shown(text, reveal), "deletedAt": done["deletedAt"]}
+
+
+@discreet
+async def restore_key(key: AnyKey, *, client: AnyClient | None = None) -> Done:
+    """Bring a deleted key back; it has to be given whole."""
+    own = asynchronous(client)
+    text = _text_of(key)
+    done = await own.restore_key(text)
+    await _settled(own, text, None, there=True)
+    return {"key": Secret(text), "createdAt": done["createdAt"]}
+
+
+@discreet
+async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
+    """Say which service is used, by which application, and what its key may do."""
+    own = asynchronous(client)
+    connection = own.connection
+    known: Done = {"address": connection.address, "application": connection.app_id}
+    if secured := read_secured_key(connection.api_key.reveal()):
+        return known | {"restrictions": secured.restrictions()}  # its rights are its parent's
+    try:
+        key = await own.get_key(connection.api_key.reveal())
+    except NotFound:
+        return known | {"rights": ["admin"]}  # what is no key among keys, and yet a key
+    return known | {"rights": key["acl"], "description": key.get("description", "")}
+
+
+def secured_key(
+    parent: AnyKey, *, reveal: bool = False, **restrictions: Unpack[Restrictions]
+) -> Secret | str:
+    """Make a key that can do what `parent` can, within restrictions; nothing is sent."""
+    return _shown(make_secured_key(_text_of(parent), **restrictions), reveal)
+
+
+def explain_key(key: AnyKey) -> DataFrame:
+    """Say what a secured key restricts, read off the key itself; nothing is sent.
+
+    A row for each restriction: `restriction`, `value`, `meaning`. Whether the signature is right
+    only the service can tell.
+    """
+    found = read_secured_key(_text_of(key))
+    if found is None:
+        raise BadInput("this is no secured key; `get_key` reads what other keys may do")
+    rows = [(name, f"{value}", _meaning(name, f"{value}")) for name, value in _sorted(found)]
+    return DataFrame(rows, columns=["restriction", "value", "meaning"]).astype("str")
+
+
+def get_remaining_validity(key: AnyKey) -> float:
+    """Return how many seconds a secured key is still valid; nothing is sent.
+
+    Negative once it has ended, infinite for a key without an end. Raises `BadInput` for a key
+    that is not a secured one.
+
+        get_remaining_validity(secured_key(parent, validUntil=2000000000))
+    """
+    found = read_secured_key(_text_of(key))
+    if found is None:
+        raise BadInput("this is no secured key; `get_key` reads the validity of other keys")
+    until = found.restrictions().get("validUntil")
+    if until is None:
+        return math.inf
+    if not until.isdigit():
+        raise BadInput(f"this key's `validUntil` is not a Unix time but {until[:40]!r}")
+    return int(until) - time.time()
+
+
+def _sorted(found: Any) -> list[tuple[str, Any]]:
+    return sorted(found.restrictions().items())
+
+
+def _meaning(name: str, value: str) -> str:
+    if name == "validUntil" and value.isdigit():
+        return _validity(int(value))
+    return PARAMETERS[name].meaning if name in PARAMETERS else MEANINGS.get(name, "")
+
+
+def _validity(until: int) -> str:
+    left = until - time.time()
+    try:
+        when = datetime.fromtimestamp(until, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (OverflowError, ValueError, OSError):
+        return "for ever"
+    return f"ended at {when}" if left <= 0 else f"until {when}"
+
+
+def _shown(text: str, reveal: bool) -> Secret | str:
+    return text if reveal else Secret(text)
+
+
+def _text_of(key: AnyKey) -> str:
+    """Take a key as text, as a secret, or out of what made or listed it."""
+    if isinstance(key, Mapping):
+        key = key.get("key") or key.get("value") or ""
+    text = key.reveal() if isinstance(key, Secret) else key
+    if not isinstance(text, str) or not text:
+        raise BadInput("a key is text, a secret, or what `add_key` returned")
+    return text
+
+
+async def _resolve(client: AsyncClient, key: AnyKey, index: str | None) -> str:
+    """Find the one key that begins so; a whole one is itself."""
+    text = _text_of(key)
+    if not isinstance(key, str):
+        return text
+    beginning = text.removesuffix(TOLD)
+    if not text.endswith(TOLD) and await _exists(client, text, index):
+        return text
+    answer = await (client.list_keys() if index is None else client.list_index_keys(index))
+    found = [each["value"] for each in answer["keys"] if each["value"].startswith(beginning)]
+    if len(found) != 1:
+        count = f"{len(found)} keys begin" if found else "no key begins"
+        raise NotFound(f"{count} with `{beginning[:4]}`; `keys` lists them", status=404)
+    return found[0]
+
+
+async def _read(client: AsyncClient, text: str, index: str | None) -> Key:
+    if index is None:
+        return await client.get_key(text)
+    return await client.get_index_key(index, text)
+
+
+async def _exists(client: AsyncClient, text: str, index: str | None) -> bool:
+    try:
+        await _read(client, text, index)
+    except NotFound:
+        return False
+    return True
+
+
+async def _settled(client: AsyncClient, text: str, index: str | None, *, there: bool) -> None:
+    """Wait until a key is known, or forgotten."""
+
+    async def is_settled() -> bool:
+        return await _exists(client, text, index) == there
+
+    await _seen(is_settled, "is not known" if there else "is still known")
+
+
+async def _changed(
+    client: AsyncClient, text: str, index: str | None, fields: Mapping[str, Any]
+) -> None:
+    """Wait until a key has these fields."""
+
+    async def is_changed() -> bool:
+        try:
+            found = await _read(client, text, index)
+        except NotFound:
+            return False
+        return all(_is_same(name, found.get(name), value) for name, value in fields.items())
+
+    await _seen(is_changed, "has not changed")
+
+
+def _is_same(field: str, found: Any, wanted: Any) -> bool:
+    """Whether a field is as it was set: lists are sets, a default may be left out, time passes."""
+    if field == "validity":
+        return bool(found) == bool(wanted) and (found or 0) <= (wanted or 0)
+    if isinstance(wanted, list):
+        return set(found or ()) == set(wanted)
+    return (found or None) == (wanted or None)
+
+
+async def _seen(look: Callable[[], Awaitable[bool]], still: str) -> None:
+    """Look until a change is seen: a hosted service takes a moment; warns where it takes longer."""
+    deadline = time.monotonic() + PATIENCE
+    while not await look():
+        if time.monotonic() >= deadline:
+            warn_user(f"the service took the call, but the key {still} after {PATIENCE:g} s")
+            return
+        await asyncio.sleep(PAUSE)

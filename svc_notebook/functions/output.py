@@ -1,0 +1,121 @@
+"""Values as text, for a terminal and what reads from it."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_MAX_CELL_CHARACTERS = 60
+_MAX_REJECTED_ROWS = 10  # rejected rows
+PLAIN = (str, int, float, PurePath)
+TOLD = ["row", "column", "value", "reason"]
+
+
+def as_text(value: Any, format: str = "table") -> str:  # noqa: A002
+    """Write a value as a `table`, as `csv` or as `json`."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    if hasattr(value, "to_csv"):
+        return FRAMES[format](value)
+    if dataclasses.is_dataclass(value):
+        return _result_text(value) if format == "table" else as_text(_numbers(value), format)
+    if isinstance(value, Mapping):
+        return MAPPINGS[format](value)
+    return _json(value) if format == "json" and isinstance(value, list) else str(value)
+
+
+def _result_text(result: Any) -> str:
+    """Write what a load did, with the first rows that it could not send."""
+    rejected = result.rejected if hasattr(result, "plan") else None
+    if rejected is None or rejected.empty:
+        return str(result)
+    return f"{result}\n{_frame_table(rejected[TOLD].head(_MAX_REJECTED_ROWS))}"
+
+
+def _numbers(result: Any) -> dict[str, Any]:
+    """Take from a result what is no table."""
+    names = [field.name for field in dataclasses.fields(result)]
+    names += ["rejected_rows"] if hasattr(result, "rejected_rows") else []
+    told = {name: getattr(result, name) for name in names}
+    return {name: value for name, value in told.items() if isinstance(value, PLAIN)}
+
+
+def _frame_table(frame: DataFrame) -> str:
+    if frame.empty:
+        return f"(no rows; columns: {', '.join(map(str, frame.columns))})"
+    return _flat(frame).to_string(index=False, max_colwidth=_MAX_CELL_CHARACTERS, na_rep="")
+
+
+def _frame_csv(frame: DataFrame) -> str:
+    return _flat(frame).to_csv(index=False).rstrip("\n")
+
+
+def _flat(frame: DataFrame) -> DataFrame:
+    """Write nested values as JSON, and nothing for what is missing."""
+    from pandas import isna
+
+    def flat(value: Any) -> Any:
+        if isinstance(value, (list, dict)):
+            return _json(value)
+        return "" if isna(value) is True else value
+
+    return frame.map(flat)
+
+
+def _frame_json(frame: DataFrame) -> str:
+    text: str = told_apart(frame).to_json(orient="records", date_format="iso", force_ascii=False)
+    return text
+
+
+def told_apart(frame: DataFrame) -> DataFrame:
+    """Number the columns of one name: a record may have a `rank` of its own beside the search's."""
+    seen: Counter[Any] = Counter()
+    names = []
+    for name in frame.columns:
+        names.append(f"{name}.{seen[name]}" if seen[name] else name)
+        seen[name] += 1
+    return frame if frame.columns.is_unique else frame.set_axis(names, axis=1)
+
+
+def _mapping_table(mapping: Mapping[str, Any]) -> str:
+    width = max(map(len, mapping), default=0)
+    return "\n".join(f"{name:{width}}  {_cell(value)}" for name, value in mapping.items())
+
+
+def _mapping_csv(mapping: Mapping[str, Any]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows([mapping, map(_cell, mapping.values())])
+    return text.getvalue().rstrip("\r\n")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    plain = isinstance(value, str) or hasattr(value, "reveal")  # text, or a secret
+    return f"{value}" if plain else _json(value)
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value, enc_hook=str).decode()
+
+
+FRAMES: dict[str, Callable[[DataFrame], str]] = {
+    "table": _frame_table,
+    "csv": _frame_csv,
+    "json": _frame_json,
+}
+MAPPINGS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "table": _mapping_table,
+    "csv": _mapping_csv,
+    "json": _json,
+}

@@ -1,0 +1,256 @@
+"""Pin and hide records for one query: in the rule that is for exactly this query."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from typing import Any, Literal, Unpack
+
+from svc_notebook.api.shapes import Rule
+from svc_notebook.api.validation import check_members
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.curation import RULES, find_all
+from svc_notebook.errors import BadInput, KeyRefused, NotFound
+from svc_notebook.frames.records import id_text
+from svc_notebook.functions.curated_lists import Done, Forward
+from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.tuning.changes import journalled_write
+from svc_notebook.tuning.changes.orphaned_copies import is_scratch
+from svc_notebook.tuning.changes.state import by_id
+
+Place = Literal["pin", "hide", "free"]
+Consequence = Mapping[str, Any]
+MAX_NAME_CHARACTERS = 100  # of a query, in the objectID of the rule that is made for it
+
+
+async def pin(
+    index: str,
+    query: str,
+    object_id: Any,
+    position: int = 0,
+    *,
+    client: AnyClient | None = None,
+    **replicas: Unpack[Forward],
+) -> Done:
+    """Put a record at a place among the hits of a query, whether the query finds it or not.
+
+    `query` is the whole query, in any case. `position` counts from 0, the first place, as in a
+    rule; records that are pinned there already move on. The rule that is for exactly this query
+    does it; without one it is made. `unpin` and `undo` take it back.
+
+    Returns `index`, `rule` (its objectID), `objectID`, `position` and `change` (its id in the
+    journal; None where nothing changed). Raises `NotFound` for a record that is not there.
+
+        svc.pin("films", "space", "62", 0)
+    """
+    if isinstance(position, bool) or not isinstance(position, int) or position < 0:
+        raise BadInput(f"`position` is a whole number, 0 for the first place, not {position!r}")
+    own, name = asynchronous(client), id_text(object_id)
+    await _check_record(own, index, name)
+    done = await _curate(
+        own, index, query, f"pin {name}", replicas,
+        lambda consequence: move_record(consequence, name, "pin", position),
+    )  # fmt: skip
+    return {**done, "objectID": name, "position": position}
+
+
+async def hide(
+    index: str,
+    query: str,
+    object_id: Any,
+    *,
+    client: AnyClient | None = None,
+    **replicas: Unpack[Forward],
+) -> Done:
+    """Leave a record out of the hits of a query.
+
+    The rule that is for exactly this query does it; without one it is made. `unhide` and `undo`
+    take it back. Returns `index`, `rule`, `objectID` and `change`, as `pin` does; raises `NotFound`
+    for a record that is not there.
+
+        svc.hide("films", "space", "62")
+    """
+    own, name = asynchronous(client), id_text(object_id)
+    await _check_record(own, index, name)
+    done = await _curate(
+        own, index, query, f"hide {name}", replicas,
+        lambda consequence: move_record(consequence, name, "hide"),
+    )  # fmt: skip
+    return {**done, "objectID": name}
+
+
+async def unpin(
+    index: str,
+    query: str,
+    object_id: Any,
+    *,
+    client: AnyClient | None = None,
+    **replicas: Unpack[Forward],
+) -> Done:
+    """Let a record that is pinned for a query take the place that it has by itself.
+
+    A rule that does nothing then is deleted. Returns `index`, `rule`, `objectID` and `change`;
+    raises `NotFound` where the record is not pinned.
+    """
+    return await _release(asynchronous(client), index, query, id_text(object_id), "pin", replicas)
+
+
+async def unhide(
+    index: str,
+    query: str,
+    object_id: Any,
+    *,
+    client: AnyClient | None = None,
+    **replicas: Unpack[Forward],
+) -> Done:
+    """Show a record again that is hidden for a query.
+
+    A rule that does nothing then is deleted. Returns `index`, `rule`, `objectID` and `change`;
+    raises `NotFound` where the record is not hidden.
+    """
+    return await _release(asynchronous(client), index, query, id_text(object_id), "hide", replicas)
+
+
+def move_record(
+    consequence: Consequence, object_id: str, where: Place, position: int = 0
+) -> dict[str, Any]:
+    """Return a consequence in which one record is pinned, hidden, or neither."""
+    left = (_without(pin, object_id) for pin in consequence.get("promote", ()))
+    pins = [pin for pin in left if pin]
+    away = [item for item in consequence.get("hide", ()) if item["objectID"] != object_id]
+    if where == "pin":
+        pins = _make_room(pins, {"objectID": object_id, "position": position})
+    if where == "hide":
+        away = [*away, {"objectID": object_id}]
+    rest = {name: value for name, value in consequence.items() if name not in ("promote", "hide")}
+    return {**rest, **({"promote": pins} if pins else {}), **({"hide": away} if away else {})}
+
+
+def promoted(pin: Mapping[str, Any]) -> Sequence[str]:
+    """The records of one pin."""
+    ids: Sequence[str] = pin["objectIDs"] if "objectIDs" in pin else [pin["objectID"]]
+    return ids
+
+
+def does_something(consequence: Consequence) -> bool:
+    """Whether anything follows from a rule."""
+    return any(value not in ({}, [], None, False) for value in consequence.values())
+
+
+def is_for(rule: Mapping[str, Any], query: str) -> bool:
+    """Whether a rule applies always, and to exactly one query: this one."""
+    [condition, *others] = rule.get("conditions") or [{}]
+    if others or rule.get("validity") or not rule.get("enabled", True):
+        return False
+    named = {name for name, value in condition.items() if value not in ("", False, None)}
+    exact = condition.get("anchoring") == "is" and named <= {"pattern", "anchoring"}
+    return exact and _plain(condition.get("pattern", "")) == _plain(query)
+
+
+def name_rule(query: str, taken: Iterable[str]) -> str:
+    """Make an objectID for the rule of a query."""
+    name = f"for-{'-'.join(query.split()) or 'nothing-typed'}"[:MAX_NAME_CHARACTERS]
+    return f"rule-{secrets.token_hex(4)}" if name in set(taken) else name
+
+
+async def _check_record(client: AsyncClient, index: str, name: str) -> None:
+    """Refuse a record that is not there: a rule passes over it without a word."""
+    try:
+        found = await client.get_objects([{"indexName": index, "objectID": name}])
+    except KeyRefused:  # a key that may write rules need not be one that may search
+        return
+    if not any(found["results"]):
+        raise NotFound(f"{index} has no record `{name}`; nothing was changed", status=404)
+
+
+async def _release(
+    client: AsyncClient, index: str, query: str, name: str, from_: Place, replicas: Forward
+) -> Done:
+    def release(consequence: Consequence) -> dict[str, Any]:
+        pins = [one for pin in consequence.get("promote", ()) for one in promoted(pin)]
+        away = [item["objectID"] for item in consequence.get("hide", ())]
+        if name not in (pins if from_ == "pin" else away):
+            what = "pinned" if from_ == "pin" else "hidden"
+            raise NotFound(f"`{name}` is not {what} for the query `{query}` in {index}", status=404)
+        changed = move_record(consequence, name, "free")
+        kept = "hide" if from_ == "pin" else "promote"
+        return {**changed, kept: consequence[kept]} if kept in consequence else changed
+
+    done = await _curate(client, index, query, f"un{from_} {name}", replicas, release)
+    return {**done, "objectID": name}
+
+
+async def _curate(
+    client: AsyncClient,
+    index: str,
+    query: str,
+    note: str,
+    replicas: Forward,
+    revise: Callable[[Consequence], dict[str, Any]],
+) -> Done:
+    """Change what the rule of a query does, and keep the change in the journal."""
+    if not isinstance(query, str):
+        raise BadInput(f"`query` is the text of a query, not {query!r}")
+    async with AsyncExitStack() as stack:
+        if not is_scratch(index):  # nobody else's, and without a journal
+            await stack.enter_async_context(journalled_write.alone(client, index))
+        rules = by_id(await find_all(client, RULES, index))
+        rule = next((one for one in rules.values() if is_for(one, query)), None)
+        rule = rule or _make_rule(query, rules)
+        consequence = revise(rule["consequence"])
+        new = {**rule, "consequence": consequence} if does_something(consequence) else None
+        if new:
+            check_members(new, Rule, "")
+        wanted = {rule["objectID"]: new}
+        keeping = journalled_write.keeping(
+            client, index, {"rules": wanted}, note=f"{note} for {query!r}"
+        )
+        async with keeping as kept:
+            if kept.change:
+                await client.wait(
+                    await RULES.save(client, index, [new], False, replicas)
+                    if new
+                    else await RULES.delete(client, index, rule["objectID"], replicas),
+                    index=index,
+                )
+    change = kept.change.change_id if kept.change else None
+    return {"index": index, "rule": rule["objectID"], "change": change}
+
+
+def _make_rule(query: str, rules: Mapping[str, Any]) -> dict[str, Any]:
+    pattern = " ".join(query.split())
+    return {
+        "objectID": name_rule(query, rules),
+        "conditions": [{"pattern": pattern, "anchoring": "is"}],
+        "consequence": {},
+    }
+
+
+def _plain(query: str) -> str:
+    """Write a query as rules compare it: case and blanks are no difference."""
+    return " ".join(query.split()).casefold()
+
+
+def _without(pin: Mapping[str, Any], object_id: str) -> dict[str, Any] | None:
+    """Return a pin without one of its records, or nothing."""
+    if "objectIDs" not in pin:
+        return None if pin["objectID"] == object_id else dict(pin)
+    left = [name for name in pin["objectIDs"] if name != object_id]
+    return {**pin, "objectIDs": left} if left else None
+
+
+def _make_room(pins: Sequence[Mapping[str, Any]], new: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Put a pin among others: those that stand in its way go on, and those in theirs."""
+    at = new["position"]
+    before = [dict(pin) for pin in pins if pin["position"] < at]
+    after: list[dict[str, Any]] = []
+    free = at + 1
+    for pin in sorted(pins, key=_position)[len(before) :]:
+        after.append({**pin, "position": max(pin["position"], free)})
+        free = after[-1]["position"] + len(promoted(pin))
+    return [*sorted(before, key=_position), dict(new), *after]
+
+
+def _position(pin: Mapping[str, Any]) -> int:
+    return int(pin["position"])

@@ -1,0 +1,183 @@
+"""Change, compare and reset an index's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Unpack
+
+import msgspec
+from pandas import DataFrame
+
+from svc_notebook.api import SearchApi
+from svc_notebook.api.parameters import ALIASES, Settings, default_of
+from svc_notebook.api.texts import OneOrMany, list_texts
+from svc_notebook.api.validation import UnknownName, advise_extra, check_members, hints
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.attribute_checks import check_attributes
+from svc_notebook.client.request_options import with_extra
+from svc_notebook.errors import BadInput, NotFound, did_you_mean, unreadable
+from svc_notebook.functions.curated_lists import Forward
+from svc_notebook.functions.listings import read_settings
+from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.tuning.changes.journalled_write import noting
+
+# What the local service and others tell among the settings that nobody sets.
+TOLD = ("primary", "version")
+
+
+class SettingsChange(Settings, Forward, total=False):
+    """Settings to change, and whether the replicas change with the index."""
+
+
+async def settings(
+    index: str,
+    *,
+    client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
+    **changes: Unpack[SettingsChange],
+) -> DataFrame:
+    """Show an index's settings; or change some, `None` resetting one, and tell what changed.
+
+    A change is waited for until it is published. `extra` are settings that are sent unchecked.
+    """
+    if not changes and not extra:
+        return await read_settings(index, client=client)
+    return await set_settings(index, client=client, extra=extra, **changes)
+
+
+async def set_settings(
+    index: str,
+    given: SettingsChange | None = None,
+    *,
+    file: str | Path | None = None,
+    client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
+    **changes: Unpack[SettingsChange],
+) -> DataFrame:
+    """Change settings: those of a JSON file, of a dict, and those that are named, the last winning.
+
+    `extra` are settings that are sent unchecked, for a service that knows more than the
+    vocabulary; an undo leaves them. The result lists what changed. An attribute that no record has,
+    in a sample of 1,000, is warned of by `svc.errors.UnknownAttributeWarning`, and named in
+    `attrs["svc"]["unknown_attributes"]`; it is set all the same. Where the key may not search,
+    `attrs["svc"]["unchecked"]` says so.
+    """
+    if not isinstance(given, Mapping | None):
+        raise BadInput("settings are a dict: set_settings('films', {'hitsPerPage': 10})")
+    read = read_settings_file(file) if file else {}
+    wanted: SettingsChange = {**read, **(given or {}), **changes}  # type: ignore[typeddict-item]
+    forward = wanted.pop("forwardToReplicas", False)
+    if not wanted and not extra:
+        raise BadInput("there are no settings to change: name some, or a file of them")
+    SearchApi.set_settings.endpoint.encode(index, wanted)  # refused before anything is sent
+    own = asynchronous(client)
+    before = await _settings_of(own, index)
+    check = await check_attributes(own, index, wanted)
+    check.warn()
+    async with noting(own, index, {"settings": wanted}, note="settings"):
+        changing = with_extra(own, extra)
+        answer = await changing.set_settings(index, wanted, forwardToReplicas=forward)
+        await own.wait(dict(answer), index=index)
+    after = await _settings_of(own, index)
+    rows = [(name, before.get(name), after.get(name)) for name in [*wanted, *(extra or ())]]
+    frame = DataFrame(rows, columns=["setting", "before", "after"], dtype=object)
+    frame.attrs["svc"] = {"index": index, **check.facts()}
+    return frame
+
+
+async def reset_settings(
+    index: str,
+    names: OneOrMany | None = None,
+    *,
+    client: AnyClient | None = None,
+    **more: Unpack[SettingsChange],
+) -> DataFrame:
+    """Put settings back to their defaults: those named, or all that are set."""
+    own = asynchronous(client)
+    present = await own.get_settings(index)
+    chosen = None if names is None else list_texts(names, "names", column="setting")
+    for name in chosen or ():
+        if name not in hints(Settings):
+            raise BadInput(f"`{name}` is no setting{did_you_mean(name, hints(Settings))}")
+    if chosen is None:
+        chosen = [name for name in present if name not in TOLD and _differs(name, present)]
+    if not chosen:
+        return DataFrame([], columns=["setting", "before", "after"], dtype=object)
+    nothing: Any = dict.fromkeys(chosen)
+    return await set_settings(index, client=own, **more, **nothing)
+
+
+def _differs(name: str, found: Mapping[str, Any]) -> bool:
+    return name in hints(Settings) and _value(found, name) != default_of(name)
+
+
+async def diff_settings(
+    index: str,
+    other: str | Path | Mapping[str, Any] | None = None,
+    *,
+    file: str | Path | None = None,
+    client: AnyClient | None = None,
+) -> DataFrame:
+    """Compare an index's settings with another index's, a dict's, a file's, or the defaults.
+
+    A row for each that differs: `setting`, then the value of either side.
+    """
+    if other is not None and file is not None:
+        raise BadInput("compare with another index, with a file or with a dict, not with several")
+    own = asynchronous(client)
+    here = dict(await own.get_settings(index))
+    name, there = await _other_side(own, other, file)
+    rows = [
+        (setting, _value(here, setting), _value(there, setting))
+        for setting in sorted({*here, *there} - {*TOLD})
+        if _value(here, setting) != _value(there, setting)
+    ]
+    return DataFrame(rows, columns=["setting", index, name], dtype=object)
+
+
+async def _other_side(
+    client: AsyncClient,
+    other: str | Path | Mapping[str, Any] | None,
+    file: str | Path | None,
+) -> tuple[str, dict[str, Any]]:
+    if file is not None or isinstance(other, Path):
+        path = Path(file or str(other))
+        return path.name, read_settings_file(path)
+    if isinstance(other, Mapping):
+        return "given", check_members(other, Settings, "")
+    if other is None:
+        return "default", {}
+    return (other, dict(await client.get_settings(other)))
+
+
+def _value(found: Mapping[str, Any], name: str) -> Any:
+    """A setting that is not there is at its default."""
+    known = name in hints(Settings)
+    value = found.get(name)
+    return default_of(name) if value is None and known else value
+
+
+def read_settings_file(path: str | Path) -> dict[str, Any]:
+    """Read a JSON object of settings; former names are understood."""
+    try:
+        found = msgspec.json.decode(Path(path).expanduser().read_bytes())
+    except OSError as error:
+        raise unreadable(Path(path), error) from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadInput(f"{path} is not valid JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise BadInput(f"{path} should hold a JSON object of settings")
+    present = {str(name): value for name, value in found.items() if name not in TOLD}
+    named = {ALIASES.get(name, name): value for name, value in present.items()}
+    try:
+        return check_members(named, Settings, "")
+    except UnknownName as error:
+        raise advise_extra(error) from None
+
+
+async def _settings_of(client: AsyncClient, index: str) -> dict[str, Any]:
+    try:
+        return dict(await client.get_settings(index))
+    except NotFound:
+        return {}  # the change will make the index

@@ -1,0 +1,52 @@
+"""The tasks that a client's writes have made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pandas import DataFrame, Series, to_datetime
+
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.tasks import Write
+from svc_notebook.errors import CallFailed
+from svc_notebook.session.connection import AnyClient, asynchronous
+
+
+async def read_writes(
+    index: str | None = None,
+    *,
+    length: int = 20,
+    status: bool = False,
+    client: AnyClient | None = None,
+) -> DataFrame:
+    """List the newest tasks that this client's writes have made, the newest first.
+
+    Columns `at`, `call`, `index`, `taskID`; with `status`, the service is asked for each.
+    """
+    own = asynchronous(client)
+    found = [write for write in own.written if index in (None, write.index)]
+    kept = found[::-1][:length]
+    frame = DataFrame(
+        {
+            "at": to_datetime(Series([w.at for w in kept], dtype="float64"), unit="s", utc=True),
+            "call": Series([write.call for write in kept], dtype="str"),
+            "index": Series([write.index or "" for write in kept], dtype="str"),
+            "taskID": Series([write.task for write in kept], dtype="int64"),
+        }
+    )
+    if status:
+        frame["status"] = Series([await _status(own, write) for write in kept], dtype="str")
+    return frame
+
+
+async def _status(client: AsyncClient, write: Write) -> str:
+    """Ask for one task; where it cannot be told, that is its status."""
+    try:
+        answer: Any = (
+            await client.get_app_task(write.task)
+            if write.index is None
+            else await client.get_task(write.index, write.task)
+        )
+    except CallFailed:
+        return "unknown"
+    return str(answer["status"])

@@ -1,0 +1,24 @@
+"""Rows to records: from any source to an index, planned first and published last; and back."""
+
+from __future__ import annotations
+
+from svc_notebook.loading.dask.read import read_dask
+from svc_notebook.loading.exports.export import Export, export
+from svc_notebook.loading.load_plan.plan import LoadPlan
+from svc_notebook.loading.options import RowOptions
+from svc_notebook.loading.sending.comparison import compare
+from svc_notebook.loading.sending.load import load, plan, push
+from svc_notebook.loading.sending.result import LoadResult
+
+__all__ = [
+    "Export",
+    "LoadPlan",
+    "LoadResult",
+    "RowOptions",
+    "compare",
+    "export",
+    "load",
+    "plan",
+    "push",
+    "read_dask",
+]

@@ -1,0 +1,261 @@
+"""Loads that are spread: each part is sent by a Dask worker, a few at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from svc_notebook.client.operations import count_records, replacing
+from svc_notebook.client.task_group import run_together
+from svc_notebook.errors import BadInput, CallFailed, Stopped, SvcError
+from svc_notebook.loading.dask.worker_credentials import Ticket
+from svc_notebook.loading.load_plan.plan import LoadPlan
+from svc_notebook.loading.load_plan.profile import IDS
+from svc_notebook.loading.options import IfExists, LoadSettings
+from svc_notebook.loading.sending.load import OnProgress, load
+from svc_notebook.loading.sending.replacement import check_target, warn_of_hashes
+from svc_notebook.loading.sending.result import LoadResult
+from svc_notebook.loading.sources.partitions import SourceParts, find_workers
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+
+async def load_parts(
+    client: AsyncClient,
+    parts: SourceParts,
+    index: str,
+    *,
+    if_exists: IfExists,
+    least: float | None,
+    dry_run: bool,
+    resume: bool,
+    verify: bool,
+    in_flight: int,
+    on_progress: OnProgress | None,
+    given: Mapping[str, Any],
+) -> LoadResult:
+    """Send each part once, `in_flight` at a time, wherever Dask has workers, else right here.
+
+    A part that is sent again, since its worker was lost, replaces what it had sent.
+    """
+    options = _checked(parts, LoadSettings.of(given), if_exists, resume=resume, verify=verify)
+    run = _DaskRun(client, parts, index, options, in_flight, on_progress)
+    if dry_run:
+        return await load(client, parts.first(), index, dry_run=True, **asdict(run.options_of(0)))
+    await check_target(client, index, if_exists)
+    if if_exists == "append" and run.hashed:
+        await warn_of_hashes(client, index)
+    try:
+        if if_exists == "replace":
+            await run.replace(least or 0)
+        else:
+            await run.send(index)
+    except asyncio.CancelledError:
+        raise Stopped(f"stopped. {run.story()}", result=run.result()) from None
+    except Exception as error:  # a partition's own computation may fail in any way
+        error.add_note(run.story())
+        raise
+    return run.result()
+
+
+def _checked(
+    parts: SourceParts, options: LoadSettings, if_exists: IfExists, *, resume: bool, verify: bool
+) -> LoadSettings:
+    """Refuse what no part can decide by itself; settle where the ids come from."""
+    asked = {"`resume`": resume, "`verify`": verify, "if_exists='merge'": if_exists == "merge"}
+    if what := next((name for name, wanted in asked.items() if wanted), None):
+        raise BadInput(f"{what} is for sources read in one place; load the parts one by one")
+    if options.limit is not None:
+        raise BadInput("`limit` counts the rows of each part: take ddf.head(…) or one partition")
+    if options.unrepeatable:
+        raise BadInput(
+            f"{options.unrepeatable} changes what is stored each time it is sent, and a lost "
+            "worker's part is sent again; compute() the DataFrame and push that"
+        )
+    if options.id or options.action != "replace":
+        return options
+    likely = [name for name in IDS if name in parts.columns]
+    if likely[:1] == ["objectID"]:
+        return replace(options, id="objectID")
+    if likely:
+        raise BadInput(
+            f"no part sees the ids of the others: say id='{likely[0]}' if that column is unique, "
+            "or rename it"
+        )
+    return options
+
+
+@dataclass
+class Sent:
+    """What became of one part; an error travels as what it is made of."""
+
+    result: LoadResult | None = None
+    error: tuple[Any, ...] = ()
+
+    def unpack(self) -> LoadResult:
+        """Return the result, or raise the error."""
+        if self.result:
+            return self.result
+        kind, args, state = self.error
+        error: Exception = kind.__new__(kind, *args)
+        error.__dict__.update(state)
+        raise error
+
+
+def send_part(part: Any, ticket: Ticket, index: str, given: Mapping[str, Any]) -> Sent:
+    """Send one part, on a worker."""
+
+    async def send() -> LoadResult:
+        async with ticket.client() as client:
+            return await load(client, part, index, in_flight=1, **given)
+
+    try:
+        return Sent(asyncio.run(send()))
+    except SvcError as error:
+        # Errors with members of their own are not unpickled as they were.
+        state = {name: value for name, value in error.__dict__.items() if name != "__notes__"}
+        return Sent(error=(type(error), error.args, state))
+
+
+@dataclass
+class _DaskRun:
+    client: AsyncClient
+    parts: SourceParts
+    index: str
+    options: LoadSettings
+    in_flight: int
+    on_progress: OnProgress | None
+    done: dict[int, LoadResult] = field(default_factory=dict)
+    started: float = field(default_factory=monotonic)
+
+    async def replace(self, least: float) -> None:
+        """Fill an index beside the one that is there, and put it in its place."""
+        async with replacing(self.client, self.index, least=least) as scratch:
+            await self.send(scratch)
+            sent, held = self.sent, await count_records(self.client, scratch)
+            if sent != held or not sent:
+                raise BadInput(
+                    f"{sent:,} rows were sent and {held:,} records arrived; {self.index} was left "
+                    "as it is. Are the ids unique over all parts?"
+                )
+
+    async def send(self, target: str) -> None:
+        """Send every part; the first failure stops the others."""
+        waiting = iter(self.parts)
+        slots = min(self.in_flight, len(self.parts))
+        await run_together(self._send_each(waiting, target) for _ in range(slots))
+
+    async def _send_each(self, waiting: Iterator[tuple[int, Any]], target: str) -> None:
+        for number, part in waiting:
+            self.done[number] = await self._send_one(number, part, target)
+            if self.on_progress:
+                self.on_progress(self.rows, self.rows * len(self.parts) // len(self.done))
+
+    async def _send_one(self, number: int, part: Any, target: str) -> LoadResult:
+        options = asdict(self.options_of(number))
+        workers = find_workers()
+        if workers is None:
+            return await _here(self.client, part, target, options)
+        ticket = Ticket(self.client.connection)
+        return await _on_worker(workers, part, (ticket, target, options))
+
+    def options_of(self, number: int) -> LoadSettings:
+        """Tell equal rows of different parts apart where their ids are hashes."""
+        return replace(self.options, spread=True, salt=f"part {number}" if self.hashed else "")
+
+    @property
+    def hashed(self) -> bool:
+        """Whether the ids are hashes of the rows."""
+        return not self.options.id and self.options.action == "replace"
+
+    @property
+    def sent(self) -> int:
+        """How many rows were acknowledged."""
+        return sum(result.sent for result in self.done.values())
+
+    @property
+    def rows(self) -> int:
+        """How many rows the parts had that are through."""
+        return sum(result.plan.rows for result in self.done.values())
+
+    def story(self) -> str:
+        """Tell in words what has been done so far."""
+        return (
+            f"{len(self.done):,} of {len(self.parts):,} parts were sent to {self.index}, "
+            f"{self.sent:,} rows"
+        )
+
+    def result(self) -> LoadResult:
+        """Draw up one result of all that was sent."""
+        results = [result for _, result in sorted(self.done.items())]
+        return LoadResult(
+            plan=self._plan([result.plan for result in results]),
+            index=self.index,
+            sent=self.sent,
+            published=sum(result.published for result in results),
+            tasks=tuple(task for result in results for task in result.tasks),
+            seconds=monotonic() - self.started,
+            action=results[0].action if results else "replace",
+        )
+
+    def _plan(self, plans: list[LoadPlan]) -> LoadPlan:
+        rejected = [
+            plan.rejected.assign(partition=number)
+            for number, plan in zip(sorted(self.done), plans, strict=True)
+            if len(plan.rejected)
+        ]
+        notes = [*self.parts.notes, *(note for plan in plans for note in plan.notes)]
+        return LoadPlan(
+            source=self.parts.name,
+            index=self.index,
+            rows=self.rows,
+            ids=plans[0].ids if plans else "",
+            columns=plans[0].columns if plans else pd.DataFrame(),
+            sample=plans[0].sample if plans else (),
+            rejected=pd.concat(rejected, ignore_index=True) if rejected else _no_rejected(plans),
+            rejected_rows=sum(plan.rejected_rows for plan in plans),
+            notes=tuple(dict.fromkeys(notes)),
+        )
+
+
+def _no_rejected(plans: list[LoadPlan]) -> pd.DataFrame:
+    return plans[0].rejected if plans else pd.DataFrame()
+
+
+async def _here(client: AsyncClient, part: Any, target: str, options: Any) -> LoadResult:
+    source = part if isinstance(part, str) else await asyncio.to_thread(_compute, part)
+    try:
+        return await load(client, source, target, in_flight=1, **options)
+    except CallFailed as error:
+        error.__notes__ = []  # the story is that of all parts
+        raise
+    except Stopped:
+        # By the failure of another part, or by whoever stops them all: that is what is told.
+        raise asyncio.CancelledError from None
+
+
+def _compute(part: Any) -> pd.DataFrame:
+    frame: pd.DataFrame = part.compute(scheduler="synchronous")
+    return frame
+
+
+async def _on_worker(workers: Any, part: Any, rest: tuple[Ticket, str, Any]) -> LoadResult:
+    """Send a part from wherever Dask sees fit; cancelled, it is stopped there."""
+    from dask.delayed import delayed
+
+    name = f"svc-load-{secrets.token_hex(8)}"
+    work = delayed(send_part, pure=False)(part, *rest, dask_key_name=name)
+    future = workers.compute(work)
+    try:
+        sent: Sent = await asyncio.to_thread(future.result)
+    except BaseException:
+        future.cancel()
+        raise
+    return sent.unpack()

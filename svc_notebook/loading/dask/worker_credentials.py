@@ -1,0 +1,35 @@
+"""What a Dask worker connects by."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from svc_notebook.client import AsyncClient, ClientConfig, Secret
+
+
+class Ticket:
+    """A connection that may travel to a worker; its keys show only in the bytes sent there."""
+
+    def __init__(self, connection: ClientConfig) -> None:
+        self._connection = connection
+
+    def client(self) -> AsyncClient:
+        """Make a client of it."""
+        return AsyncClient(self._connection)
+
+    def __repr__(self) -> str:
+        return f"Ticket({self._connection.app_id!r}, {self._connection.address!r})"
+
+    def __dask_tokenize__(self) -> str:
+        return repr(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        own = {row.name: getattr(self._connection, row.name) for row in fields(ClientConfig)}
+        keys = {name: own.pop(name).reveal() for name in ("api_key", "crawler_api_key")}
+        return _punch, (own, keys)
+
+
+def _punch(values: dict[str, Any], keys: dict[str, str]) -> Ticket:
+    secrets = {name: Secret(key) for name, key in keys.items()}
+    return Ticket(ClientConfig(**{**values, **secrets}))

@@ -1,0 +1,276 @@
+"""A few rows as steps of a batch, without DuckDB: what takes longest with them is to open it.
+
+Byte for byte what DuckDB writes. Whatever is out of the ordinary, a row that cannot be sent first
+of all, goes the long way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import pandas as pd
+
+from svc_notebook.loading.database import Database
+from svc_notebook.loading.encoding.canonical_json import canonical_member
+from svc_notebook.loading.encoding.json_sql import render
+from svc_notebook.loading.encoding.python_encoder import Unsendable, is_missing, write_json
+from svc_notebook.loading.encoding.record_sql import opening, wrapping
+from svc_notebook.loading.load_plan.ids import (
+    HASHED,
+    Ids,
+    is_short,
+    note_of,
+    order_proposals,
+    propose,
+)
+from svc_notebook.loading.load_plan.json_kinds import JSON, find_kinds, name_kinds
+from svc_notebook.loading.load_plan.profile import MAX_ID_BYTES, ColumnProfile, choose, id_fields
+from svc_notebook.loading.load_plan.rejected_rows import restore
+from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.dataframe import name_columns, title, with_named_index
+from svc_notebook.loading.sources.python_records import RecordStream
+from svc_notebook.loading.table import WRITTEN, SourceTable, TableColumn
+
+# So many cells are written while DuckDB is opened.
+MAX_CELLS = 10_000
+# DuckDB escapes these in another way.
+UPPER = frozenset("\x0b\x0e\x0f\x1a\x1b\x1c\x1d\x1e\x1f")
+
+Texts = Sequence[str | None]
+Write = Callable[[Any], str | None]
+
+
+class Odd(Exception):
+    """Something that the long way is for."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A column, and the JSON of each of its values; nothing for one that is missing."""
+
+    field: TableColumn
+    texts: Texts
+
+
+@dataclass(frozen=True)
+class Small:
+    """All steps of a few rows, and what there is to tell of them."""
+
+    steps: list[str]
+    columns: tuple[ColumnProfile, ...]
+    ids: Ids
+
+
+def open_small(source: Any, db: Database) -> tuple[SourceTable, list[Cells], int]:
+    """Write the values of a few rows; raises `Odd` for all that is not ordinary."""
+    if isinstance(source, RecordStream):
+        return _open_records(source, db)
+    if not isinstance(source, pd.DataFrame) or source.size > MAX_CELLS or not len(source.columns):
+        raise Odd
+    frame = with_named_index(restore(source))
+    cells = [_cells(frame.iloc[:, n], name, n) for n, name in enumerate(name_columns(frame))]
+    name = title("DataFrame", len(frame))
+    return SourceTable(db, "", tuple(each.field for each in cells), name), cells, len(frame)
+
+
+def _open_records(records: RecordStream, db: Database) -> tuple[SourceTable, list[Cells], int]:
+    texts = records.texts
+    if texts is None or records.faults or records.skipped or len(texts) * records.rows > MAX_CELLS:
+        raise Odd
+    table = SourceTable(db, "", records.fields, records.name, ragged=True)
+    return table, list(map(Cells, records.fields, texts)), records.rows
+
+
+def write_small(
+    table: SourceTable, cells: Sequence[Cells], rows: int, options: LoadSettings
+) -> Small:
+    """Write every step; raises `Odd` where a row or an option is not ordinary."""
+    if not cells and not rows:
+        return Small([], (), Ids("", HASHED))
+    if not cells or options.dtype or options.nest or options.salt or options.spread:
+        raise Odd
+    if options.path is not None:
+        raise Odd
+    rows = min(rows, options.limit or rows)
+    held = {each.field.name: each.texts[:rows] for each in cells}
+    columns = tuple(_column(field, held[field.name], options) for field in choose(table, options))
+    members = _members(columns, held, rows, options)
+    ids, texts = _find_ids(table, columns, held, rows, options)
+    return Small(_steps(texts, members, options), columns, ids)
+
+
+def _cells(series: pd.Series[Any], name: str, number: int) -> Cells:
+    kind, write = _writer(series)
+    try:
+        texts = [None if is_missing(value) else write(value) for value in series.tolist()]
+    except Unsendable:
+        raise Odd from None
+    return Cells(TableColumn(name, f"c{number}", kind), texts)
+
+
+def _writer(series: pd.Series[Any]) -> tuple[str, Write]:
+    dtype = series.dtype
+    kind = str(dtype)
+    if pd.api.types.is_object_dtype(dtype):
+        kind = OBJECTS.get(pd.api.types.infer_dtype(series, skipna=True), kind)
+    elif isinstance(dtype, pd.StringDtype):
+        kind = "str"
+    if kind not in WRITERS:
+        raise Odd
+    return WRITERS[kind]
+
+
+def _write_text(value: Any) -> str:
+    if not UPPER.isdisjoint(value):
+        raise Odd
+    try:
+        return msgspec.json.encode(str(value)).decode()
+    except UnicodeEncodeError:
+        raise Odd from None
+
+
+def _write_number(value: Any) -> str:
+    if value - value:  # an infinity
+        raise Odd
+    return repr(float(value))
+
+
+def _write_whole(value: Any) -> str:
+    return str(int(value))
+
+
+def _write_flag(value: Any) -> str:
+    return "true" if value else "false"
+
+
+def _write_time(value: pd.Timestamp) -> str | None:
+    if not 1 <= value.year <= 9999:
+        raise Odd
+    return write_json(value)
+
+
+# What pandas finds in a column of objects that is not written value by value.
+OBJECTS = {"string": "str", "empty": "str", "boolean": "bool", "floating": "", "decimal": ""}
+# By the dtype: what DuckDB calls it, and how a value is written.
+WRITERS: Mapping[str, tuple[str, Write]] = {
+    "bool": ("BOOLEAN", _write_flag),
+    "boolean": ("BOOLEAN", _write_flag),
+    "int32": ("INTEGER", _write_whole),
+    "int64": ("BIGINT", _write_whole),
+    "Int64": ("BIGINT", _write_whole),
+    "float64": ("DOUBLE", _write_number),
+    "str": ("VARCHAR", _write_text),
+    "datetime64[us, UTC]": ("TIMESTAMP WITH TIME ZONE", _write_time),
+    "object": (WRITTEN, write_json),
+}
+
+
+def _column(field: TableColumn, texts: Texts, options: LoadSettings) -> ColumnProfile:
+    missing = sum(text is None for text in texts)
+    if missing and options.nulls_of(field.name) == "error":
+        raise Odd
+    rendering = render(field, options)
+    found = name_kinds(find_kinds(texts)) if rendering.sends == JSON else ""
+    return ColumnProfile(field, rendering, missing, found=found)
+
+
+def _members(
+    columns: Sequence[ColumnProfile], held: Mapping[str, Texts], rows: int, options: LoadSettings
+) -> list[str]:
+    """Write each row's members, a comma before each."""
+    written = [_column_members(column, held[column.name], options) for column in columns]
+    return ["".join(row) for row in zip(*written, strict=True)] if written else [""] * rows
+
+
+def _column_members(column: ColumnProfile, texts: Texts, options: LoadSettings) -> list[str]:
+    key = f",{msgspec.json.encode(column.name).decode()}:"
+    operation = options.operations.get(column.name)
+    if operation:
+        opened = f'{key}{{"_operation":"{operation}","value":'
+        return [f"{opened}{text}}}" if text is not None else "" for text in texts]
+    absent = f"{key}null" if options.nulls_of(column.name) == "null" else ""
+    return [absent if text is None else key + text for text in texts]
+
+
+def _find_ids(
+    table: SourceTable,
+    columns: Sequence[ColumnProfile],
+    held: Mapping[str, Texts],
+    rows: int,
+    options: LoadSettings,
+) -> tuple[Ids, list[str]]:
+    """Choose the ids as `ids.find_ids` does; return the JSON of each, too."""
+    notes = []
+    for field in id_fields(table, options):
+        texts = [_id_of(text) for text in held[field.name]]
+        found = [text for text in texts if text]
+        good = len(set(found)) == rows
+        if good:
+            return Ids("", f"column `{field.name}`", field.name), found
+        if options.id or field.name == "objectID":
+            raise Odd
+        notes.append(note_of(field.name, len(found), len(set(found)), rows))
+    hashes = [f'"{digest}"' for digest in _hash(columns, held, rows)]
+    if options.action != "replace" or len(set(hashes)) < len(hashes):
+        raise Odd
+    if unique := _find_unique(columns, held, rows):
+        notes.append(propose(unique))
+    return Ids("", HASHED, notes=tuple(notes)), hashes
+
+
+def _hash(columns: Sequence[ColumnProfile], held: Mapping[str, Texts], rows: int) -> Iterator[str]:
+    """Hash each row's members in canonical form, sorted by name."""
+    in_order = sorted(columns, key=lambda column: column.name)
+    written = [_canonical_members(column.name, held[column.name]) for column in in_order]
+    for row in zip(*written, strict=True) if written else [()] * rows:
+        yield hashlib.md5("".join(row).encode(), usedforsecurity=False).hexdigest()
+
+
+def _canonical_members(name: str, texts: Texts) -> list[str]:
+    return ["" if text is None else canonical_member(name, text) for text in texts]
+
+
+def _find_unique(
+    columns: Sequence[ColumnProfile], held: Mapping[str, Texts], rows: int
+) -> str | None:
+    """Propose an id as `ids.find_ids` does."""
+    texts = {
+        column.name: column.sends == "text"
+        for column in columns
+        if not column.missing and column.sends in ("text", "integer")
+    }
+    proposed = order_proposals(texts) if rows > 1 else []
+    return next((name for name in proposed if _is_unique(held[name], rows)), None)
+
+
+def _is_unique(texts: Texts, rows: int) -> bool:
+    values = {str(msgspec.json.decode(text)) for text in texts if text is not None}
+    return len(values) == rows and all(map(is_short, values))
+
+
+def _id_of(text: str | None) -> str | None:
+    """Write an id, of text or a whole number, as JSON text; nothing for one that is missing."""
+    value = None if text is None else msgspec.json.decode(text)
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise Odd
+    shown = str(value)
+    if len(shown.encode()) > MAX_ID_BYTES or "\0" in shown:
+        raise Odd
+    return _write_text(shown)
+
+
+def _steps(ids: Sequence[str], members: Sequence[str], options: LoadSettings) -> list[str]:
+    start, end = opening(options), "}}"
+    if options.action == "delete":
+        members = [""] * len(ids)
+    steps = [f"{start}{own}{row}{end}" for own, row in zip(ids, members, strict=True)]
+    most = options.record_bytes + wrapping(options)
+    if any(len(step) * 4 > most and len(step.encode()) > most for step in steps):
+        raise Odd
+    return steps

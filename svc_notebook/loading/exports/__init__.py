@@ -1,0 +1,1 @@
+"""Write the records of an index to files."""

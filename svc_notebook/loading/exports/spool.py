@@ -1,0 +1,89 @@
+"""What an export has fetched so far, on disk, so that memory stays flat and a later one goes on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from svc_notebook.loading.load_plan.type_inference import Kinds
+
+SPOOL_CHUNK_BYTES = 8_000_000
+
+
+class Mark(msgspec.Struct):
+    """How far an export is: after which bytes the spool goes on, and from which cursor."""
+
+    facts: str
+    cursor: str | None = None
+    bytes: int = 0
+    rows: int = 0
+    total: int = 0
+    kinds: dict[str, set[str]] = msgspec.field(default_factory=lambda: Kinds().seen)
+    whole: bool = False
+
+
+@dataclass
+class Spool:
+    """Records, one a line, in a hidden file beside the one they are for, and a mark in another."""
+
+    path: Path
+    mark: Mark
+    resumed: int = 0
+    _encoder: msgspec.json.Encoder = field(default_factory=msgspec.json.Encoder, repr=False)
+
+    def add(self, records: Sequence[Mapping[str, Any]], cursor: str | None, total: int) -> None:
+        """Write a page down; once this returns, a killed process does not lose it."""
+        with self.path.open("ab") as file:
+            file.write(self._encoder.encode_lines(records))
+            self.mark.bytes = file.tell()
+        Kinds(self.mark.kinds).add(records)
+        self.mark.rows += len(records)
+        self.mark.cursor, self.mark.total, self.mark.whole = cursor, total, not cursor
+        fresh = self.path.with_name(f"{self.path.name}.mark.new")
+        fresh.write_bytes(self._encoder.encode(self.mark))
+        fresh.replace(_mark_of(self.path))
+
+    def pieces(self) -> Iterator[list[dict[str, Any]]]:
+        """Yield the records again, some megabytes at a time."""
+        decoder = msgspec.json.Decoder(dict[str, Any])
+        with self.path.open("rb") as file:
+            while piece := file.read(SPOOL_CHUNK_BYTES):
+                yield decoder.decode_lines(piece + file.readline())
+
+    def discard(self) -> None:
+        """Remove both files."""
+        for path in (self.path, _mark_of(self.path)):
+            path.unlink(missing_ok=True)
+
+
+def open_spool(target: Path, facts: str, *, resume: bool) -> Spool:
+    """Take up what a broken-off export of the same facts left behind, or begin anew."""
+    path = target.with_name(f".{target.name}.part")
+    digest = hashlib.sha256(facts.encode()).hexdigest()
+    spool = Spool(path, Mark(digest))
+    found = _read_mark(path) if resume else None
+    if found is None or found.facts != digest or path.stat().st_size < found.bytes:
+        spool.discard()
+        path.touch()
+        return spool
+    with path.open("r+b") as file:
+        file.truncate(found.bytes)
+    return Spool(path, found, found.rows)
+
+
+def _mark_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.mark")
+
+
+def _read_mark(path: Path) -> Mark | None:
+    try:
+        return (
+            msgspec.json.decode(_mark_of(path).read_bytes(), type=Mark) if path.exists() else None
+        )
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return None

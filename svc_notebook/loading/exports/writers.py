@@ -1,0 +1,143 @@
+"""Records to files: Parquet, CSV, TSV or a document a line, packed or not."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.loading.exports.spool import Spool
+from svc_notebook.loading.load_plan.type_inference import LIST
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PACKINGS = {".gz": "gzip", ".zst": "zstd"}
+Columns = Mapping[str, str]
+# Called after each piece with the rows written; may raise to stop.
+Tell = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a file is written, as its name says."""
+
+    write: Callable[[Spool, Path, Columns, str | None, Tell], None]
+    packing: str | None
+    # The file's name without what says its format.
+    stem: str
+
+
+def format_of(path: Path) -> Format:
+    """Read a format off a file's name; raises `BadInput` with advice."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packing = PACKINGS.get(suffixes[-1]) if suffixes else None
+    kind = "".join(suffixes[:-1][-1:] if packing else suffixes[-1:])
+    if kind not in WRITERS:
+        known = ", ".join(WRITERS)
+        raise BadInput(
+            f"the end of a file's name says its format: {known}, with .gz or .zst after it to "
+            f"pack it; {path.name} ends otherwise{did_you_mean(kind, WRITERS)}"
+        )
+    if packing and WRITERS[kind] is write_parquet:
+        raise BadInput(f"Parquet is packed already: name it {path.with_suffix('').name}")
+    stem = path.with_suffix("").stem if packing else path.stem
+    return Format(WRITERS[kind], packing, stem)
+
+
+def write_lines(
+    spool: Spool, path: Path, columns: Columns, packing: str | None, tell: Tell
+) -> None:
+    """Write a document a line: what the spool holds already."""
+    if packing is None:
+        shutil.move(spool.path, path)
+        return
+    with _sink(path, packing) as sink, spool.path.open("rb") as source:
+        while piece := source.read(1 << 20):
+            sink.write(piece)
+            tell(0)
+
+
+def write_parquet(
+    spool: Spool, path: Path, columns: Columns, packing: str | None, tell: Tell
+) -> None:
+    """Write Parquet; an attribute of mixed or nested values is a column of the type JSON."""
+    import pyarrow.parquet as pq
+
+    schema = _schema(columns, nested=True)
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for rows in _tables(spool, schema, columns, tell):
+            writer.write_table(rows)
+
+
+def _write_delimited(separator: str) -> Callable[[Spool, Path, Columns, str | None, Tell], None]:
+    def write(spool: Spool, path: Path, columns: Columns, packing: str | None, tell: Tell) -> None:
+        from pyarrow import csv
+
+        flat = {name: "json" if kind.startswith(LIST) else kind for name, kind in columns.items()}
+        schema = _schema(flat, nested=False)
+        options = csv.WriteOptions(delimiter=separator)
+        with (
+            _sink(path, packing) as sink,
+            csv.CSVWriter(sink, schema, write_options=options) as out,
+        ):
+            for rows in _tables(spool, schema, flat, tell):
+                out.write_table(rows)
+
+    return write
+
+
+WRITERS: dict[str, Callable[[Spool, Path, Columns, str | None, Tell], None]] = {
+    ".parquet": write_parquet,
+    ".ndjson": write_lines,
+    ".jsonl": write_lines,
+    ".csv": _write_delimited(","),
+    ".tsv": _write_delimited("\t"),
+}
+
+
+@contextmanager
+def _sink(path: Path, packing: str | None) -> Iterator[Any]:
+    import pyarrow as pa
+
+    with pa.output_stream(str(path), compression=packing) as sink:
+        yield sink
+
+
+def _schema(columns: Columns, *, nested: bool) -> pa.Schema:
+    import pyarrow as pa
+
+    scalars = {
+        "string": pa.string(), "boolean": pa.bool_(), "integer": pa.int64(),
+        "number": pa.float64(), "json": pa.json_() if nested else pa.string(),
+    }  # fmt: skip
+    types = {**scalars, **{f"{LIST}{name}": pa.list_(kind) for name, kind in scalars.items()}}
+    return pa.schema([(name, types[kind]) for name, kind in columns.items()])
+
+
+def _tables(spool: Spool, schema: pa.Schema, columns: Columns, tell: Tell) -> Iterator[pa.Table]:
+    import pyarrow as pa
+
+    rows = 0
+    for records in spool.pieces():
+        arrays = [
+            pa.array(_values(records, name, kind), schema.field(i).type)
+            for i, (name, kind) in enumerate(columns.items())
+        ]
+        yield pa.Table.from_arrays(arrays, schema=schema)
+        rows += len(records)
+        tell(rows)
+
+
+def _values(records: list[dict[str, Any]], name: str, kind: str) -> list[Any]:
+    values = [record.get(name) for record in records]
+    if kind != "json":
+        return values
+    encode = msgspec.json.encode
+    return [None if value is None else encode(value).decode() for value in values]

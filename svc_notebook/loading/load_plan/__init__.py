@@ -1,0 +1,1 @@
+"""What a load would do: column types, ids, rows that cannot be sent."""

@@ -1,0 +1,70 @@
+"""Check that a scan gives the rows of a table where an earlier scan found them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from svc_notebook.errors import BadInput
+
+if TYPE_CHECKING:
+    from svc_notebook.loading.load_plan.row_errors import Digests, Marks, Positions
+
+# The digest of a span fits a JSON number that is read as a signed one.
+DIGEST_BITS = (1 << 63) - 1
+
+
+class Span(NamedTuple):
+    """Positions from `first` up to, not including, `last`."""
+
+    first: int
+    last: int
+
+
+def digest_of(digests: Digests) -> int:
+    """Return a number of several rows, whatever their order."""
+    return int(np.add.reduce(digests, dtype=np.uint64)) & DIGEST_BITS
+
+
+class RowOrder:
+    """Follows one scan: every row is to be at its position, and marked rows are to be the same.
+
+    `settled` are the spans an interrupted load sent, each with the digest of its rows.
+    """
+
+    def __init__(self, name: str, marks: Marks, settled: Mapping[Span, int]) -> None:
+        self._name = name
+        self._marks = marks
+        self._settled = sorted(settled.items())
+        self._sums = dict.fromkeys(settled, 0)
+        self._position = 0
+
+    def check(self, positions: Positions, digests: Digests) -> None:
+        """Take the next rows of the scan; raises `BadInput` if they are not those that belong."""
+        first = self._position
+        self._position += len(positions)
+        in_order = np.array_equal(positions, np.arange(first, self._position))
+        if not in_order or not self._marks.agree(first, digests):
+            raise BadInput(
+                f"the rows of {self._name} came in another order than when they were checked: the "
+                "load was stopped before one of these rows was sent. Load it again; if that fails, "
+                "too, load it as a DataFrame"
+            )
+        self._check_settled(Span(first, self._position), digests)
+
+    def _check_settled(self, read: Span, digests: Digests) -> None:
+        while self._settled and self._settled[0][0].first < read.last:
+            span, expected = self._settled[0]
+            low, high = max(span.first, read.first), min(span.last, read.last)
+            part = digest_of(digests[low - read.first : high - read.first])
+            self._sums[span] = (self._sums[span] + part) & DIGEST_BITS
+            if span.last > read.last:
+                return
+            if self._sums[span] != expected:
+                raise BadInput(
+                    f"the rows of {self._name} that were sent before are not where they were: "
+                    "load it again without resume=True"
+                )
+            del self._settled[0]

@@ -1,0 +1,163 @@
+"""How rows become records: what a caller may ask for, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, Self, TypedDict, get_args
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from svc_notebook.errors import BadInput, did_you_mean
+
+Nulls = Literal["omit", "null", "error"]
+Duplicates = Literal["reject", "last", "keep", "error"]
+IfExists = Literal["append", "replace", "fail", "merge"]
+Action = Literal["replace", "update", "update_existing", "delete"]
+Kind = Literal[
+    "string", "integer", "number", "boolean", "date", "timestamp", "epoch", "epoch_ms", "json"
+]
+
+ACTIONS: Mapping[str, str] = {
+    "replace": "updateObject",
+    "update": "partialUpdateObject",
+    "update_existing": "partialUpdateObjectNoCreate",
+    "delete": "deleteObject",
+}
+OPERATIONS = (
+    "Increment", "Decrement", "Add", "AddUnique", "Remove", "IncrementFrom", "IncrementSet",
+)  # fmt: skip
+# What changes a record once more each time it is sent.
+UNREPEATABLE = {"Increment", "Decrement", "Add"}
+# Services refuse requests of 10 MB and records of 100 KB.
+MAX_BATCH_BYTES = 8_000_000
+MARKS = ("separator", "quote")
+COUNTS = ("limit", "record_bytes", "batch", "batch_bytes")
+
+
+class RowOptions(TypedDict, total=False):
+    """The options of `load`, `plan` and `push` that say how rows become records."""
+
+    id: str | None
+    columns: Sequence[str] | None
+    dtype: Mapping[str, Kind] | None
+    nulls: Nulls | Mapping[str, Nulls]
+    timezone: str | None
+    duplicates: Duplicates
+    action: Action
+    operations: Mapping[str, str] | None
+    nest: bool
+    limit: int | None
+    record_bytes: int
+    batch: int
+    batch_bytes: int
+    separator: str | None
+    quote: str | None
+    header: bool | None
+    encoding: str | None
+    path: str | None
+
+
+@dataclass(frozen=True)
+class LoadSettings:
+    """Checked options; the fields are those of `RowOptions`."""
+
+    id: str | None = None
+    columns: tuple[str, ...] | None = None
+    dtype: Mapping[str, Kind] = field(default_factory=dict)
+    nulls: Nulls | Mapping[str, Nulls] = "omit"
+    timezone: str | None = None
+    duplicates: Duplicates = "reject"
+    action: Action = "replace"
+    operations: Mapping[str, str] = field(default_factory=dict)
+    nest: bool = False
+    limit: int | None = None
+    record_bytes: int = 100_000
+    batch: int = 10_000
+    batch_bytes: int = 2_000_000
+    separator: str | None = None
+    quote: str | None = None
+    header: bool | None = None
+    encoding: str | None = None
+    # Where the list of records is in a JSON document.
+    path: str | None = None
+    # Goes into the ids that are hashes: rows of different parts are different rows.
+    salt: str = ""
+    # Whether another worker may send the rows again.
+    spread: bool = False
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Take what a caller gave; raises `BadInput` with advice."""
+        known = [row.name for row in fields(cls)]
+        for name in given.keys() - set(known):
+            raise BadInput(f"`{name}` is no option of a load{did_you_mean(name, known)}")
+        held = {name: value for name, value in given.items() if value is not None}
+        if isinstance(held.get("columns"), str):
+            raise BadInput(f"`columns` should be a list of names: columns=[{held['columns']!r}]")
+        if "columns" in held:
+            held["columns"] = tuple(held["columns"])
+        if isinstance(held.get("operations"), Mapping):
+            spelled = {name.lower(): name for name in OPERATIONS}
+            asked = held["operations"].items()
+            held["operations"] = {c: spelled.get(str(name).lower(), name) for c, name in asked}
+        return cls(**held)
+
+    def __post_init__(self) -> None:
+        given = self.nulls if isinstance(self.nulls, Mapping) else {"": self.nulls}
+        _check_each("nulls", given.values(), get_args(Nulls))
+        _check_each("dtype", self.dtype.values(), get_args(Kind))
+        _check_each("duplicates", [self.duplicates], get_args(Duplicates))
+        _check_each("action", [self.action], get_args(Action))
+        _check_each("operations", self.operations.values(), OPERATIONS)
+        if self.operations and not self.action.startswith("update"):
+            raise BadInput("`operations` change stored records: give action='update' with them")
+        if self.timezone is not None:
+            _check_zone(self.timezone)
+        for name in MARKS:
+            _check_mark(name, getattr(self, name))
+        for name in COUNTS:
+            _check_count(name, getattr(self, name))
+        if self.batch_bytes > MAX_BATCH_BYTES:
+            raise BadInput(f"`batch_bytes` is up to {MAX_BATCH_BYTES:,}; services refuse more")
+
+    @property
+    def unrepeatable(self) -> str:
+        """Name an operation that may be carried out only once, if one is asked for."""
+        return min(UNREPEATABLE.intersection(self.operations.values()), default="")
+
+    def nulls_of(self, column: str) -> Nulls:
+        """Tell what becomes of a column's missing values."""
+        if isinstance(self.nulls, str):
+            return self.nulls
+        return self.nulls.get(column, "omit")
+
+    def named_columns(self) -> set[str]:
+        """Name every column that some option speaks of."""
+        by_nulls = set() if isinstance(self.nulls, str) else set(self.nulls)
+        return by_nulls | set(self.dtype) | set(self.operations) | set(self.columns or ())
+
+
+def _check_each(option: str, values: Any, allowed: Sequence[str]) -> None:
+    for value in values:
+        if value not in allowed:
+            raise BadInput(
+                f"`{option}` is one of {', '.join(allowed)}, not {value!r}"
+                f"{did_you_mean(str(value), allowed)}"
+            )
+
+
+def _check_mark(option: str, value: object) -> None:
+    if value is not None and (not isinstance(value, str) or len(value) != 1 or value in "\r\n"):
+        raise BadInput(f"`{option}` is one character, not {value!r}; convert the file if it is not")
+
+
+def _check_count(option: str, value: object) -> None:
+    if value is not None and (not isinstance(value, int) or value < 1):
+        raise BadInput(f"`{option}` is a whole number, 1 or more, not {value!r}")
+
+
+def _check_zone(zone: str) -> None:
+    try:
+        ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise BadInput(f"`{zone}` is no time zone; write one such as 'Europe/Paris'") from error

@@ -1,0 +1,1 @@
+"""Send batches, resume an interrupted load, replace or verify an index."""

@@ -1,0 +1,191 @@
+"""Cut the written rows into request bodies, bounded in records and bytes."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from svc_notebook.loading.encoding.record_sql import opening
+from svc_notebook.loading.load_plan.json_kinds import may_hold_objects
+from svc_notebook.loading.load_plan.plan import Prepared
+from svc_notebook.loading.load_plan.row_errors import Digests, Positions
+from svc_notebook.loading.load_plan.row_order import RowOrder, Span, digest_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+HEAD = b'{"requests":['
+TAIL = b"]}"
+HASH_HEX_DIGITS = 32
+# A step that changes what is stored; whether it may be repeated is not looked into.
+OPERATION = b'"_operation"'
+
+Offsets = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One request body; `span` are the positions it settles, dropped rows among them."""
+
+    span: Span
+    rows: int
+    body: bytes
+    # Whether sending it twice does no harm.
+    repeatable: bool = True
+    # What tells the rows of the span by their content; 0 for a few rows in memory.
+    digest: int = field(default=0, compare=False)
+
+
+def pack_batches(
+    prepared: Prepared, settled: Sequence[Span] = (), digests: Mapping[Span, int] | None = None
+) -> Iterator[Batch]:
+    """Write every row that is neither dropped nor settled already, in the order of the source.
+
+    Raises `BadInput` where the source gives other rows than those that were checked, or than
+    those of the settled spans by their `digests`.
+    """
+    options = prepared.options
+    cutter = Cutter(
+        prepared.dropped, settled, prepared.repeats, options.batch_bytes, len(opening(options)),
+        operations=_may_hold_operations(prepared),
+    )  # fmt: skip
+    if prepared.steps is not None:
+        for texts in _in_memory(prepared.steps, options.batch):
+            yield from cutter.cut(texts)
+        return
+    order = RowOrder(prepared.table.name, prepared.marks, digests or {})
+    for positions, found, texts in _scanned(prepared):
+        order.check(positions, found)
+        yield from cutter.cut(texts, found)
+
+
+def _may_hold_operations(prepared: Prepared) -> bool:
+    """Whether one may stand in a row: searching every body for one takes as long as sending it."""
+    columns = prepared.plan.columns
+    named = any("_operation" in name for name in columns["column"])
+    documents = any(map(may_hold_objects, columns["sent as"]))
+    return documents or named or bool(prepared.options.operations)
+
+
+def _scanned(prepared: Prepared) -> Iterator[tuple[Positions, Digests, pa.StringArray]]:
+    """Write the steps of a table, a batch at a time, with the position and digest of each row."""
+    table = prepared.table
+    query = f"SELECT pos, {table.digest}, {prepared.step} FROM {table.numbered}"
+    for chunk in table.db.chunks(query, prepared.options.batch):
+        positions, digests = (chunk.column(n).to_numpy(zero_copy_only=False) for n in (0, 1))
+        yield positions, digests, chunk.column(2)
+
+
+def _in_memory(steps: Sequence[str], most: int) -> Iterator[pa.StringArray]:
+    import pyarrow as pa
+
+    for start in range(0, len(steps), most):
+        yield pa.array(steps[start : start + most], pa.large_string())
+
+
+class Cutter:
+    """Cuts chunk after chunk; the texts stay where Arrow put them until a body is joined."""
+
+    def __init__(
+        self,
+        dropped: Positions,
+        settled: Sequence[Span],
+        repeats: Mapping[int, int],
+        largest: int,
+        prefix: int,
+        *,
+        operations: bool = True,
+    ) -> None:
+        self._dropped = dropped
+        self._settled = merge_spans(settled)
+        self._repeats = repeats
+        self._repeated = sorted(repeats)
+        self._room = largest - len(HEAD) - len(TAIL)
+        self._operations = operations
+        self._suffix_at = prefix + len('"') + HASH_HEX_DIGITS
+        self._position = 0
+
+    def cut(self, texts: pa.StringArray, digests: Digests | None = None) -> Iterator[Batch]:
+        """Cut one chunk of rows, each `,{…}`."""
+        first = self._position
+        self._position += len(texts)
+        keep = self._kept(Span(first, self._position))
+        if not keep.any():
+            return
+        offsets, data = _buffers(texts)
+        for start, stop in self._portions(offsets, keep):
+            runs = _runs(keep[start:stop], start)
+            pieces = [piece for run in runs for piece in self._pieces(data, offsets, run, first)]
+            # Every step begins with a comma; the first one's is not wanted.
+            body = b"".join([HEAD, pieces[0][1:], *pieces[1:], TAIL])
+            rows = int(keep[start:stop].sum())
+            repeatable = not self._operations or OPERATION not in body
+            digest = 0 if digests is None else digest_of(digests[start:stop])
+            yield Batch(Span(first + start, first + stop), rows, body, repeatable, digest)
+
+    def _kept(self, span: Span) -> npt.NDArray[np.bool_]:
+        keep = np.ones(span.last - span.first, dtype=np.bool_)
+        low, high = np.searchsorted(self._dropped, span)
+        keep[self._dropped[low:high] - span.first] = False
+        at = bisect_left(self._settled, span.first, key=lambda settled: settled.last)
+        for first, last in self._settled[at:]:
+            if first >= span.last:
+                break
+            keep[max(first - span.first, 0) : last - span.first] = False
+        return keep
+
+    def _portions(self, offsets: Offsets, keep: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+        """Cut where the next record would be too much; one record always fits."""
+        sizes = np.where(keep, np.diff(offsets) + len("-1000000000"), 0)
+        ends = np.cumsum(sizes)
+        start = 0
+        while start < len(keep):
+            before = ends[start - 1] if start else 0
+            stop = int(np.searchsorted(ends, before + self._room, side="right"))
+            stop = max(stop, start + 1)
+            if keep[start:stop].any():
+                yield start, stop
+            start = stop
+
+    def _pieces(
+        self, data: memoryview, offsets: Offsets, run: Span, first: int
+    ) -> Iterator[memoryview | bytes]:
+        """Slice a run of rows; a number goes in after the hash of a row that occurred before."""
+        at = int(offsets[run.first])
+        low = bisect_left(self._repeated, first + run.first)
+        high = bisect_left(self._repeated, first + run.last)
+        for position in self._repeated[low:high]:
+            cut = int(offsets[position - first]) + self._suffix_at
+            yield data[at:cut]
+            yield b"-%d" % self._repeats[position]
+            at = cut
+        yield data[at : int(offsets[run.last])]
+
+
+def _buffers(texts: pa.StringArray) -> tuple[Offsets, memoryview]:
+    _, offsets, data = texts.buffers()
+    kind = np.int64 if str(texts.type).startswith("large") else np.int32
+    held = np.frombuffer(offsets, dtype=kind)[texts.offset : texts.offset + len(texts) + 1]
+    return held.astype(np.int64), memoryview(data)
+
+
+def _runs(keep: npt.NDArray[np.bool_], start: int) -> list[Span]:
+    """Find the stretches of rows to be sent."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], keep, [False]))))
+    return [Span(start + int(a), start + int(b)) for a, b in edges.reshape(-1, 2)]
+
+
+def merge_spans(spans: Sequence[Span]) -> list[Span]:
+    """Join spans that touch."""
+    merged: list[Span] = []
+    for span in sorted(spans):
+        if merged and span.first <= merged[-1].last:
+            merged[-1] = Span(merged[-1].first, max(merged[-1].last, span.last))
+        else:
+            merged.append(span)
+    return merged

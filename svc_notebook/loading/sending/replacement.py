@@ -1,0 +1,102 @@
+"""What a load does with an index that exists already."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from svc_notebook.api.warning import warn_user
+from svc_notebook.client.operations import count_records, index_exists, is_own, take_place
+from svc_notebook.errors import BadInput, CallFailed, did_you_mean
+from svc_notebook.loading.load_plan.plan import LoadPlan
+from svc_notebook.loading.options import IfExists
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+# The share of the old records that there must be, as in `client.flows`.
+DEFAULT_MIN_SHARE = 0.5
+CHOICES: tuple[IfExists, ...] = ("append", "replace", "fail", "merge")
+
+
+async def check_target(client: AsyncClient, index: str, if_exists: IfExists) -> None:
+    """Refuse an unknown choice, and an index that is there though it should not be."""
+    if if_exists not in CHOICES:
+        raise BadInput(
+            f"`if_exists` is one of {', '.join(CHOICES)}, not {if_exists!r}"
+            f"{did_you_mean(str(if_exists), CHOICES)}"
+        )
+    if if_exists == "replace":
+        await is_own(client, index)
+    if if_exists == "fail" and await index_exists(client, index):
+        raise BadInput(
+            f"the index {index} exists; if_exists='append' adds to it, 'replace' replaces it"
+        )
+
+
+async def warn_of_hashes(client: AsyncClient, index: str) -> None:
+    """Warn where ids that are hashes of rows are added to records that are there already."""
+    with suppress(CallFailed):  # a key that may only write
+        if held := await count_records(client, index):
+            warn_user(
+                f"{index} already has {held:,} records, and the ids of this load are hashes of "
+                "its rows: a row that has changed is added beside its old record; name the column "
+                "of the ids, id='…', or replace the records, if_exists='replace'"
+            )
+
+
+async def check_share(client: AsyncClient, index: str, plan: LoadPlan, least: float | None) -> None:
+    """Refuse to replace an index by less than `least` of it.
+
+    Unless that is given, only by less than half of it since rows cannot be sent.
+    """
+    if least is None and not plan.rejected_rows:
+        return
+    old = await count_records(client, index)
+    if plan.sendable >= old * (DEFAULT_MIN_SHARE if least is None else least):
+        return
+    would = f"{index} has {old:,} records and would have {plan.sendable:,}"
+    if plan.rejected_rows:
+        raise BadInput(
+            f"{would}, as {plan.rejected_rows:,} rows cannot be sent ({describe_first(plan)}); it "
+            "was left as it is. Mend them, or say that fewer will do: least=0"
+        )
+    raise BadInput(f"{would}; it was left as it is. Say that fewer will do: least=0")
+
+
+def check_least(least: float | None, if_exists: IfExists) -> None:
+    """Refuse a share that is none, and one of what is not replaced."""
+    if least is None:
+        return
+    if isinstance(least, bool) or not isinstance(least, (int, float)) or not 0 <= least <= 1:
+        raise BadInput(f"`least` is a share, from 0 to 1, not {least!r}")
+    if if_exists != "replace":
+        raise BadInput("`least` is of a load that replaces: give if_exists='replace' with it")
+
+
+def describe_first(plan: LoadPlan) -> str:
+    """Tell what is wrong with the first row that cannot be sent."""
+    first = plan.rejected.iloc[0]
+    of = f", column `{first['column']}`" if isinstance(first["column"], str) else ""
+    return f"row {first['row']}{of} {first['reason']}"
+
+
+async def delete_for_good(client: AsyncClient, target: str) -> None:
+    """Delete an index, once more where a batch that was on its way made it anew."""
+    for pause in (0.02, 0.1, 0.3):
+        await client.wait(dict(await client.delete_index(target)), index=target)
+        await asyncio.sleep(pause)
+        if not await count_records(client, target):
+            return
+
+
+async def move_over(client: AsyncClient, target: str, index: str, rows: int) -> None:
+    """Put the new index in the old one's place, once it holds every row that was sent."""
+    held = await count_records(client, target)
+    if held != rows:
+        raise BadInput(
+            f"{target} holds {held:,} records and not the {rows:,} that were sent: {index} was "
+            "left as it is"
+        )
+    await client.wait(await take_place(client, target, index), index=index)

@@ -1,0 +1,150 @@
+"""What a load did."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+from time import monotonic
+
+import pandas as pd
+
+from svc_notebook.loading.load_plan.plan import LoadPlan
+from svc_notebook.loading.load_plan.rejected_rows import TOLD
+from svc_notebook.loading.options import Action
+
+# What is sent, and what it is called once it is published.
+OUTCOMES: dict[Action, tuple[str, str]] = {
+    "replace": ("", "published"),
+    "update": ("updates ", "published"),
+    "update_existing": ("updates ", "published"),
+    "delete": ("deletions ", "deleted"),
+}
+DRY_RUN = "dry run: nothing was sent"
+
+
+@dataclass(frozen=True, repr=False)
+class LoadResult:
+    """Rows sent, published and rejected; `sent` are those the service acknowledged."""
+
+    plan: LoadPlan
+    index: str
+    sent: int
+    published: int
+    tasks: tuple[int, ...]
+    seconds: float
+    # Rows that an earlier, broken-off load had sent already.
+    resumed: int = 0
+    # Rows that a merge found stored as they are.
+    unchanged: int = 0
+    # Where it was verified: the records that are not stored as they were sent.
+    differences: pd.DataFrame | None = None
+    action: Action = "replace"
+    # Whether nothing was to be sent: then the plan is what there is to show.
+    dry_run: bool = False
+
+    @property
+    def rejected(self) -> pd.DataFrame:
+        """The rows that cannot be sent: row, column, value, reason, then all of their own.
+
+        Mended, they can be sent again: `result.rejected.svc.push(index)`.
+        """
+        return self.plan.rejected
+
+    @property
+    def rejected_rows(self) -> int:
+        """How many rows cannot be sent, told one by one or not."""
+        return self.plan.rejected_rows
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the plan says about the source: columns sent as text, rows filled, ids."""
+        return self.plan.notes
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row of the source is published, and stored as it was sent."""
+        agrees = self.differences is None or self.differences.empty
+        return agrees and self.published + self.unchanged == self.plan.rows
+
+    @property
+    def rate(self) -> float:
+        """Rows a second."""
+        return (self.sent - self.resumed) / self.seconds if self.seconds else 0.0
+
+    def __repr__(self) -> str:
+        if self.dry_run:
+            return f"{DRY_RUN}\n{self.plan!r}"
+        notes = (f"note: {note}" for note in self.notes)
+        return "\n".join([self._headline(), *notes])
+
+    def _headline(self) -> str:
+        unchanged = f", {self.unchanged:,} unchanged" if self.unchanged else ""
+        return (
+            f"{self.index}: {self._outcome()}{unchanged}, "
+            f"{self.rejected_rows:,} rejected in {self.seconds:.1f} s ({self.rate:,.0f} rows/s)"
+            f"{self._verdict()}; ids: {self.plan.ids}"
+        )
+
+    def _outcome(self) -> str:
+        """Say what became of the rows, in the words of what was done with them."""
+        what, done = OUTCOMES[self.action]
+        earlier = f" ({self.resumed:,} of them earlier)" if self.resumed else ""
+        if self.action == "delete" and self.published == self.sent:
+            return f"{self.published:,} {done}{earlier}"
+        return f"{self.sent:,} {what}sent{earlier}, {self.published:,} {done}"
+
+    def _verdict(self) -> str:
+        if self.differences is None:
+            return ""
+        many = len(self.differences)
+        if self.action == "delete":
+            return f"; {many:,} are still there" if many else "; none of them is there"
+        return f"; {many:,} are not as they were sent" if many else "; all are as they were sent"
+
+    def _repr_html_(self) -> str:
+        if self.dry_run:
+            return f"<p>{DRY_RUN}</p>{self.plan._repr_html_()}"
+        rejected = self.rejected[TOLD].head(10).to_html(index=False) if len(self.rejected) else ""
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        listed = f"<ul>{notes}</ul>" if notes else ""
+        return f"<p>{html.escape(self._headline())}</p>{listed}{rejected}"
+
+
+@dataclass
+class LoadCounts:
+    """A load's books while it runs."""
+
+    plan: LoadPlan
+    index: str
+    started: float = field(default_factory=monotonic)
+    rows_of: dict[int, int] = field(default_factory=dict)
+    resumed: int = 0
+    unchanged: int = 0
+    published: int = 0
+    differences: pd.DataFrame | None = None
+    action: Action = "replace"
+
+    def enter(self, task: int, rows: int) -> None:
+        """Write down that a batch was acknowledged."""
+        self.rows_of[task] = self.rows_of.get(task, 0) + rows
+
+    @property
+    def sent(self) -> int:
+        """How many rows were acknowledged."""
+        return sum(self.rows_of.values())
+
+    def close(self, *, dry_run: bool = False) -> LoadResult:
+        """Draw up the result."""
+        return LoadResult(
+            plan=self.plan,
+            index=self.index,
+            sent=self.sent,
+            published=self.published,
+            tasks=tuple(self.rows_of),
+            seconds=monotonic() - self.started,
+            resumed=self.resumed,
+            unchanged=self.unchanged,
+            differences=self.differences,
+            action=self.action,
+            dry_run=dry_run,
+        )

@@ -1,0 +1,127 @@
+"""Hold what was sent against what is stored, once all is published."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pandas as pd
+
+from svc_notebook.errors import NotFound
+from svc_notebook.loading.load_plan.plan import Prepared
+from svc_notebook.loading.load_plan.row_order import Span
+from svc_notebook.loading.options import Action, LoadSettings
+from svc_notebook.loading.sending.batches import pack_batches
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+
+# So many records a request; the service takes no more.
+MAX_IDS_PER_REQUEST = 1000
+Record = Mapping[str, Any]
+# Given what was sent and what is stored, if anything: what is wrong.
+Check = Callable[[Record, Record | None], str | None]
+
+
+async def verify(client: AsyncClient, index: str, prepared: Prepared) -> pd.DataFrame:
+    """Read back every record that was sent, and name those that are not as they should be.
+
+    The source is read once more, and a thousand records are held at a time.
+    """
+    check = _check_of(prepared.options)
+    wrong: list[tuple[str, str]] = []
+    sent = _records(prepared)
+    while records := await prepared.table.db.in_thread(
+        lambda: list(islice(sent, MAX_IDS_PER_REQUEST))
+    ):
+        stored = await _read(client, index, records)
+        wrong += await asyncio.to_thread(_faults, check, records, stored)
+    return pd.DataFrame(wrong, columns=["objectID", "problem"], dtype="str")
+
+
+async def still_holds(
+    client: AsyncClient, index: str, prepared: Prepared, spans: Sequence[Span]
+) -> bool:
+    """Tell by a record of each span whether an index holds what was sent to it."""
+    sent = await prepared.table.db.in_thread(_first_records, prepared, spans)
+    try:
+        stored = await _read(client, index, sent) if sent else []
+    except NotFound:
+        stored = [None] * len(sent)
+    return not _faults(_check_of(prepared.options), sent, stored)
+
+
+def _first_records(prepared: Prepared, spans: Sequence[Span]) -> list[Record]:
+    """Write the first record of each span that was sent, of a thousand spans at the most."""
+    apart = -(-len(spans) // MAX_IDS_PER_REQUEST)
+    left = {*prepared.dropped.tolist(), *prepared.repeats}
+    firsts = (next((n for n in range(*span) if n not in left), None) for span in spans[::apart])
+    wanted = sorted({first for first in firsts if first is not None})
+    table = prepared.table
+    if not wanted:
+        return []
+    some = f"(SELECT unnest({wanted}::BIGINT[]))"
+    query = f"SELECT {prepared.step} FROM {table.numbered} WHERE pos IN {some}"
+    return [msgspec.json.decode(step[1:])["body"] for (step,) in table.db.rows(query)]
+
+
+async def _read(
+    client: AsyncClient, index: str, records: Sequence[Record]
+) -> Sequence[Record | None]:
+    """Read what is stored of these records, in their order."""
+    asked: Any = [{"indexName": index, "objectID": record["objectID"]} for record in records]
+    found: Any = await client.get_objects(asked)
+    results: Sequence[Record | None] = found["results"]
+    return results
+
+
+def _check_of(options: LoadSettings) -> Check:
+    if options.operations or options.duplicates == "keep":
+        return _check_presence  # what is stored depends on what was before
+    return CHECKS[options.action]
+
+
+def _records(prepared: Prepared) -> Iterator[Record]:
+    for batch in pack_batches(prepared):
+        yield from (step["body"] for step in msgspec.json.decode(batch.body)["requests"])
+
+
+def _faults(
+    check: Check, sent: Sequence[Record], stored: Sequence[Record | None]
+) -> list[tuple[str, str]]:
+    told = [(own["objectID"], check(own, found)) for own, found in zip(sent, stored, strict=True)]
+    return [(object_id, problem) for object_id, problem in told if problem]
+
+
+def _check_whole(sent: Record, stored: Record | None) -> str | None:
+    return None if sent == stored else "is missing" if stored is None else "is different"
+
+
+def _check_members(sent: Record, stored: Record | None) -> str | None:
+    if stored is None:
+        return "is missing"
+    same = all(stored.get(name) == value for name, value in sent.items())
+    return None if same else "is different"
+
+
+def _check_members_if_there(sent: Record, stored: Record | None) -> str | None:
+    return None if stored is None else _check_members(sent, stored)
+
+
+def _check_presence(sent: Record, stored: Record | None) -> str | None:
+    return "is missing" if stored is None else None
+
+
+def _check_absence(sent: Record, stored: Record | None) -> str | None:
+    return None if stored is None else "is still there"
+
+
+CHECKS: dict[Action, Check] = {
+    "replace": _check_whole,
+    "update": _check_members,
+    "update_existing": _check_members_if_there,
+    "delete": _check_absence,
+}

@@ -1,0 +1,1 @@
+"""What a load reads: files, DataFrames, Arrow tables, SQL, Python records."""

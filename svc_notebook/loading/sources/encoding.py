@@ -1,0 +1,129 @@
+"""Files as UTF-8: packed ones unpacked, other encodings and mixed line ends rewritten."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import lzma
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from svc_notebook.errors import BadInput
+
+SAMPLE_BYTES = 1_000_000
+CHUNK_BYTES = 1 << 20
+# The byte order marks; the longer of two that begin alike first.
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def _open_zstd(path: Path) -> Any:
+    import pyarrow as pa
+
+    return pa.input_stream(str(path), compression="zstd")
+
+
+PACKED: tuple[tuple[bytes, Callable[[Path], Any]], ...] = (
+    (b"\x1f\x8b", gzip.open),
+    (b"BZh", bz2.open),
+    (b"\xfd7zXZ\x00", lzma.open),
+    (b"\x28\xb5\x2f\xfd", _open_zstd),
+)
+ZIP = b"PK\x03\x04"
+
+
+def unpack(path: Path, folder: Path) -> Path:
+    """Return a file that is not packed: the given one, or a copy in the folder."""
+    with path.open("rb") as file:
+        start = file.read(6)
+    if start.startswith(ZIP):
+        raise BadInput(
+            f"{path} is a ZIP archive or an Excel workbook; unpack the archive, or read the "
+            "workbook first: load(pandas.read_excel(…), …)"
+        )
+    for magic, opener in PACKED:
+        if start.startswith(magic):
+            return _unpacked(path, opener, folder)
+    return path
+
+
+def _unpacked(path: Path, opener: Callable[[Path], Any], folder: Path) -> Path:
+    target = fresh(folder, path.with_suffix("").name)
+    try:
+        with opener(path) as source, target.open("wb") as sink:
+            _copy(source, sink)
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise BadInput(f"{path} is packed, and broken: {error}") from error
+    return target
+
+
+def _copy(source: Any, sink: BinaryIO) -> None:
+    while piece := source.read(CHUNK_BYTES):
+        sink.write(piece)
+
+
+def sniff_encoding(sample: bytes) -> str:
+    """Guess an encoding from a file's first bytes; UTF-8 unless something speaks against it."""
+    for mark, encoding in MARKS:
+        if sample.startswith(mark):
+            return encoding
+    if sample[1::2].count(0) > len(sample) // 6:
+        return "utf-16-le"
+    if sample[0::2].count(0) > len(sample) // 6:
+        return "utf-16-be"
+    return "utf-8" if is_utf8(sample) else "cp1252"
+
+
+def is_utf8(sample: bytes) -> bool:
+    """Tell whether bytes are UTF-8; the last character may be cut."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def holds_utf8(path: Path) -> bool:
+    """Tell whether a file that is not all UTF-8 still holds characters written in it."""
+    decode = codecs.getincrementaldecoder("utf-8")("ignore").decode
+    return any(not decode(piece).isascii() for piece in _pieces(path))
+
+
+def rewrite(path: Path, folder: Path, encoding: str) -> Path:
+    """Write a copy in UTF-8 with plain line ends, and no blank lines before all else."""
+    target = fresh(folder, path.name)
+    try:
+        with (
+            path.open(encoding=encoding, newline=None) as source,
+            target.open("w", encoding="utf-8", newline="\n") as sink,
+        ):
+            sink.write(source.read(CHUNK_BYTES).lstrip("\n\ufeff"))
+            while piece := source.read(CHUNK_BYTES):
+                sink.write(piece)
+    except UnicodeError as error:
+        raise BadInput(
+            f"{path} is not {encoding}: {error}; give its encoding, for example encoding='latin-1'"
+        ) from error
+    except LookupError as error:
+        raise BadInput(f"`{encoding}` is no encoding; try 'utf-8', 'latin-1', 'cp1252'") from error
+    return target
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(CHUNK_BYTES):
+            yield piece
+
+
+def fresh(folder: Path, name: str) -> Path:
+    """Name a file of the folder that does not exist yet."""
+    return next(
+        path for number in range(1_000_000) if not (path := folder / f"{number}-{name}").exists()
+    )

@@ -1,0 +1,91 @@
+"""A source in parts that Dask workers send on their own: its partitions, or its files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from svc_notebook.loading import sql
+from svc_notebook.loading.database import Database
+from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.pandas_index import find_index, read_schemas
+from svc_notebook.loading.sources.parquet import read_parquet, scan
+from svc_notebook.loading.sources.source import QUERY, Source, parquet_folder
+
+
+@dataclass(frozen=True)
+class SourceParts:
+    """Delayed DataFrames or queries, one for each part, and the names of their columns."""
+
+    name: str
+    columns: tuple[str, ...]
+    parts: Sequence[Any]
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        return iter(enumerate(self.parts))
+
+    def first(self) -> Source:
+        """Return the first part as a source of its own."""
+        part = self.parts[0]
+        return part if isinstance(part, str) else part.compute(scheduler="synchronous")
+
+
+def find_parts(source: Any, options: LoadSettings) -> SourceParts | None:
+    """Take apart a Dask DataFrame; or, where workers are at hand, a folder of Parquet files."""
+    if is_dask(source):
+        names = tuple(map(str, (*_named(source), *source.columns)))
+        name = f"the Dask DataFrame of {source.npartitions:,} partitions"
+        return SourceParts(name, names, source.to_delayed())
+    named = isinstance(source, (str, os.PathLike)) and not QUERY.match(str(source))
+    if named and find_workers() is not None and (files := parquet_folder(Path(source))):
+        return _files(str(source), files, options)
+    return None
+
+
+def is_dask(source: object) -> bool:
+    """Tell a Dask DataFrame, without importing Dask for it."""
+    dask = sys.modules.get("dask.dataframe")
+    return dask is not None and isinstance(source, dask.DataFrame)
+
+
+def find_workers() -> Any:
+    """Return the client of the running Dask cluster, if there is one."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.get_client()
+    except ValueError:
+        return None
+
+
+def _named(source: Any) -> list[str]:
+    name = source.index.name
+    return [name] if name is not None and name not in source.columns else []
+
+
+def _files(name: str, files: Sequence[Path], options: LoadSettings) -> SourceParts:
+    """One query for each file; a column is of one type in all, folders' values are columns."""
+    paths = [file.absolute() for file in files]
+    with Database() as db:
+        db.about = name
+        types = db.types(f"SELECT * FROM {read_parquet(paths, options, db)}")
+    index = find_index(read_schemas(paths), options)
+    kept = {column: kind for column, kind in types.items() if column not in index.left_out}
+    queries = [query_of(path, kept) for path in paths]
+    return SourceParts(f"{name} of {len(files):,} files", tuple(kept), queries, index.notes)
+
+
+def query_of(path: Path, types: Mapping[str, str]) -> str:
+    """Write the query of one file's rows, with all columns of the folder in their types."""
+    every = f"SELECT {', '.join(f'NULL::{kind} AS {sql.name(n)}' for n, kind in types.items())}"
+    own = f"SELECT COLUMNS(lambda c: list_contains({sql.listing(types)}, c)) FROM {scan([path])}"
+    return f"{every} WHERE false UNION ALL BY NAME {own}"

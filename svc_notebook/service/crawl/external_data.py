@@ -1,0 +1,120 @@
+"""Tables by address, whose rows extractors find under `dataSources` by the page's URL."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawl.configuration import ExternalTable
+from svc_notebook.service.crawl.decompression import Body
+from svc_notebook.service.crawl.extraction.charset import decode
+from svc_notebook.service.crawl.fetcher import Fetcher, FetchResponse
+from svc_notebook.service.crawl.outcomes import FetchFailure
+from svc_notebook.service.crawl.urls import Spelling, normalize
+
+MAX_EXTERNAL_DATA_BYTES = 64 << 20
+GZIP = b"\x1f\x8b"
+Row = dict[str, Any]
+
+
+async def read_sources(fetcher: Fetcher) -> dict[str, dict[str, Row]]:
+    """Fetch all tables: by name, then by URL; raises `BadInput` where one cannot be read."""
+    spelling = fetcher.configuration.spelling
+    return {
+        source.name: await _read_source(fetcher, source, spelling)
+        for source in fetcher.configuration.sources
+    }
+
+
+def rows_of(tables: Mapping[str, Mapping[str, Row]], url: str) -> dict[str, Row]:
+    """Return what the tables hold of a page; a table without it gives an empty row."""
+    return {name: rows.get(url, {}) for name, rows in tables.items()}
+
+
+async def _read_source(
+    fetcher: Fetcher, source: ExternalTable, spelling: Spelling
+) -> dict[str, Row]:
+    try:
+        answer = await fetcher.follow(source.url, limit=MAX_EXTERNAL_DATA_BYTES)
+    except FetchFailure as failure:
+        raise BadInput(f"externalData `{source.name}`: {failure.readable}") from failure
+    if answer.status != 200:
+        raise BadInput(
+            f"externalData `{source.name}`: {source.url} answers with status {answer.status}"
+        )
+    text = decode(_unpack(answer.body, source), answer.headers.get("content-type", ""))
+    kind = source.kind or _kind_of(answer)
+    return {
+        spelling.seed(url): {name: value for name, value in row.items() if name != "url"}
+        for row in _READERS[kind](text, source)
+        if (url := normalize(str(row["url"])))
+    }
+
+
+def _unpack(body: bytes, source: ExternalTable) -> bytes:
+    """Unpack a file that was packed by whoever wrote it, as `prices.csv.gz` is."""
+    if not body.startswith(GZIP):
+        return body
+    unpacked = Body("gzip", MAX_EXTERNAL_DATA_BYTES)
+    try:
+        unpacked.add(body)
+        return unpacked.read()
+    except FetchFailure as failure:
+        raise BadInput(f"externalData `{source.name}`: {failure.readable}") from failure
+
+
+def _kind_of(answer: FetchResponse) -> str:
+    """Say what a table is whose address does not."""
+    says = "json" in answer.headers.get("content-type", "").lower()
+    return "json" if says or answer.body.lstrip()[:1] in (b"[", b"{") else "csv"
+
+
+def _read_csv(text: str, source: ExternalTable) -> Iterable[Row]:
+    text = text.replace("\0", "")
+    head = text.partition("\n")[0]
+    delimiter = max(",;\t", key=head.count)
+    try:
+        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+        rows.fieldnames = _name_url(rows.fieldnames or ())
+        if "url" not in rows.fieldnames:
+            raise BadInput(f"externalData `{source.name}`: the table has no column `url`")
+        return [{name: row[name] for name in row if name is not None} for row in rows]
+    except csv.Error as error:
+        raise BadInput(f"externalData `{source.name}` is no CSV: {error}") from None
+
+
+def _name_url(names: Sequence[str]) -> list[str]:
+    """Call a column `url` that is called `URL`, unless another one is called so."""
+    found = next((name for name in names if name.strip().lower() == "url"), None)
+    return [*names] if "url" in names else ["url" if name == found else name for name in names]
+
+
+def _read_json(text: str, source: ExternalTable) -> Iterable[Row]:
+    """Read a list of objects with `url`, one in each line, or one object whose members are URLs."""
+    try:
+        read = _decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadInput(f"externalData `{source.name}` is no JSON: {error}") from None
+    if isinstance(read, dict):
+        members = [{"url": url, **row} for url, row in read.items() if isinstance(row, dict)]
+        read = [read] if isinstance(read.get("url"), str) else members
+    if not isinstance(read, list) or not all(isinstance(r, dict) and "url" in r for r in read):
+        raise BadInput(f"externalData `{source.name}`: give a list of objects that have `url`")
+    return read
+
+
+def _decode(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        if len(text.splitlines()) < 2:
+            raise
+        return msgspec.json.Decoder().decode_lines(text)
+
+
+_READERS = {"csv": _read_csv, "json": _read_json}

@@ -1,0 +1,88 @@
+"""Check what an extractor returned, and give each record an objectID that stays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from svc_notebook.service.crawl.configuration import Action
+from svc_notebook.service.crawl.outcomes import FetchFailure, Yielded
+
+# As compact JSON; what the service takes of a record at all.
+MAX_RECORD_BYTES = 100_000
+# Of the objectIDs that several records share.
+MAX_NAMED_IDS = 5
+
+
+def name_records(
+    yields: Sequence[Yielded], actions: Sequence[Action], url: str
+) -> tuple[Yielded, ...]:
+    """Check the records of a page and name those that have no objectID; raises `FetchFailure`.
+
+    A name is the page's URL and the record's place among all of the page in the same index: the
+    next crawl gives the same names.
+    """
+    counts: dict[str, int] = {}
+    named = []
+    for yielded in yields:
+        records = []
+        for record in yielded.records:
+            place = counts[yielded.index] = counts.get(yielded.index, -1) + 1
+            records.append(_name(record, actions[yielded.action], url, place))
+        named.append(replace(yielded, records=records))
+    return tuple(named)
+
+
+def find_duplicates(yields: Sequence[Yielded]) -> str:
+    """Say which records of a page take the place of others of it; empty, where none does.
+
+    Records that are equal in every member are one.
+    """
+    kept: dict[tuple[str, str], dict[str, Any]] = {}
+    lost: dict[str, int] = {}
+    for yielded in yields:
+        for record in yielded.records:
+            before = kept.setdefault((yielded.index, record["objectID"]), record)
+            if before != record:
+                lost[record["objectID"]] = lost.get(record["objectID"], 0) + 1
+                kept[yielded.index, record["objectID"]] = record
+    if not lost:
+        return ""
+    named = ", ".join(f"`{one}`" for one in list(lost)[:MAX_NAMED_IDS])
+    more = f" and {len(lost) - MAX_NAMED_IDS} more" if len(lost) > MAX_NAMED_IDS else ""
+    return (
+        f"{sum(lost.values())} of {sum(len(one.records) for one in yields)} records were replaced"
+        f" by a later one of the page with the same objectID: {named}{more}"
+    )
+
+
+def _name(record: dict[str, Any], action: Action, url: str, place: int) -> dict[str, Any]:
+    object_id = record.get("objectID")
+    if object_id in (None, ""):
+        if not action.makes_ids:
+            raise FetchFailure(
+                "missing_object_id", f"record {place} has no objectID, and none are to be made"
+            )
+        object_id = f"{place}-{url}"
+    elif isinstance(object_id, bool) or not isinstance(object_id, (str, int)):
+        raise FetchFailure(
+            "invalid_object_id", f"the objectID of record {place} is neither text nor a number"
+        )
+    named = {**record, "objectID": str(object_id)}
+    _check_size(named, place)
+    return named
+
+
+def _check_size(record: dict[str, Any], place: int) -> None:
+    try:
+        size = len(msgspec.json.encode(record))
+    except (TypeError, ValueError, RecursionError, OverflowError) as error:
+        raise FetchFailure("invalid_record", f"record {place} is no JSON: {error}") from None
+    if size > MAX_RECORD_BYTES:
+        raise FetchFailure(
+            "record_too_big",
+            f"record {place} has {size:,} bytes; {MAX_RECORD_BYTES:,} are the most",
+        )

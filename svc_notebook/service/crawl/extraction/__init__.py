@@ -1,0 +1,25 @@
+"""From a page to records: documents of many kinds, and JavaScript that reads them in isolation."""
+
+from __future__ import annotations
+
+from svc_notebook.service.crawl.extraction.document import Document, read_document
+from svc_notebook.service.crawl.extraction.extractors import Extraction, Extractors
+from svc_notebook.service.crawl.extraction.links import Link
+from svc_notebook.service.crawl.extraction.page import (
+    FetchedPage,
+    Unreadable,
+    file_type,
+    sniff_media_type,
+)
+
+__all__ = [
+    "Document",
+    "Extraction",
+    "Extractors",
+    "FetchedPage",
+    "Link",
+    "Unreadable",
+    "file_type",
+    "read_document",
+    "sniff_media_type",
+]

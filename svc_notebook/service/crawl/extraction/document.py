@@ -1,0 +1,152 @@
+"""A page that was read: its tree, its title, where it leads and what it asks of crawlers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawl.extraction.charset import decode
+from svc_notebook.service.crawl.extraction.links import Link, base_of, read_links, value_of
+from svc_notebook.service.crawl.extraction.mail import read_mail
+from svc_notebook.service.crawl.extraction.office import read_office
+from svc_notebook.service.crawl.extraction.page import (
+    FetchedPage,
+    Unreadable,
+    file_type,
+    sniff_media_type,
+)
+from svc_notebook.service.crawl.extraction.pdf import read_pdf
+from svc_notebook.service.crawl.url_references import resolve
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
+
+CANONICAL_HEADER = re.compile(r'<([^>]*)>\s*;[^,]*\brel\s*=\s*"?canonical\b', re.IGNORECASE)
+# What `none` stands for in `robots`, beside itself.
+NONE = frozenset({"noindex", "nofollow"})
+# Directives of a header are for everybody unless an agent's name stands before them.
+VALUED = ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after")
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a page says; `html` is its tree as the parser writes it out, whatever the file was."""
+
+    url: str
+    file_type: str
+    content_length: int
+    html: str = field(repr=False)
+    title: str
+    canonical: str | None
+    robots: frozenset[str]
+    links: tuple[Link, ...] = field(repr=False)
+
+    def matches(self, selectors: Sequence[str]) -> bool:
+        """Tell whether any selector finds something and none with a leading `!` does."""
+        wanted = [selector for selector in selectors if not selector.startswith("!")]
+        unwanted = [selector[1:] for selector in selectors if selector.startswith("!")]
+        return not any(map(self.has, unwanted)) and (not wanted or any(map(self.has, wanted)))
+
+    def has(self, selector: str) -> bool:
+        """Tell whether a selector finds something; raises BadInput where it is none."""
+        from selectolax.lexbor import SelectolaxError
+
+        try:
+            return self.tree.css_first(selector) is not None
+        except SelectolaxError as error:
+            raise BadInput(f"`{selector}` is no selector that can be read here") from error
+
+    @cached_property
+    def tree(self) -> LexborHTMLParser:
+        """The page's tree, parsed anew."""
+        from selectolax.lexbor import LexborHTMLParser
+
+        return LexborHTMLParser(self.html)
+
+
+def read_document(page: FetchedPage) -> Document:
+    """Read a page of any kind that is known; raises Unreadable.
+
+    Pages may be made to take minutes or gigabytes: `Extractors.read` does the same in a process
+    that may be killed.
+    """
+    kind = file_type(page.content_type, page.url, page.body)
+    if kind == "html":
+        return from_html(page, kind, decode(page.body, page.content_type))
+    if kind is None:
+        named = page.content_type or sniff_media_type(page.body) or "unknown"
+        text = f"files of the type {named} cannot be read"
+        raise Unreadable(text, reason="unsupported_file_type")
+    return from_html(page, kind, READERS[kind](page.body))
+
+
+READERS: dict[str, Callable[[bytes], str]] = {
+    "pdf": read_pdf,
+    "email": read_mail,
+    **dict.fromkeys(("doc", "odp", "ods", "odt", "ppt", "xls"), read_office),
+}
+
+
+def from_html(page: FetchedPage, kind: str, html: str) -> Document:
+    """Read what a text in HTML says of itself."""
+    from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+    try:
+        tree = LexborHTMLParser(html)
+    except SelectolaxError as error:  # any text is HTML: what can be short is memory
+        raise Unreadable("reading it took too much memory", reason="too_large") from error
+    robots = frozenset(read_robots(tree, page.headers))
+    return Document(
+        url=page.url,
+        file_type=kind,
+        content_length=len(page.body),
+        html=tree.html or "",
+        title=read_title(tree),
+        canonical=read_canonical(tree, page),
+        robots=robots,
+        links=read_links(tree, page.url, nofollow="nofollow" in robots),
+    )
+
+
+def read_title(tree: LexborHTMLParser) -> str:
+    """Return the title on one line."""
+    node = tree.css_first("head > title") or tree.css_first("title")
+    return " ".join(node.text().split()) if node else ""
+
+
+def read_canonical(tree: LexborHTMLParser, page: FetchedPage) -> str | None:
+    """Return the address the page would rather be known by, if it names one."""
+    if node := tree.css_first("link[rel~=canonical i][href]"):
+        return resolve(value_of(node, "href"), base_of(tree, page.url))
+    named = CANONICAL_HEADER.search(header(page.headers, "link"))
+    return resolve(named[1], page.url) if named else None
+
+
+def read_robots(tree: LexborHTMLParser, headers: Mapping[str, str]) -> Iterator[str]:
+    """Yield what the page asks of every crawler, in its head and in `X-Robots-Tag`."""
+    said = [value_of(node, "content") for node in tree.css("meta[name=robots i][content]")]
+    for directive in ",".join([*said, for_everybody(header(headers, "x-robots-tag"))]).split(","):
+        word = directive.strip().lower()
+        yield from NONE if word == "none" else ()
+        if word:
+            yield word
+
+
+def for_everybody(value: str) -> str:
+    """Drop what a header says to one agent: `bot: noindex, nofollow` is said to `bot` alone."""
+    kept: list[str] = []
+    addressed = False
+    for part in value.split(","):
+        name, colon, _ = part.partition(":")
+        addressed = addressed or bool(colon and name.strip().lower() not in VALUED)
+        kept += [] if addressed else [part]
+    return ",".join(kept)
+
+
+def header(headers: Mapping[str, str], name: str) -> str:
+    """Return a header, its repetitions joined, in whatever case its name came."""
+    return ",".join(value for key, value in headers.items() if key.lower() == name)

@@ -1,0 +1,291 @@
+"""The process in which pages are read and extractors run: what it does may fail without harm.
+
+It reads requests from its input and answers on its output. Every extractor gets a JavaScript
+world of its own, which is used again for its next page only if all in it is as it was: no page and
+no extractor can leave anything behind for another. When its parent goes away, however that happens,
+so does the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import re
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO, Any, NoReturn
+
+import msgspec
+from py_mini_racer import JSEvalException, JSFunction, JSMappedObject, JSOOMException, MiniRacer
+
+from svc_notebook.service.crawl.extraction.document import read_document
+from svc_notebook.service.crawl.extraction.internal_errors import own_place
+from svc_notebook.service.crawl.extraction.page import FetchedPage, Unreadable
+from svc_notebook.service.crawl.extraction.script import read_script
+from svc_notebook.service.crawl.extraction.worker import receive, send
+
+# How a function reads that was a method of the configuration.
+METHOD = re.compile(r"\s*(?:async\s+)?(recordExtractor|linkExtractor)\s*\(")
+NAME = "recordExtractor"
+COMPLAINT = re.compile(r"(?:<anonymous>|recordExtractor):(\d+): (.*)\n(.*)\n( *)\^")
+
+
+def wrap(source: str) -> str:
+    """Make an expression of a function's source that stands in the same lines."""
+    source = source.rstrip().removesuffix(";")
+    method = METHOD.match(source)
+    before, after = ("({", f"\n}}).{method[1]}") if method else ("(", "\n)")
+    return f"{before}{source}{after}\n//# sourceURL={NAME}"
+
+
+def locate(complaint: str) -> str:
+    """Say what the engine says, with the line and column of the source."""
+    found = COMPLAINT.match(complaint)
+    if found is None:
+        return complaint.strip().splitlines()[0].removeprefix(f"{NAME}:")
+    line, said, code, space = found.groups()
+    if code.startswith((")", "})", "//# sourceURL")):
+        return f"{said} (at its end)"
+    ours = 1 if line == "1" else 0
+    return f"{said} (line {line}, column {len(space) + 1 - ours})"
+
+
+# What Python, V8 and a page's parser need besides what an extractor may take.
+BASE_MEMORY_BYTES = 1 << 30
+# The records of a page; a page itself is no larger.
+MAX_RECORDS_BYTES = 32 << 20
+# Worlds that wait for the next page of their extractors; each holds a few megabytes.
+MAX_IDLE_CONTEXTS = 8
+# Sources of which it is remembered whether their worlds are worth keeping.
+MAX_KNOWN_SOURCES = 1000
+OPEN = "its promise is never settled: there are no timers and no network here"
+
+
+class World:
+    """One JavaScript engine with our script in it, for one run after another of one extractor."""
+
+    def __init__(self, memory: int) -> None:
+        self.racer = MiniRacer()
+        self.racer.set_hard_memory_limit(memory)
+        # Past that, too much may be left for the next run to be collected first.
+        self.racer.set_soft_memory_limit(memory // 4)
+        script = self.racer.eval(read_script())
+        assert isinstance(script, JSMappedObject)
+        self.watched = False
+        self._functions = {str(name): script[name] for name in script}
+
+    def function(self, source: str) -> JSFunction:
+        """Return what a source says; raises JSEvalException, and Unfit where it is no function."""
+        found = self.racer.eval(wrap(source))
+        if not isinstance(found, JSFunction):
+            raise Unfit("an extractor is a function: write `({ url, $ }) => { return [...]; }`")
+        return found
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Call a function of the script."""
+        function = self._functions[name]
+        assert isinstance(function, JSFunction)
+        return function(*arguments)
+
+    def watch(self) -> None:
+        """Note how all is, so that it can be told after a run whether it still is so."""
+        self.call("watch")
+        self.watched = True
+
+    def is_fit(self) -> bool:
+        """Tell whether the next run would find all as the last one did; forget what it came to."""
+        return (
+            self.watched
+            and self.call("tidy") is True
+            and not self.racer.was_soft_memory_limit_reached()
+        )
+
+    def close(self) -> None:
+        """Give back what the engine took."""
+        self.racer.close()
+
+
+class Unfit(Exception):
+    """What was given is not what it should be."""
+
+
+class Ended(Exception):
+    """V8 broke a run off; `answer` says why."""
+
+    def __init__(self, answer: dict[str, Any]) -> None:
+        super().__init__(answer["error"])
+        self.answer = answer
+
+
+class Engine:
+    """What the process does, request by request: `("extract", source, html, facts)`."""
+
+    def __init__(self, memory: int) -> None:
+        self.memory = memory
+        self.next: World | None = None
+        # By the source that ran there, the one used last at the end.
+        self.worlds: dict[str, World] = {}
+        # Whether a source that came before leaves its worlds as it finds them, as far as is known.
+        self.tidy: dict[str, bool] = {}
+
+    def prepare(self) -> None:
+        """Make the next world, while nobody waits."""
+        self.next = self.next or World(self.memory)
+
+    def read(self, *page: Any) -> dict[str, Any]:
+        """Read a page into a document."""
+        return {"value": msgspec.msgpack.encode(read_document(FetchedPage(*page)))}
+
+    def check(self, source: str) -> dict[str, Any]:
+        """Find out whether a source is a function."""
+        return self._in_world(source, lambda world: {"value": world.function(source) is not None})
+
+    def extract(self, source: str, html: str, facts: str) -> dict[str, Any]:
+        """Run a `recordExtractor`; its outcome is JSON."""
+        return self._run(source, "runExtractor", html, facts)
+
+    def links(self, source: str, html: str, facts: str) -> dict[str, Any]:
+        """Run a `linkExtractor`; its outcome is JSON."""
+        return self._run(source, "runLinks", html, facts)
+
+    def matches(self, html: str, selectors: str) -> dict[str, Any]:
+        """Find out which selectors find something; the outcome is JSON."""
+        return self._in_world("", lambda world: _finish(world, "testSelectors", html, selectors))
+
+    def _run(self, source: str, name: str, *arguments: str) -> dict[str, Any]:
+        return self._in_world(
+            source, lambda world: _finish(world, name, world.function(source), *arguments)
+        )
+
+    def _in_world(self, source: str, work: Callable[[World], dict[str, Any]]) -> dict[str, Any]:
+        """Work in a world where nothing else than this source ran; a new one has the last word."""
+        if world := self.worlds.pop(source, None):
+            with suppress(Ended):
+                return self._work(source, world, work)
+        try:
+            return self._work(source, self._take(source), work)
+        except Ended as error:
+            return error.answer
+
+    def _take(self, source: str) -> World:
+        """Take a new world; it is watched, which takes a while, for a source that came before."""
+        self.prepare()
+        world, self.next = self.next, None
+        assert world is not None
+        if self.tidy.get(source):
+            world.watch()
+        elif len(self.tidy) >= MAX_KNOWN_SOURCES:
+            self.tidy.clear()
+        return world
+
+    def _work(
+        self, source: str, world: World, work: Callable[[World], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Work in a world, and keep it if the next run would find it as this one did."""
+        fit = False
+        try:
+            answer = work(world)
+            fit = world.is_fit()
+            return answer
+        except JSEvalException as error:
+            # Where an extractor is ended for want of memory, V8 does not always say so.
+            spent = isinstance(error, JSOOMException) or world.racer.was_hard_memory_limit_reached()
+            much = f"it took more than {self.memory >> 20} MB of memory"
+            raise Ended({"error": much if spent else locate(str(error)), "spent": spent}) from error
+        except Unfit as error:
+            return {"error": str(error)}
+        finally:
+            if fit:
+                self._keep(source, world)
+            else:
+                self.tidy[source] = not world.watched
+                world.close()
+
+    def _keep(self, source: str, world: World) -> None:
+        self.worlds[source] = world
+        if len(self.worlds) > MAX_IDLE_CONTEXTS:
+            self.worlds.pop(next(iter(self.worlds))).close()
+
+
+def _finish(world: World, name: str, *arguments: Any) -> dict[str, Any]:
+    """Call a function of the script that runs something, and read what it came to."""
+    world.call(name, *arguments)
+    outcome = world.call("readOutcome")
+    if outcome is None:
+        return {"error": OPEN}
+    if not isinstance(outcome, str) or len(outcome) > MAX_RECORDS_BYTES:
+        return {
+            "error": "what it returned is no JSON of up to "
+            f"{MAX_RECORDS_BYTES >> 20} million letters"
+        }
+    return {"value": outcome}
+
+
+def main(memory: int) -> None:
+    """Answer requests until there are no more."""
+    limit_memory(memory + BASE_MEMORY_BYTES)
+    # Whatever writes to the standard output meant people, not our parent.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=take_in, args=(sys.stdin.buffer, requests), daemon=True).start()
+    asyncio.run(answer_all(Engine(memory), requests, answers))
+
+
+async def answer_all(
+    engine: Engine, requests: queue.SimpleQueue[Any], answers: IO[bytes]
+) -> NoReturn:
+    """Answer one request after another.
+
+    It is a coroutine because V8 is called directly from a loop that runs; without one, every world
+    would have a thread and a loop of its own, through which each call goes.
+    """
+    engine.prepare()
+    send(answers, "ready")
+    while True:
+        send(answers, reply(engine, requests.get()))
+        engine.prepare()
+
+
+def take_in(pipe: IO[bytes], requests: queue.SimpleQueue[Any]) -> None:
+    """Take in requests, and end the process when there can be no more, whatever it is at."""
+    with suppress(EOFError, OSError):
+        while True:
+            requests.put(receive(pipe))
+    os._exit(0)
+
+
+def reply(engine: Engine, request: tuple[str, Any]) -> dict[str, Any]:
+    """Do what is asked; what cannot be is an error in the answer."""
+    name, *arguments = request
+    try:
+        answer: dict[str, Any] = getattr(engine, name)(*arguments)
+    except Unreadable as error:
+        return {"unreadable": str(error), "reason": error.reason}
+    except (MemoryError, RecursionError) as error:
+        return {"error": f"it is too large or too deep ({type(error).__name__})", "spent": True}
+    except Exception as error:  # a file may be broken in ways that nobody has thought of
+        said = f"{type(error).__name__}: {error}"
+        place = own_place(error)
+        if place or name != "read":
+            error_text = f"the crawler itself failed: {said}{place}"
+            return {"error": error_text, "reason": "internal_error"}
+        return {"error": said, "reason": "broken_file"}
+    return answer
+
+
+def limit_memory(size: int) -> None:
+    """Let the system refuse more memory than that, where it can."""
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (size, size))
+    except (ImportError, OSError, ValueError):  # Windows has none; V8's own limit holds there
+        pass
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,270 @@
+"""Extractor functions, run in processes of their own that may fail without harm."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any, TypeVar
+
+import msgspec
+
+from svc_notebook.errors import BadInput, SvcError
+from svc_notebook.service.crawl.extraction.document import Document
+from svc_notebook.service.crawl.extraction.page import FetchedPage, Unreadable
+from svc_notebook.service.crawl.extraction.worker import Broken, Overrun, Worker
+
+ENGINE = "svc_notebook.service.crawl.extraction.engine"
+NEEDED = ("py_mini_racer", "selectolax", "pypdf")
+# What is nested deeper than that, others could not read any more.
+MAX_DEPTH = 200
+BROKEN = "the engine broke down over it, most likely for want of memory"
+
+
+class ExtractionResult(msgspec.Struct):
+    """What a run came to, as the engine's script writes it."""
+
+    value: list[Any] | None = None
+    logs: list[str] = []
+    error: str | None = None
+    overran: bool = False
+
+
+Kind = TypeVar("Kind", bound=ExtractionResult)
+
+
+class ExtractedRecords(ExtractionResult):
+    """What a `recordExtractor` came to."""
+
+    value: list[dict[str, Any]] | None = None
+
+
+class Links(ExtractionResult):
+    """What a `linkExtractor` came to."""
+
+    value: list[str] | None = None
+
+
+class MatchedSelectors(ExtractionResult):
+    """Which selectors found something."""
+
+    value: list[bool] | None = None
+
+
+# Made here, for two threads that are the first to decode one type may break msgspec.
+RECORDS = msgspec.json.Decoder(ExtractedRecords)
+LINKS = msgspec.json.Decoder(Links)
+FOUND = msgspec.json.Decoder(MatchedSelectors)
+DOCUMENT = msgspec.msgpack.Decoder(Document)
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What an extractor made of a page; `error` is why there is nothing."""
+
+    records: list[dict[str, Any]] = field(default_factory=list)
+    logs: list[str] = field(default_factory=list)
+    error: str | None = None
+    overran: bool = False  # whether it was ended for the time it took
+
+
+class Extractors:
+    """A few isolated engines, reused over pages, each replaced when it takes too much.
+
+    Calls block, and may come from several threads at once. An extractor has `seconds`, starting an
+    engine aside, and `memory` in bytes; reading a page may take `reading` seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        seconds: float = 10,
+        reading: float = 15,
+        memory: int = 256 << 20,
+        processes: int = 2,
+    ) -> None:
+        check_installed()
+        self.seconds = seconds
+        self.reading = reading
+        self._workers = [Worker(ENGINE, str(memory)) for _ in range(processes)]
+        # The one used last is taken first: the others are not even started without need.
+        self._idle: queue.LifoQueue[Worker] = queue.LifoQueue()
+        for worker in self._workers:
+            self._idle.put(worker)
+        self._closed = False
+
+    def __enter__(self) -> Extractors:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def read(self, page: FetchedPage) -> Document:
+        """Read a page of any kind that is known; raises Unreadable."""
+        request = ("read", page.url, page.body, page.content_type, dict(page.headers))
+        try:
+            answer = self._ask(*request, seconds=self.reading)
+        except Overrun as error:
+            text = f"reading it took more than {self.reading:g} seconds"
+            raise Unreadable(text, reason="reading_timed_out") from error
+        except Broken as error:
+            raise Unreadable("reading it took too much memory", reason="too_large") from error
+        if "value" in answer:
+            return DOCUMENT.decode(answer["value"])
+        reason = answer.get("reason", "too_large")
+        raise Unreadable(answer.get("unreadable") or answer["error"], reason=reason)
+
+    def check(self, source: str) -> None:
+        """Refuse a source that is no function, with the line and column; raises BadInput."""
+        if error := self._answer("check", source).get("error"):
+            raise BadInput(error)
+
+    def check_selectors(self, selectors: Sequence[str]) -> None:
+        """Refuse selectors that cannot be read, a leading `!` aside; raises BadInput."""
+        self._found("<p></p>", selectors)
+
+    def matches(self, document: Document, selectors: Sequence[str]) -> bool:
+        """Tell whether any selector finds something and none with a leading `!` does."""
+        found = self._found(document.html, selectors) if selectors else []
+        pairs = list(zip(selectors, found, strict=True))
+        wanted = [has for selector, has in pairs if not selector.startswith("!")]
+        unwanted = any(has for selector, has in pairs if selector.startswith("!"))
+        return not unwanted and (not wanted or any(wanted))
+
+    def _found(self, html: str, selectors: Sequence[str]) -> list[bool]:
+        plain = [selector.removeprefix("!") for selector in selectors]
+        outcome = self._read(self._answer("matches", html, as_json(plain)), FOUND)
+        if outcome.error is not None or outcome.value is None:
+            raise BadInput(f"selectors: {outcome.error}")
+        return outcome.value
+
+    def extract(
+        self, document: Document, source: str, *, sources: Mapping[str, Any] | None = None
+    ) -> Extraction:
+        """Run a `recordExtractor` over a document; what goes wrong there is `error`."""
+        outcome = self._run("extract", RECORDS, document, source, sources)
+        if nests_deeply(outcome.value):
+            return Extraction(
+                [], outcome.logs, f"its records are more than {MAX_DEPTH} levels deep"
+            )
+        return Extraction(outcome.value or [], outcome.logs, outcome.error, outcome.overran)
+
+    def links(self, document: Document, source: str) -> list[str]:
+        """Run a `linkExtractor` over a document; raises BadInput with what goes wrong there."""
+        outcome = self._run("links", LINKS, document, source, None)
+        if outcome.error is not None:
+            raise BadInput(f"linkExtractor: {outcome.error}")
+        return outcome.value or []
+
+    def close(self) -> None:
+        """End the engines; whoever waits for one is told so."""
+        self._closed = True
+        for worker in self._workers:
+            worker.close()
+
+    def _run(
+        self,
+        name: str,
+        decoder: msgspec.json.Decoder[Kind],
+        document: Document,
+        source: str,
+        sources: Mapping[str, Any] | None,
+    ) -> Kind:
+        """Have an extractor run."""
+        facts = as_json(facts_of(document, sources))
+        return self._read(self._answer(name, source, document.html, facts), decoder)
+
+    def _read(self, answer: dict[str, Any], decoder: msgspec.json.Decoder[Kind]) -> Kind:
+        """Read what a run came to, which an extractor may have had its hands in."""
+        if "error" in answer:
+            return failed(decoder, answer["error"], overran=answer.get("overran", False))
+        try:
+            return decoder.decode(answer["value"])
+        except (msgspec.MsgspecError, RecursionError, TypeError, ValueError) as error:
+            return failed(decoder, f"what it returned cannot be read: {error}")
+
+    def _answer(self, *request: Any) -> dict[str, Any]:
+        """Ask; running over is an error like any other."""
+        try:
+            return self._ask(*request, seconds=self.seconds)
+        except Overrun:
+            return {"error": f"it took more than {self.seconds:g} seconds", "overran": True}
+        except Broken:
+            return {"error": BROKEN}
+
+    def _ask(self, *request: Any, seconds: float) -> dict[str, Any]:
+        with self._worker() as worker:
+            answer: dict[str, Any] = worker.ask(request, seconds)
+            if answer.get("spent"):
+                worker.close()
+            if answer.get("reason") == "internal_error":
+                raise Unreadable(answer["error"], reason="internal_error")
+            return answer
+
+    @contextmanager
+    def _worker(self) -> Iterator[Worker]:
+        worker = self._idle.get()
+        try:
+            if self._closed:
+                raise SvcError("the extractors are closed")
+            yield worker
+        finally:
+            if self._closed:
+                worker.close()
+            self._idle.put(worker)
+
+
+def failed(decoder: msgspec.json.Decoder[Kind], error: str, *, overran: bool = False) -> Kind:
+    """Return the outcome of a run that came to nothing."""
+    outcome: Kind = decoder.type(error=error, overran=overran)
+    return outcome
+
+
+def facts_of(document: Document, sources: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what an extractor is told of a page besides its tree."""
+    return {
+        "url": document.url,
+        "fileType": document.file_type,
+        "contentLength": document.content_length,
+        "sources": dict(sources or {}),
+        "links": [link.url for link in document.links],
+    }
+
+
+def nests_deeply(value: object) -> bool:
+    """Tell whether lists and objects stand in each other more often than anybody needs."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [inner for outer in level for inner in members(outer)]
+        if not level:
+            return False
+    return True
+
+
+def members(value: object) -> Iterable[Any]:
+    """Return what stands in a list or object."""
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def as_json(value: Any) -> str:
+    """Return a value as the script takes it."""
+    return msgspec.json.encode(value).decode()
+
+
+def check_installed() -> None:
+    """Refuse to go on without what the crawler needs; raises BadInput."""
+    if missing := [name for name in NEEDED if not installed(name)]:
+        raise BadInput(
+            f"the crawler needs more than is installed ({', '.join(missing)}):"
+            ' pip install "svc-notebook[crawl]"'
+        )
+
+
+def installed(name: str) -> bool:
+    """Tell whether a package could be imported, without doing so."""
+    try:
+        return find_spec(name) is not None
+    except ValueError:  # it is there and says nothing of itself
+        return False

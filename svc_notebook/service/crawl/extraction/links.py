@@ -1,0 +1,93 @@
+"""Where a page leads: its links, made absolute, and what the page asks crawlers to leave alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from svc_notebook.service.crawl.url_references import resolve
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+# Where addresses stand; for `link` the relation is the kind.
+SOURCES = (
+    ("a[href]", "a", "href"),
+    ("area[href]", "area", "href"),
+    ("iframe[src]", "iframe", "src"),
+    ("link[rel~=canonical i][href]", "canonical", "href"),
+    ("link[rel~=alternate i][href]", "alternate", "href"),
+    ("link[rel~=next i][href]", "next", "href"),
+    ("link[rel~=prev i][href]", "prev", "href"),
+)
+# What an alternate may be to be followed.
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+REFRESH = re.compile(
+    r"[\s\d.]*[;,]?\s*(?:url\s*=)?\s*(['\"]?)(.+?)\1\s*\Z", re.IGNORECASE | re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class Link:
+    """An address that a page names; `kind` is the element or relation that names it."""
+
+    url: str
+    nofollow: bool = False
+    kind: str = "a"
+
+
+def read_links(tree: LexborHTMLParser, url: str, *, nofollow: bool = False) -> tuple[Link, ...]:
+    """List where the page leads, each address once; `nofollow` is what the whole page asks."""
+    base = base_of(tree, url)
+    found: dict[str, Link] = {}
+    for link in find_links(tree, base):
+        known = found.get(link.url)
+        if known is None:
+            found[link.url] = replace(link, nofollow=link.nofollow or nofollow)
+        elif known.nofollow and not nofollow and not link.nofollow:
+            found[link.url] = replace(known, nofollow=False)
+    return tuple(found.values())
+
+
+def base_of(tree: LexborHTMLParser, url: str) -> str:
+    """Return what the page's addresses are relative to."""
+    node = tree.css_first("base[href]")
+    return (resolve(value_of(node, "href"), url) if node else None) or url
+
+
+def find_links(tree: LexborHTMLParser, base: str) -> Iterator[Link]:
+    """Yield every address a page names, one with `nofollow` marked as such."""
+    for selector, kind, attribute in SOURCES:
+        for node in tree.css(selector):
+            if kind == "alternate" and not is_translation(node):
+                continue
+            if url := resolve(value_of(node, attribute), base):
+                yield Link(url, "nofollow" in words(node, "rel"), kind)
+    for node in tree.css("meta[http-equiv=refresh i][content]"):
+        target = REFRESH.match(value_of(node, "content"))
+        if target and (url := resolve(target[2], base)):
+            yield Link(url, kind="refresh")
+
+
+def is_translation(node: LexborNode) -> bool:
+    """Tell whether an alternate is a page: feeds, stylesheets and data about the page are none."""
+    media_type = value_of(node, "type").partition(";")[0].strip().lower()
+    named = media_type in HTML_TYPES if media_type else bool(value_of(node, "hreflang").strip())
+    return named and "stylesheet" not in words(node, "rel")
+
+
+def value_of(node: LexborNode, name: str) -> str:
+    """Return an attribute's value, empty where there is none; SVG has `xlink:href`, too.
+
+    A selector for `[href]` finds elements that have `xlink:href` alone.
+    """
+    attributes = node.attributes
+    found = attributes.get(name, attributes.get(f"xlink:{name}"))
+    return found or ""
+
+
+def words(node: LexborNode, attribute: str) -> set[str]:
+    """Return the words of an attribute such as `rel`."""
+    return set(value_of(node, attribute).lower().split())

@@ -1,0 +1,220 @@
+"""Office files as pages: texts, tables and slides of Word, Excel and PowerPoint."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from html import escape
+from xml.etree.ElementTree import Element
+
+from svc_notebook.service.crawl.extraction.archive import Archive
+from svc_notebook.service.crawl.extraction.markup import paragraph, table, write_page
+from svc_notebook.service.crawl.extraction.page import Unreadable
+
+TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+LINK = "{http://www.w3.org/1999/xlink}"
+
+# A cell that says it is repeated a million times is there to be empty.
+MAX_REPEATED_CELLS = 100
+
+
+def read_open(archive: Archive) -> Iterator[str]:
+    """Yield what an OpenDocument file holds, whichever of its kinds it is."""
+    tree = archive.tree("content.xml")
+    yield from open_blocks(tree) if tree is not None else ()
+
+
+def open_blocks(part: Element) -> Iterator[str]:
+    """Yield headings, paragraphs, tables and slides below an element."""
+    for child in part:
+        if child.tag == f"{TEXT}h":
+            level = child.get(f"{TEXT}outline-level", "1")
+            yield open_paragraph(child, f"h{level if level in '123456' else 6}")
+        elif child.tag == f"{TEXT}p":
+            yield open_paragraph(child, "p")
+        elif child.tag == f"{TABLE}table":
+            yield paragraph(child.get(f"{TABLE}name", ""), "h2") + table(open_rows(child))
+        elif child.tag == f"{DRAW}page":
+            yield f'<div class="page">{"".join(open_blocks(child))}</div>'
+        else:
+            yield from open_blocks(child)
+
+
+def open_paragraph(part: Element, name: str) -> str:
+    """Write a paragraph, and what stands in frames within it after it."""
+    inner = open_inline(part).strip()
+    # Frames with texts of their own stand within paragraphs.
+    framed = "".join(open_blocks(part))
+    return (f"<{name}>{inner}</{name}>" if inner else "") + framed
+
+
+def open_inline(part: Element) -> str:
+    """Write the text of a paragraph with its links."""
+    text = escape(part.text or "")
+    for child in part:
+        if child.tag == f"{TEXT}a":
+            text += f'<a href="{escape(child.get(f"{LINK}href", ""))}">{open_inline(child)}</a>'
+        elif child.tag in (f"{TEXT}s", f"{TEXT}tab", f"{TEXT}line-break"):
+            text += " "
+        elif child.tag.startswith(TEXT) and child.tag not in (f"{TEXT}p", f"{TEXT}h"):
+            text += open_inline(child)
+        text += escape(child.tail or "")
+    return text
+
+
+def open_rows(part: Element) -> Iterator[list[str]]:
+    """Yield the rows of a table that say anything."""
+    for row in part.iter(f"{TABLE}table-row"):
+        cells: list[str] = []
+        for cell in row:
+            repeated = cell.get(f"{TABLE}number-columns-repeated", "1")
+            text = " ".join(" ".join(cell.itertext()).split())
+            cells += [text] * min(int(repeated) if repeated.isdigit() else 1, MAX_REPEATED_CELLS)
+        while cells and not cells[-1]:
+            cells.pop()
+        if cells:
+            yield cells
+
+
+OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+SLIDE = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+DUBLIN = "{http://purl.org/dc/elements/1.1/}"
+
+SHAPES = (f"{SLIDE}sp", f"{DRAWING}tbl")
+HEADING = re.compile(r"(?:heading|überschrift|titre)\s*([1-6])\Z", re.IGNORECASE)
+
+
+def read_office(body: bytes) -> str:
+    """Write an office file as a page; raises Unreadable for what is old, broken or another kind."""
+    if body.startswith(OLD):
+        text = "it is of Office's old binary format: save it as .docx, .xlsx or .pptx"
+        raise Unreadable(text, reason="unsupported_file_format")
+    archive = Archive(body)
+    for part, read in READERS.items():
+        if part in archive.names:
+            return write_page(read(archive), title=title_of(archive))
+    raise Unreadable("it is no office file that is known", reason="unsupported_file_format")
+
+
+def title_of(archive: Archive) -> str:
+    """Read the title of a file, wherever its kind keeps it."""
+    for part in ("docProps/core.xml", "meta.xml"):
+        tree = archive.tree(part)
+        title = tree.find(f".//{DUBLIN}title") if tree is not None else None
+        if title is not None and title.text:
+            return title.text.strip()
+    return ""
+
+
+def read_word(archive: Archive) -> Iterator[str]:
+    """Yield a Word file's headings, paragraphs and tables."""
+    tree = archive.tree("word/document.xml")
+    relations = read_relations(archive, "word/_rels/document.xml.rels")
+    body = tree.find(f"{WORD}body") if tree is not None else None
+    for block in body if body is not None else ():
+        if block.tag == f"{WORD}tbl":
+            yield table(
+                [
+                    [plain(cell, WORD) for cell in row.iter(f"{WORD}tc")]
+                    for row in block.iter(f"{WORD}tr")
+                ]
+            )
+        else:
+            yield from (word_paragraph(part, relations) for part in block.iter(f"{WORD}p"))
+
+
+def word_paragraph(part: Element, relations: dict[str, str]) -> str:
+    """Write one paragraph, as a heading where its style is one, links as links."""
+    style = part.find(f"{WORD}pPr/{WORD}pStyle")
+    named = (style.get(f"{WORD}val") or "") if style is not None else ""
+    level = HEADING.match(named)
+    name = f"h{level[1]}" if level else "h1" if named.lower() == "title" else "p"
+    inner = "".join(word_run(child, relations) for child in part).strip()
+    return f"<{name}>{inner}</{name}>" if inner else ""
+
+
+def word_run(part: Element, relations: dict[str, str]) -> str:
+    """Write a piece of a paragraph."""
+    text = escape(plain(part, WORD))
+    address = (
+        relations.get(part.get(f"{RELATION}id", "")) if part.tag == f"{WORD}hyperlink" else None
+    )
+    return f'<a href="{escape(address)}">{text}</a>' if address else text
+
+
+def plain(part: Element, space: str) -> str:
+    """Return the text below an element of an Office file."""
+    signs = {f"{space}tab": "\t", f"{space}br": "\n", f"{space}cr": "\n", f"{space}p": " "}
+    texts = [
+        node.text or "" if node.tag == f"{space}t" else signs.get(node.tag, "")
+        for node in part.iter()
+    ]
+    return "".join(texts).strip(" ") if part.tag == f"{space}tc" else "".join(texts)
+
+
+def read_relations(archive: Archive, name: str) -> dict[str, str]:
+    """Return what the ids of a part stand for."""
+    tree = archive.tree(name)
+    return {part.get("Id", ""): part.get("Target", "") for part in tree} if tree is not None else {}
+
+
+def read_slides(archive: Archive) -> Iterator[str]:
+    """Yield a PowerPoint file's slides, each a `div.page`."""
+    found = [re.fullmatch(r"ppt/slides/slide(\d+)\.xml", name) for name in archive.names]
+    for slide in sorted(filter(None, found), key=lambda match: int(match[1])):
+        tree = archive.tree(slide[0])
+        shapes = [part for part in tree.iter() if part.tag in SHAPES] if tree is not None else []
+        yield f'<div class="page">{"".join(slide_shape(shape) for shape in shapes)}</div>'
+
+
+def slide_shape(shape: Element) -> str:
+    """Write the lines of one box of a slide."""
+    place = shape.find(f"{SLIDE}nvSpPr/{SLIDE}nvPr/{SLIDE}ph")
+    name = "h2" if place is not None and place.get("type") in ("title", "ctrTitle") else "p"
+    lines = [plain(line, DRAWING) for line in shape.iter(f"{DRAWING}p")]
+    return "".join(paragraph(line, name) for line in lines)
+
+
+def read_sheets(archive: Archive) -> Iterator[str]:
+    """Yield an Excel file's sheets, each a heading and a table."""
+    book = archive.tree("xl/workbook.xml")
+    targets = read_relations(archive, "xl/_rels/workbook.xml.rels")
+    strings = archive.tree("xl/sharedStrings.xml")
+    shared = [plain(item, SHEET) for item in strings] if strings is not None else []
+    for sheet in book.iter(f"{SHEET}sheet") if book is not None else ():
+        target = targets.get(sheet.get(f"{RELATION}id", ""), "")
+        tree = archive.tree(target.lstrip("/") if target.startswith("/") else f"xl/{target}")
+        if tree is not None:
+            yield paragraph(sheet.get("name", ""), "h2")
+            yield table(sheet_rows(tree, shared))
+
+
+def sheet_rows(tree: Element, shared: list[str]) -> Iterator[list[str]]:
+    """Yield the rows of a sheet that say anything."""
+    for row in tree.iter(f"{SHEET}row"):
+        cells = [cell_text(cell, shared) for cell in row.iter(f"{SHEET}c")]
+        if any(cells):
+            yield cells
+
+
+def cell_text(cell: Element, shared: list[str]) -> str:
+    """Return what a cell shows, or its plain value."""
+    value = cell.findtext(f"{SHEET}v") or ""
+    if cell.get("t") == "s":
+        return shared[int(value)] if value.isdigit() and int(value) < len(shared) else ""
+    return plain(cell, SHEET) if cell.get("t") == "inlineStr" else value
+
+
+# By the part that every file of a kind has.
+READERS: dict[str, Callable[[Archive], Iterator[str]]] = {
+    "word/document.xml": read_word,
+    "xl/workbook.xml": read_sheets,
+    "ppt/presentation.xml": read_slides,
+    "content.xml": read_open,
+}

@@ -1,0 +1,118 @@
+"""A page as it was fetched, and what kind of file it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from svc_notebook.errors import BadInput
+
+# What `fileTypesToMatch` calls a file, by its media type (`api-notes.md`, section 13).
+BY_MEDIA_TYPE = {
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+    "application/pdf": "pdf",
+    "application/x-pdf": "pdf",
+    "message/rfc822": "email",
+    "application/msword": "doc",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "doc",
+    "application/vnd.ms-excel": "xls",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xls",
+    "application/vnd.ms-powerpoint": "ppt",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "ppt",
+    "application/vnd.oasis.opendocument.text": "odt",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods",
+    "application/vnd.oasis.opendocument.presentation": "odp",
+}
+BY_SUFFIX = {
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
+    **dict.fromkeys((".doc", ".docx"), "doc"),
+    **dict.fromkeys((".xls", ".xlsx"), "xls"),
+    **dict.fromkeys((".ppt", ".pptx"), "ppt"),
+    ".eml": "email",
+    ".odp": "odp",
+    ".ods": "ods",
+    ".odt": "odt",
+    ".pdf": "pdf",
+}
+# Media types by which servers say that they do not know: the address decides.
+VAGUE = frozenset({"", "application/octet-stream", "application/zip", "binary/octet-stream"})
+
+
+# What stands for no type at all: browsers look at the bytes then (WHATWG, MIME Sniffing).
+UNNAMED = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
+SNIFFED_BYTES = 1445
+TAGS = (
+    b"!doctype html", b"html", b"head", b"script", b"iframe", b"h1", b"div", b"font", b"table",
+    b"a", b"style", b"title", b"b", b"body", b"br", b"p", b"meta", b"main", b"article", b"section",
+)  # fmt: skip
+MARKUP = re.compile(rb"<(?:%s)[\s>/]|<!--" % b"|".join(TAGS), re.IGNORECASE)
+# Comments and processing instructions may stand before what says which XML it is.
+XHTML = re.compile(
+    rb"(?:<\?.*?\?>|<!--.*?-->|\s)*<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
+)
+BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+SIGNATURES = (
+    (b"%PDF-", "application/pdf"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/zip"),  # as vague: old Office files
+    (b"%!PS-Adobe-", "application/postscript"),
+    (b"\x1f\x8b\x08", "application/gzip"),
+    (b"\x89PNG", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+)
+UTF_16 = (b"\xfe\xff", b"\xff\xfe")
+
+
+class Unreadable(BadInput):
+    """A page has nothing that could be read; `reason` names why in one snake_case word."""
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class FetchedPage:
+    """What was fetched, and where it was found in the end."""
+
+    url: str
+    body: bytes
+    content_type: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def sniff_media_type(body: bytes) -> str:
+    """Return the media type that a body's first bytes show; empty where there are none."""
+    start = body[:SNIFFED_BYTES]
+    if found := next((name for sign, name in SIGNATURES if start.startswith(sign)), None):
+        return found
+    if start.startswith(UTF_16):
+        start = start[: len(start) & ~1].decode("utf-16", "replace").encode()
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if MARKUP.match(text):
+        return "text/html"
+    if text.startswith(b"<?xml"):
+        return "application/xhtml+xml" if XHTML.match(text) else "text/xml"
+    if not text:
+        return ""
+    return "application/octet-stream" if BINARY.search(text) else "text/plain"
+
+
+def file_type(content_type: str, url: str, body: bytes = b"") -> str | None:
+    """Name the kind of file as `fileTypesToMatch` does; None is a kind that cannot be read.
+
+    Where a server does not name a type the bytes of the body do, and the address where they are
+    text or an archive: both may be many kinds.
+    """
+    media_type = content_type.partition(";")[0].strip().lower()
+    if media_type in UNNAMED:
+        sniffed = sniff_media_type(body)
+        media_type = "" if sniffed in ("text/plain", "application/zip") else sniffed
+    if media_type in VAGUE:
+        return BY_SUFFIX.get(PurePosixPath(unquote(urlsplit(url).path)).suffix.lower())
+    return BY_MEDIA_TYPE.get(media_type)

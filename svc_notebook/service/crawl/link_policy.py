@@ -1,0 +1,62 @@
+"""Where a page leads, as far as a crawl follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from svc_notebook.service.crawl.configuration import Configuration
+from svc_notebook.service.crawl.scope import Scope
+
+if TYPE_CHECKING:
+    from svc_notebook.service.crawl.extraction import Document, Extractors
+
+# Links of one page that are followed; a page of more is made by a machine.
+MAX_LINKS_PER_PAGE = 10_000
+
+
+class Leads:
+    """What a configuration follows of what a page names."""
+
+    def __init__(self, configuration: Configuration, scope: Scope) -> None:
+        self._configuration = configuration
+        self._scope = scope
+
+    def of(self, document: Document, extractors: Extractors) -> tuple[str, ...]:
+        """Return the URLs to visit next, by the configuration's own function if it has one."""
+        configuration = self._configuration
+        if "nofollow" in document.robots and not configuration.ignores_nofollow:
+            return ()
+        if configuration.link_extractor:
+            urls = extractors.links(document, configuration.link_extractor)
+            return self.within(urls, document.url)
+        passed = ("next", "prev") if configuration.ignores_pagination else ()
+        links = (
+            link.url
+            for link in document.links
+            if link.kind not in passed and (configuration.ignores_nofollow or not link.nofollow)
+        )
+        return self.within(links, document.url)
+
+    def canonical(self, document: Document) -> str | None:
+        """Return the canonical URL of a page, where it is another one and is to be heeded."""
+        ignored = self._configuration.ignores_canonical
+        if document.canonical is None or ignored is True:
+            return None
+        spelled = self.spell(document.canonical, document.url)
+        if spelled is None or spelled == document.url:
+            return None
+        return None if ignored and ignored.match(spelled) else spelled
+
+    def within(
+        self, urls: Iterable[str], base: str, *, seed: bool = False, most: int = MAX_LINKS_PER_PAGE
+    ) -> tuple[str, ...]:
+        """Spell URLs that were found, each once, and keep those that are to be visited."""
+        spelled = dict.fromkeys(url for url in (self.spell(url, base) for url in urls) if url)
+        kept = (url for url in spelled if url != base and self._scope.takes(url, seed=seed))
+        return tuple(islice(kept, most))
+
+    def spell(self, url: str, base: str) -> str | None:
+        """Spell one URL that was found."""
+        return self._configuration.spelling.found(url, base)

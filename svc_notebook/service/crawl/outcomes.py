@@ -1,0 +1,152 @@
+"""How visits can end: each reason with its status, its category and a sentence for people.
+
+Failures have reasons of their own besides (`failure.py`): `http_404`, `timeout`, `dns_error`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, Literal
+
+
+class FetchFailure(Exception):
+    """A fetch that brought no page; `reason` is what statistics count."""
+
+    def __init__(self, reason: str, readable: str) -> None:
+        super().__init__(readable)
+        self.reason = reason
+        self.readable = readable
+
+
+Status = Literal["DONE", "SKIPPED", "FAILED"]
+Category = Literal["fetch", "extraction", "indexing", "success"]
+
+
+@dataclass(frozen=True)
+class Yielded:
+    """What one action made of a page; `action` is its place in the configuration."""
+
+    action: int
+    index: str  # the full name: indexPrefix + indexName
+    records: list[dict[str, Any]] = field(default_factory=list)
+    logs: tuple[str, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What an earlier crawl kept of a URL, so that a page that did not change is not read again.
+
+    `fingerprint` stands for all that shapes the records besides the page itself.
+    """
+
+    etag: str | None
+    modified: str | None
+    fingerprint: str
+    found: tuple[str, ...] = ()
+    yielded: tuple[Yielded, ...] = ()
+
+
+@dataclass(frozen=True)
+class VisitOutcome:
+    """How the visit of one URL ended.
+
+    `found` are the URLs to visit next, `remember` is what the next crawl wants to know.
+    """
+
+    url: str
+    depth: int
+    status: Status
+    category: Category
+    reason: str
+    readable: str
+    yielded: tuple[Yielded, ...] = ()
+    found: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()  # further sitemaps, where the URL was one
+    logs: tuple[str, ...] = ()
+    remember: Remembered | None = None
+    external: Mapping[str, Any] = field(default_factory=dict)  # the page's `dataSources`
+
+    @property
+    def records(self) -> dict[str, list[dict[str, Any]]]:
+        """The records to keep, by the full name of their index: none of a page that failed.
+
+        `yielded` shows what its extractors made all the same.
+        """
+        if self.status != "DONE":
+            return {}
+        by_index: dict[str, list[dict[str, Any]]] = {}
+        for yielded in self.yielded:
+            by_index.setdefault(yielded.index, []).extend(yielded.records)
+        return by_index
+
+
+REASONS: dict[str, tuple[Status, Category, str]] = {
+    "success": ("DONE", "success", "The page was read and gave records"),
+    "not_modified": ("DONE", "success", "The page has not changed: its records stay"),
+    "duplicate_object_id": (
+        "DONE",
+        "indexing",
+        "Records of the page share an objectID: the last of them was kept",
+    ),
+    "sitemap": ("DONE", "success", "The sitemap was read"),
+    "excluded": ("SKIPPED", "fetch", "An exclusion pattern holds the URL"),
+    "forbidden_by_robotstxt": ("SKIPPED", "fetch", "The site's robots.txt forbids the URL"),
+    "http_redirect": ("SKIPPED", "fetch", "The URL leads on to another one"),
+    "unsupported_file_type": ("SKIPPED", "fetch", "No action reads files of this type"),
+    "canonical": ("SKIPPED", "extraction", "The page names another URL as its canonical one"),
+    "noindex": ("SKIPPED", "extraction", "The page asks not to be indexed"),
+    "no_action_matched": ("SKIPPED", "extraction", "The page was visited for its links only"),
+    "selectors_not_matched": ("SKIPPED", "extraction", "No action's selectors match the page"),
+    "no_records": ("SKIPPED", "extraction", "The extractors made no record of the page"),
+}
+
+
+# What each failure says of every URL that ended by it; a URL's own message says more.
+FAILURES: dict[str, str] = {
+    "broken_file": "The file is broken",
+    "connection_refused": "The host does not accept a connection",
+    "dns_error": "The host's name is not known",
+    "extractor_error": "An extractor failed on the page",
+    "internal_error": "The crawler itself failed",
+    "invalid_body": "The body cannot be unpacked",
+    "invalid_object_id": "The objectID of a record is neither text nor a number",
+    "invalid_record": "A record cannot be stored",
+    "invalid_sitemap": "It is not a sitemap",
+    "login_refused": "The login did not work",
+    "missing_object_id": "A record has no objectID",
+    "network_error": "The connection failed",
+    "page_too_big": "The body is larger than a page may be",
+    "private_address": "The host is on this machine or its network",
+    "protected": "The file is protected by a password",
+    "reading_timed_out": "Reading the page took too long",
+    "record_too_big": "A record is larger than an index takes",
+    "robotstxt_unavailable": "The site's robots.txt cannot be read",
+    "timeout": "The whole answer did not arrive in time",
+    "tls_error": "The host has no valid certificate",
+    "too_large": "Reading the page took too much memory",
+    "too_many_redirects": "Too many redirects, one after another",
+    "truncated_body": "The body breaks off before its end",
+    "unsupported_encoding": "The body is encoded in a way that is not read",
+    "unsupported_file_format": "Files of this format cannot be read",
+}
+
+
+def describe_reason(reason: str) -> str:
+    """Say what a reason means for every URL that ended by it."""
+    if reason in REASONS:
+        return REASONS[reason][2]
+    if reason.startswith("http_") and reason[5:].isdigit():
+        return refuse_status(int(reason[5:])).readable
+    return FAILURES.get(reason, reason.replace("_", " "))
+
+
+def refuse_status(status: int) -> FetchFailure:
+    """Make the failure of a status that brings no page."""
+    try:
+        phrase = HTTPStatus(status).phrase
+    except ValueError:
+        phrase = "unknown"
+    return FetchFailure(f"http_{status}", f"The server answers {status} ({phrase})")

@@ -1,0 +1,126 @@
+"""How a crawler asks for pages: its headers, its patience, and how it logs in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote, urlencode, urlsplit
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawl.urls import normalize
+
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+@dataclass(frozen=True)
+class Requests:
+    """How pages are asked for; times in seconds."""
+
+    timeout: float = 30.0
+    retries: int = 3
+    headers: Mapping[str, str] = field(default_factory=dict)
+    proxy: str | None = None
+    proxy_login: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class LoginRequest:
+    """The request that logs in; a token's answer goes into `Authorization`."""
+
+    url: str
+    method: str
+    headers: Mapping[str, str]
+    body: str
+    timeout: float
+    token: bool = False
+
+
+def read_requests(options: Mapping[str, Any]) -> Requests:
+    """Read `requestOptions`."""
+    return Requests(
+        timeout=options.get("timeout", 30_000) / 1000,
+        retries=options.get("retries", 3),
+        headers=_read_headers(options.get("headers", {}), "requestOptions.headers"),
+        **_read_proxy(options.get("proxy", "")),
+    )
+
+
+def _read_proxy(written: str) -> dict[str, Any]:
+    """Read a proxy's address, which may bear a name and a password."""
+    if not written:
+        return {}
+    before, at, place = written.rpartition("@")
+    scheme, _, login = before.partition("://")
+    url = read_url(f"{scheme}://{place}" if at else written, "requestOptions.proxy")
+    name, _, password = login.partition(":")
+    return {"proxy": url, "proxy_login": (unquote(name), unquote(password)) if at else None}
+
+
+def _read_headers(headers: Mapping[str, str], name: str) -> dict[str, str]:
+    for header, value in headers.items():
+        if not _HEADER.fullmatch(header):
+            raise BadInput(f"`{name}`: `{header}` cannot be a header's name")
+        if not all(" " <= sign <= "~" or sign == "\t" for sign in value):
+            raise BadInput(f"`{name}.{header}`: a header holds plain ASCII on one line")
+        if header.lower() in ("host", "content-length", "transfer-encoding", "connection"):
+            raise BadInput(f"`{name}.{header}` is the crawler's own; leave it out")
+    return dict(headers)
+
+
+def read_login(login: Mapping[str, Any]) -> LoginRequest | None:
+    """Read `login`."""
+    if len(login) > 1:
+        raise BadInput("`login`: give one of fetchRequest and oauthRequest, not several")
+    if fetch := login.get("fetchRequest"):
+        return _read_fetch_login(fetch)
+    if oauth := login.get("oauthRequest"):
+        return _read_token_login(oauth["accessTokenRequest"])
+    return None
+
+
+def _read_fetch_login(fetch: Mapping[str, Any]) -> LoginRequest:
+    options = fetch.get("requestOptions", {})
+    headers = _read_headers(options.get("headers", {}), "login.fetchRequest.requestOptions.headers")
+    if options.get("body") and not any(name.lower() == "content-type" for name in headers):
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+    return LoginRequest(
+        url=read_url(fetch["url"], "login.fetchRequest.url"),
+        method=options.get("method", "GET"),
+        headers=headers,
+        body=options.get("body", ""),
+        timeout=options.get("timeout", 30_000) / 1000,
+    )
+
+
+def _read_token_login(request: Mapping[str, Any]) -> LoginRequest:
+    form = {
+        "grant_type": request["grantType"],
+        "client_id": request["clientId"],
+        "client_secret": request["clientSecret"],
+        **({"scope": request["scope"]} if request.get("scope") else {}),
+        **request.get("extraParameters", {}),
+    }
+    return LoginRequest(
+        url=read_url(request["url"], "login.oauthRequest.accessTokenRequest.url"),
+        method="POST",
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+        body=urlencode(form),
+        timeout=30.0,
+        token=True,
+    )
+
+
+def read_url(url: str, name: str) -> str:
+    """Return a URL in its one spelling; raises `BadInput` where it cannot be fetched."""
+    spelled = normalize(url)
+    if spelled is None:
+        raise BadInput(
+            f"`{name}`: `{url[:200]}` is no address that begins with http:// or https://"
+        )
+    if "@" in urlsplit(url.strip()).netloc:
+        raise BadInput(
+            f"`{name}` holds a password; put it into `requestOptions.headers.Authorization`"
+        )
+    return spelled

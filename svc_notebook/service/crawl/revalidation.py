@@ -1,0 +1,63 @@
+"""What is kept of a page so that the next crawl need not read it again, if it did not change."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+import msgspec
+
+from svc_notebook.service.crawl.configuration import Configuration
+from svc_notebook.service.crawl.external_data import Row
+from svc_notebook.service.crawl.fetcher import FetchResponse
+from svc_notebook.service.crawl.outcomes import Remembered, Yielded
+from svc_notebook.service.crawl.scope import Scope
+
+
+class Memory:
+    """Decides what of an earlier crawl still holds."""
+
+    def __init__(self, configuration: Configuration, scope: Scope) -> None:
+        self._configuration = configuration
+        self._scope = scope
+
+    def usable(
+        self, url: str, remembered: Remembered | None, rows: Mapping[str, Row]
+    ) -> Remembered | None:
+        """Return what is remembered of a page, if its records would be the same today."""
+        holds = (
+            remembered is not None
+            and remembered.fingerprint == self._fingerprint(rows)
+            and all(action.caches for _, action in self._scope.actions(url))
+        )
+        return remembered if holds else None
+
+    def keep(
+        self,
+        answer: FetchResponse,
+        rows: Mapping[str, Row],
+        yielded: tuple[Yielded, ...],
+        found: tuple[str, ...],
+    ) -> Remembered | None:
+        """Return what the next crawl wants to know, where a page can say that it did not change."""
+        said = (answer.headers.get(name, "") for name in ("etag", "last-modified"))
+        # What is not ASCII could not be sent back.
+        etag, modified = (value if value.isascii() else "" for value in said)
+        if not etag and not modified:
+            return None
+        return Remembered(etag or None, modified or None, self._fingerprint(rows), found, yielded)
+
+    def _fingerprint(self, rows: Mapping[str, Row]) -> str:
+        """Stand for all that shapes the records of a page besides itself."""
+        if not any(rows.values()):
+            return self._configuration.fingerprint
+        text = self._configuration.fingerprint.encode() + msgspec.json.encode(rows, order="sorted")
+        return hashlib.sha256(text).hexdigest()
+
+
+def conditions(known: Remembered | None) -> dict[str, str]:
+    """Ask for a page only if it changed."""
+    if known is None:
+        return {}
+    asked = {"If-None-Match": known.etag, "If-Modified-Since": known.modified}
+    return {name: value for name, value in asked.items() if value}

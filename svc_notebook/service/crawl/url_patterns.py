@@ -1,0 +1,311 @@
+r"""Patterns over whole URLs, as micromatch reads them.
+
+`*` stays within a segment, `**` as a whole segment spans any number of them, `?` is one
+character, `{a,b}` and `{1..3}` are alternatives, `@( ) +( ) *( ) ?( ) !( )` are groups, `[ ]`
+holds characters, `\` takes the meaning away, `!` in front takes URLs out again. Segments that
+begin with a dot are matched by name only. Nothing else reads patterns in just this way: what other
+libraries call globs differs in every second one of the cases that the tests hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import regex
+
+from svc_notebook.errors import BadInput
+
+MAX_PATTERN_CHARACTERS = 2000
+# Seconds for a pattern and a URL made to try every way it could match; others take microseconds.
+MATCH_SECONDS = 0.25
+# The widest range that `{1..n}` may spell out.
+MAX_RANGE_NUMBERS = 1000
+# Wildcards of a segment that have to be tried against each other.
+MAX_SEGMENT_WILDCARDS = 2
+
+_STAR = "[^/]*?"
+_SPAN = r"(?:(?:(?!(?:^|/)\.).)*?)"
+_NO_DOT = r"(?!\.)"
+_QUANTIFIERS = {"@": "", "+": "+", "*": "*", "?": "?"}
+_RANGE = re.compile(r"(-?\d+|[a-zA-Z])\.\.(-?\d+|[a-zA-Z])(?:\.\.(\d+))?")
+_CLASSES = {
+    "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z",
+    "xdigit": "A-Fa-f0-9", "word": "A-Za-z0-9_", "punct": r"\-!\"#$%&'()*+,./:;<=>?@[\]^_`{|}~",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """Patterns in the order they were given: of those that speak of a URL, the last one decides.
+
+    Patterns that are all negated leave everything but what they name. A URL that a pattern cannot
+    be matched with in time, it does not speak of.
+    """
+
+    written: tuple[str, ...]
+    rows: tuple[tuple[bool, regex.Pattern[str]], ...]
+
+    def match(self, url: str) -> bool:
+        """Say whether the patterns, taken together, hold a URL."""
+        last = next((negated for negated, row in reversed(self.rows) if holds(row, url)), None)
+        if last is None:
+            return bool(self.rows) and all(negated for negated, _ in self.rows)
+        return not last
+
+
+def holds(pattern: regex.Pattern[str], url: str) -> bool:
+    """Say whether a pattern holds a URL, without keeping other threads from their work."""
+    try:
+        return bool(pattern.fullmatch(url, concurrent=True, timeout=MATCH_SECONDS))
+    except TimeoutError:
+        return False
+
+
+def read_patterns(written: Iterable[str], name: str) -> Patterns:
+    """Read patterns; raises `BadInput` naming the one that cannot be read."""
+    written = tuple(written)
+    return Patterns(
+        written, tuple(read_pattern(text, f"{name}[{at}]") for at, text in enumerate(written))
+    )
+
+
+def read_pattern(text: str, name: str) -> tuple[bool, regex.Pattern[str]]:
+    """Read one pattern: whether it is negated, and what it holds."""
+    if not text.strip():
+        raise BadInput(f"`{name}` is empty; give a pattern such as https://shop.test/**")
+    if len(text) > MAX_PATTERN_CHARACTERS:
+        raise BadInput(f"`{name}` is too long; {MAX_PATTERN_CHARACTERS} characters are the most")
+    bare = re.sub(r"^(?:!(?!\())+", "", text)
+    negated = (len(text) - len(bare)) % 2 == 1
+    spelled = quote(bare, safe="".join(map(chr, range(33, 127))))
+    try:
+        source = _Translation(spelled).whole()
+        return negated, regex.compile(f"{source}|{re.escape(spelled)}")
+    except (regex.error, ValueError, RecursionError, OverflowError) as error:
+        raise BadInput(f"`{name}`: `{text[:80]}` cannot be read: {error}") from None
+
+
+class _Translation:
+    """One pattern on its way into a regular expression."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.parts: list[str] = []
+        # The last star, where only single characters came after it; how often that was not so.
+        self.star: int | None = None
+        self.loose = 0
+
+    def whole(self) -> str:
+        self.sequence("")
+        return "".join(self.parts)
+
+    def sequence(self, stops: str) -> None:
+        """Translate up to one of `stops`, or to the end."""
+        while self.at < len(self.text) and self.text[self.at] not in stops:
+            self.piece(self.text[self.at], stops)
+
+    def piece(self, sign: str, stops: str) -> None:
+        if sign in "@+*?!" and self.text[self.at + 1 : self.at + 2] == "(":
+            self.extended(sign)
+            self.star = None
+            self.count_loose(sign in "+*!")
+        elif sign in _PIECES:
+            _PIECES[sign](self, stops)
+            if sign not in _FIXED:
+                self.star = None
+        else:
+            self.literal(sign)
+
+    def literal(self, sign: str) -> None:
+        if sign == "/":
+            self.star, self.loose = None, 0
+        self.parts.append(re.escape(sign))
+        self.at += 1
+
+    def escaped(self, stops: str) -> None:
+        self.at += 1
+        self.literal(self.text[self.at : self.at + 1] or "\\")
+
+    def question(self, stops: str) -> None:
+        self.parts.append(r"[^./]" if self.opens_segment() else "[^/]")
+        self.at += 1
+
+    def stars(self, stops: str) -> None:
+        run = re.compile(r"\*+").match(self.text, self.at)
+        assert run
+        opens, end = self.opens_segment(), run.end()
+        after = self.text[end : end + 1]
+        starts = opens or self.text[self.at - 1] in "({,|"
+        if run[0] == "**" and starts and (not after or after == "/" or after in stops):
+            self.span(end)
+            return
+        self.at = end
+        self.settle_star()
+        guard = (_NO_DOT + ("(?=.)" if len(run[0]) == 1 else "")) if opens else ""
+        self.parts.append(guard + _STAR + ("" if after else "/?"))
+
+    def settle_star(self) -> None:
+        """Let the star before this one keep the first place that fits, for any later one is worse.
+
+        Without it a hostile URL makes `*-*-*-x` try every way to share it out.
+        """
+        if self.star is not None:
+            self.parts[self.star :] = [f"(?>{''.join(self.parts[self.star :])})"]
+        else:
+            self.count_loose(True)
+        self.star = len(self.parts)
+
+    def count_loose(self, one: bool) -> None:
+        self.loose += one
+        if self.loose > MAX_SEGMENT_WILDCARDS:
+            raise ValueError("too many wildcards and groups between two slashes")
+
+    def span(self, end: int) -> None:
+        """`**` as a whole segment: any number of segments, none too."""
+        self.star = None
+        after_slash = self.text[self.at - 1 : self.at] == "/"
+        while self.text.startswith("/**", end) and self.text[end + 3 : end + 4] in ("", "/"):
+            end += 3
+        followed = self.text[end : end + 1] == "/"
+        self.at = end + followed
+        ended = self.at == len(self.text)
+        if after_slash and (followed or ended):
+            self.parts.pop()
+            tail = "/|/" if followed else ""
+            self.parts.append(f"(?:/{_NO_DOT}{_SPAN}{tail}{'' if followed and ended else '|$'})")
+        elif followed:
+            self.parts.append(f"(?:^|/|{_SPAN}/)" if end == 2 else f"(?:{_SPAN}/|)")
+        else:
+            self.parts.append(f"{_NO_DOT}{_SPAN}/?" if ended and end == 2 else _SPAN)
+
+    def extended(self, sign: str) -> None:
+        """A group with a sign before it: `+(a|b)`."""
+        self.at += 1
+        before, body = self.loose, self.group()
+        if sign in "+*" and re.search(r"[^\\][*+]", body):
+            raise ValueError(f"a repetition within {sign}( ) can take forever; write ** instead")
+        if sign != "!":
+            self.parts.append(f"(?:{body}){_QUANTIFIERS[sign]}")
+            return
+        self.loose = before
+        rest = self.text[self.at :]
+        ended = not rest.strip(")")
+        wide = _SPAN if "/" in body.replace("[^/]", "") else _STAR
+        tail = "$" if ended else re.escape(rest) if re.fullmatch(r"\.[^\\/.*?{(\[]+", rest) else ""
+        self.parts.append(f"(?:(?!(?:{body}){tail}){wide})")
+
+    def group(self) -> str:
+        """Read from `(` to its `)`; returns what is in between."""
+        start, outer = self.at, self.parts
+        self.at += 1
+        self.parts, before, most = [], self.loose, self.loose
+        while True:
+            self.star, self.loose = None, before
+            self.sequence("|)")
+            most = max(most, self.loose)
+            if self.at >= len(self.text):
+                raise ValueError(f"the ( at {start + 1} is never closed; write \\( for itself")
+            self.at += 1
+            if self.text[self.at - 1] == ")":
+                break
+            self.parts.append("|")
+        inner, self.parts, self.loose = "".join(self.parts), outer, most
+        return inner
+
+    def parenthesis(self, stops: str) -> None:
+        look = re.compile(r"\(\?(?:[!=:]|<[!=])").match(self.text, self.at)
+        if look:
+            self.at = look.end() - 1
+        self.parts.append(f"{look[0] if look else '(?:'}{self.group()})")
+
+    def brackets(self, stops: str) -> None:
+        found = re.compile(r"\[(\^?)(\]?(?:\[:\w+:\]|\\.|[^\]\\])*)\]").match(self.text, self.at)
+        if not found:
+            self.literal("[")
+            return
+        inner = re.sub(r"\[:(\w+):\]", lambda m: _CLASSES.get(m[1], m[0]), found[2])
+        inner = re.sub(r"^\]", r"\\]", inner).replace("[", "\\[").replace("\\\\[", "\\[")
+        self.at = found.end()
+        ended = "/?" if self.at == len(self.text) else ""
+        self.parts.append(f"[^{inner}/]{ended}" if found[1] else f"[{inner}]{ended}")
+
+    def braces(self, stops: str) -> None:
+        end = _closing(self.text, self.at)
+        inner = self.text[self.at + 1 : end]
+        if spelled := _spell_range(inner):
+            self.at = end + 1
+            self.parts.append(f"(?:{'|'.join(map(re.escape, spelled))})")
+        elif _has_comma(inner):
+            self.alternatives()
+        else:
+            self.literal("{")
+            self.sequence("}")
+            self.literal("}")
+
+    def alternatives(self) -> None:
+        outer, self.parts = self.parts, []
+        before = most = self.loose
+        while self.text[self.at] != "}" or not self.parts:
+            self.parts.append("|" if self.parts else "(?:")
+            self.at += 1
+            self.star, self.loose = None, before
+            self.sequence(",}")
+            most = max(most, self.loose)
+        self.at, self.loose = self.at + 1, most
+        self.parts = [*outer, "".join([*self.parts, ")"])]
+
+    def opens_segment(self) -> bool:
+        return self.at == 0 or self.text[self.at - 1] == "/"
+
+
+# Pieces that take what is always as long: the star before them may keep the first place.
+_FIXED = "*?[\\"
+_PIECES = {
+    "\\": _Translation.escaped,
+    "*": _Translation.stars,
+    "?": _Translation.question,
+    "(": _Translation.parenthesis,
+    "[": _Translation.brackets,
+    "{": _Translation.braces,
+}
+
+
+def _closing(text: str, start: int) -> int:
+    """Find the brace that closes the one at `start`."""
+    depth = 0
+    for found in re.compile(r"\\.|[{}]").finditer(text, start):
+        depth += {"{": 1, "}": -1}.get(found[0], 0)
+        if depth == 0:
+            return found.start()
+    raise ValueError(f"the {{ at {start + 1} is never closed; write \\{{ for itself")
+
+
+def _has_comma(inner: str) -> bool:
+    """Say whether a comma stands at the top of what is between braces."""
+    depth = 0
+    for found in re.finditer(r"\\.|[{}(),]", inner):
+        depth += {"{": 1, "(": 1, "}": -1, ")": -1}.get(found[0], 0)
+        if found[0] == "," and depth == 0:
+            return True
+    return False
+
+
+def _spell_range(inner: str) -> list[str]:
+    """Spell out `1..3`, `01..12`, `a..e` or `0..10..5`; nothing where it is no range."""
+    found = _RANGE.fullmatch(inner)
+    if not found or found[1].isalpha() != found[2].isalpha():
+        return []
+    ends = [ord(end) if end.isalpha() else int(end) for end in (found[1], found[2])]
+    step = max(int(found[3] or 1), 1)
+    if abs(ends[1] - ends[0]) // step >= MAX_RANGE_NUMBERS:
+        raise ValueError(f"{{{inner}}} spells out more than {MAX_RANGE_NUMBERS} values")
+    numbers = range(min(ends), max(ends) + 1, step)
+    if found[1].isalpha():
+        return [chr(number) for number in numbers]
+    padded = any(re.match(r"-?0\d", end) for end in (found[1], found[2]))
+    width = max(len(found[1]), len(found[2])) if padded else 0
+    return [f"{number:0{width}d}" for number in numbers]

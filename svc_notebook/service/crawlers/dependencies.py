@@ -1,0 +1,83 @@
+"""What crawlers need: store, extractor processes and clock."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from svc_notebook.service.indices.registry import Catalog
+from svc_notebook.service.keyring import Keyring
+from svc_notebook.service.store import Store
+from svc_notebook.service.tasks.queue import Tasks
+
+if TYPE_CHECKING:
+    from svc_notebook.service.crawl.extraction.extractors import Extractors
+
+
+# Seconds for which engines nobody uses are kept: starting them takes half a second.
+IDLE_SECONDS = 60.0
+
+
+class Engines:
+    """Two processes at most, until `close`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._extractors: Extractors | None = None
+        self._users = 0
+        self._left = 0.0
+
+    @contextmanager
+    def lend(self) -> Iterator[Extractors]:
+        """Give the engines for a while; raises `BadInput` where they are not installed."""
+        with self._lock:
+            extractors = self._extractors = self._extractors or _make()
+            self._users += 1
+        try:
+            yield extractors
+        finally:
+            with self._lock:
+                self._users -= 1
+                self._left = time.monotonic()
+
+    def tidy(self) -> None:
+        """End engines that nobody has used for a while."""
+        with self._lock:
+            if not self._users and time.monotonic() - self._left > IDLE_SECONDS:
+                self._end()
+
+    def close(self) -> None:
+        """End the engines, whoever uses them."""
+        with self._lock:
+            self._end()
+
+    def _end(self) -> None:
+        if self._extractors:
+            self._extractors.close()
+            self._extractors = None
+
+
+def _make() -> Extractors:
+    from svc_notebook.service.crawl.extraction.extractors import Extractors
+
+    return Extractors()
+
+
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class CrawlerDependencies:
+    """What a crawler reads and writes; `clock` tells Unix seconds."""
+
+    store: Store
+    tasks: Tasks
+    catalog: Catalog
+    keyring: Keyring
+    allow_private: bool = False
+    clock: Clock = time.time
+    engines: Engines = field(default_factory=Engines)

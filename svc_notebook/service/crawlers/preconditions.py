@@ -1,0 +1,121 @@
+"""What a configuration must have before it is kept, and before a crawl goes by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.api.parameters import Settings
+from svc_notebook.api.validation import check_members
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawlers.crawl import indices_of
+from svc_notebook.service.crawlers.crawler import Config
+from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
+from svc_notebook.service.engine import Index
+from svc_notebook.service.engine.index.schema import check_entries
+from svc_notebook.service.indices.replica_setting import check_links, read_links
+
+if TYPE_CHECKING:
+    from svc_notebook.service.crawl.configuration import Configuration
+
+# What a crawl does to its indices; the key it is given needs no right besides.
+RIGHTS = ("addObject", "deleteObject", "deleteIndex", "settings", "editSettings")
+MAX_CRAWLER_NAME_CHARACTERS = 64
+MAX_INDEX_NAME_CHARACTERS = 200  # an index aside has a longer name, which must be one, too
+
+
+def need_crawl() -> None:
+    """Raise `BadInput` where the packages that crawl are not installed."""
+    try:
+        import_module("svc_notebook.service.crawl.frontier")
+        import_module("svc_notebook.service.crawl.extraction.extractors").check_installed()
+    except ModuleNotFoundError as error:
+        raise BadInput(
+            f"the local service cannot crawl without {error.name}: "
+            'pip install "svc-notebook[crawl]", then start it again'
+        ) from error
+
+
+def check_name(name: str) -> str:
+    """Return a name a crawler can have; raises `BadInput`."""
+    if not name.strip() or len(name) > MAX_CRAWLER_NAME_CHARACTERS:
+        raise BadInput(f"`name` should have 1 to {MAX_CRAWLER_NAME_CHARACTERS} characters")
+    return name
+
+
+def read_config(config: Config) -> Configuration:
+    """Read a configuration; raises `BadInput` naming what it may not hold, or what is missing."""
+    need_crawl()
+    from svc_notebook.service.crawl.configuration import read_configuration
+
+    return read_configuration(config)
+
+
+def check_config(parts: CrawlerDependencies, config: Config) -> None:
+    """Check a configuration that is to be kept; raises `BadInput` naming what it may not hold."""
+    configuration = read_config(config)
+    if fault := find_fault(parts, config):
+        raise BadInput(fault)
+    for index in indices_of(config):
+        if len(index) > MAX_INDEX_NAME_CHARACTERS:
+            raise BadInput(
+                f"`indexName`: {index[:80]}... has more than {MAX_INDEX_NAME_CHARACTERS} characters"
+            )
+    for index, settings in configuration.initial_settings.items():
+        check_initial(parts, index, settings)
+    _check_functions(parts, config)
+
+
+def _check_functions(parts: CrawlerDependencies, config: Config) -> None:
+    from svc_notebook.service.crawl.configuration import check_functions
+
+    with parts.engines.lend() as extractors:
+        check_functions(config, extractors)
+
+
+def check_initial(parts: CrawlerDependencies, index: str, settings: Mapping[str, Any]) -> None:
+    """Raise `BadInput` for settings that an index could not have."""
+    at = f"initialIndexSettings.{index}"
+    check_members(settings, Settings, at)
+    try:
+        check_entries(settings)
+        Index(dict(settings))
+        check_links(parts.catalog, index, read_links(settings.get("replicas") or ()))
+    except BadInput as error:
+        raise BadInput(f"`{at}`: {error}") from None
+
+
+def find_fault(parts: CrawlerDependencies, config: Config) -> str:
+    """Say why a crawl could not go by a configuration; nothing, if it can."""
+    try:
+        read_config(config)
+    except BadInput as error:
+        return str(error)
+    own = parts.keyring.facts["appId"]
+    if config.get("appId") != own:
+        return f"`appId`: this service is {own}, not {config.get('appId')}"
+    return _fault_of_key(parts, config) or _fault_of_indices(parts, config)
+
+
+def _fault_of_key(parts: CrawlerDependencies, config: Config) -> str:
+    value = config.get("apiKey")
+    if not value or value == parts.keyring.facts["adminKey"]:
+        return ""
+    keys = parts.keyring.find(value)
+    if not keys:
+        return "`apiKey`: there is no such key; make one, or leave it out for the admin's"
+    for index in indices_of(config):
+        held = {r for key in keys if key.reaches(index) for r in key.fields.get("acl", ())}
+        if missing := [right for right in RIGHTS if right not in held]:
+            return f"`apiKey`: on the index {index} the key lacks {', '.join(missing)}"
+    return ""
+
+
+def _fault_of_indices(parts: CrawlerDependencies, config: Config) -> str:
+    for index in indices_of(config):
+        shelf = parts.catalog.get(index)
+        if shelf and shelf.leader:
+            primary = parts.catalog.family(shelf)[0].name
+            return f"`indexName`: {index} is a replica of {primary}; crawl into {primary}"
+    return ""

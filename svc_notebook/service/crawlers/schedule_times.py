@@ -1,0 +1,48 @@
+"""When a crawler's schedules have the next crawl, and of which of its actions that is."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawlers.crawler import Config
+from svc_notebook.service.crawlers.preconditions import read_config
+
+if TYPE_CHECKING:
+    from svc_notebook.service.crawl.schedule import Schedule
+
+
+def next_due(config: Config, now: float) -> float | None:
+    """The next time of any schedule, that of the crawler or those of its actions."""
+    if not config.get("schedule") and not any(one.get("schedule") for one in config["actions"]):
+        return None
+    own = read_config(config)
+    times = (_after(one, now) for one in (own.schedule, *(a.schedule for a in own.actions)))
+    return min((time for time in times if time is not None), default=None)
+
+
+def part_due(config: Config, due: float) -> Config | None:
+    """The part of a configuration that only its actions' schedules have now; None for all of it.
+
+    Actions that share an index go together, for a crawl puts a whole index in place of another.
+    """
+    try:
+        own = read_config(config)
+    except BadInput:
+        return None
+    if _is_due(own.schedule, due):
+        return None
+    indices = {action.index for action in own.actions if _is_due(action.schedule, due)}
+    pairs = zip(config["actions"], own.actions, strict=True)
+    actions = [raw for raw, action in pairs if action.index in indices]
+    return {**config, "actions": actions} if actions else None
+
+
+def _is_due(schedule: Schedule | None, due: float) -> bool:
+    return _after(schedule, due - 1) == due
+
+
+def _after(schedule: Schedule | None, now: float) -> float | None:
+    moment = schedule.after(datetime.fromtimestamp(now, UTC)) if schedule else None
+    return moment.timestamp() if moment else None

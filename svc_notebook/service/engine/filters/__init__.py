@@ -1,0 +1,1 @@
+"""Filters and places: grammar, terms and their evaluation on a segment."""

@@ -1,0 +1,195 @@
+"""Filters evaluated on one segment: which rows pass, and what they score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.filters.filters import (
+    Between,
+    Facet,
+    Filter,
+    Group,
+    Numeric,
+    Tag,
+    Term,
+    parse_filters,
+    parse_optional,
+)
+from svc_notebook.service.engine.filters.term_rows import (
+    AllOf,
+    AnyOf,
+    Column,
+    Member,
+    add_members,
+    find_members,
+    read_member,
+)
+from svc_notebook.service.engine.index.schema import OBJECT_ID
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.query.options import EffectiveParameters
+
+EQUALITY = {"=", "!="}
+FEW_TERMS = 4
+"""So many terms of one attribute are scored sooner one by one."""
+
+Rows = Array | slice
+Kind = type[np.int32 | np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class FilterEvaluation:
+    """The filters of a search; `optional` ones only score."""
+
+    required: Filter
+    optional: Filter
+    add_scores: bool
+
+    @classmethod
+    def of(cls, options: EffectiveParameters) -> FilterEvaluation:
+        """Read the filters of a search."""
+        params = options.params
+        required = parse_filters(params)
+        if options.filterable:
+            _check_numbers(required, options.filterable)
+        return cls(required, parse_optional(params), bool(options["sumOrFiltersScores"]))
+
+    def rows(self, segment: Segment) -> Array | None:
+        """Return the mask of rows that pass, None for all."""
+        return self._conditions.find_rows(segment) if self.required else None
+
+    @property
+    def scores_differ(self) -> bool:
+        """Whether scores may tell rows that pass apart."""
+        return bool(self._differing.groups)
+
+    def scores(self, segment: Segment, rows: Rows) -> Array | None:
+        """Return what tells rows that pass apart by their scores; None where nothing does."""
+        return self._differing.add_up(segment, rows) if self.scores_differ else None
+
+    def all_scores(self, segment: Segment, rows: Rows) -> Array:
+        """Return what rows that pass score."""
+        return Scoring((*self.required, *self.optional), self.add_scores).add_up(segment, rows)
+
+    @cached_property
+    def _conditions(self) -> AllOf:
+        return AllOf.of(self.required)
+
+    @cached_property
+    def _differing(self) -> Scoring:
+        differing = [*filter(self._group_differs, self.required), *self.optional]
+        return Scoring(differing, self.add_scores)
+
+    def _group_differs(self, group: Group) -> bool:
+        return len(group) > 1 and (self.add_scores or len(set(map(_score, group))) > 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """What rows score by some groups: the sum of theirs.
+
+    A group's score is the sum of its terms' scores with `add_scores`, else the highest of them.
+    """
+
+    groups: Sequence[Group]
+    add_scores: bool
+
+    def add_up(self, segment: Segment, rows: Rows) -> Array:
+        """Return the score of each of some rows."""
+        kind = self._kind
+        count = len(segment) if isinstance(rows, slice) else len(rows)
+        total: Array = np.full(count, self._offset, kind)
+        for member, score in self._single:
+            found = find_members(segment, member.column, [member.value])[rows]
+            total += (~found if member.negated else found) * kind(score)
+        for column, weights in self._many.items():
+            total += add_members(segment, column, weights)[rows].astype(kind)
+        for steps in self._highest:
+            total += _highest_score(segment, steps, rows, count, kind)
+        return total
+
+    @cached_property
+    def _kind(self) -> Kind:
+        most = sum(abs(_score(term)) for group in self.groups for term in group)
+        return np.int32 if most < 2**31 else np.int64
+
+    @cached_property
+    def _added(self) -> Sequence[tuple[Member, int]]:
+        """The terms that score whatever the others of their group do, with their scores."""
+        chosen = [group for group in self.groups if self.add_scores or len(group) == 1]
+        scored = [(read_member(term), _score(term)) for group in chosen for term in group]
+        return [(member, score) for member, score in scored if member and score]
+
+    @cached_property
+    def _by_column(self) -> Mapping[Column, Sequence[tuple[Member, int]]]:
+        columns: dict[Column, list[tuple[Member, int]]] = {}
+        for member, score in self._added:
+            if member.column.path != OBJECT_ID:
+                columns.setdefault(member.column, []).append((member, score))
+        return {column: some for column, some in columns.items() if len(some) > FEW_TERMS}
+
+    @cached_property
+    def _single(self) -> Sequence[tuple[Member, int]]:
+        return [pair for pair in self._added if pair[0].column not in self._by_column]
+
+    @cached_property
+    def _many(self) -> Mapping[Column, Sequence[tuple[object, int]]]:
+        """Values and what they add; what a negated term adds to others is taken from its own."""
+        return {
+            column: [(member.value, -score if member.negated else score) for member, score in some]
+            for column, some in self._by_column.items()
+        }
+
+    @cached_property
+    def _offset(self) -> int:
+        """What all rows get for the negated terms among many."""
+        many = [pair for some in self._by_column.values() for pair in some]
+        return sum(score for member, score in many if member.negated)
+
+    @cached_property
+    def _highest(self) -> Sequence[Sequence[tuple[int, AnyOf]]]:
+        """For each group of which the highest score counts its scores, descending."""
+        return [_steps_of(group) for group in self.groups if not self.add_scores and len(group) > 1]
+
+
+def _steps_of(group: Group) -> list[tuple[int, AnyOf]]:
+    terms: dict[int, list[Term]] = {}
+    for term in group:
+        terms.setdefault(_score(term), []).append(term)
+    return [(score, AnyOf.of(terms[score])) for score in sorted(terms, reverse=True) if score]
+
+
+def _highest_score(
+    segment: Segment, steps: Sequence[tuple[int, AnyOf]], rows: Rows, count: int, kind: Kind
+) -> Array:
+    found: Array = np.zeros(count, kind)
+    for score, terms in steps:
+        np.maximum(found, terms.find_rows(segment)[rows] * kind(score), out=found)
+    return found
+
+
+def _check_numbers(required: Filter, filterable: Mapping[str, bool]) -> None:
+    """Refuse to compare numbers that the settings leave out."""
+    for term in (
+        term for group in required for term in group if isinstance(term, Numeric | Between)
+    ):
+        if term.attribute not in filterable:
+            known = ", ".join(sorted(filterable))
+            raise BadInput(
+                f"{term.attribute} is not in numericAttributesForFiltering ({known}); add it there"
+            )
+        if filterable[term.attribute] and getattr(term, "operator", "TO") not in EQUALITY:
+            raise BadInput(
+                f"{term.attribute} is compared by = and != only, for "
+                f"numericAttributesForFiltering has it as equalOnly({term.attribute})"
+            )
+
+
+def _score(term: Term) -> int:
+    """Numbers filter and never score."""
+    return term.score if isinstance(term, Facet | Tag) else 0

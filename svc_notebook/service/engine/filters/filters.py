@@ -1,0 +1,219 @@
+"""The filters of a search: five parameters in text or lists, one conjunction of terms out.
+
+```
+"a:x"                     one term
+["a:x", "b:y"]            a and b
+[["a:x", "b:y"], "c:z"]   (a or b) and c; what is nested deeper counts as the inner list
+"a:x,(b:y,c:z)"           the older text form: a and (b or c)
+```
+
+A minus before a value negates it, `\\-` is a minus meant literally, quotes around a value are
+taken off.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.engine.filters.grammar import (
+    MAX_NESTING,
+    MAX_SCORE,
+    QUOTED,
+    parse_number,
+    parse_text,
+    refuse,
+    unquote,
+)
+from svc_notebook.service.engine.filters.terms import (
+    MAX_FILTER_TERMS,
+    MAX_OPTIONAL_TERMS,
+    TAGS,
+    Between,
+    Facet,
+    Filter,
+    Group,
+    Numeric,
+    Tag,
+    Term,
+    check_term_count,
+    render,
+)
+
+__all__ = [
+    "Between",
+    "Facet",
+    "Filter",
+    "Group",
+    "Numeric",
+    "Tag",
+    "Term",
+    "parse_filters",
+    "parse_optional",
+    "render",
+]
+
+_ReadItem = Callable[[str, str], Term]
+
+_ATTRIBUTE = re.compile(rf"""(?:{QUOTED.pattern}|([^:"'][^:]*))\s*:\s*""", re.DOTALL)
+_PIECE = re.compile(
+    rf"""\s*(?:{QUOTED.pattern})?(?:[:-]\s*(?:{QUOTED.pattern})|[^,])*""", re.DOTALL
+)
+_COMPARED = re.compile(r"[<>=]")
+_JSON_KINDS: dict[type, str] = {
+    bool: "a boolean",
+    dict: "an object",
+    float: "a number",
+    int: "a number",
+    list: "a list",
+    str: "text",
+    type(None): "null",
+}
+
+
+def parse_filters(params: Mapping[str, Any]) -> Filter:
+    """Read every parameter that excludes records, joined by AND; none gives `()`."""
+    groups = _read_text(params)
+    for name, read_item in _LISTS.items():
+        if more := _read_parameter(name, params.get(name), read_item, MAX_FILTER_TERMS):
+            groups += more
+            check_term_count(sum(map(len, groups)), MAX_FILTER_TERMS, f"filters and {name}")
+    return groups
+
+
+def parse_optional(params: Mapping[str, Any]) -> Filter:
+    """Read `optionalFilters`, which rank records and exclude none."""
+    name = "optionalFilters"
+    return _read_parameter(name, params.get(name), _read_facet, MAX_OPTIONAL_TERMS)
+
+
+def _read_text(params: Mapping[str, Any]) -> Filter:
+    text = params.get("filters")
+    if text is None:
+        return ()
+    if not isinstance(text, str):
+        _refuse_type("filters", "text", text)
+    return parse_text(text, "filters")
+
+
+def _read_parameter(name: str, value: object, read_item: _ReadItem, most: int) -> Filter:
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        value = _open_text(name, value, most)
+    if not isinstance(value, list):
+        _refuse_type(name, "text or a list", value)
+    groups: list[Group] = []
+    count = 0
+    for place, item in enumerate(value):
+        terms: list[Term] = []
+        for text, where in _flatten(item, f"{name}[{place}]", 0):
+            count += 1
+            check_term_count(count, most, name)
+            terms.append(read_item(text, where))
+        if terms:
+            groups.append(tuple(terms))
+    return tuple(groups)
+
+
+def _flatten(item: object, where: str, depth: int) -> Iterator[tuple[str, str]]:
+    if isinstance(item, str):
+        yield item.strip(), where
+        return
+    if not isinstance(item, list):
+        _refuse_type(where, "text or a list", item)
+    if depth == MAX_NESTING:
+        raise BadInput(f"{where}: lists are nested too deep")
+    for place, inner in enumerate(item):
+        yield from _flatten(inner, f"{where}[{place}]", depth + 1)
+
+
+def _open_text(name: str, text: str, most: int) -> list[Any]:
+    """Give the list a text stands for: JSON, or the older form."""
+    if not text.lstrip().startswith("["):
+        return _split_pieces(name, text, most)
+    try:
+        return list(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{name}: expected a JSON list or text: {error}") from error
+
+
+def _split_pieces(name: str, text: str, most: int) -> list[Any]:
+    groups: list[Any] = []
+    inner: list[str] | None = None
+    pieces = filter(None, (found[0].strip() for found in _PIECE.finditer(text)))
+    for number, piece in enumerate(pieces, 1):
+        check_term_count(number, most, name)
+        if inner is None and not piece.startswith("("):
+            groups.append(piece)
+            continue
+        if inner is None:
+            inner, piece = [], piece[1:]
+            groups.append(inner)
+        closed = piece.endswith(")") and piece.count(")") > piece.count("(")
+        inner.append(piece.removesuffix(")") if closed else piece)
+        inner = None if closed else inner
+    if inner is not None:
+        refuse(name, "a parenthesis is never closed", text, len(text))
+    return groups
+
+
+def _read_facet(text: str, where: str) -> Facet | Tag:
+    head = _ATTRIBUTE.match(text)
+    if not head:
+        _refuse_facet(text, where)
+    attribute = unquote(head) if head[3] is None else head[3].strip()
+    if attribute.startswith("NOT "):
+        refuse(where, "expected a minus before the value in place of NOT", text, 0)
+    value, negated, score = _read_value(text, head.end(), where)
+    if attribute == TAGS:
+        return Tag(value, negated, score)
+    return Facet(attribute, value, negated, score)
+
+
+def _refuse_facet(text: str, where: str) -> NoReturn:
+    if compared := _COMPARED.search(text):
+        refuse(where, "expected attribute:value (numericFilters compare)", text, compared.start())
+    refuse(where, "expected attribute:value", text, len(text))
+
+
+def _read_tag(text: str, where: str) -> Tag:
+    return Tag(*_read_value(text, 0, where))
+
+
+def _read_value(text: str, at: int, where: str) -> tuple[str, bool, int]:
+    value, score = _cut_score(text[at:], where)
+    negated = value.startswith("-")
+    value = value.removeprefix("-")
+    if quoted := QUOTED.fullmatch(value):
+        return unquote(quoted), negated, score
+    if not value:
+        refuse(where, "expected a value", text, len(text))
+    return value[1:] if value.startswith("\\-") else value, negated, score
+
+
+def _cut_score(text: str, where: str) -> tuple[str, int]:
+    value, mark, score = text.rpartition("<score=")
+    if not mark or not text.endswith(">"):
+        return text, 1
+    digits = score[:-1]
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 9):
+        refuse(where, f"expected <score=N>, N from 0 to {MAX_SCORE},", text, len(value))
+    if int(digits) > MAX_SCORE:
+        refuse(where, f"expected a score from 0 to {MAX_SCORE}", text, len(value))
+    return value.rstrip(), int(digits)
+
+
+def _refuse_type(where: str, wanted: str, value: object) -> NoReturn:
+    found = _JSON_KINDS.get(type(value), type(value).__name__)
+    raise BadInput(f"{where}: expected {wanted}, found {found}")
+
+
+_LISTS: dict[str, _ReadItem] = {
+    "facetFilters": _read_facet,
+    "numericFilters": parse_number,
+    "tagFilters": _read_tag,
+}

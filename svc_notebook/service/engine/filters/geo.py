@@ -1,0 +1,147 @@
+"""Places on the globe: what records hold under `_geoloc`, as columns, and how far it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.index.columns import Numbers
+from svc_notebook.service.engine.index.flatten import Record
+from svc_notebook.service.engine.index.schema import GEOLOC
+
+EARTH_RADIUS_METERS = 6_371_008.8
+"""The earth's mean radius in metres."""
+COORDINATE_DECIMALS = 4
+LATITUDE, LONGITUDE = f"{GEOLOC}.lat", f"{GEOLOC}.lng"
+FARTHEST_NORTH, FARTHEST_EAST = 90, 180
+
+
+class Point(NamedTuple):
+    """A place, in degrees."""
+
+    lat: float
+    lng: float
+
+
+def read_places(records: Sequence[Record]) -> dict[str, Numbers]:
+    """Return the columns of latitudes and longitudes; what is no place on the globe is left out.
+
+    Number n of either column belongs to the same place.
+    """
+    found = [
+        (row, *place)
+        for row, record in enumerate(records)
+        if GEOLOC in record
+        for place in _places_in(record[GEOLOC])
+    ]
+    if not found:
+        return {}
+    rows, lats, lngs = zip(*found, strict=True)
+    numbers = np.array(rows, np.int32)
+    return {LATITUDE: Numbers(numbers, np.array(lats)), LONGITUDE: Numbers(numbers, np.array(lngs))}
+
+
+def _places_in(value: Any) -> Iterator[Point]:
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, Mapping):
+            lat, lng = one.get("lat"), one.get("lng")
+            if is_degrees(lat, FARTHEST_NORTH) and is_degrees(lng, FARTHEST_EAST):
+                yield Point(
+                    round(float(lat), COORDINATE_DECIMALS), round(float(lng), COORDINATE_DECIMALS)
+                )
+
+
+def is_degrees(value: Any, most: float) -> TypeGuard[float]:
+    """Whether a value is an angle of at most so many degrees either way."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and -most <= value <= most
+
+
+@dataclass(frozen=True, eq=False)
+class GeoPoints:
+    """The places of some records; a row may have none, one or several, next to each other."""
+
+    rows: Array
+    lats: Array
+    lngs: Array
+
+    @classmethod
+    def of(cls, numbers: Mapping[str, Numbers]) -> GeoPoints:
+        """Take up the columns that `read_places` gave."""
+        lats, lngs = numbers.get(LATITUDE), numbers.get(LONGITUDE)
+        if lats is None or lngs is None:
+            return cls(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))
+        return cls(lats.rows, lats.values, lngs.values)
+
+    def nearest(self, centre: Point, records: int) -> Array:
+        """Return for each row the haversine to the nearest of its places, infinite for none."""
+        distances = self._haversines(centre, slice(None))
+        if len(self._starts) < len(self.rows):
+            distances = np.minimum.reduceat(distances, self._starts)
+        if len(distances) == records:
+            return distances
+        found = np.full(records, np.inf)
+        found[self.rows[self._starts]] = distances
+        return found
+
+    def nearest_of(self, row: int, centre: Point) -> Point:
+        """Return the nearest place of a row that has one."""
+        span = slice(*np.searchsorted(self.rows, [row, row + 1]).tolist())
+        at = span.start + int(np.argmin(self._haversines(centre, span)))
+        return Point(float(self.lats[at]), float(self.lngs[at]))
+
+    def between(self, south: float, north: float) -> GeoPoints:
+        """Return the places between two latitudes, in the order of theirs and not of rows."""
+        sorted_ = self._by_latitude
+        start = np.searchsorted(sorted_.lats, south)
+        span = slice(start, np.searchsorted(sorted_.lats, north, "right"))
+        return GeoPoints(sorted_.rows[span], sorted_.lats[span], sorted_.lngs[span])
+
+    def _haversines(self, centre: Point, span: slice) -> Array:
+        """Half the chord between two points of the unit sphere, squared, is their haversine."""
+        total = np.zeros(len(self.rows[span]))
+        for axis, at in zip(self._axes, _read_axes(*np.array(centre)), strict=True):
+            apart = axis[span] - at
+            apart *= apart
+            total += apart
+        total *= 0.25
+        return total
+
+    @cached_property
+    def _starts(self) -> Array:
+        return np.flatnonzero(np.diff(self.rows, prepend=-1))
+
+    @cached_property
+    def _axes(self) -> Sequence[Array]:
+        return _read_axes(self.lats, self.lngs)
+
+    @cached_property
+    def _by_latitude(self) -> GeoPoints:
+        order = np.argsort(self.lats)
+        return GeoPoints(self.rows[order], self.lats[order], self.lngs[order])
+
+
+def _read_axes(lats: Array, lngs: Array) -> Sequence[Array]:
+    """Return the coordinates of points on the unit sphere."""
+    lat, lng = np.radians(lats), np.radians(lngs)
+    outwards = np.cos(lat)
+    return outwards * np.cos(lng), outwards * np.sin(lng), np.sin(lat)
+
+
+def to_metres(haversines: Array) -> Array:
+    """Return the distances over the ground that belong to haversines."""
+    metres: Array = np.minimum(haversines, 1)
+    np.arcsin(np.sqrt(metres, out=metres), out=metres)
+    metres *= 2 * EARTH_RADIUS_METERS
+    return metres
+
+
+def to_haversine(metres: float) -> float:
+    """Return the haversine of a distance over the ground; infinite for half the globe's girth."""
+    angle = min(metres, 4 * EARTH_RADIUS_METERS) / (2 * EARTH_RADIUS_METERS)
+    return math.sin(angle) ** 2 if angle < math.pi / 2 else math.inf

@@ -1,0 +1,258 @@
+"""What a search says about places: its parameters read, with refusals that name the spot.
+
+A box counts before a polygon, and either before a centre. `aroundLatLngViaIP` is accepted and
+changes nothing: who calls over the loopback is at no place.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.engine.arrays import Array, spread
+from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.filters.geo import (
+    FARTHEST_EAST,
+    FARTHEST_NORTH,
+    GeoPoints,
+    Point,
+    is_degrees,
+)
+
+FULL_CIRCLE_DEGREES = 2 * FARTHEST_EAST
+PAIRS_AT_ONCE = 250_000
+"""Pairs of an edge and a place that are held at one time: about 20 MB."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """All between two latitudes and two longitudes."""
+
+    corner: Point
+    opposite: Point
+
+    def find_rows(self, places: GeoPoints) -> Array:
+        """Return the rows of the places inside."""
+        check_time()
+        south, north = sorted((self.corner.lat, self.opposite.lat))
+        within: Array = (places.lats >= south) & (places.lats <= north)
+        within &= self._holds_longitudes(places.lngs)
+        return places.rows[within]
+
+    def _holds_longitudes(self, lngs: Array) -> Array:
+        one, other = self.corner.lng, self.opposite.lng
+        if FARTHEST_EAST < one - other < FULL_CIRCLE_DEGREES:
+            return np.asarray((lngs >= one) | (lngs <= other))
+        return np.asarray((lngs >= min(one, other)) & (lngs <= max(one, other)))
+
+
+@dataclass(frozen=True, eq=False)
+class Polygon:
+    """All inside a closed line; where it crosses itself, what it goes round an odd number of times.
+
+    Each edge looks only at the places between its two latitudes, so that thousands of edges stay
+    cheap. `corners` are a latitude and a longitude each.
+    """
+
+    corners: Sequence[Point] | Array
+
+    def find_rows(self, places: GeoPoints) -> Array:
+        """Return the rows of the places inside."""
+        check_time()
+        corners = np.asarray(self.corners)
+        (south, west), (north, east) = corners.min(axis=0), corners.max(axis=0)
+        strip = places.between(south, north)
+        near = (strip.lngs >= west) & (strip.lngs <= east)
+        inside = _find_inside(corners, strip.lats[near], strip.lngs[near])
+        return np.asarray(strip.rows[near][inside])
+
+
+def _find_inside(corners: Array, lats: Array, lngs: Array) -> Array:
+    """Count the edges that a ray to the east meets, for places in the order of latitudes."""
+    ends = np.roll(corners, -1, axis=0)
+    rising = (corners[:, 0] <= ends[:, 0])[:, None]
+    edges = np.hstack([np.where(rising, corners, ends), np.where(rising, ends, corners)]).T.copy()
+    starts = np.searchsorted(lats, edges[0])
+    stops = np.searchsorted(lats, edges[2], "right")
+    counts = np.maximum(stops - starts, 0)
+    crossings, on = np.zeros(len(lats), np.int64), np.zeros(len(lats), bool)
+    for chosen in _cut_edges(counts):
+        check_time()
+        place = spread(starts[chosen], counts[chosen])
+        south, from_lng, north, to_lng = np.repeat(edges[:, chosen], counts[chosen], axis=1)
+        lat, lng = lats[place], lngs[place]
+        # Above zero west of the edge, below zero east of it, zero on its line.
+        side = (lat - south) * (to_lng - from_lng) - (lng - from_lng) * (north - south)
+        crossings += np.bincount(place[(side > 0) & (lat < north)], minlength=len(lats))
+        west, east = np.minimum(from_lng, to_lng), np.maximum(from_lng, to_lng)
+        on[place[(side == 0) & (lng >= west) & (lng <= east)]] = True
+    inside: Array = (crossings % 2 == 1) | on
+    return inside
+
+
+def _cut_edges(counts: Array) -> Iterator[Array]:
+    """Return the edges that look at any place, in portions of so many pairs as fit."""
+    edges = np.flatnonzero(counts)
+    ends = np.cumsum(counts[edges])
+    start = 0
+    while start < len(edges):
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + PAIRS_AT_ONCE, "right")))
+        yield edges[start:stop]
+        start = stop
+
+
+MIN_PRECISION_METERS = 10
+"""Distances are never told apart more finely than this, in metres."""
+BOX, FEWEST, MOST = 4, 6, 20_000
+"""Numbers in a box, and in a polygon at least and at most."""
+MAX_AREAS = 1_000
+"""Boxes or polygons of one search."""
+MAX_AREA_POINTS = 200_000
+"""Points of all boxes or polygons of one search together."""
+NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", re.ASCII)
+AXES = (("latitude", FARTHEST_NORTH), ("longitude", FARTHEST_EAST))
+
+
+@dataclass(frozen=True)
+class Centre:
+    """A place to search around: how far, and how finely distances count.
+
+    Without a `radius` it follows from the density, with `least` its floor. `steps` are distances
+    in ascending order, each with the precision from there on.
+    """
+
+    point: Point
+    text: str
+    radius: float | None
+    least: float
+    steps: Sequence[tuple[int, int]]
+
+
+Areas = Sequence[Box | Polygon]
+
+
+def read_where(params: Mapping[str, Any]) -> Areas | Centre | None:
+    """Return where a search looks, None for everywhere."""
+    for name, read in AREAS.items():
+        if given := _number_lists(name, params.get(name)):
+            _check_sizes(name, len(given), sum(len(numbers) for numbers, _ in given))
+            return [read(*numbers) for numbers in given]
+    text = params.get("aroundLatLng")
+    return _read_centre(text.strip(), params) if text else None
+
+
+def _check_sizes(name: str, areas: int, numbers: int) -> None:
+    if areas > MAX_AREAS:
+        _refuse(name, f"expected at most {MAX_AREAS:,} areas, found {areas:,}; split the search")
+    if numbers > 2 * MAX_AREA_POINTS:
+        _refuse(
+            name,
+            f"expected at most {MAX_AREA_POINTS:,} points in all areas together, found "
+            f"{numbers // 2:,}; simplify them or split the search",
+        )
+
+
+def _read_centre(text: str, params: Mapping[str, Any]) -> Centre:
+    name, radius = "aroundLatLng", params.get("aroundRadius")
+    numbers = _split_numbers(name, text)
+    if len(numbers) != len(AXES):
+        _refuse(name, f'expected "latitude,longitude", found "{text}"')
+    return Centre(
+        _read_points(numbers, name)[0],
+        text,
+        math.inf if radius == "all" else radius,
+        params.get("minimumAroundRadius") or 1,
+        _read_steps(params.get("aroundPrecision")),
+    )
+
+
+def _read_steps(given: Any) -> Sequence[tuple[int, int]]:
+    """Return where each precision begins; the first begins at no distance at all."""
+    if not isinstance(given, list):
+        return [(0, max(given or MIN_PRECISION_METERS, MIN_PRECISION_METERS))]
+    steps = {max(step["from"], 0): max(step["value"], MIN_PRECISION_METERS) for step in given}
+    return sorted(({0: MIN_PRECISION_METERS} | steps).items())
+
+
+def _read_box(numbers: Sequence[Any], where: str) -> Box:
+    if len(numbers) != BOX:
+        _refuse(where, f"expected the 4 numbers of two corners, found {len(numbers)}")
+    return Box(*_read_points(numbers, where))
+
+
+def _read_polygon(numbers: Sequence[Any], where: str) -> Polygon:
+    if not FEWEST <= len(numbers) <= MOST or len(numbers) % 2:
+        _refuse(where, f"expected 3 to 10,000 points, 2 numbers each, found {len(numbers)} numbers")
+    return Polygon(_read_corners(numbers, where))
+
+
+AREAS: Mapping[str, Callable[[Sequence[Any], str], Box | Polygon]] = {
+    "insideBoundingBox": _read_box,
+    "insidePolygon": _read_polygon,
+}
+
+
+def _read_points(numbers: Sequence[Any], where: str) -> list[Point]:
+    for place, number in enumerate(numbers):
+        axis, most = AXES[place % 2]
+        if not is_degrees(number, most):
+            told = f"{number:g}" if isinstance(number, float) else json.dumps(number)
+            _refuse(where, f"{axis} {told} is not from -{most} to {most} (number {place + 1})")
+    return [Point(*map(float, numbers[at : at + 2])) for at in range(0, len(numbers), 2)]
+
+
+def _read_corners(numbers: Sequence[Any], where: str) -> Sequence[Point] | Array:
+    """Read many points at once; one by one, and so with the place, where any of them is wrong."""
+    if set(map(type, numbers)) <= {int, float}:
+        with suppress(OverflowError):
+            corners = np.array(numbers, np.float64).reshape(-1, 2)
+            if (np.abs(corners) <= [most for _, most in AXES]).all():
+                return corners
+    return _read_points(numbers, where)
+
+
+def _number_lists(name: str, given: Any) -> list[tuple[Sequence[Any], str]]:
+    """Return the numbers of each area, and where they stand."""
+    value = _open_text(name, given) if isinstance(given, str) else given or []
+    if value and not any(isinstance(one, list) for one in value):
+        size = BOX if name == "insideBoundingBox" else len(value)
+        value = [value[at : at + size] for at in range(0, len(value), size)]
+    found: list[tuple[Sequence[Any], str]] = []
+    for place, one in enumerate(value):
+        where = f"{name}[{place}]"
+        if not isinstance(one, list):
+            _refuse(where, "expected a list of numbers")
+        found.append((one, where))
+    return found
+
+
+def _open_text(name: str, text: str) -> list[Any]:
+    """Read JSON, or numbers with commas between them."""
+    _check_sizes(name, 0, text.count(","))
+    if not text.lstrip().startswith("["):
+        return _split_numbers(name, text) if text.strip() else []
+    try:
+        return list(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{name}: expected numbers or lists of them: {error}") from error
+
+
+def _split_numbers(name: str, text: str) -> list[float]:
+    pieces = text.split(",")
+    for place, piece in enumerate(pieces):
+        if not NUMBER.fullmatch(piece):
+            _refuse(name, f'expected a number, found "{piece.strip()}" (number {place + 1})')
+    return [float(piece) for piece in pieces]
+
+
+def _refuse(where: str, problem: str) -> NoReturn:
+    raise BadInput(f"{where}: {problem}")

@@ -1,0 +1,162 @@
+"""Places in one search: which rows lie where it looks, how near they are, what it tells of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.filters.geo import to_haversine, to_metres
+from svc_notebook.service.engine.filters.geo_parameters import Areas, Centre, read_where
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.index.segment_reader import View
+
+AUTO_RADIUS_RECORDS = 1000
+"""A radius nobody gave reaches the nearest so many records, whatever else a search wants."""
+
+
+class Where(Protocol):
+    """Where a search looks."""
+
+    def rows(self, segment: Segment) -> Array | None:
+        """Return the mask of rows that lie there, None for all."""
+
+    def nearness(self, segment: Segment, rows: Array) -> Array | None:
+        """Return what rows rank by, nearer first; None where all are equal."""
+
+    def explain(self, segment: Segment, rows: Array) -> Sequence[Mapping[str, Any]]:
+        """Return what ranking info tells of rows."""
+
+    def members(self) -> Mapping[str, str]:
+        """Return the members of the answer."""
+
+
+def find_where(params: Mapping[str, Any], views: Sequence[View]) -> Where:
+    """Read where a search of these views looks."""
+    found = read_where(params)
+    if isinstance(found, Centre):
+        return Around(found, views)
+    return Everywhere() if found is None else Inside(found)
+
+
+class Everywhere:
+    """A search that says nothing of places."""
+
+    def rows(self, segment: Segment) -> Array | None:
+        """Return None: all rows."""
+        return None
+
+    def nearness(self, segment: Segment, rows: Array) -> Array | None:
+        """Return None: nothing is near or far."""
+        return None
+
+    def explain(self, segment: Segment, rows: Array) -> Sequence[Mapping[str, Any]]:
+        """Return the same for all."""
+        return [{"geoDistance": 0, "geoPrecision": 1}] * len(rows)
+
+    def members(self) -> Mapping[str, str]:
+        """Return nothing."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Inside(Everywhere):
+    """A search inside any of some areas."""
+
+    areas: Areas
+
+    def rows(self, segment: Segment) -> Array:
+        """Return the mask of rows with a place in one of the areas."""
+        found = np.zeros(len(segment), bool)
+        for area in self.areas:
+            found[area.find_rows(segment.places)] = True
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Around:
+    """A search around a centre; the nearest place of a record counts."""
+
+    centre: Centre
+    views: Sequence[View]
+
+    def rows(self, segment: Segment) -> Array:
+        """Return the mask of rows near enough."""
+        limit = min(to_haversine(self._radius), np.finfo(np.float64).max)
+        return np.asarray(self._haversines(segment) <= limit)
+
+    def nearness(self, segment: Segment, rows: Array) -> Array:
+        """Return the least distance that counts as the same as each row's."""
+        metres = to_metres(self._haversines(segment)[rows])
+        starts, precisions = self._steps(metres)
+        return np.asarray(np.maximum(np.floor(metres / precisions) * precisions, starts))
+
+    def explain(self, segment: Segment, rows: Array) -> Sequence[Mapping[str, Any]]:
+        """Return each row's distance in steps, the step, and which of its places is nearest.
+
+        A promoted record may be nowhere.
+        """
+        haversines = self._haversines(segment)[rows]
+        metres = to_metres(haversines)
+        _, precisions = self._steps(metres)
+        return [
+            {
+                "geoDistance": int(distance / precision),
+                "geoPrecision": int(precision),
+                "matchedGeoLocation": {
+                    **segment.places.nearest_of(row, self.centre.point)._asdict(),
+                    "distance": int(distance),
+                },
+            }
+            if somewhere
+            else {"geoDistance": 0, "geoPrecision": int(precision)}
+            for row, distance, precision, somewhere in zip(
+                rows.tolist(),
+                metres.tolist(),
+                np.broadcast_to(precisions, metres.shape).tolist(),
+                np.isfinite(haversines).tolist(),
+                strict=True,
+            )
+        ]
+
+    def members(self) -> Mapping[str, str]:
+        """Return the centre, and the radius if nobody gave it."""
+        told = {"aroundLatLng": self.centre.text}
+        if self.centre.radius is None:
+            told["automaticRadius"] = str(int(self._radius))
+        return told
+
+    def _haversines(self, segment: Segment) -> Array:
+        found = self._known.get(segment)
+        if found is None:
+            found = segment.places.nearest(self.centre.point, len(segment))
+            self._known[segment] = found
+        return found
+
+    def _steps(self, metres: Array) -> tuple[Array, Array]:
+        """Return where the precision of each distance begins, and the precision."""
+        starts, precisions = np.array(self.centre.steps, np.float64).T
+        if len(starts) == 1:
+            return starts, precisions
+        step = np.searchsorted(starts, metres, "right") - 1
+        return starts[step], precisions[step]
+
+    @cached_property
+    def _known(self) -> dict[Segment, Array]:
+        return {}
+
+    @cached_property
+    def _radius(self) -> float:
+        if self.centre.radius is not None:
+            return self.centre.radius
+        near = [self._haversines(view.segment)[view.alive] for view in self.views]
+        found = np.concatenate([some[np.isfinite(some)] for some in near] or [np.zeros(0)])
+        if len(found) > AUTO_RADIUS_RECORDS:
+            found = np.partition(found, AUTO_RADIUS_RECORDS - 1)[:AUTO_RADIUS_RECORDS]
+        reach = float(to_metres(found).max()) if len(found) else 0
+        return max(math.ceil(reach), self.centre.least)

@@ -1,0 +1,198 @@
+"""The rows for which the terms of a filter hold: terms of one attribute by one look-up.
+
+Ten thousand terms cost little more than one: those that name values of the same attribute are
+looked up as a set, and the masks of the others are joined one at a time and never kept.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.filters.filters import Between, Facet, Filter, Numeric, Tag, Term
+from svc_notebook.service.engine.index.columns import marked
+from svc_notebook.service.engine.index.schema import OBJECT_ID, TAGS
+from svc_notebook.service.engine.index.segment import Segment
+
+COMPARE: Mapping[str, Callable[[Array, float], Array]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class Column(NamedTuple):
+    """An attribute of which values are looked up: as numbers, else as facet values."""
+
+    path: str
+    numeric: bool
+
+
+Sets = Mapping[Column, Sequence[Any]]
+"""Columns, each with the values of which a row needs one."""
+
+
+class Member(NamedTuple):
+    """A term that names one value of a column."""
+
+    column: Column
+    value: Any
+    negated: bool
+
+
+def read_member(term: Term) -> Member | None:
+    """Return which value of which column a term names; None for a comparison."""
+    match term:
+        case Facet(attribute, value, negated, _):
+            return Member(Column(attribute, False), value, negated)
+        case Tag(value, negated, _):
+            return Member(Column(TAGS, False), value, negated)
+        case Numeric(attribute, "=" | "!=" as sign, number, negated):
+            return Member(Column(attribute, True), number, negated != (sign == "!="))
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class AnyOf:
+    """Terms of which one must hold."""
+
+    sets: Sets
+    others: Sequence[Term]
+
+    @classmethod
+    def of(cls, terms: Iterable[Term]) -> AnyOf:
+        """Sort terms by the column they look at."""
+        sets: dict[Column, list[Any]] = {}
+        others: list[Term] = []
+        for term in terms:
+            member = read_member(term)
+            if member is None or member.negated:
+                others.append(term)
+            else:
+                sets.setdefault(member.column, []).append(member.value)
+        return cls(sets, others)
+
+    def find_rows(self, segment: Segment) -> Array:
+        """Return the mask of rows for which any of the terms holds."""
+        found: Array | None = None
+        for column, values in self.sets.items():
+            found = _either(found, find_members(segment, column, values))
+        for number, term in enumerate(self.others):
+            if number and found is not None and found.all():
+                break
+            found = _either(found, find_term(segment, term))
+        return np.zeros(len(segment), bool) if found is None else found
+
+
+@dataclass(frozen=True, eq=False)
+class AllOf:
+    """Groups of terms that must all hold."""
+
+    excluded: Sets
+    groups: Sequence[AnyOf]
+
+    @classmethod
+    def of(cls, filter_: Filter) -> AllOf:
+        """Gather the values that exclude a row; every other group stays a group."""
+        excluded: dict[Column, list[Any]] = {}
+        groups: list[AnyOf] = []
+        for group in filter_:
+            member = read_member(group[0]) if len(group) == 1 else None
+            if member is not None and member.negated:
+                excluded.setdefault(member.column, []).append(member.value)
+            else:
+                groups.append(AnyOf.of(group))
+        return cls(excluded, groups)
+
+    def find_rows(self, segment: Segment) -> Array:
+        """Return the mask of rows for which all of the groups hold."""
+        found: Array | None = None
+        for column, values in self.excluded.items():
+            found = _both(found, ~find_members(segment, column, values))
+        for number, group in enumerate(self.groups):
+            if number and found is not None and not found.any():
+                break
+            found = _both(found, group.find_rows(segment))
+        return np.ones(len(segment), bool) if found is None else found
+
+
+def _either(one: Array | None, other: Array) -> Array:
+    return other if one is None else one | other
+
+
+def _both(one: Array | None, other: Array) -> Array:
+    return other if one is None else one & other
+
+
+def find_members(segment: Segment, column: Column, values: Sequence[Any]) -> Array:
+    """Return the mask of rows that have one of some values."""
+    check_time()
+    count = len(segment)
+    if column.numeric:
+        numbers = segment.numbers.get(column.path)
+        if numbers is None:
+            return np.zeros(count, bool)
+        wanted = values[0] if len(values) == 1 else np.unique(np.array(values, np.float64))
+        test = operator.eq if len(values) == 1 else np.isin
+        return numbers.rows_where(lambda found: np.asarray(test(found, wanted)), count)
+    if column.path == OBJECT_ID:
+        rows = segment.ids.find_many(values)
+        return marked(rows[rows >= 0], count)
+    labels = segment.labels.get(column.path)
+    if labels is None:
+        return np.zeros(count, bool)
+    return labels.rows_labelled(values, count, exact=column.path == TAGS)
+
+
+def find_term(segment: Segment, term: Term) -> Array:
+    """Return the mask of rows for which one term holds."""
+    if (member := read_member(term)) is not None:
+        found = find_members(segment, member.column, [member.value])
+        return ~found if member.negated else found
+    check_time()
+    assert isinstance(term, Numeric | Between)
+    numbers = segment.numbers.get(term.attribute)
+    if numbers is None:
+        found = np.zeros(len(segment), bool)
+    else:
+        found = numbers.rows_where(_test_of(term), len(segment))
+    return ~found if term.negated else found
+
+
+def _test_of(term: Numeric | Between) -> Callable[[Array], Array]:
+    if isinstance(term, Between):
+        low, high = term.low, term.high
+        return lambda values: np.asarray((values >= low) & (values <= high))
+    compare, number = COMPARE[term.operator], term.number
+    return lambda values: compare(values, number)
+
+
+def add_members(segment: Segment, column: Column, weights: Sequence[tuple[Any, int]]) -> Array:
+    """Return for each row the sum of the weights of the values it has.
+
+    A value that is written in several ways counts once for a row that has more than one of them.
+    """
+    total = np.zeros(len(segment), np.int64)
+    labels = segment.labels.get(column.path)
+    if labels is None:
+        return total
+    check_time()
+    exact = column.path == TAGS
+    by_code = np.zeros(len(labels.names), np.int64)
+    for value, weight in weights:
+        codes = labels.codes_of([value], exact=exact)
+        if len(codes) == 1:
+            by_code[codes[0]] += weight
+        elif len(codes):
+            total += labels.rows_labelled([value], len(total), exact=exact) * np.int64(weight)
+    # Sums of weights are far below 2**53, up to which floats are exact.
+    total += np.bincount(labels.rows, by_code[labels.codes], len(total)).astype(np.int64)
+    return total

@@ -1,0 +1,1 @@
+"""The inverted index: schema, segments, postings, columns and their files."""

@@ -1,0 +1,300 @@
+"""Columns of a segment beside its words: facets, numbers, and what records are sorted by."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array, Arrays, part, parts_of
+from svc_notebook.service.engine.index.flatten import Leaf, number_text
+from svc_notebook.service.engine.index.postings import Postings
+from svc_notebook.service.engine.index.term_dictionary import TermDictionary, union
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Naming:
+    """Names by hashes of their words, in order, with the place of each among the names."""
+
+    names: TermDictionary
+    rules: TokenizerSettings
+    hashes: Array
+    places: Array
+    longest: int
+
+    @classmethod
+    def of(cls, names: TermDictionary, rules: TokenizerSettings) -> Naming:
+        """Read what words the names consist of."""
+        texts = [_spell(name, rules) for name in names.all()]
+        hashes = _hash(texts)
+        order = np.argsort(hashes, kind="stable")
+        longest = max((text.count(" ") + 1 for text in texts), default=0)
+        return cls(names, rules, hashes[order], order, longest)
+
+    def find(self, words: Sequence[str]) -> Iterator[tuple[Span, int]]:
+        """Return the runs of words that are a name, and the place of the name."""
+        spans = [
+            (start, end)
+            for start in range(len(words))
+            for end in range(start + 1, min(start + self.longest, len(words)) + 1)
+        ]
+        texts = [" ".join(words[start:end]) for start, end in spans]
+        wanted = _hash(texts)
+        low, high = (np.searchsorted(self.hashes, wanted, side) for side in ("left", "right"))
+        for number in np.flatnonzero(low < high).tolist():
+            for place in self.places[low[number] : high[number]].tolist():
+                if _spell(self.names[place], self.rules) == texts[number]:
+                    yield spans[number], place
+
+
+def _spell(name: str, rules: TokenizerSettings) -> str:
+    return " ".join(split(name, rules))
+
+
+def _hash(texts: Sequence[str]) -> Array:
+    return np.fromiter(map(hash, texts), np.int64, len(texts))
+
+
+MAX_LINEAR_LABELS = 6
+"""So many labels are found sooner one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The numbers under one path; a row may have none, one or several."""
+
+    rows: Array
+    values: Array
+
+    @classmethod
+    def of(cls, leaf: Leaf) -> Numbers | None:
+        """Keep the numbers of a leaf, if it has any."""
+        kinds = set(map(type, leaf.values))
+        if not kinds & {int, float}:
+            return None
+        rows, values = leaf.rows, leaf.values
+        if kinds - {int, float}:
+            kept = [n for n, value in enumerate(values) if type(value) in (int, float)]
+            rows, values = [rows[n] for n in kept], [values[n] for n in kept]
+        found = _floats(values)
+        finite = np.isfinite(found)
+        return cls(np.array(rows, np.int32)[finite], found[finite])
+
+    def arrays(self) -> Arrays:
+        """Return what must be kept of them."""
+        return {"rows": self.rows, "values": self.values}
+
+    def moved(self, rows: Array) -> Numbers:
+        """Return them under new row numbers, without those that are gone."""
+        row = rows[self.rows]
+        return Numbers(row[row >= 0], self.values[row >= 0])
+
+    def rows_where(self, test: Callable[[Array], Array], records: int) -> Array:
+        """Mark the rows of which any number passes the test."""
+        if self._one_per_row and len(self.rows) == records:
+            return test(self.values)
+        return marked(self.rows[test(self.values)], records)
+
+    @cached_property
+    def _one_per_row(self) -> bool:
+        return bool(np.array_equal(self.rows, np.arange(len(self.rows))))
+
+    def chosen(self, mask: Array) -> Array:
+        """Return the numbers of the rows in a mask."""
+        if mask.all():
+            return self.values
+        aligned = self._one_per_row and len(self.rows) == len(mask)
+        return self.values[mask if aligned else mask[self.rows]]
+
+    def first(self, records: int) -> Array:
+        """Return one number per row, the first; NaN where there is none."""
+        firsts = np.full(records, np.nan)
+        firsts[self.rows[::-1]] = self.values[::-1]
+        return firsts
+
+
+def join_numbers(many: Sequence[Numbers]) -> Numbers:
+    """Join columns whose rows were renumbered already."""
+    rows = np.concatenate([one.rows for one in many])
+    order = np.argsort(rows, kind="stable")
+    return Numbers(
+        rows[order].astype(np.int32), np.concatenate([one.values for one in many])[order]
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The texts under one path, as codes in ascending order; a row may have several."""
+
+    names: TermDictionary
+    rows: Array
+    codes: Array
+
+    @classmethod
+    def of(cls, leaf: Leaf) -> Labels:
+        """Turn the values of a leaf into labels: numbers and booleans as they are written."""
+        texts = [value if type(value) is str else label(value) for value in leaf.values]
+        names = sorted(set(texts))
+        code = {name: number for number, name in enumerate(names)}
+        codes = np.fromiter(map(code.__getitem__, texts), np.int32, len(texts))
+        return cls(TermDictionary.of(names), *_distinct_pairs(np.array(leaf.rows, np.int32), codes))
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Labels:
+        """Take up what `arrays` gave."""
+        names = TermDictionary.from_arrays(parts_of(arrays)["names"])
+        return cls(names, arrays["rows"], arrays["codes"])
+
+    def arrays(self) -> Arrays:
+        """Return what must be kept of them."""
+        return {"rows": self.rows, "codes": self.codes, **part("names", self.names.arrays())}
+
+    def moved(self, rows: Array) -> Labels:
+        """Return them under new row numbers, without those that are gone."""
+        row = rows[self.rows]
+        return Labels(self.names, row[row >= 0], self.codes[row >= 0])
+
+    def rows_labelled(self, texts: Sequence[str], records: int, *, exact: bool = False) -> Array:
+        """Mark the rows that carry any of some labels, whatever their case unless `exact`."""
+        codes = self.codes_of(texts, exact=exact)
+        if not len(codes):
+            return np.zeros(records, bool)
+        if len(codes) <= MAX_LINEAR_LABELS:
+            carried = np.asarray(self.codes == codes[0])
+            for code in codes[1:]:
+                carried |= self.codes == code
+        else:
+            carried = marked(codes, len(self.names))[self.codes]
+        if self._one_per_row and len(self.rows) == records:
+            return carried
+        return marked(self.rows[carried], records)
+
+    def count(self, chosen: Array) -> Array:
+        """Count the chosen rows under each label; `chosen` is a mask of rows."""
+        aligned = self._one_per_row and len(chosen) == len(self.codes)
+        carried = chosen if aligned else chosen[self.rows]
+        if 2 * np.count_nonzero(carried) <= len(carried):
+            return self._count(self.codes[carried])
+        # Of most of them, the few that are not chosen are counted sooner.
+        return self._totals - self._count(self.codes[~carried])
+
+    def _count(self, codes: Array) -> Array:
+        return np.bincount(codes, minlength=len(self.names))
+
+    @cached_property
+    def _totals(self) -> Array:
+        return self._count(self.codes)
+
+    @cached_property
+    def hashes(self) -> Array:
+        """A number for each label that is the same in every segment."""
+        return np.fromiter(map(label_hash, self.names.all()), np.uint64, len(self.names))
+
+    def words(self, rules: TokenizerSettings) -> Postings:
+        """Return the words of the labels, as if each label were a record."""
+        found = self._words.get(rules)
+        if found is None:
+            rows = np.arange(len(self.names))
+            found = Postings.of(self.names.all(), rows, np.zeros_like(rows), len(rows), rules)
+            self._words[rules] = found
+        return found
+
+    def naming(self, rules: TokenizerSettings) -> Naming:
+        """Return the labels by their words."""
+        found = self._namings.get(rules)
+        if found is None:
+            found = self._namings[rules] = Naming.of(self.names, rules)
+        return found
+
+    def codes_of(self, texts: Sequence[str], *, exact: bool) -> Array:
+        """Return the codes of some labels, whatever their case unless `exact`."""
+        if exact:
+            few = len(texts) <= MAX_LINEAR_LABELS
+            codes = np.array([*map(self.names.find, texts)]) if few else self.names.find_many(texts)
+            return np.asarray(codes[codes >= 0])
+        folded = self._folded
+        found = [code for text in texts for code in folded.get(text.casefold(), ())]
+        return np.array(found, np.int64)
+
+    @cached_property
+    def _words(self) -> dict[TokenizerSettings, Postings]:
+        return {}
+
+    @cached_property
+    def _namings(self) -> dict[TokenizerSettings, Naming]:
+        return {}
+
+    @cached_property
+    def _folded(self) -> dict[str, list[int]]:
+        folded: dict[str, list[int]] = {}
+        for code, name in enumerate(self.names.all()):
+            folded.setdefault(name.casefold(), []).append(code)
+        return folded
+
+    @cached_property
+    def _one_per_row(self) -> bool:
+        return bool(np.array_equal(self.rows, np.arange(len(self.rows))))
+
+
+def join_labels(many: Sequence[Labels]) -> Labels:
+    """Join columns whose rows were renumbered already."""
+    names, moved = union([one.names for one in many])
+    rows = np.concatenate([one.rows for one in many])
+    codes = np.concatenate([to[one.codes] for one, to in zip(many, moved, strict=True)])
+    used = np.zeros(len(names), bool)
+    used[codes] = True
+    fewer = np.cumsum(used) - 1
+    return Labels(
+        names.only(used),
+        *_distinct_pairs(rows.astype(np.int32), fewer[codes].astype(np.int32)),
+    )
+
+
+def label(value: object) -> str:
+    """Return the text under which a value is a facet."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return number_text(value) if isinstance(value, int | float) else str(value)
+
+
+def label_hash(text: str) -> int:
+    """Return a number that stands for a text in every process."""
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little") or 1
+
+
+def marked(rows: Array, records: int) -> Array:
+    """Return a mask in which these rows are set."""
+    mask = np.zeros(records, bool)
+    mask[rows] = True
+    return mask
+
+
+def _floats(values: list[Any]) -> Array:
+    try:
+        return np.array(values, np.float64)
+    except OverflowError:
+        return np.array([_float(value) for value in values], np.float64)
+
+
+def _float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _distinct_pairs(rows: Array, codes: Array) -> tuple[Array, Array]:
+    """Sort by row, and count a label once however often a record repeats it."""
+    if len(rows) < 2 or bool((rows[1:] > rows[:-1]).all()):
+        return rows, codes
+    pairs = np.unique((rows.astype(np.int64) << 32) | codes)
+    return (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32)

@@ -1,0 +1,77 @@
+"""The objectIDs of an order, packed: what goes on reading it needs no segment any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array, spread
+from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.index.term_dictionary import starts_of
+from svc_notebook.service.engine.ranking.ranking import Order
+
+BLOCK_ROWS = 1 << 16
+"""So many are packed, or searched, at one time."""
+
+
+class IdList:
+    """ObjectIDs in any order; `ids[i:j]` are some of them."""
+
+    def __init__(self, blob: Array, starts: Array) -> None:
+        self._blob = blob
+        self._starts = starts
+
+    @classmethod
+    def of(cls, order: Order) -> IdList:
+        """Copy the objectIDs of an order."""
+        lengths = np.zeros(len(order), np.int64)
+        for chosen, starts, stops, _ in _cut_order(order):
+            lengths[chosen] = stops - starts
+        bounds = starts_of(lengths)
+        blob = np.empty(int(bounds[-1]), np.uint8)
+        for chosen, starts, stops, source in _cut_order(order):
+            check_time()
+            sizes = stops - starts
+            blob[spread(bounds[:-1][chosen], sizes)] = source[spread(starts, sizes)]
+        return cls(blob, bounds.astype(np.uint32) if bounds[-1] < 2**32 else bounds)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory it takes, in bytes."""
+        return int(self._blob.nbytes + self._starts.nbytes)
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def __getitem__(self, span: slice) -> list[str]:
+        start, stop, _ = span.indices(len(self))
+        if start >= stop:
+            return []
+        bounds = self._starts[start : stop + 1].astype(np.int64)
+        packed = self._blob[bounds[0] : bounds[-1]].tobytes()
+        bounds = (bounds - bounds[0]).tolist()
+        return [
+            packed[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise(bounds)
+        ]
+
+    def find(self, name: str) -> int:
+        """Return the place of an objectID, or -1."""
+        for start in range(0, len(self), BLOCK_ROWS):
+            check_time()
+            names = self[start : start + BLOCK_ROWS]
+            if name in names:
+                return start + names.index(name)
+        return -1
+
+
+def _cut_order(order: Order) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """Return, in portions, places in the order, where their ids begin and end, and in what."""
+    for number, segment in enumerate(order.segments):
+        places = np.flatnonzero(order.numbers == number)
+        for start in range(0, len(places), BLOCK_ROWS):
+            chosen = places[start : start + BLOCK_ROWS]
+            rows = order.rows[chosen]
+            starts = segment.ids.starts
+            yield chosen, starts[rows], starts[rows + 1], segment.ids.blob

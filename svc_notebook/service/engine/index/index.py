@@ -1,0 +1,159 @@
+"""One index's searchable state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from svc_notebook.service.engine.index.flatten import Record
+from svc_notebook.service.engine.index.schema import Shape, Sorted
+from svc_notebook.service.engine.index.segment_store import Chunks, Stock
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pins
+from svc_notebook.service.engine.ranking.ranking import Order, read_steps
+from svc_notebook.service.engine.response import search
+from svc_notebook.service.engine.response.facets import Named, find_named
+from svc_notebook.service.engine.response.hits import Fetch
+from svc_notebook.service.engine.response.search import FacetFound, SearchResult
+from svc_notebook.service.engine.text import languages
+from svc_notebook.service.engine.text.lexicon import UNTAUGHT, Knowledge
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings
+
+NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False)
+class IndexState:
+    """What readers see: settings, and what is stored under their shape."""
+
+    settings: Mapping[str, Any]
+    stock: Stock
+
+
+class Index:
+    """Records to search, under settings.
+
+    One writer at a time, any number of readers in other threads.
+    """
+
+    def __init__(
+        self, settings: Mapping[str, Any] = NO_SETTINGS, stock: Stock | None = None
+    ) -> None:
+        search.check_settings(settings)
+        made = Stock(Shape.of(settings)) if stock is None else stock
+        self._state = IndexState(dict(settings), made)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings that are not at their defaults."""
+        return self._state.settings
+
+    @property
+    def stock(self) -> Stock:
+        """What is stored, perhaps for other indices too."""
+        return self._state.stock
+
+    def __len__(self) -> int:
+        return len(self.stock)
+
+    def put(self, records: Sequence[Record]) -> None:
+        """Add whole records, each with its `objectID`; those of the same id are replaced."""
+        self.stock.put(records)
+
+    def delete(self, ids: Iterable[str]) -> None:
+        """Delete records; ids that are not there are passed over."""
+        self.stock.delete(ids)
+
+    def clear(self) -> None:
+        """Delete all records."""
+        self.stock.clear()
+
+    def configure(self, settings: Mapping[str, Any], records: Chunks) -> None:
+        """Take new settings; index all `records()` again only if something else must be stored."""
+        search.check_settings(settings)
+        self._state = IndexState(dict(settings), self.stock.serving(Shape.of(settings), records))
+
+    def copy(self) -> Index:
+        """Return an index of the same records, which shares all that is stored so far."""
+        return Index(self.settings, self.stock.fork())
+
+    def compact(self) -> None:
+        """Merge everything into one segment; may run beside a writer, who is not held up."""
+        self.stock.compact()
+
+    def warm(self, knowledge: Knowledge) -> None:
+        """Work out ahead what the first search of its kind would wait for."""
+        state = self._state
+        options = EffectiveParameters(state.settings, {}, knowledge)
+        segments = [view.segment for view in state.stock.views]
+        languages.warm(options, [segment.postings.vocabulary for segment in segments])
+        sorts = tuple(step for step in read_steps(options) if isinstance(step, Sorted))
+        for segment in segments:
+            segment.work_out_order(sorts)
+            if options["attributeForDistinct"]:
+                _ = segment.grouping
+
+    def search(
+        self,
+        params: Mapping[str, Any],
+        fetch: Fetch,
+        knowledge: Knowledge = UNTAUGHT,
+        pins: Pins = NO_PINS,
+    ) -> SearchResult:
+        """Search; `fetch` gives the records of the hits."""
+        state = self._state
+        options = EffectiveParameters(state.settings, params, knowledge)
+        return search.find_hits(state.stock.views, options, fetch, pins)
+
+    def facet_values(
+        self,
+        facet: str,
+        query: str,
+        params: Mapping[str, Any],
+        limit: int,
+        knowledge: Knowledge = UNTAUGHT,
+        pins: Pins = NO_PINS,
+    ) -> FacetFound:
+        """Search inside the values of a facet; `params` restrict the records that count."""
+        state = self._state
+        options = EffectiveParameters(state.settings, params, knowledge)
+        return search.find_values(state.stock.views, options, facet, query, limit, pins)
+
+    def named(self, facet: str, words: Sequence[str], rules: TokenizerSettings) -> list[Named]:
+        """Return the runs of words that are values of a facet, the longest first."""
+        return find_named(self._state.stock.views, facet, words, rules)
+
+    def matching(self, params: Mapping[str, Any]) -> list[str]:
+        """Return the objectIDs of all records that pass the filters."""
+        state = self._state
+        return search.find_ids(state.stock.views, EffectiveParameters(state.settings, params))
+
+    def passing(self, ids: Sequence[str], params: Mapping[str, Any]) -> set[str]:
+        """Return those of some objectIDs whose records pass the filters."""
+        state = self._state
+        return search.find_passing(
+            state.stock.views, EffectiveParameters(state.settings, params), ids
+        )
+
+    def order(self, params: Mapping[str, Any], knowledge: Knowledge = UNTAUGHT) -> Order:
+        """Return all that match, in the order in which they are browsed."""
+        state = self._state
+        return search.find_order(
+            state.stock.views, EffectiveParameters(state.settings, params, knowledge)
+        )
+
+    def save(self, folder: Path, stamp: int) -> None:
+        """Write what is stored to a folder; what lies there already is not written again."""
+        self.stock.save(folder, stamp)
+
+    @classmethod
+    def load(cls, folder: Path, settings: Mapping[str, Any]) -> tuple[Index, int] | None:
+        """Read what was saved and its stamp; None if that is no good under these settings."""
+        found = Stock.load(folder)
+        if found is None or not found[0].shape.serves(Shape.of(settings)):
+            return None
+        stock, stamp = found
+        return cls(settings, stock), stamp

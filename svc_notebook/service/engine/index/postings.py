@@ -1,0 +1,219 @@
+"""Where each word stands: one sorted table of occurrences for the words of many records.
+
+A place is a number that rises through the whole table: neighbours in one text differ by one, and
+`ELEMENT_GAP` places lie between any two texts, so that distances need no look at records or
+attributes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, pairwise
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array, Arrays, part, parts_of, spread
+from svc_notebook.service.engine.index.term_dictionary import TermDictionary, starts_of, union
+from svc_notebook.service.engine.text.placeholders import FIRST, LAST, ONLY, find_sealed
+from svc_notebook.service.engine.text.tokenization import BREAK, TokenizerSettings, split_all
+from svc_notebook.service.engine.text.typos import Vocabulary
+
+ELEMENT_GAP = 8
+LAST_POSITION = 999
+"""Words further on in an attribute are found, and rank as if they stood here."""
+POSITION_MASK = 0x3FF
+ALONE_FLAG = 0x400
+SLOT_SHIFT = 11
+"""An occurrence's `spot`: the attribute's number, whether its text is this word alone, position."""
+PLACE_BITS = 40
+PLACE_MASK = (1 << PLACE_BITS) - 1
+CHUNK_OCCURRENCES = 1 << 20
+"""Occurrences that are put in order at once: all of a million records' would take gigabytes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Postings:
+    """Occurrences in the order of words, and for one word in the order of places."""
+
+    vocabulary: Vocabulary
+    starts: Array
+    rows: Array
+    spots: Array
+    places: Array
+    first_places: Array
+
+    @classmethod
+    def of(
+        cls, texts: Sequence[str], rows: Array, slots: Array, records: int, rules: TokenizerSettings
+    ) -> Postings:
+        """Index texts that come in the order of their rows, and within a row of their slots."""
+        numbers, words = _number_words(split_all(texts, rules))
+        lengths, numbers = _cut_at_breaks(numbers)
+        text = np.repeat(np.arange(len(texts)), lengths)
+        within = np.arange(len(text)) - np.repeat(starts_of(lengths)[:-1], lengths)
+        if sealed := _find_sealed(texts, rules):
+            numbers, text, within = _append_sealed(sealed, words, numbers, text, within)
+        ascending = sorted(words)
+        ranks = {word: number for number, word in enumerate(ascending)}
+        rank = np.fromiter(map(ranks.__getitem__, words), np.int64, len(words))
+        position = np.minimum(within + _earlier_words(rows, slots, lengths)[text], LAST_POSITION)
+        spot = (slots[text] << SLOT_SHIFT) | np.where(lengths[text] == 1, ALONE_FLAG, 0) | position
+        place = (ELEMENT_GAP + starts_of(lengths + ELEMENT_GAP)[:-1])[text] + within
+        terms = rank[numbers]
+        sequence = _order_by(terms)
+        spans = np.bincount(rows, weights=lengths + ELEMENT_GAP, minlength=records).astype(np.int64)
+        return cls(
+            Vocabulary.of(TermDictionary.of(ascending)),
+            starts_of(np.bincount(terms, minlength=len(words))),
+            rows[text][sequence].astype(np.int32),
+            spot[sequence].astype(np.int32),
+            place[sequence].astype(np.int32),
+            starts_of(spans),
+        )
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Postings:
+        """Take up what `arrays` gave."""
+        vocabulary = Vocabulary.from_arrays(parts_of(arrays)["vocabulary"])
+        return cls(vocabulary, **{name: arrays[name] for name in COLUMNS})
+
+    def arrays(self) -> Arrays:
+        """Return what must be kept of them."""
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        return {**columns, **part("vocabulary", self.vocabulary.arrays())}
+
+    def of_words(self, words: Array) -> Array:
+        """Return the numbers of all occurrences of these words."""
+        starts = self.starts[words]
+        return spread(starts, self.starts[words + 1] - starts)
+
+    def with_slots(self, moved: Array) -> Postings:
+        """Return them with other attribute numbers."""
+        spots = (moved[self.spots >> SLOT_SHIFT] << SLOT_SHIFT) | (
+            self.spots & ((1 << SLOT_SHIFT) - 1)
+        )
+        return replace(self, spots=spots)
+
+
+COLUMNS = ("starts", "rows", "spots", "places", "first_places")
+
+
+def merge(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Postings:
+    """Join postings; `moved[n]` tells where each row of the nth goes, -1 where it is gone."""
+    first_places = starts_of(_spans(many, moved, records))
+    names, renamed = union([one.vocabulary.names for one in many])
+    counts = np.zeros(len(names), np.int64)
+    room = sum(len(one.rows) for one in many)
+    columns = tuple(np.empty(room, np.int32) for _ in range(3))
+    end = 0
+    for some in _stretches(many, renamed, len(names)):
+        cuts = [
+            _cut(one, to, ranks, some, first_places)
+            for one, to, ranks in zip(many, moved, renamed, strict=True)
+        ]
+        keys, rows, spots = (np.concatenate(column) for column in zip(*cuts, strict=True))
+        counts[some] = np.bincount(keys >> PLACE_BITS, minlength=some.stop - some.start)
+        order = np.argsort(keys, kind="stable")
+        start, end = end, end + len(order)
+        for column, found in zip(columns, (rows, spots, keys & PLACE_MASK), strict=True):
+            column[start:end] = found[order]
+    rows, spots, places = (each if end == room else each[:end].copy() for each in columns)
+    used = counts > 0
+    words = Vocabulary.of(names.only(used))
+    return Postings(words, starts_of(counts[used]), rows, spots, places, first_places)
+
+
+def _spans(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Array:
+    spans = np.zeros(records, np.int64)
+    for one, rows in zip(many, moved, strict=True):
+        kept = rows >= 0
+        spans[rows[kept]] = np.diff(one.first_places)[kept]
+    return spans
+
+
+def _stretches(many: Sequence[Postings], renamed: Sequence[Array], words: int) -> Iterator[slice]:
+    """Cut the words of all so that those of one stretch occur about `CHUNK_OCCURRENCES` times."""
+    occur = np.zeros(words, np.int64)
+    for one, ranks in zip(many, renamed, strict=True):
+        occur[ranks] += np.diff(one.starts)
+    ends = np.cumsum(occur)
+    cuts = np.searchsorted(ends, np.arange(CHUNK_OCCURRENCES, int(occur.sum()), CHUNK_OCCURRENCES))
+    return (slice(*pair) for pair in pairwise(np.unique([0, *cuts, words]).tolist()))
+
+
+def _cut(
+    one: Postings, moved: Array, ranks: Array, words: slice, first_places: Array
+) -> tuple[Array, Array, Array]:
+    """Return the occurrences of some words that stay: word and place as one number, row, spot."""
+    first, last = np.searchsorted(ranks, (words.start, words.stop))
+    span = slice(one.starts[first], one.starts[last])
+    terms = np.repeat(ranks[first:last] - words.start, np.diff(one.starts[first : last + 1]))
+    before = one.rows[span]
+    kept = moved[before] >= 0
+    before = before[kept]
+    rows = moved[before]
+    places = one.places[span][kept] + (first_places[rows] - one.first_places[before])
+    return (terms[kept].astype(np.int64) << PLACE_BITS) | places, rows, one.spots[span][kept]
+
+
+def _number_words(words: list[str]) -> tuple[Array, list[str]]:
+    """Number words as they come; the break is number 0 and not listed."""
+    known: defaultdict[str, int] = defaultdict(count().__next__)
+    known[BREAK]
+    numbers = np.fromiter(map(known.__getitem__, words), np.int64, len(words))
+    return numbers, [*known][1:]
+
+
+def _cut_at_breaks(numbers: Array) -> tuple[Array, Array]:
+    breaks = np.flatnonzero(numbers == 0)
+    lengths = np.diff(breaks, prepend=-1) - 1
+    return lengths, numbers[numbers != 0] - 1
+
+
+def _find_sealed(texts: Sequence[str], rules: TokenizerSettings) -> list[tuple[str, int, int]]:
+    """Return the words of bracketed tokens as they are sealed, their texts and places in them."""
+    return [
+        (word, number, place)
+        for number, text in enumerate(texts)
+        if "<" in text
+        for token in find_sealed(text, rules)
+        for place, word in enumerate(token.words, token.first)
+        if word.startswith((FIRST, LAST, ONLY))
+    ]
+
+
+def _append_sealed(
+    sealed: Sequence[tuple[str, int, int]],
+    words: list[str],
+    numbers: Array,
+    text: Array,
+    within: Array,
+) -> tuple[Array, Array, Array]:
+    """Add sealed words to the occurrences; each stands where the plain word stands, too."""
+    known: dict[str, int] = {}
+    added = [known.setdefault(word, len(words) + len(known)) for word, _, _ in sealed]
+    words += known
+    return (
+        np.concatenate([numbers, np.array(added, np.int64)]),
+        np.concatenate([text, np.array([one for _, one, _ in sealed], np.int64)]),
+        np.concatenate([within, np.array([place for _, _, place in sealed], np.int64)]),
+    )
+
+
+def _earlier_words(rows: Array, slots: Array, lengths: Array) -> Array:
+    """Count, for each text, the words before it in the same attribute of the same record."""
+    before = starts_of(lengths)[:-1]
+    opens = np.ones(len(rows), bool)
+    opens[1:] = (rows[1:] != rows[:-1]) | (slots[1:] != slots[:-1])
+    numbers = np.cumsum(opens) - 1
+    return before - before[opens][numbers] if len(rows) else before
+
+
+def _order_by(terms: Array) -> Array:
+    """Return the stable order of terms, by halves of 16 bits, for which NumPy has a radix sort."""
+    order = np.argsort((terms & 0xFFFF).astype(np.uint16), kind="stable")
+    if terms.max(initial=0) > 0xFFFF:
+        order = order[np.argsort((terms[order] >> 16).astype(np.uint16), kind="stable")]
+    return order

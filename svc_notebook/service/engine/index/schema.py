@@ -1,0 +1,189 @@
+"""The shape of an index: what its settings say must be stored of each record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings
+
+TAGS = "_tags"
+OBJECT_ID = "objectID"
+GEOLOC = "_geoloc"
+INTERNAL = frozenset({OBJECT_ID, TAGS, GEOLOC})
+"""Attributes that are searched only when searchableAttributes names them."""
+
+_MODIFIER = re.compile(r"\s*(\w+)\((.*)\)\s*\Z", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """One entry of searchableAttributes: where it stands, and whether word order counts."""
+
+    path: str
+    rank: int
+    ordered: bool
+
+
+@dataclass(frozen=True)
+class Faceted:
+    """One entry of attributesForFaceting with its modifiers."""
+
+    path: str
+    counted: bool = True
+    searchable: bool = False
+    after_distinct: bool = False
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """One `asc(x)` or `desc(x)`."""
+
+    path: str
+    descending: bool
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is stored of each record; two settings of one shape need no rebuilding."""
+
+    searched: tuple[str, ...] = ()
+    facets: tuple[str, ...] = ()
+    sorts: frozenset[str] = frozenset()
+    distinct: str = ""
+    rules: TokenizerSettings = field(default_factory=TokenizerSettings)
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Shape:
+        """Read the shape off an index's settings."""
+        return cls(
+            tuple(sorted(entry.path for entry in read_searched(settings))),
+            tuple(sorted(read_faceted(settings).keys() - {TAGS})),
+            frozenset(entry.path for entry in read_sorts(settings)),
+            settings.get("attributeForDistinct") or "",
+            TokenizerSettings.of(settings),
+        )
+
+    def serves(self, wanted: Shape) -> bool:
+        """Whether what is stored under this shape is enough for another one."""
+        return wanted.sorts <= self.sorts and wanted == Shape(
+            self.searched, self.facets, wanted.sorts, self.distinct, self.rules
+        )
+
+
+def covers(entry: str, path: str) -> bool:
+    """Whether an attribute is the other one, or an object around it."""
+    return path == entry or path.startswith(f"{entry}.")
+
+
+def names_path(entries: Sequence[str], path: str) -> bool:
+    """Whether a list as `attributesToRetrieve` has it shows an attribute."""
+    names = [entry.strip() for entry in entries]
+    unwanted = [name[1:] for name in names if name.startswith("-")]
+    wanted = [name for name in names if not name.startswith("-")]
+    everything = "*" in wanted or (not wanted and bool(unwanted))
+    shown = everything or any(covers(name, path) for name in wanted)
+    return shown and not any(covers(name, path) for name in unwanted)
+
+
+def read_searched(settings: Mapping[str, Any]) -> list[Searched]:
+    """Read searchableAttributes; the entries of one `a,b` are equal and unordered."""
+    found: dict[str, Searched] = {}
+    for rank, entry in enumerate(settings.get("searchableAttributes") or ()):
+        paths = _split_outside(entry)
+        for text in paths:
+            modifier, path = _modified(text, "searchableAttributes", {"unordered", "ordered"})
+            ordered = modifier != "unordered" and len(paths) == 1
+            found.setdefault(path, Searched(path, rank, ordered))
+    return list(found.values())
+
+
+def read_faceted(settings: Mapping[str, Any]) -> dict[str, Faceted]:
+    """Read attributesForFaceting."""
+    found = {}
+    for text in settings.get("attributesForFaceting") or ():
+        modifiers, path = set(), text.strip()
+        while _MODIFIER.match(path):
+            modifier, path = _modified(path, "attributesForFaceting", FACET_MODIFIERS)
+            modifiers.add(modifier)
+        found[path] = Faceted(
+            path,
+            counted="filterOnly" not in modifiers,
+            searchable="searchable" in modifiers,
+            after_distinct="afterDistinct" in modifiers,
+        )
+    return found
+
+
+# A list of one blank name unlinks all replicas.
+MAY_BE_BLANK = ("replicas",)
+
+
+def check_entries(settings: Mapping[str, Any]) -> None:
+    """Refuse entries that say nothing, name no attribute, or break off within a modifier.
+
+    For settings that are new: those stored by older versions may have such, and are searched.
+    """
+    for setting in ("searchableAttributes", "attributesForFaceting", NUMERIC):
+        for entry in settings.get(setting) or ():
+            if not _split_outside(entry):
+                raise BadInput(f'{setting}: "{entry}" names no attribute; leave it out')
+    for setting, value in settings.items():
+        entries = value if isinstance(value, list) and setting not in MAY_BE_BLANK else ()
+        if blank := [entry for entry in entries if isinstance(entry, str) and not entry.strip()]:
+            raise BadInput(f'{setting}: "{blank[0]}" says nothing; leave it out')
+    for path in read_faceted(settings):
+        _refuse_open(path, "attributesForFaceting", FACET_MODIFIERS)
+
+
+def read_filterable(settings: Mapping[str, Any]) -> dict[str, bool]:
+    """Read numericAttributesForFiltering: whether a path is compared for equality only."""
+    entries = settings.get(NUMERIC) or ()
+    read = (_modified(text, NUMERIC, {"equalOnly"}) for text in entries)
+    return {path: modifier == "equalOnly" for modifier, path in read}
+
+
+def read_sorts(settings: Mapping[str, Any]) -> list[Sorted]:
+    """Read the entries of customRanking, and those of ranking that are no criteria."""
+    custom = [read_sort(entry, "customRanking") for entry in settings.get("customRanking") or ()]
+    ranking = [entry for entry in settings.get("ranking") or () if entry not in CRITERIA]
+    return custom + [read_sort(entry, "ranking") for entry in ranking]
+
+
+def read_sort(entry: str, setting: str) -> Sorted:
+    """Read one `asc(x)` or `desc(x)`."""
+    match = _MODIFIER.match(entry)
+    if match is None or match[1] not in ("asc", "desc") or not match[2].strip():
+        known = f", or one of {', '.join(CRITERIA)}" if setting == "ranking" else ""
+        raise BadInput(f'{setting}: expected asc(attribute) or desc(attribute){known}: "{entry}"')
+    return Sorted(match[2].strip(), match[1] == "desc")
+
+
+CRITERIA = ("typo", "geo", "words", "filters", "proximity", "attribute", "exact", "custom")
+FACET_MODIFIERS = ("filterOnly", "searchable", "afterDistinct")
+NUMERIC = "numericAttributesForFiltering"
+
+
+def _modified(text: str, setting: str, known: Iterable[str]) -> tuple[str, str]:
+    match = _MODIFIER.match(text)
+    if match is None:
+        _refuse_open(text, setting, known)
+        return "", text.strip()
+    if match[1] not in known:
+        names = ", ".join(sorted(known))
+        raise BadInput(f'{setting}: "{match[1]}" is no modifier, in "{text}"; known: {names}')
+    if not match[2].strip():
+        raise BadInput(f'{setting}: expected {match[1]}(attribute): "{text}"')
+    return match[1], match[2].strip()
+
+
+def _refuse_open(text: str, setting: str, known: Iterable[str]) -> None:
+    if text.strip().startswith(tuple(f"{modifier}(" for modifier in known)):
+        raise BadInput(f'{setting}: a parenthesis is never closed: "{text}"')
+
+
+def _split_outside(entry: str) -> list[str]:
+    return [part for text in entry.split(",") if (part := text.strip())]

@@ -1,0 +1,304 @@
+"""A segment: some records as arrays that never change; records are in the order of their ids."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.filters.geo import LATITUDE, LONGITUDE, GeoPoints, read_places
+from svc_notebook.service.engine.index.columns import (
+    Labels,
+    Numbers,
+    join_labels,
+    join_numbers,
+    label_hash,
+)
+from svc_notebook.service.engine.index.flatten import Leaf, Record, number_text, read_leaves
+from svc_notebook.service.engine.index.postings import Postings, merge
+from svc_notebook.service.engine.index.schema import (
+    INTERNAL,
+    OBJECT_ID,
+    TAGS,
+    Shape,
+    Sorted,
+    covers,
+)
+from svc_notebook.service.engine.index.term_dictionary import TermDictionary, union
+from svc_notebook.service.engine.text.tokenization import split_camel
+
+Column = TypeVar("Column", Labels, Numbers)
+
+TEXT = np.finfo(np.float64).max
+"""Stands for any text where records are sorted by a number: texts come after numbers."""
+HIGHEST = np.nextafter(TEXT, 0)
+MAX_PRESORTED_ORDERS = 8
+"""Orders kept of one segment, each of four bytes a record."""
+
+
+class SortKey(NamedTuple):
+    """What an attribute sorts by: a number per row, NaN for none, and where it is `TEXT` a code.
+
+    Codes count the names from 1; 0 is no text.
+    """
+
+    numbers: Array
+    codes: Array | None
+    names: TermDictionary | None
+
+    def digits(self, rows: Array | slice, *, descending: bool) -> Array:
+        """Return numbers by which rows sort; one without the attribute is last either way."""
+        numbers = self.numbers[rows]
+        digits = -numbers if descending else numbers
+        return np.where(np.isnan(digits), np.inf, digits)
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """Everything that is searched, filtered, counted and sorted by, for some records."""
+
+    ids: TermDictionary
+    slots: tuple[str, ...]
+    postings: Postings
+    labels: Mapping[str, Labels]
+    texts: Mapping[str, Labels]
+    numbers: Mapping[str, Numbers]
+    groups: Array
+    name: str = field(default_factory=lambda: uuid.uuid4().hex)
+    # Whether its arrays lie in its file.
+    mapped: bool = False
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @classmethod
+    def of(cls, records: Sequence[Record], shape: Shape) -> Segment:
+        """Index records that have distinct ids and come in their order."""
+        leaves = read_leaves(records)
+        slots, texts, rows, numbers = _read_texts(leaves, shape)
+        return cls(
+            TermDictionary.of([record[OBJECT_ID] for record in records]),
+            slots,
+            Postings.of(texts, rows, numbers, len(records), shape.rules),
+            {path: Labels.of(leaves[path]) for path in _faceted(leaves, shape)},
+            _read_sort_texts(leaves, shape),
+            _read_numbers(leaves) | read_places(records),
+            _read_groups(leaves, len(records), shape.distinct),
+        )
+
+    def knowing(self, other: Segment) -> Segment:
+        """Take over the orders that another of the same records has worked out."""
+        self._orders.update(other._orders)
+        return self
+
+    @cached_property
+    def places(self) -> GeoPoints:
+        """The places of the records."""
+        return GeoPoints.of(self.numbers)
+
+    @cached_property
+    def grouping(self) -> tuple[Array, Array]:
+        """The distinct groups in ascending order, and for each row the place of its group there."""
+        groups, places = np.unique(self.groups, return_inverse=True)
+        return groups, places.astype(np.int32)
+
+    def sort_key(self, path: str) -> SortKey:
+        """Return what records sort by under this attribute; the first of several values counts."""
+        key = self._sort_keys.get(path)
+        if key is None:
+            key = self._sort_keys[path] = self._read_sort_key(path)
+        return key
+
+    def order(self, sorts: tuple[Sorted, ...]) -> Array | None:
+        """Return all rows in the order of some attributes, then of ids, if it was worked out."""
+        return self._orders.get(sorts)
+
+    def work_out_order(self, sorts: tuple[Sorted, ...]) -> None:
+        """Sort all rows; what was sorted by other attributes longest ago is forgotten."""
+        orders = self._orders
+        if sorts not in orders:
+            columns = [column for one in sorts for column in self._sort_columns(one)]
+            order = np.lexsort([np.arange(len(self)), *reversed(columns)])
+            orders[sorts] = order.astype(np.int32)
+        while len(orders) > MAX_PRESORTED_ORDERS:
+            del orders[next(iter(orders))]
+
+    def _sort_columns(self, sort: Sorted) -> Iterator[Array]:
+        key = self.sort_key(sort.path)
+        yield key.digits(slice(None), descending=sort.descending)
+        if key.codes is not None:
+            yield -key.codes if sort.descending else key.codes
+
+    @cached_property
+    def _orders(self) -> dict[tuple[Sorted, ...], Array]:
+        return {}
+
+    @cached_property
+    def _sort_keys(self) -> dict[str, SortKey]:
+        return {}
+
+    def _read_sort_key(self, path: str) -> SortKey:
+        numbers, texts = self.numbers.get(path), self.texts.get(path)
+        keys = numbers.first(len(self)) if numbers else np.full(len(self), np.nan)
+        np.clip(keys, -HIGHEST, HIGHEST, out=keys)
+        if texts is None:
+            return SortKey(keys, None, None)
+        codes = np.zeros(len(self), np.int32)
+        codes[texts.rows[::-1]] = texts.codes[::-1]
+        mask = np.zeros(len(self), bool)
+        mask[texts.rows] = True
+        keys[mask & np.isnan(keys)] = TEXT
+        return SortKey(keys, np.where(keys == TEXT, codes + 1, 0), texts.names)
+
+
+def merge_segments(many: Sequence[Segment], alive: Sequence[Array]) -> Segment:
+    """Join segments, leaving out what is no longer alive."""
+    ids, moved = _merge_ids(many, alive)
+    slots = many[0].slots
+    if any(one.slots != slots for one in many):
+        many, slots = _with_same_slots(many)
+    return Segment(
+        ids,
+        slots,
+        merge([one.postings for one in many], moved, len(ids)),
+        _merge_columns([one.labels for one in many], moved, join_labels),
+        _merge_columns([one.texts for one in many], moved, join_labels),
+        _merge_columns([one.numbers for one in many], moved, join_numbers),
+        _merge_groups(many, moved, len(ids)),
+    )
+
+
+def _merge_ids(
+    many: Sequence[Segment], alive: Sequence[Array]
+) -> tuple[TermDictionary, list[Array]]:
+    """Return the ids that stay, and for each segment where its rows go, or -1."""
+    ids, places = union([one.ids.only(mask) for one, mask in zip(many, alive, strict=True)])
+    moved = [np.full(len(mask), -1, np.int32) for mask in alive]
+    for rows, mask, place in zip(moved, alive, places, strict=True):
+        rows[mask] = place
+    return ids, moved
+
+
+def _with_same_slots(many: Sequence[Segment]) -> tuple[list[Segment], tuple[str, ...]]:
+    """Number the attributes of segments that found different ones in one way."""
+    slots = tuple(sorted(set().union(*(one.slots for one in many))))
+    number = {path: place for place, path in enumerate(slots)}
+    return [_renumbered(one, slots, number) for one in many], slots
+
+
+def _renumbered(one: Segment, slots: tuple[str, ...], number: Mapping[str, int]) -> Segment:
+    to = np.array([number[path] for path in one.slots], np.int32)
+    return Segment(
+        one.ids, slots, one.postings.with_slots(to), one.labels, one.texts, one.numbers, one.groups
+    )
+
+
+def _merge_columns(
+    many: Sequence[Mapping[str, Column]],
+    moved: Sequence[Array],
+    join: Callable[[Sequence[Column]], Column],
+) -> dict[str, Column]:
+    """Merge what stands under the same path; a path of which nothing is left is dropped."""
+    columns: dict[str, list[Column]] = {}
+    for paths, rows in zip(many, moved, strict=True):
+        for path, column in paths.items():
+            columns.setdefault(path, []).append(column.moved(rows))
+    joined = {path: join(some) for path, some in columns.items()}
+    return {path: column for path, column in joined.items() if len(column.rows)}
+
+
+def _merge_groups(many: Sequence[Segment], moved: Sequence[Array], records: int) -> Array:
+    if not any(len(one.groups) for one in many):
+        return np.zeros(0, np.uint64)
+    groups = np.zeros(records, np.uint64)
+    for one, rows in zip(many, moved, strict=True):
+        groups[rows[rows >= 0]] = one.groups[rows >= 0]
+    return groups
+
+
+def _read_texts(
+    leaves: Mapping[str, Leaf], shape: Shape
+) -> tuple[tuple[str, ...], list[str], Array, Array]:
+    """Return the searched paths, and their texts in the order of rows, then paths."""
+    searched = [path for path in sorted(leaves) if _is_searched(path, shape)]
+    everything = not shape.searched
+    found = {path: _texts_of(leaves[path], everything=everything) for path in searched}
+    found = {path: column for path, column in found.items() if column[0]}
+    texts: list[str] = []
+    rows: list[int] = []
+    numbers: list[int] = []
+    for number, (path, (some, written)) in enumerate(found.items()):
+        rows += some
+        texts += map(split_camel, written) if path in shape.rules.camel else written
+        numbers += [number] * len(some)
+    order = np.lexsort((numbers, rows)) if rows else np.zeros(0, np.int64)
+    ordered = [texts[n] for n in order.tolist()]
+    slots = tuple(found)
+    return slots, ordered, np.array(rows, np.int64)[order], np.array(numbers, np.int64)[order]
+
+
+def _is_searched(path: str, shape: Shape) -> bool:
+    if not shape.searched:
+        return path not in INTERNAL
+    return any(covers(entry, path) for entry in shape.searched)
+
+
+def _texts_of(leaf: Leaf, *, everything: bool) -> tuple[list[int], list[str]]:
+    """Return what is searched: texts, and numbers where the attribute is named."""
+    kinds = set(map(type, leaf.values))
+    if kinds == {str}:
+        return leaf.rows, leaf.values
+    searched = (str,) if everything else (str, int, float)
+    pairs = zip(leaf.rows, leaf.values, strict=True)
+    kept = [(row, value) for row, value in pairs if type(value) in searched]
+    return [row for row, _ in kept], [
+        value if type(value) is str else number_text(value) for _, value in kept
+    ]
+
+
+def _faceted(leaves: Mapping[str, Leaf], shape: Shape) -> Iterable[str]:
+    return (path for path in (*shape.facets, TAGS) if path in leaves)
+
+
+def _read_numbers(leaves: Mapping[str, Leaf]) -> dict[str, Numbers]:
+    """Return the numbers of every path but those of places, which are read as a whole."""
+    columns = {path: Numbers.of(leaf) for path, leaf in leaves.items()}
+    return {
+        path: column
+        for path, column in columns.items()
+        if column is not None and path not in (LATITUDE, LONGITUDE)
+    }
+
+
+def _read_sort_texts(leaves: Mapping[str, Leaf], shape: Shape) -> dict[str, Labels]:
+    found = {}
+    for path in shape.sorts & leaves.keys():
+        pairs = zip(leaves[path].rows, leaves[path].values, strict=True)
+        texts = [(row, value) for row, value in pairs if type(value) in (str, bool)]
+        if texts:
+            found[path] = Labels.of(Leaf([row for row, _ in texts], [value for _, value in texts]))
+    return found
+
+
+def _read_groups(leaves: Mapping[str, Leaf], records: int, path: str) -> Array:
+    """Return a number for the group of each record, 0 for none."""
+    groups = np.zeros(records if path else 0, np.uint64)
+    if path and (leaf := leaves.get(path)):
+        for row, value in zip(reversed(leaf.rows), reversed(leaf.values), strict=True):
+            if (text := _group(value)) is not None:
+                groups[row] = label_hash(text)
+    return groups
+
+
+def _group(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return str(round(value)) if math.isfinite(value) else None

@@ -1,0 +1,55 @@
+"""A segment as a reader sees it: with the mask of the records that are still alive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.index.segment import Segment, merge_segments
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A segment and which of its rows are alive; both never change."""
+
+    segment: Segment
+    alive: Array
+
+    @classmethod
+    def of(cls, segment: Segment) -> View:
+        """Return a view in which everything is alive."""
+        return cls(segment, np.ones(len(segment), bool))
+
+    @cached_property
+    def count(self) -> int:
+        """How many records are alive."""
+        return int(np.count_nonzero(self.alive))
+
+    def without(self, ids: Sequence[str]) -> View:
+        """Return a view in which these records are gone."""
+        rows = self.segment.ids.find_many(ids)
+        rows = rows[rows >= 0]
+        if not self.alive[rows].any():
+            return self
+        alive = self.alive.copy()
+        alive[rows] = False
+        return View(self.segment, alive)
+
+
+def merge_views(views: Sequence[View]) -> View:
+    """Make one view of several, without what is dead."""
+    return View.of(merge_segments([view.segment for view in views], [view.alive for view in views]))
+
+
+def follow(merged: View, before: Sequence[View], now: Sequence[View]) -> View:
+    """Delete from a merged view what has been deleted from its parts since they were read."""
+    gone = [
+        name
+        for old, new in zip(before, now, strict=True)
+        for name in old.segment.ids.take(np.flatnonzero(old.alive & ~new.alive))
+    ]
+    return merged.without(gone) if gone else merged

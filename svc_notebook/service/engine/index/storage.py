@@ -1,0 +1,247 @@
+"""Segments as files: written once, mapped into memory when read, named in one manifest.
+
+A segment's file is its arrays one after the other, each aligned, behind a header that says where
+they are. The manifest names the segments, what is alive in them, and the stamp; it is replaced
+as a whole, so a reader finds the old state or the new one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array, Arrays, part
+from svc_notebook.service.engine.index.columns import Labels, Numbers
+from svc_notebook.service.engine.index.postings import Postings
+from svc_notebook.service.engine.index.schema import Shape
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.index.segment_reader import View
+from svc_notebook.service.engine.index.term_dictionary import TermDictionary
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings
+
+FILE_FORMAT = 3
+MANIFEST = "manifest.json"
+SUFFIX = ".segment"
+ALIGNMENT_BYTES = 64
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, IndexError, msgspec.MsgspecError)
+
+
+class ArrayPosition(msgspec.Struct):
+    """Where an array lies in a file, counted from the end of the header."""
+
+    kind: str
+    shape: list[int]
+    start: int
+
+
+class SegmentHeader(msgspec.Struct):
+    """What a segment's file begins with."""
+
+    slots: list[str]
+    paths: dict[str, list[str]]
+    arrays: dict[str, ArrayPosition]
+    size: int
+
+
+class StoredSegment(msgspec.Struct):
+    """One segment of a manifest."""
+
+    name: str
+    records: int
+    alive: bytes
+
+
+class StoredSchema(msgspec.Struct):
+    """A shape, as a manifest tells it."""
+
+    searched: list[str]
+    facets: list[str]
+    sorts: list[str]
+    distinct: str
+    separators: str
+    diacritics: str
+    camel: list[str]
+    replacing: list[tuple[str, str]]
+
+
+class Manifest(msgspec.Struct):
+    """What a folder holds."""
+
+    format: int
+    stamp: int
+    form: StoredSchema
+    segments: list[StoredSegment]
+
+
+def save_views(folder: Path, stamp: int, shape: Shape, views: Sequence[View]) -> None:
+    """Write what is not written yet, then the manifest, then drop what it does not name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for view in views:
+        path = folder / f"{view.segment.name}{SUFFIX}"
+        if not path.exists():
+            _write_file(path, _encode_segment(view.segment))
+    kept = [
+        StoredSegment(view.segment.name, len(view.segment), np.packbits(view.alive).tobytes())
+        for view in views
+    ]
+    manifest = Manifest(FILE_FORMAT, stamp, _form_of(shape), kept)
+    _write_file(folder / MANIFEST, [msgspec.json.encode(manifest)])
+    _drop_others(folder, {view.segment.name for view in views})
+
+
+def load_views(folder: Path) -> tuple[Shape, int, tuple[View, ...]] | None:
+    """Read a folder; None if there is nothing, or nothing that can be read."""
+    try:
+        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+        if manifest.format != FILE_FORMAT:
+            return None
+        views = tuple(_load_view(folder, kept) for kept in manifest.segments)
+    except UNREADABLE:
+        return None
+    return _shape_of(manifest.form), manifest.stamp, views
+
+
+def _load_view(folder: Path, kept: StoredSegment) -> View:
+    segment = read_segment(folder, kept.name)
+    if len(segment) != kept.records:
+        raise ValueError(f"{kept.name} is not the segment of the manifest")
+    bits = np.unpackbits(np.frombuffer(kept.alive, np.uint8), count=kept.records)
+    return View(segment, bits.astype(bool))
+
+
+def _encode_segment(segment: Segment) -> list[bytes | memoryview]:
+    columns: dict[str, Mapping[str, Labels | Numbers]] = {
+        "labels": segment.labels,
+        "texts": segment.texts,
+        "numbers": segment.numbers,
+    }
+    arrays = {
+        **part("ids", segment.ids.arrays()),
+        **part("postings", segment.postings.arrays()),
+        "groups": segment.groups,
+    }
+    for group, some in columns.items():
+        for number, column in enumerate(some.values()):
+            arrays |= part(f"{group}/{number}", column.arrays())
+    paths = {group: list(some) for group, some in columns.items()}
+    return _encode_arrays(list(segment.slots), paths, arrays)
+
+
+def _encode_arrays(
+    slots: list[str], paths: dict[str, list[str]], arrays: Arrays
+) -> list[bytes | memoryview]:
+    places: dict[str, ArrayPosition] = {}
+    pieces: list[bytes | memoryview] = []
+    start = 0
+    for name, array in arrays.items():
+        places[name] = ArrayPosition(array.dtype.str, list(array.shape), start)
+        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+        pieces += [data, _padding(len(data))]
+        start += len(data) + len(pieces[-1])
+    header = msgspec.json.encode(SegmentHeader(slots, paths, places, start))
+    first = b"%d\n%s" % (len(header), header)
+    return [first, _padding(len(first)), *pieces]
+
+
+def measure_segment(folder: Path, name: str) -> int:
+    """Return the bytes of a segment's file."""
+    return (folder / f"{name}{SUFFIX}").stat().st_size
+
+
+def read_segment(folder: Path, name: str) -> Segment:
+    """Read a segment that was written; its arrays stay in the file until they are looked at."""
+    path = folder / f"{name}{SUFFIX}"
+    with path.open("rb") as file:
+        size = int(file.readline(20))
+        start = file.tell() + size
+        header = msgspec.json.decode(file.read(size), type=SegmentHeader)
+    start += -start % ALIGNMENT_BYTES
+    if path.stat().st_size != start + header.size:
+        raise ValueError(f"{path} is cut short")
+    whole = np.memmap(path, np.uint8, "r", start, (header.size,)) if header.size else None
+    arrays = {key: _view_of(whole, place) for key, place in header.arrays.items()}
+    return _build_segment(header, arrays, name)
+
+
+def _build_segment(header: SegmentHeader, arrays: Arrays, name: str) -> Segment:
+    def columns(group: str) -> list[tuple[str, dict[str, Array]]]:
+        return [
+            (path, _below(f"{group}/{number}", arrays))
+            for number, path in enumerate(header.paths[group])
+        ]
+
+    return Segment(
+        TermDictionary.from_arrays(_below("ids", arrays)),
+        tuple(header.slots),
+        Postings.from_arrays(_below("postings", arrays)),
+        {path: Labels.from_arrays(some) for path, some in columns("labels")},
+        {path: Labels.from_arrays(some) for path, some in columns("texts")},
+        {path: Numbers(**some) for path, some in columns("numbers")},
+        arrays["groups"],
+        name,
+        mapped=True,
+    )
+
+
+def _below(name: str, arrays: Arrays) -> dict[str, Array]:
+    start = f"{name}/"
+    return {key[len(start) :]: array for key, array in arrays.items() if key.startswith(start)}
+
+
+def _view_of(whole: Array | None, place: ArrayPosition) -> Array:
+    kind = np.dtype(place.kind)
+    size = int(np.prod(place.shape, dtype=np.int64)) * kind.itemsize
+    if whole is None or not size:
+        return np.zeros(place.shape, kind)
+    return np.asarray(whole[place.start : place.start + size]).view(kind).reshape(place.shape)
+
+
+def _padding(size: int) -> bytes:
+    return bytes(-size % ALIGNMENT_BYTES)
+
+
+def _write_file(path: Path, pieces: Sequence[bytes | memoryview]) -> None:
+    aside = path.with_name(f"{path.name}.new")
+    with aside.open("wb") as file:
+        file.writelines(pieces)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
+
+
+def _drop_others(folder: Path, names: set[str]) -> None:
+    for path in folder.glob(f"*{SUFFIX}*"):
+        if path.name.partition(".")[0] not in names:
+            with suppress(PermissionError):  # Windows keeps what is mapped: the next save drops it
+                path.unlink(missing_ok=True)
+
+
+def _form_of(shape: Shape) -> StoredSchema:
+    rules = shape.rules
+    return StoredSchema(
+        list(shape.searched),
+        list(shape.facets),
+        sorted(shape.sorts),
+        shape.distinct,
+        rules.separators,
+        rules.diacritics,
+        sorted(rules.camel),
+        list(rules.replacing),
+    )
+
+
+def _shape_of(form: StoredSchema) -> Shape:
+    return Shape(
+        tuple(form.searched),
+        tuple(form.facets),
+        frozenset(form.sorts),
+        form.distinct,
+        TokenizerSettings(
+            form.separators, form.diacritics, frozenset(form.camel), tuple(form.replacing)
+        ),
+    )

@@ -1,0 +1,1 @@
+"""A query as words with their variants, and the parameters of a search."""

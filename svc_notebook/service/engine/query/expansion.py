@@ -1,0 +1,70 @@
+"""Further ways in which the words of a query may stand in a text, each from its own source."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import chain
+
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.term_variants import Alternative
+from svc_notebook.service.engine.text.languages import speak
+from svc_notebook.service.engine.text.synonyms import Sense
+
+
+def expand(
+    said: Sequence[str], dropped: AbstractSet[int], before: int, options: EffectiveParameters
+) -> Iterator[tuple[int, Alternative]]:
+    """Return what languages and synonyms add to a run of words: a place in it and a way.
+
+    Words at `dropped` places are not looked for and not counted by the places returned, yet a
+    synonym may be for them, too. `before` is how many words come before the run.
+    """
+    left = [place for place in range(len(said)) if place not in dropped]
+    moved = {place: number for number, place in enumerate(left)}
+    ways = chain(speak(said, options), _find_synonyms(said, moved, before, options))
+    yield from ((moved[place], way) for place, way in ways if place in moved)
+
+
+def _find_synonyms(
+    said: Sequence[str], left: Collection[int], before: int, options: EffectiveParameters
+) -> Iterator[tuple[int, Alternative]]:
+    if options["synonyms"]:
+        found = options.knowledge.synonyms.find(said, options.rules)
+        for sense in dict.fromkeys(sense for sense in found if _counts(sense, said, options)):
+            yield from _spread(sense, said, left, before, exact=_is_exact(sense, options))
+
+
+def _counts(sense: Sense, words: Sequence[str], options: EffectiveParameters) -> bool:
+    """A correction is a typo: where none is forgiven, there is none to correct."""
+    if not sense.typos:
+        return True
+    if options.typo_tolerance is False:
+        return False
+    return options.unforgiven.isdisjoint(_source(sense, words))
+
+
+def _is_exact(sense: Sense, options: EffectiveParameters) -> bool:
+    single = sense.length == len(sense.words) == 1
+    kind = "singleWordSynonym" if single else "multiWordsSynonym"
+    return not sense.typos and kind in options["alternativesAsExact"]
+
+
+def _spread(
+    sense: Sense, said: Sequence[str], left: Collection[int], before: int, *, exact: bool
+) -> Iterator[tuple[int, Alternative]]:
+    """Give every word of a run the one way in which the whole run may stand.
+
+    Where all of them match by it, it stands for the whole; it is paid for once.
+    """
+    instead = " ".join(_source(sense, said))
+    span = before + sense.start + 1 if sense.length > 1 else 0
+    typos = sense.typos
+    for place in range(sense.start, sense.start + sense.length):
+        if place in left:
+            yield place, Alternative(sense.words, typos, exact=exact, span=span, instead=instead)
+            typos = 0
+
+
+def _source(sense: Sense, words: Sequence[str]) -> Sequence[str]:
+    return words[sense.start : sense.start + sense.length]

@@ -1,0 +1,95 @@
+"""What one search asks for: its parameters over the index's settings over the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from svc_notebook.api.parameters import default_of
+from svc_notebook.service.engine.index.schema import (
+    Faceted,
+    Searched,
+    covers,
+    names_path,
+    read_faceted,
+    read_filterable,
+    read_searched,
+)
+from svc_notebook.service.engine.text.lexicon import UNTAUGHT, Knowledge
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
+
+VIRTUAL = "_virtual"
+"""The mark among settings of an index that is a virtual replica: its customRanking sorts what is
+relevant."""
+EMBEDDED_LISTS = "_embeddedLists"
+"""The mark among parameters: lists of attributes, as `attributesToRetrieve` has them, beyond which
+nothing is shown, whatever else is asked for."""
+YES_AND_NO = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, eq=False)
+class EffectiveParameters:
+    """Parameters and settings by name; `None` counts as not given."""
+
+    settings: Mapping[str, Any]
+    params: Mapping[str, Any]
+    knowledge: Knowledge = UNTAUGHT
+
+    def __getitem__(self, name: str) -> Any:
+        value = self.params.get(name)
+        if value is None:
+            value = self.settings.get(name)
+        return default_of(name) if value is None else value
+
+    @property
+    def typo_tolerance(self) -> bool | str:
+        """Return true, false, `min` or `strict`."""
+        given = self["typoTolerance"]
+        return YES_AND_NO.get(given, given) if isinstance(given, str) else bool(given)
+
+    @property
+    def sorts_relevant(self) -> bool:
+        """Whether what is relevant is sorted by customRanking before all else."""
+        return bool(self.settings.get(VIRTUAL))
+
+    @property
+    def distinct(self) -> int:
+        """Return how many hits of each group are wanted; 0 for all."""
+        return int(self["distinct"]) if self["attributeForDistinct"] else 0
+
+    @cached_property
+    def rules(self) -> TokenizerSettings:
+        """Return the rules of words."""
+        return TokenizerSettings.of(self.settings)
+
+    @cached_property
+    def unforgiven(self) -> frozenset[str]:
+        """Return the words that match only as they are written."""
+        given = self["disableTypoToleranceOnWords"]
+        return frozenset(word for text in given for word in split(text, self.rules))
+
+    @cached_property
+    def searched(self) -> list[Searched]:
+        """Return the entries of searchableAttributes."""
+        return read_searched(self.settings)
+
+    @cached_property
+    def faceted(self) -> dict[str, Faceted]:
+        """Return the entries of attributesForFaceting."""
+        return read_faceted(self.settings)
+
+    @cached_property
+    def filterable(self) -> dict[str, bool]:
+        """Return the entries of numericAttributesForFiltering; none stand for all numbers."""
+        return read_filterable(self.settings)
+
+    def sees(self, path: str) -> bool:
+        """Whether whoever asks may see an attribute."""
+        if not all(names_path(names, path) for names in self.params.get(EMBEDDED_LISTS, ())):
+            return False
+        hidden = self.settings.get("unretrievableAttributes")
+        if not hidden or self.params.get("_seeUnretrievable"):
+            return True
+        return not any(covers(entry, path) for entry in hidden)

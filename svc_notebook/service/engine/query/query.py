@@ -1,0 +1,209 @@
+"""A query as words, and for each word every way it may stand in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+from svc_notebook.service.engine.query.expansion import expand
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.term_variants import Alternative
+from svc_notebook.service.engine.text.languages import is_stop_word, removes_stop_words
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
+
+JOINED_TYPOS = 1
+"""What it costs in typos to write two words as one, or one as two."""
+MIN_PART_LETTERS = 2
+MAX_QUERY_WORDS = 100
+"""Later words of a query are ignored."""
+
+
+@dataclass(frozen=True)
+class QueryWord:
+    """One word of a query, or a quoted phrase, which counts as `weight` words."""
+
+    text: str
+    alternatives: tuple[Alternative, ...]
+    optional: bool = False
+    weight: int = 1
+
+
+@dataclass(frozen=True)
+class Query:
+    """What a query looks for, and what it shuts out."""
+
+    words: tuple[QueryWord, ...] = ()
+    excluded: tuple[Alternative, ...] = ()
+
+    @cached_property
+    def spellings(self) -> list[str]:
+        """Every word that is looked up as it is written."""
+        ways = [way for word in self.words for way in word.alternatives]
+        return list(dict.fromkeys(word for way in (*ways, *self.excluded) for word in way.words))
+
+    def optional_at(self, places: Sequence[int]) -> Query:
+        """Return the query with the words at these places made optional."""
+        return replace(
+            self,
+            words=tuple(
+                replace(word, optional=True) if place in places else word
+                for place, word in enumerate(self.words)
+            ),
+        )
+
+
+def read_query(options: EffectiveParameters) -> Query:
+    """Read the query of a search."""
+    words: list[QueryWord] = []
+    excluded: list[Alternative] = []
+    parts = _without_stop_words([part for part in _read_parts(options) if part.words], options)
+    before = 0
+    for number, part in enumerate(parts):
+        if part.excluded:
+            excluded.append(Alternative(part.words))
+        elif part.quoted:
+            text = " ".join(part.words)
+            words.append(QueryWord(text, (Alternative(part.words),), weight=len(part.words)))
+        else:
+            ends = number == len(parts) - 1
+            words += _read_run(part, options, ends_query=ends, before=before)
+        before += len(part.said)
+    found = Query(tuple(words[:MAX_QUERY_WORDS]), tuple(excluded))
+    return found.optional_at(_optional_places(found.words, options))
+
+
+def typos_forgiven(word: str, options: EffectiveParameters) -> int:
+    """Return how many typos a query word may be away."""
+    if options.typo_tolerance is False:
+        return 0
+    if not options["allowTyposOnNumericTokens"] and any(map(str.isnumeric, word)):
+        return 0
+    if word in options.unforgiven:
+        return 0
+    one, two = options["minWordSizefor1Typo"], options["minWordSizefor2Typos"]
+    return 2 if len(word) >= two else 1 if len(word) >= one else 0
+
+
+def words_without_typos(options: EffectiveParameters) -> frozenset[str]:
+    """Return the words that match only as they are written."""
+    return options.unforgiven
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A stretch of a query; `dropped` are the places of words that are not looked for."""
+
+    said: tuple[str, ...]
+    quoted: bool = False
+    excluded: bool = False
+    dropped: frozenset[int] = frozenset()
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        return tuple(word for n, word in enumerate(self.said) if n not in self.dropped)
+
+
+_PART = re.compile(r'(?<!\S)(?P<minus>-?)"(?P<phrase>[^"]*)"|(?<!\S)-(?P<word>[^\s"-]\S*)')
+
+
+def _read_parts(options: EffectiveParameters) -> Iterator[_Part]:
+    """Cut a query at its phrases and exclusions; the runs between them are ordinary words."""
+    text, rules = options["query"], options.rules
+    features = options["advancedSyntaxFeatures"] if options["advancedSyntax"] else ()
+    start = 0
+    for found in _PART.finditer(text) if features else ():
+        part = _read_part(found, rules)
+        if ("excludeWords" if part.excluded else "exactPhrase") in features:
+            yield _Part(tuple(split(text[start : found.start()], rules)))
+            yield part
+            start = found.end()
+    yield _Part(tuple(split(text[start:], rules)))
+
+
+def _read_part(found: re.Match[str], rules: TokenizerSettings) -> _Part:
+    if found["word"] is not None:
+        return _Part(tuple(split(found["word"], rules)), excluded=True)
+    return _Part(tuple(split(found["phrase"], rules)), quoted=True, excluded=bool(found["minus"]))
+
+
+def _without_stop_words(parts: list[_Part], options: EffectiveParameters) -> list[_Part]:
+    """Leave out stop words, but for what is typed as a beginning, and unless nothing remained."""
+    if not removes_stop_words(options):
+        return parts
+    last = len(parts) - 1
+    left = [
+        part
+        if part.quoted or part.excluded
+        else _Part(part.said, dropped=_silent(part.said, options, ends_query=number == last))
+        for number, part in enumerate(parts)
+    ]
+    return left if any(part.words for part in left if not part.excluded) else parts
+
+
+def _silent(
+    words: Sequence[str], options: EffectiveParameters, *, ends_query: bool
+) -> frozenset[int]:
+    return frozenset(
+        place
+        for place, word in enumerate(words)
+        if not _is_beginning(options, ends_query=ends_query and place == len(words) - 1)
+        and is_stop_word(word, options)
+    )
+
+
+def _is_beginning(options: EffectiveParameters, *, ends_query: bool) -> bool:
+    """Whether a word also stands for all words that begin so."""
+    kind = options["queryType"]
+    return bool(kind == "prefixAll" or (kind == "prefixLast" and ends_query))
+
+
+def _read_run(
+    part: _Part, options: EffectiveParameters, *, ends_query: bool, before: int
+) -> list[QueryWord]:
+    words = part.words
+    last = len(words) - 1
+    read = []
+    for place, word in enumerate(words):
+        prefix = _is_beginning(options, ends_query=ends_query and place == last)
+        own = Alternative((word,), forgiven=typos_forgiven(word, options), prefix=prefix)
+        read.append([own, *_split_apart(word, options)])
+    for place, (word, after) in enumerate(pairwise(words)):
+        if _may_join(word, options) and _may_join(after, options):
+            joined = Alternative((word + after,), exact=False, span=before + place + 1)
+            read[place].append(replace(joined, typos=JOINED_TYPOS))
+            read[place + 1].append(joined)
+    for place, way in expand(part.said, part.dropped, before, options):
+        begins = way.inside is not None and read[place][0].prefix
+        read[place].append(replace(way, prefix=True) if begins else way)
+    return [QueryWord(word, tuple(ways)) for word, ways in zip(words, read, strict=True)]
+
+
+def _split_apart(word: str, options: EffectiveParameters) -> list[Alternative]:
+    if not typos_forgiven(word, options):
+        return []
+    cuts = range(MIN_PART_LETTERS, len(word) - MIN_PART_LETTERS + 1)
+    return [Alternative((word[:cut], word[cut:]), typos=JOINED_TYPOS, exact=False) for cut in cuts]
+
+
+def _may_join(word: str, options: EffectiveParameters) -> bool:
+    return options.typo_tolerance is not False and word not in options.unforgiven
+
+
+def _optional_places(words: Sequence[QueryWord], options: EffectiveParameters) -> list[int]:
+    """Find the words, and runs of words, that optionalWords names."""
+    given = options["optionalWords"]
+    entries = [given] if isinstance(given, str) else given
+    texts = [word.text for word in words]
+    places: list[int] = []
+    for entry in entries:
+        wanted = split(entry, options.rules)
+        if removes_stop_words(options):
+            silent = _silent(wanted, options, ends_query=False)
+            wanted = [word for n, word in enumerate(wanted) if n not in silent] or wanted
+        for start in range(len(texts) - len(wanted) + 1 if wanted else 0):
+            if texts[start : start + len(wanted)] == wanted:
+                places += range(start, start + len(wanted))
+    return places

@@ -1,0 +1,162 @@
+"""What a search makes of each searched attribute: its rank, and what may match in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.index.postings import (
+    ALONE_FLAG,
+    LAST_POSITION,
+    POSITION_MASK,
+    SLOT_SHIFT,
+)
+from svc_notebook.service.engine.index.schema import Searched, covers
+from svc_notebook.service.engine.query.options import EffectiveParameters
+
+POSITIONS_PER_ATTRIBUTE = LAST_POSITION + 1
+"""An occurrence's rank is the attribute's times this, plus its position where order counts."""
+
+Paths = tuple[str, ...]
+UNWANTED = (
+    "disableTypoToleranceOnAttributes", "disablePrefixOnAttributes", "disableExactOnAttributes",
+)  # fmt: skip
+
+Allowed = Array | None
+"""A mask over attributes, or None where all are allowed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fields:
+    """Per attribute number of one segment; `counted` are the bits of the position that count."""
+
+    slots: Sequence[str]
+    ranks: Array
+    counted: Array
+    searched: Allowed
+    with_typos: Allowed
+    with_prefixes: Allowed
+    with_exact: Allowed
+
+    @classmethod
+    def of(cls, slots: Sequence[str], options: EffectiveParameters) -> Fields:
+        """Work out what the options mean for these attributes; most searches mean the same."""
+        unwanted = (tuple(options[name]) for name in UNWANTED)
+        return _make_fields(tuple(slots), tuple(options.searched), _restricted(options), *unwanted)
+
+    @classmethod
+    def plain(cls) -> Fields:
+        """Return one attribute in which anything may match."""
+        return cls(("",), np.zeros(1, np.int64), np.zeros(1, np.int32), None, None, None, None)
+
+    def within(self, paths: Sequence[str]) -> Allowed:
+        """Return the mask of the attributes named, or inside one; all if none is."""
+        return _only(self.slots, paths or None)
+
+    def rank(self, spots: Array) -> Array:
+        """Return each occurrence's rank: attribute first, then position."""
+        if len(spots) < len(self.ranks) << SLOT_SHIFT:
+            return self._ranks_of(spots)
+        return np.asarray(self._rank_of_spot[spots])
+
+    def ranks_within(self, spots: Array, most: int) -> Array:
+        """Tell which occurrences have a rank of no more than `most`."""
+        if len(spots) < len(self.ranks) << SLOT_SHIFT:
+            return np.asarray(self._ranks_of(spots) <= most)
+        return np.asarray((self._rank_of_spot <= most)[spots])
+
+    @cached_property
+    def _rank_of_spot(self) -> Array:
+        """Saves many occurrences four passes for one look-up."""
+        return self._ranks_of(np.arange(len(self.ranks) << SLOT_SHIFT))
+
+    def _ranks_of(self, spots: Array) -> Array:
+        slots = spots >> SLOT_SHIFT
+        return np.asarray(self.ranks[slots] + (spots & self.counted[slots]))
+
+
+@lru_cache(maxsize=256)
+def _make_fields(
+    slots: Paths,
+    searched: tuple[Searched, ...],
+    restricted: Paths | None,
+    no_typos: Paths,
+    no_prefixes: Paths,
+    no_exact: Paths,
+) -> Fields:
+    found = [_first_covering(path, searched) for path in slots]
+    return Fields(
+        slots,
+        np.array([entry.rank if entry else 0 for entry in found], np.int64)
+        * POSITIONS_PER_ATTRIBUTE,
+        np.array([POSITION_MASK if entry and entry.ordered else 0 for entry in found], np.int32),
+        _only(slots, restricted),
+        _all_but(slots, no_typos),
+        _all_but(slots, no_prefixes),
+        _all_but(slots, no_exact),
+    )
+
+
+def allowed_in(spots: Array, *masks: Allowed) -> Array | None:
+    """Return which occurrences stand where all the masks allow, None for all."""
+    given = [mask for mask in masks if mask is not None]
+    if not given:
+        return None
+    allowed: Array = np.logical_and.reduce(given)
+    return np.asarray(allowed[spots >> SLOT_SHIFT])
+
+
+def both(one: Allowed, other: Allowed) -> Allowed:
+    """Return the mask of what both allow."""
+    if one is None or other is None:
+        return other if one is None else one
+    allowed: Array = one & other
+    return allowed
+
+
+def is_alone(spots: Array) -> Array:
+    """Tell which occurrences are all there is of a text."""
+    return np.asarray((spots & ALONE_FLAG) != 0)
+
+
+def path_test(paths: Iterable[str]) -> Callable[[str], bool]:
+    """Return a test whether an attribute is one of these, or inside one."""
+    entries = list(paths)
+    return lambda path: any(covers(entry, path) for entry in entries)
+
+
+def _first_covering(path: str, entries: Sequence[Searched]) -> Searched | None:
+    return next((entry for entry in entries if covers(entry.path, path)), None)
+
+
+def _restricted(options: EffectiveParameters) -> Paths | None:
+    wanted = options["restrictSearchableAttributes"]
+    if not wanted:
+        return None
+    known = [entry.path for entry in options.searched]
+    for path in wanted if known else ():
+        if not any(covers(path, entry) or covers(entry, path) for entry in known):
+            raise BadInput(
+                f'restrictSearchableAttributes: "{path}" is not in searchableAttributes'
+                f"{did_you_mean(path, known)}"
+            )
+    return tuple(wanted)
+
+
+def _only(slots: Sequence[str], wanted: Sequence[str] | None) -> Allowed:
+    if wanted is None:
+        return None
+    chosen = path_test(wanted)
+    return np.array([chosen(path) for path in slots], bool)
+
+
+def _all_but(slots: Sequence[str], unwanted: Sequence[str]) -> Allowed:
+    if not unwanted:
+        return None
+    chosen = path_test(unwanted)
+    return np.array([not chosen(path) for path in slots], bool)

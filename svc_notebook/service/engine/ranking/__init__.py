@@ -1,0 +1,1 @@
+"""Retrieval, ranking criteria, distinct and promoted hits."""

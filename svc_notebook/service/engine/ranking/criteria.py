@@ -1,0 +1,301 @@
+"""The criteria of the ranking, each a column of numbers over candidate records, lower first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.searched_attributes import Fields, allowed_in, is_alone
+from svc_notebook.service.engine.ranking.occurrences import Chunk
+from svc_notebook.service.engine.ranking.proximity import (
+    MAX_DISTANCE,
+    MAX_TOTAL_DISTANCE,
+    Standing,
+    find_nearest,
+)
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, WordMatch
+from svc_notebook.service.engine.text.languages import is_stop_word
+
+NOWHERE = np.iinfo(np.int64).max >> 26
+MIN_EXACT_LETTERS = 3
+
+
+@dataclass(frozen=True)
+class CriteriaOptions:
+    """How a search computes its criteria."""
+
+    least_distance: int = 1
+    attribute_by_distance: bool = True
+    attribute_counts: bool = True
+    single_word: str = "attribute"
+    says_nothing: Callable[[str], bool] = str.isspace
+
+    @classmethod
+    def of(cls, options: EffectiveParameters) -> CriteriaOptions:
+        """Read it off the options."""
+        ranking = options["ranking"]
+        by_distance = options["attributeCriteriaComputedByMinProximity"] or (
+            {"proximity", "attribute"} <= set(ranking)
+            and ranking.index("proximity") < ranking.index("attribute")
+        )
+        return cls(
+            options["minProximity"],
+            bool(by_distance),
+            bool(options.searched),
+            options["exactOnSingleWordQuery"],
+            partial(is_stop_word, options=options),
+        )
+
+    def counts_word(self, word: str) -> bool:
+        """Whether the one word of a query may count as exact wherever it stands."""
+        if self.single_word == "none" or len(word) < MIN_EXACT_LETTERS:
+            return False
+        return not self.says_nothing(word)
+
+
+Owned = tuple[Chunk, Array]
+"""Occurrences, and for each the place of its record among the candidates."""
+Scores = Callable[[Array], Array | None]
+
+
+class Candidates:
+    """Rows of one segment, and of each row the value of every criterion asked for so far."""
+
+    def __init__(
+        self,
+        match: SegmentMatch,
+        manner: CriteriaOptions,
+        scores: Scores,
+        nearness: Scores,
+        rows: Array,
+    ) -> None:
+        self.match = match
+        self.rows = rows
+        self._manner = manner
+        self._scores = scores
+        self._nearness = nearness
+        self._columns: dict[str, Array | None] = {}
+        self._found: list[list[Owned]] | None = None
+        self._moved: Array | None = None
+        self._farthest = MAX_TOTAL_DISTANCE
+
+    def column(self, criterion: str) -> Array | None:
+        """Return a criterion's value for each row, lower first; None where all are equal."""
+        if criterion not in self._columns:
+            self._columns[criterion] = COMPUTE[criterion](self)
+        return self._columns[criterion]
+
+    def keep(self, kept: Array) -> None:
+        """Go on with the rows that a mask keeps."""
+        to = np.where(kept, np.cumsum(kept) - 1, -1)
+        self.rows = self.rows[kept]
+        self._columns = {
+            name: None if column is None else column[kept] for name, column in self._columns.items()
+        }
+        if self._found is not None:
+            before = self._moved
+            self._moved = to if before is None else np.where(before < 0, -1, to[before])
+
+    def part(self, kept: Array, farthest: int = MAX_TOTAL_DISTANCE) -> Candidates:
+        """Return some of the rows anew; words farther apart than `farthest` are not measured."""
+        rows = self.rows[kept]
+        part = Candidates(self.match, self._manner, self._scores, self._nearness, rows)
+        part._farthest = farthest
+        return part
+
+    def among(self, rows: Array) -> Candidates | None:
+        """Return rows, ascending, with all that is known of them; None if not all are here."""
+        at = np.searchsorted(self.rows, rows)
+        if len(at) and (at[-1] >= len(self.rows) or (self.rows[at] != rows).any()):
+            return None
+        kept = np.zeros(len(self.rows), bool)
+        kept[at] = True
+        part = copy(self)
+        if len(at) < len(self.rows):
+            part.keep(kept)
+        return part
+
+    def ranks_ahead(self, criteria: Sequence[object]) -> bool:
+        """Whether rows of which no word has a good rank come last by the first of these criteria.
+
+        That is so by attribute, and by proximity where attribute decides between the nearest.
+        """
+        if "attribute" in self._columns or not self.match.words:
+            return False
+        if criteria[0] == "attribute":
+            return self._manner.attribute_counts
+        sure = not any(match.word.optional for match in self.match.words)
+        near = len(self.match.words) > 1 and self._manner.least_distance < MAX_DISTANCE
+        counts = self._manner.attribute_counts and self._manner.attribute_by_distance
+        return near and sure and counts and tuple(criteria[:2]) == ("proximity", "attribute")
+
+    def leading(self, criteria: Sequence[object], most: int) -> Array:
+        """Tell before which rows none can come that has no word of a rank up to `most`."""
+        distance = self.column("proximity") if criteria[0] == "proximity" else None
+        rank = self.column("attribute")
+        leading = np.zeros(len(self.rows), bool) if rank is None else rank <= most
+        if distance is not None:
+            leading &= distance == self.nearest_possible
+        return np.asarray(leading)
+
+    @property
+    def nearest_possible(self) -> int:
+        """The distance of words side by side."""
+        return (len(self.match.words) - 1) * self._manner.least_distance
+
+    def distance_at(self, place: int) -> int:
+        """Return how far apart the words are in the row that comes at a place by proximity."""
+        distance = self.column("proximity")
+        return (
+            MAX_TOTAL_DISTANCE
+            if distance is None
+            else int(np.partition(distance, place - 1)[place - 1])
+        )
+
+    def typo(self) -> Array | None:
+        """Fewer typos first."""
+        if not self.match.words:
+            return None
+        return self.match.typos(self.rows)
+
+    def words(self) -> Array | None:
+        """More words of the query first."""
+        if not any(match.word.optional for match in self.match.words):
+            return None
+        return -self.match.word_count(self.rows)
+
+    def filters(self) -> Array | None:
+        """Higher scores of filters first."""
+        scores = self._scores(self.rows)
+        return None if scores is None else -scores
+
+    def proximity(self) -> Array | None:
+        """Words closer together first."""
+        if len(self.match.words) < 2 or self._manner.least_distance >= MAX_DISTANCE:
+            return None
+        distance, rank = self._nearest()
+        # Both come out of one pass, the dearest there is.
+        if self._manner.attribute_by_distance:
+            self._columns.setdefault("attribute", rank if self._manner.attribute_counts else None)
+        return distance
+
+    def attribute(self) -> Array | None:
+        """More important attributes first, then earlier words."""
+        if not self.match.words or not self._manner.attribute_counts:
+            return None
+        several = len(self.match.words) > 1 and self._manner.least_distance < MAX_DISTANCE
+        if self._manner.attribute_by_distance and several:
+            self.column("proximity")
+            return self._columns["attribute"]
+        return self._best_rank()
+
+    def exact(self) -> Array | None:
+        """More words exactly as in the query first."""
+        words = self.match.words
+        if not words:
+            return None
+        alone = False
+        if len(words) == 1 and words[0].word.weight == 1:
+            alone = self._manner.single_word == "attribute"
+            if not alone and not self._manner.counts_word(words[0].word.text):
+                return None
+        total = np.zeros(len(self.rows), np.int64)
+        for number, match in enumerate(words):
+            total += match.word.weight * self._has_exact(number, alone)
+        return -total
+
+    def geo(self) -> Array | None:
+        """Nearer places first."""
+        return self._nearness(self.rows)
+
+    def _has_exact(self, number: int, alone: bool) -> Array:
+        has = np.zeros(len(self.rows), bool)
+        for chunk, owners in self._occurrences(number):
+            if chunk.exact:
+                kept = allowed_in(chunk.spots(), self.match.fields.with_exact)
+                if alone:
+                    kept = is_alone(chunk.spots()) & (True if kept is None else kept)
+                has[owners if kept is None else owners[kept]] = True
+        return has
+
+    def _nearest(self) -> tuple[Array, Array]:
+        words = [self._standing(number) for number in range(len(self.match.words))]
+        return find_nearest(words, len(self.rows), self._manner.least_distance, self._farthest)
+
+    def _standing(self, number: int) -> Standing:
+        found = self._occurrences(number)
+        if len(found) == 1:
+            return _stand(*found[0], self.match.fields)
+        if not found:
+            nothing = np.zeros(0, np.int64)
+            return Standing(nothing, nothing, nothing, nothing, nothing)
+        sizes = [len(owners) for _, owners in found]
+        ranks = [self.match.fields.rank(chunk.spots()) for chunk, _ in found]
+        return Standing.of(
+            np.concatenate([owners for _, owners in found]),
+            np.concatenate([chunk.places() for chunk, _ in found]),
+            np.repeat([chunk.length for chunk, _ in found], sizes),
+            np.concatenate(ranks),
+            np.repeat([chunk.span for chunk, _ in found], sizes),
+        )
+
+    def _best_rank(self) -> Array:
+        best = np.full(len(self.rows), NOWHERE, np.int64)
+        for number in range(len(self.match.words)):
+            for chunk, owners in self._occurrences(number):
+                np.minimum.at(best, owners, self.match.fields.rank(chunk.spots()))
+        return best
+
+    def _occurrences(self, number: int) -> Sequence[Owned]:
+        """Return a word's occurrences in the rows, and the place of each one's row among them."""
+        if self._found is None:
+            place = np.full(len(self.match.segment), -1, np.int32)
+            place[self.rows] = np.arange(len(self.rows), dtype=np.int32)
+            self._found = [
+                [_at_fewest_typos(match, chunk, place) for chunk in match.chunks]
+                for match in self.match.words
+            ]
+        if self._moved is not None:  # not before it is asked for: most often it never is
+            to, self._moved = self._moved, None
+            self._found = [[_renumber(*owned, to) for owned in word] for word in self._found]
+        return self._found[number]
+
+
+COMPUTE: Mapping[str, Callable[[Candidates], Array | None]] = {
+    "typo": Candidates.typo,
+    "geo": Candidates.geo,
+    "words": Candidates.words,
+    "filters": Candidates.filters,
+    "proximity": Candidates.proximity,
+    "attribute": Candidates.attribute,
+    "exact": Candidates.exact,
+}
+
+
+def _stand(chunk: Chunk, owners: Array, fields: Fields) -> Standing:
+    """Return occurrences that are all of one kind."""
+    lengths, spans = np.full(len(owners), chunk.length), np.full(len(owners), chunk.span)
+    return Standing.of(owners, chunk.places(), lengths, fields.rank(chunk.spots()), spans)
+
+
+def _renumber(chunk: Chunk, owners: Array, to: Array) -> Owned:
+    owner = to[owners]
+    kept = np.flatnonzero(owner >= 0)
+    return chunk.within(kept), owner[kept]
+
+
+def _at_fewest_typos(match: WordMatch, chunk: Chunk, place: Array) -> Owned:
+    """Only the best spelling of a word that a record has counts in it."""
+    owners = place[chunk.rows]
+    kept = np.flatnonzero(owners >= 0)
+    if match.mixed:
+        kept = kept[match.typos[chunk.rows[kept]] == chunk.typos]
+    if len(kept) == len(owners):
+        return chunk, owners
+    return chunk.within(kept), owners[kept]

@@ -1,0 +1,134 @@
+"""Hits by group: the best few records of each value of attributeForDistinct."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.ranking.promoted_hits import Pinned
+from svc_notebook.service.engine.ranking.ranking import Order
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
+from svc_notebook.service.engine.ranking.search_plan import SearchPlan
+
+NO_GROUPS = np.zeros(0, np.uint64)
+WINDOW_GROWTH = 4
+"""How much further to look when the best records have too few groups among them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Records in order; those of one group follow each other, numbered from 0."""
+
+    order: Order
+    numbers: Sequence[int]
+
+
+def count_groups(matches: Sequence[SegmentMatch]) -> int:
+    """Count the groups of what matches; a record in no group counts as one."""
+    alone, found = 0, []
+    for match in matches:
+        groups, places = match.segment.grouping
+        here = np.bincount(places[match.rows], minlength=len(groups))
+        alone += int(here[groups == 0].sum())
+        found.append(groups[(here > 0) & (groups != 0)])
+    together = found[0] if len(found) == 1 else np.unique(np.concatenate([NO_GROUPS, *found]))
+    return len(together) + alone
+
+
+def find_leaders(plan: SearchPlan, matches: Sequence[SegmentMatch], wanted: int) -> Order:
+    """Return the best record of each of the first `wanted` groups."""
+    total = sum(match.count for match in matches)
+    reach = min(total, wanted * WINDOW_GROWTH)
+    while True:
+        order = plan.rank(matches, reach)
+        leaders = _first_of_each(_groups_in(order))
+        if len(leaders) >= wanted or reach >= total:
+            return order.take(leaders[:wanted])
+        reach = min(total, reach * WINDOW_GROWTH)
+
+
+def find_members(
+    plan: SearchPlan, matches: Sequence[SegmentMatch], leaders: Order, most: int
+) -> Grouped:
+    """Return the best `most` records of each leader's group, the leader first."""
+    if most == 1:
+        return Grouped(leaders, [0] * len(leaders))
+    groups = _groups_in(leaders)
+    inside = [
+        replace(match, rows=match.rows & np.isin(match.segment.groups, groups[groups != 0]))
+        for match in matches
+    ]
+    order = plan.rank(inside, sum(match.count for match in inside))
+    return _put_together(leaders, order, most)
+
+
+def without_groups(matches: Sequence[SegmentMatch], pinned: Pinned) -> Sequence[SegmentMatch]:
+    """Return the matches without what is promoted, and without the rest of its groups."""
+    others = pinned.beside(matches)
+    groups = _groups_in(pinned.order)
+    if not groups.any():
+        return others
+    led = groups[groups != 0]
+    return [
+        replace(match, rows=match.rows & ~np.isin(match.segment.groups, led)) for match in others
+    ]
+
+
+def only_leaders(
+    plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned
+) -> Sequence[SegmentMatch]:
+    """Return the matches without all but the first record of each group."""
+    others = without_groups(matches, pinned)
+    leaders = find_leaders(plan, others, sum(match.count for match in others))
+    kept = []
+    for match in matches:
+        rows = np.zeros_like(match.rows)
+        for number, segment in enumerate(leaders.segments):
+            if segment is match.segment:
+                rows[leaders.rows[leaders.numbers == number]] = True
+        kept.append(replace(match, rows=rows))
+    return pinned.among(kept)
+
+
+def _put_together(leaders: Order, order: Order, most: int) -> Grouped:
+    members: dict[int, list[int]] = {}
+    led = set(_rows_in(leaders))
+    groups, found = _groups_in(order).tolist(), _rows_in(order)
+    for place, (group, row) in enumerate(zip(groups, found, strict=True)):
+        if row not in led:
+            members.setdefault(group, []).append(place)
+    shift = len(leaders.segments)
+    numbers: list[int] = []
+    rows: list[int] = []
+    sequence: list[int] = []
+    for place, group in enumerate(_groups_in(leaders).tolist()):
+        places = members.get(group, [])[: most - 1] if group else []
+        numbers += [int(leaders.numbers[place]), *(order.numbers[places] + shift).tolist()]
+        rows += [int(leaders.rows[place]), *order.rows[places].tolist()]
+        sequence += range(len(places) + 1)
+    segments = [*leaders.segments, *order.segments]
+    together = Order(segments, np.array(numbers, np.int16), np.array(rows, np.int64), order.ranked)
+    return Grouped(together, sequence)
+
+
+def _rows_in(order: Order) -> list[tuple[Segment, int]]:
+    """Return which row of which segment stands at each place."""
+    pairs = zip(order.numbers.tolist(), order.rows.tolist(), strict=True)
+    return [(order.segments[number], row) for number, row in pairs]
+
+
+def _first_of_each(groups: Array) -> Array:
+    _, first = np.unique(groups, return_index=True)
+    return np.sort(np.concatenate([first[groups[first] != 0], np.flatnonzero(groups == 0)]))
+
+
+def _groups_in(order: Order) -> Array:
+    groups = np.zeros(len(order), np.uint64)
+    for number, segment in enumerate(order.segments):
+        chosen = order.numbers == number
+        groups[chosen] = segment.groups[order.rows[chosen]]
+    return groups

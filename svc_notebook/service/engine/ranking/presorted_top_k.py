@@ -1,0 +1,60 @@
+"""The best of many rows where nothing but filters' scores and sorted attributes decides.
+
+A search without words may match a whole segment. Its best rows are then met in an order that was
+sorted ahead, instead of comparing all rows with each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+
+NO_ROWS = np.zeros(0, np.int32)
+NO_SCORE = -1
+"""Less than any score."""
+DENSITY_FACTOR = 4
+"""Comparing is as fast when only so few rows match that the order is read about as far."""
+
+
+def is_dense(mask: Array, wanted: int) -> bool:
+    """Whether so many rows match that few places of an order need to be read for the best."""
+    count = np.count_nonzero(mask)
+    return bool(wanted * len(mask) * DENSITY_FACTOR < count * count)
+
+
+def find_leading(order: Array, mask: Array, scores: Array | None, wanted: int) -> Array:
+    """Return the best rows of a mask, ascending: by scores, then as they come in an order."""
+    found = []
+    for tier in _tiers(mask, scores):
+        found.append(_first_in(order, tier, wanted))
+        wanted -= len(found[-1])
+        if not wanted:
+            break
+    return np.sort(np.concatenate([NO_ROWS, *found]))
+
+
+def _tiers(mask: Array, scores: Array | None) -> Iterator[Array]:
+    """Cut a mask into those of rows that score the same, the highest first."""
+    if scores is None:
+        yield mask
+        return
+    left = np.where(mask, scores, NO_SCORE)
+    while (best := left.max(initial=NO_SCORE)) > NO_SCORE:
+        tier = left == best
+        yield tier
+        left[tier] = NO_SCORE
+
+
+def _first_in(order: Array, mask: Array, wanted: int) -> Array:
+    """Read an order further and further until enough of a mask is met."""
+    found: list[Array] = []
+    start, size = 0, wanted
+    while wanted and start < len(order):
+        some = order[start : start + size]
+        found.append(some[mask[some]][:wanted])
+        wanted -= len(found[-1])
+        start, size = start + size, size * 2
+    return np.concatenate([NO_ROWS, *found])

@@ -1,0 +1,192 @@
+"""Hits that stand where they were put, and those that never show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.index.segment_reader import View
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.ranking.ranking import Order
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
+from svc_notebook.service.engine.ranking.search_plan import SearchPlan
+from svc_notebook.service.engine.response.paging import HitRange
+
+
+@dataclass(frozen=True)
+class Pin:
+    """Records put one after the other from a position on; `filtered` ones must pass the filters."""
+
+    ids: tuple[str, ...]
+    position: int
+    filtered: bool = False
+
+
+@dataclass(frozen=True)
+class Pins:
+    """What rules did to single hits: `hidden` ones never show, of two promotions the first counts.
+
+    `within` are filters that a promoted hit must pass whatever a rule says.
+    """
+
+    promoted: tuple[Pin, ...] = ()
+    hidden: frozenset[str] = frozenset()
+    within: Mapping[str, Any] = field(default_factory=dict)
+
+
+NO_PINS = Pins()
+MAX_POSITION = 2**40
+"""No list is as long."""
+
+
+def show(views: Sequence[View], pins: Pins) -> Sequence[View]:
+    """Return the views without what is hidden."""
+    return [view.without(sorted(pins.hidden)) for view in views] if pins.hidden else views
+
+
+@dataclass(frozen=True, eq=False)
+class Pinned:
+    """The promoted records that are there, by the places they are to have."""
+
+    order: Order
+    slots: Array
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """Their objectIDs."""
+        return frozenset(self.order[:])
+
+    def rows(self, segment: Segment) -> Array:
+        """Return the rows of a segment that are promoted."""
+        number = next((n for n, one in enumerate(self.order.segments) if one is segment), -1)
+        found: Array = self.order.rows[self.order.numbers == number]
+        return found
+
+    def beside(self, matches: Sequence[SegmentMatch]) -> Sequence[SegmentMatch]:
+        """Return the matches without what is promoted."""
+        return self._marked(matches, False)
+
+    def among(self, matches: Sequence[SegmentMatch]) -> Sequence[SegmentMatch]:
+        """Return the matches with what is promoted."""
+        return self._marked(matches, True)
+
+    def _marked(self, matches: Sequence[SegmentMatch], value: bool) -> Sequence[SegmentMatch]:
+        if not len(self):
+            return matches
+        return [_with_rows(match, self.rows(match.segment), value) for match in matches]
+
+    def pushed(self, others: int) -> Pinned:
+        """Return them with no gaps behind the last of the other hits."""
+        return Pinned(self.order, np.minimum(self.slots, others + np.arange(len(self))))
+
+    def gaps(self, page: HitRange) -> slice:
+        """Return which of the other hits a page has room for."""
+        return slice(
+            page.start - int(np.searchsorted(self.slots, page.start)),
+            page.reach - int(np.searchsorted(self.slots, page.reach)),
+        )
+
+    def insert(self, others: Order, page: HitRange) -> Order:
+        """Return the page: the other hits, and between them what is promoted."""
+        here = (self.slots >= page.start) & (self.slots < page.reach)
+        if not here.any():
+            return others
+        promoted = np.zeros(len(others) + int(np.count_nonzero(here)), bool)
+        promoted[self.slots[here] - page.start] = True
+        shift = len(others.segments)
+        numbers = np.empty(len(promoted), np.int16)
+        rows = np.empty(len(promoted), np.int64)
+        numbers[promoted], rows[promoted] = self.order.numbers[here] + shift, self.order.rows[here]
+        numbers[~promoted], rows[~promoted] = others.numbers, others.rows
+        return Order([*others.segments, *self.order.segments], numbers, rows, others.ranked)
+
+
+NOTHING = Pinned(Order((), np.zeros(0, np.int16), np.zeros(0, np.int64)), np.zeros(0, np.int64))
+
+
+def find_pinned(plan: SearchPlan, pins: Pins) -> Pinned:
+    """Find what is promoted among the records."""
+    if not pins.promoted:
+        return NOTHING
+    known = _find_places(plan, pins)
+    slots = _choose_slots(_wanted_slots(pins.promoted, known))
+    names = sorted(slots, key=slots.__getitem__)
+    return Pinned(
+        Order(
+            [view.segment for view in plan.views],
+            np.array([known[name].view for name in names], np.int16),
+            np.array([known[name].row for name in names], np.int64),
+        ),
+        np.array([slots[name] for name in names], np.int64),
+    )
+
+
+class _Known(NamedTuple):
+    """A record that may be promoted: where it is, its group if any, and whether it passes."""
+
+    view: int
+    row: int
+    group: int
+    passes: bool
+
+
+def _find_places(plan: SearchPlan, pins: Pins) -> dict[str, _Known]:
+    names = sorted({name for pin in pins.promoted for name in pin.ids})
+    bound = any(pin.filtered for pin in pins.promoted)
+    within = SearchPlan(plan.views, EffectiveParameters(plan.options.settings, pins.within))
+    known = {}
+    for number, view in enumerate(plan.views):
+        allowed = within.eligible(view)
+        passing = plan.eligible(view) if bound else allowed
+        groups = view.segment.groups if plan.options.distinct else np.zeros(len(allowed))
+        for name, row in zip(names, view.segment.ids.find_many(names).tolist(), strict=True):
+            if row >= 0 and allowed[row]:
+                known[name] = _Known(number, row, int(groups[row]), bool(passing[row]))
+    return known
+
+
+def _wanted_slots(pins: Iterable[Pin], known: Mapping[str, _Known]) -> Iterator[tuple[str, int]]:
+    """Return each record once, and of each group one, with the place it should have."""
+    taken: set[str | int] = set()
+    for pin in pins:
+        position = min(pin.position, MAX_POSITION)
+        for name in pin.ids:
+            record = known.get(name)
+            if record is None or (pin.filtered and not record.passes):
+                continue
+            mark = record.group or name
+            if mark not in taken:
+                yield name, position
+                position += 1
+                taken.add(mark)
+
+
+def _choose_slots(wanted: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Give each the place it wants, or else the next that is free."""
+    slots: dict[str, int] = {}
+    after: dict[int, int] = {}
+    for name, slot in wanted:
+        passed = [slot]
+        while slot in after:
+            slot = after[slot]
+            passed.append(slot)
+        after.update(dict.fromkeys(passed, slot + 1))
+        slots[name] = slot
+    return slots
+
+
+def _with_rows(match: SegmentMatch, rows: Array, value: bool) -> SegmentMatch:
+    if not len(rows):
+        return match
+    mask = match.rows.copy()
+    mask[rows] = value
+    return replace(match, rows=mask)

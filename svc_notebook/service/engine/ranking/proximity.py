@@ -1,0 +1,172 @@
+"""How close the words of a query stand: the best choice of one occurrence for each word.
+
+Neighbouring words of the query are compared in turn, for all records at once. In order and
+adjacent is 1, with one word between 2, and so on; the other way round is one more;
+`MAX_DISTANCE` is "not near". Where one stretch of text stands for both words, they are as near as
+can be. Along with its distance each choice carries the best rank of the attributes it touches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+
+MAX_DISTANCE = 8
+COST_SHIFT = 40
+"""A choice's value is its distance shifted by this, plus its rank: one comparison for both."""
+RANK_MASK = (1 << COST_SHIFT) - 1
+NEVER = np.iinfo(np.int64).max >> 2
+MAX_TOTAL_DISTANCE = 1 << 16
+"""Farther than the words of any query stand apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Occurrences of one query word, in the order of places.
+
+    `owners` number the records and rise with the places, `ends` are the places of last words,
+    `spans` tell which of them stand for several words of the query at once.
+    """
+
+    owners: Array
+    places: Array
+    ends: Array
+    values: Array
+    spans: Array
+
+    @classmethod
+    def of(
+        cls, owners: Array, places: Array, lengths: Array, ranks: Array, spans: Array
+    ) -> Standing:
+        """Put occurrences in order."""
+        if bool((places[1:] > places[:-1]).all()):
+            start = places.astype(np.int64)
+            return cls(owners, start, start + lengths - 1, ranks, spans)
+        order = places.astype(np.int64) << 32 | np.arange(len(places))
+        order.sort(kind="stable")
+        order &= 0xFFFFFFFF
+        start = places[order].astype(np.int64)
+        ends = start + lengths[order] - 1
+        return cls(owners[order], start, ends, ranks[order], spans[order])
+
+    @cached_property
+    def firsts(self) -> Array:
+        """The first occurrence in each record that has any."""
+        opens = np.ones(len(self.owners), bool)
+        np.not_equal(self.owners[1:], self.owners[:-1], out=opens[1:])
+        return np.flatnonzero(opens)
+
+    def take(self, kept: Array) -> Standing:
+        """Return those that a mask keeps."""
+        return Standing(*(column[kept] for column in self.columns()))
+
+    def columns(self) -> Sequence[Array]:
+        """Return all there is to know of each."""
+        return self.owners, self.places, self.ends, self.values, self.spans
+
+
+def find_nearest(
+    words: Sequence[Standing], records: int, least: int, farthest: int = MAX_TOTAL_DISTANCE
+) -> tuple[Array, Array]:
+    """Return per record the smallest sum of distances, and the best rank that goes with it.
+
+    A word that a record lacks is passed over; distances below `least` count as `least`. Records
+    that have all words are not followed up once their sum must exceed `farthest`: it is some
+    number beyond that, then, and the rank means nothing.
+    """
+    state, rest = words[0], list(words[1:])
+    while rest:
+        word, *rest = rest
+        allowed = farthest - len(rest) * least
+        state = _go_on(state, word, records, least, allowed)
+        if rest and farthest < MAX_TOTAL_DISTANCE:
+            hopeful = _least(state, records) >> COST_SHIFT <= allowed
+            state, *rest = (one.take(hopeful[one.owners]) for one in (state, *rest))
+    value = _least(state, records)
+    return value >> COST_SHIFT, value & RANK_MASK
+
+
+def _go_on(before: Standing, word: Standing, records: int, least: int, allowed: int) -> Standing:
+    reached = _reach(before, word, _least(before, records), least, allowed)
+    if len(before.firsts) < records:
+        fresh = ~_owning(before, records)[word.owners]
+        reached = np.where(fresh, word.values, reached)
+    state = replace(word, values=reached)
+    if len(word.firsts) == records:
+        return state
+    waiting = ~_owning(word, records)[before.owners]
+    return _join(state, before.take(waiting)) if waiting.any() else state
+
+
+def _reach(before: Standing, word: Standing, nearest: Array, least: int, allowed: int) -> Array:
+    """Return the best value at each occurrence of the next word, or one beyond what is allowed."""
+    floor = nearest[word.owners]
+    best = floor + (MAX_DISTANCE << COST_SHIFT)
+    if allowed < MAX_TOTAL_DISTANCE - MAX_DISTANCE:
+        best = np.minimum(best, (allowed + 1) << COST_SHIFT | RANK_MASK)
+    start = np.searchsorted(before.places, word.places)
+    longest = int((before.ends - before.places).max(initial=0))
+    longest = max(longest, int((word.ends - word.places).max(initial=0)))
+    # Occurrences further and further off are tried, while one may still be better than the best.
+    for step, at in ((-1, start - 1), (1, start)):
+        active = np.arange(len(at))
+        while True:
+            inside = (at >= 0) & (at < len(before.places))
+            if not inside.all():
+                active, at = active[inside], at[inside]
+            gap = np.abs(word.places[active] - before.places[at]) - longest
+            hopeful = floor[active] + (np.maximum(gap, least) << COST_SHIFT) < best[active]
+            active, at = active[hopeful], at[hopeful]
+            if not len(active):
+                break
+            distance = _distance(before, word, at, active)
+            value = before.values[at] + (np.maximum(distance, least) << COST_SHIFT)
+            # What is not near may be another record's.
+            best[active] = np.where(
+                distance < MAX_DISTANCE, np.minimum(best[active], value), best[active]
+            )
+            at = at + step
+    rank = np.minimum(best & RANK_MASK, word.values & RANK_MASK)
+    reached: Array = (best & ~np.int64(RANK_MASK)) | rank
+    return reached
+
+
+def _distance(before: Standing, word: Standing, at: Array, active: Array) -> Array:
+    """Return the distances of pairs; occurrences that overlap are not near each other."""
+    forth = word.places[active] - before.ends[at]
+    back = before.places[at] - word.ends[active]
+    apart = np.where(forth > 0, forth, np.where(back > 0, back + 1, MAX_DISTANCE))
+    spans = word.spans[active]
+    if not spans.any():
+        return apart
+    same = (spans > 0) & (spans == before.spans[at]) & (word.places[active] == before.places[at])
+    return np.where(same, 1, apart)
+
+
+def _least(state: Standing, records: int) -> Array:
+    """Return each record's least value; of a record without any, the worst."""
+    first = state.firsts
+    if len(first) == records > 0:
+        return np.asarray(np.minimum.reduceat(state.values, first))
+    least = np.full(records, NEVER, np.int64)
+    if len(first):
+        least[state.owners[first]] = np.minimum.reduceat(state.values, first)
+    return least
+
+
+def _owning(state: Standing, records: int) -> Array:
+    owning = np.zeros(records, bool)
+    owning[state.owners] = True
+    return owning
+
+
+def _join(one: Standing, other: Standing) -> Standing:
+    order = np.argsort(np.concatenate([one.places, other.places]), kind="stable")
+    return Standing(
+        *(np.concatenate(pair)[order] for pair in zip(one.columns(), other.columns(), strict=True))
+    )

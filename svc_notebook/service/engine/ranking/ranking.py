@@ -1,0 +1,229 @@
+"""The ranking: criterion after criterion, first inside each segment, then across them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.index.schema import Sorted, read_sort
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.index.term_dictionary import TermDictionary
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.ranking.criteria import Candidates
+from svc_notebook.service.engine.ranking.top_k_pruning import find_promising
+
+Step = str | Sorted
+
+
+@dataclass(frozen=True, eq=False)
+class RankingColumn:
+    """One column of values to sort by, lower first; texts also have their names."""
+
+    values: Array
+    names: TermDictionary | None = None
+    descending: bool = False
+
+    def take(self, kept: Array) -> RankingColumn:
+        """Return the key of some of the rows."""
+        return RankingColumn(self.values[kept], self.names, self.descending)
+
+    def digits(self) -> Array:
+        """Return numbers that sort as the key does, within its segment."""
+        return -self.values if self.descending else self.values
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """The best rows of one segment, and the keys that say so, in no order yet."""
+
+    candidates: Candidates
+    keys: Sequence[RankingColumn]
+
+    @property
+    def rows(self) -> Array:
+        """The rows, ascending."""
+        return self.candidates.rows
+
+    @property
+    def segment(self) -> Segment:
+        """Where they are."""
+        return self.candidates.match.segment
+
+
+def read_steps(options: EffectiveParameters) -> list[Step]:
+    """Return the ranking of a search; `min` and `strict` put typos first."""
+    steps: list[Step] = []
+    for entry in options["ranking"]:
+        if entry == "custom":
+            steps += [read_sort(text, "customRanking") for text in options["customRanking"]]
+        elif entry in CRITERIA:
+            steps.append(entry)
+        else:
+            steps.append(read_sort(entry, "ranking"))
+    if options.typo_tolerance in ("min", "strict"):
+        steps = ["typo", *(step for step in steps if step != "typo")]
+    if options.sorts_relevant:
+        steps.sort(key=lambda step: isinstance(step, str))
+    return steps
+
+
+CRITERIA = ("typo", "geo", "words", "filters", "proximity", "attribute", "exact")
+
+
+def rank_segment(candidates: Candidates, steps: Sequence[Step], wanted: int) -> Ranked:
+    """Return the rows that can be among the best `wanted`, with their keys.
+
+    After each criterion only the rows that may still get there go on to the next, dearer one.
+    """
+    contest = _Contest(candidates, wanted)
+    for number, step in enumerate(steps):
+        check_time()
+        contest.shorten(steps[number:])
+        for key in contest.read_keys(step):
+            contest.judge(key)
+    return contest.finish()
+
+
+class _Contest:
+    """The rows of one segment that may be among the best `wanted`; those tied share the edge."""
+
+    def __init__(self, candidates: Candidates, wanted: int) -> None:
+        self._candidates = candidates
+        self._wanted = wanted
+        self._tied = np.ones(len(candidates.rows), bool)
+        self._keys: list[RankingColumn] = []
+
+    def shorten(self, steps: Sequence[Step]) -> None:
+        """Leave out what the next steps would leave out, where that can be told beforehand."""
+        if self._is_open():
+            found = find_promising(self._candidates, steps, self._tied, self._left())
+            if found is not None:
+                kept, self._candidates = found
+                self._keys = [key.take(kept) for key in self._keys]
+                self._tied = self._tied[kept]
+
+    def read_keys(self, step: Step) -> Iterator[RankingColumn]:
+        """Return what a step sorts by, the next key once the one before has been judged."""
+        if isinstance(step, Sorted):
+            key = self._candidates.match.segment.sort_key(step.path)
+            yield RankingColumn(key.digits(self._candidates.rows, descending=step.descending))
+            rows = self._candidates.rows
+            codes = np.zeros(len(rows), np.int32) if key.codes is None else key.codes[rows]
+            yield RankingColumn(codes, key.names, step.descending)
+        elif (column := self._candidates.column(step)) is not None:
+            yield RankingColumn(column)
+
+    def judge(self, key: RankingColumn) -> None:
+        """Go by one more key."""
+        self._keys.append(key)
+        if self._is_open():
+            self._keep(*_narrow(key.digits(), self._tied, self._left()))
+
+    def finish(self) -> Ranked:
+        """Return the best rows; of those tied to the last, the first by their ids."""
+        if self._is_open():
+            kept = ~self._tied
+            kept[np.flatnonzero(self._tied)[: self._left()]] = True
+            self._keep(kept, self._tied[kept])
+        return Ranked(self._candidates, self._keys)
+
+    def _is_open(self) -> bool:
+        return len(self._tied) > self._wanted
+
+    def _left(self) -> int:
+        """How many of those tied are wanted."""
+        return self._wanted - int(np.count_nonzero(~self._tied))
+
+    def _keep(self, kept: Array, tied: Array) -> None:
+        self._tied = tied
+        if not kept.all():
+            self._keys = [key.take(kept) for key in self._keys]
+            self._candidates.keep(kept)
+
+
+def _narrow(digits: Array, tied: Array, left: int) -> tuple[Array, Array]:
+    """Return which rows go on when `left` of those tied are wanted, and which are tied then."""
+    edge = _find_edge(digits if tied.all() else digits[tied], left)
+    kept = ~tied
+    kept |= digits <= edge
+    return kept, (tied & (digits == edge))[kept]
+
+
+def _find_edge(values: Array, left: int) -> Array:
+    """Return the value of the last that is wanted; most often it is that of all before it."""
+    lowest = values.min()
+    if np.count_nonzero(values == lowest) >= left:
+        return np.asarray(lowest)
+    return np.asarray(np.partition(values, left - 1)[left - 1])
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """Rows of several segments in their final order; `order[i:j]` are objectIDs.
+
+    `ranked` are rows whose criteria are known from being ranked, most often all of the order's.
+    """
+
+    segments: Sequence[Segment]
+    numbers: Array
+    rows: Array
+    ranked: Mapping[Segment, Candidates] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, span: slice) -> list[str]:
+        numbers, rows = self.numbers[span], self.rows[span]
+        if len(self.segments) == 1:
+            return self.segments[0].ids.take(rows)
+        found = np.empty(len(rows), object)
+        for number in set(numbers.tolist()):
+            chosen = numbers == number
+            found[chosen] = self.segments[number].ids.take(rows[chosen])
+        return list(found)
+
+    def take(self, places: Array | slice) -> Order:
+        """Return the order of some of the places only."""
+        return Order(self.segments, self.numbers[places], self.rows[places], self.ranked)
+
+
+def order_all(ranked: Sequence[Ranked]) -> Order:
+    """Merge what segments ranked; what is equal by every criterion is ordered by objectID."""
+    segments = [one.segment for one in ranked]
+    if not ranked:
+        return Order(segments, np.zeros(0, np.int16), np.zeros(0, np.int64))
+    numbers = np.repeat(np.arange(len(ranked), dtype=np.int16), [len(one.rows) for one in ranked])
+    rows = np.concatenate([one.rows for one in ranked])
+    unsorted = Order(segments, numbers, rows, {one.segment: one.candidates for one in ranked})
+    keys = [_join_keys(column) for column in zip(*(one.keys for one in ranked), strict=True)]
+    last = rows if len(ranked) == 1 else _id_ranks(unsorted)
+    return unsorted.take(np.lexsort([last, *reversed(keys)]))
+
+
+def _join_keys(column: Sequence[RankingColumn]) -> Array:
+    """Number texts anew, so that they compare across segments."""
+    if len(column) == 1 or not any(key.names for key in column):
+        return np.concatenate([key.digits() for key in column])
+    texts = [text for key in column for text in _read_codes(key)]
+    place = {text: number for number, text in enumerate(sorted(set(texts)))}
+    digits = np.fromiter(map(place.__getitem__, texts), np.int64, len(texts))
+    return -digits if column[0].descending else digits
+
+
+def _read_codes(key: RankingColumn) -> list[str]:
+    if key.names is None:
+        return [""] * len(key.values)
+    texts = np.full(len(key.values), "", object)
+    texts[key.values > 0] = key.names.take(key.values[key.values > 0] - 1)
+    return list(texts)
+
+
+def _id_ranks(order: Order) -> Array:
+    ids = order[:]
+    ranks = np.empty(len(ids), np.int64)
+    ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    return ranks

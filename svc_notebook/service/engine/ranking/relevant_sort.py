@@ -1,0 +1,64 @@
+"""Relevant sort: which of the hits are relevant enough to be sorted by something else.
+
+Hits that all criteria about words and filters call equal are one step of relevance; the positions
+of words and the distance of places do not count. Of the steps that a search finds,
+`relevancyStrictness` drops that many percent, the least relevant first, but never the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.ranking.criteria import Candidates
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
+from svc_notebook.service.engine.ranking.search_plan import SearchPlan
+
+# How many values of a criterion are one; an attribute's thousand are its words.
+WIDTHS = {"typo": 1, "words": 1, "filters": 1, "proximity": 1, "attribute": 1000, "exact": 1}
+
+
+def keep_relevant(plan: SearchPlan, matches: Sequence[SegmentMatch]) -> Sequence[SegmentMatch]:
+    """Return the matches without what is not relevant enough."""
+    strictness = plan.options["relevancyStrictness"]
+    if not strictness or not any(match.words for match in matches):
+        return matches
+    rows = [np.flatnonzero(match.rows) for match in matches]
+    candidates = [plan.candidates(*pair) for pair in zip(matches, rows, strict=True)]
+    steps = _number_steps(candidates, [step for step in plan.steps if step in WIDTHS])
+    count = int(steps.max(initial=-1)) + 1
+    kept = np.split(
+        steps < max(1, -(-count * (100 - strictness) // 100)),
+        np.cumsum([len(some) for some in rows])[:-1],
+    )
+    return [
+        replace(match, rows=_marked(match, some[keep]))
+        for match, some, keep in zip(matches, rows, kept, strict=True)
+    ]
+
+
+def _number_steps(candidates: Sequence[Candidates], criteria: Sequence[str]) -> Array:
+    """Return each row's step of relevance, 0 for the best; the earlier criterion decides."""
+    steps = np.zeros(sum(len(one.rows) for one in candidates), np.int64)
+    for criterion in criteria:
+        columns = [one.column(criterion) for one in candidates]
+        if any(column is not None for column in columns):
+            values = np.concatenate(
+                [
+                    np.zeros(len(one.rows), np.int64) if column is None else column
+                    for one, column in zip(candidates, columns, strict=True)
+                ]
+            )
+            _, codes = np.unique(values // WIDTHS[criterion], return_inverse=True)
+            # Numbered anew after each criterion, so that no number grows beyond the rows' count.
+            _, steps = np.unique(steps * (codes.max(initial=0) + 1) + codes, return_inverse=True)
+    return steps
+
+
+def _marked(match: SegmentMatch, rows: Array) -> Array:
+    mask = np.zeros_like(match.rows)
+    mask[rows] = True
+    return mask

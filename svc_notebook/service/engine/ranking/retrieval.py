@@ -1,0 +1,119 @@
+"""Which records of one segment a query matches, and with how many typos."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.index.postings import Postings
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.query.query import Query, QueryWord
+from svc_notebook.service.engine.query.searched_attributes import Fields
+from svc_notebook.service.engine.ranking.occurrences import Chunk, Finder
+
+NOT_FOUND_TYPOS = 99
+
+
+@dataclass(frozen=True, eq=False)
+class WordMatch:
+    """One query word in one segment: its occurrences, and per row the fewest typos."""
+
+    word: QueryWord
+    chunks: Sequence[Chunk]
+    typos: Array
+
+    @cached_property
+    def dearest(self) -> int:
+        """The most that any occurrence costs."""
+        return max((chunk.typos for chunk in self.chunks), default=NOT_FOUND_TYPOS)
+
+    @cached_property
+    def mixed(self) -> bool:
+        """Whether occurrences differ in what they cost."""
+        return len({chunk.typos for chunk in self.chunks}) > 1
+
+    @cached_property
+    def found(self) -> Array:
+        """A mask of the rows that have the word."""
+        found: Array = self.typos < NOT_FOUND_TYPOS
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentMatch:
+    """The rows of a segment that match: the query's words, the filters, and alive."""
+
+    segment: Segment
+    fields: Fields
+    words: Sequence[WordMatch]
+    rows: Array
+
+    @property
+    def count(self) -> int:
+        """How many rows match."""
+        return int(np.count_nonzero(self.rows))
+
+    def typos(self, rows: Array) -> Array:
+        """Return the typos of the words that rows have."""
+        total = np.zeros(len(rows), np.int16)
+        for match in self.words:
+            if not match.dearest:
+                continue
+            typos = match.typos[rows]
+            total += np.where(typos < NOT_FOUND_TYPOS, typos, 0) if match.word.optional else typos
+        return total
+
+    def word_count(self, rows: Array) -> Array:
+        """Return how many words of the query rows have."""
+        total = np.zeros(len(rows), np.int16)
+        for match in self.words:
+            total += match.found[rows] * np.int16(match.word.weight)
+        return total
+
+    def with_typos_up_to(self, most: int) -> SegmentMatch:
+        """Return the match without rows that have more typos."""
+        rows = np.flatnonzero(self.rows)
+        kept = np.zeros_like(self.rows)
+        kept[rows[self.typos(rows) <= most]] = True
+        return replace(self, rows=kept)
+
+
+def match_query(
+    segment: Segment, alive: Array, query: Query, fields: Fields, unforgiven: frozenset[str]
+) -> SegmentMatch:
+    """Find the rows that have every word of the query that is not optional."""
+    words, rows = match_words(segment.postings, alive, query, fields, unforgiven)
+    return SegmentMatch(segment, fields, words, rows)
+
+
+def match_words(
+    postings: Postings, rows: Array, query: Query, fields: Fields, unforgiven: frozenset[str]
+) -> tuple[Sequence[WordMatch], Array]:
+    """Find each word of a query, and which of the rows match it as a whole."""
+    finder = Finder.of(postings, query, fields, unforgiven)
+    words = [_match_word(finder, len(rows), word) for word in query.words]
+    for match in words:
+        if not match.word.optional:
+            rows = rows & match.found
+    if words and all(match.word.optional for match in words):
+        rows = rows & np.logical_or.reduce([match.found for match in words])
+    for way in query.excluded:
+        check_time()
+        rows = rows.copy()
+        rows[finder.find_rows(way)] = False
+    return words, rows
+
+
+def _match_word(finder: Finder, records: int, word: QueryWord) -> WordMatch:
+    check_time()
+    chunks = finder.find_chunks(word.alternatives)
+    typos = np.full(records, NOT_FOUND_TYPOS, np.int8)
+    # The cheapest come last, and so win.
+    for chunk in sorted(chunks, key=lambda chunk: -chunk.typos):
+        typos[chunk.rows] = chunk.typos
+    return WordMatch(word, chunks, typos)

@@ -1,0 +1,235 @@
+"""The steps of one search over all segments: match, drop, rank, explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.filters.evaluation import FilterEvaluation
+from svc_notebook.service.engine.filters.geo_search import Where, find_where
+from svc_notebook.service.engine.index.schema import Sorted, read_sort
+from svc_notebook.service.engine.index.segment import TEXT, Segment
+from svc_notebook.service.engine.index.segment_reader import View
+from svc_notebook.service.engine.query.minimum_should_match import narrow
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.query import Query, words_without_typos
+from svc_notebook.service.engine.query.searched_attributes import Fields
+from svc_notebook.service.engine.ranking.criteria import NOWHERE, Candidates, CriteriaOptions
+from svc_notebook.service.engine.ranking.presorted_top_k import find_leading, is_dense
+from svc_notebook.service.engine.ranking.ranking import (
+    Order,
+    Step,
+    order_all,
+    rank_segment,
+    read_steps,
+)
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, match_query
+
+MAX_REMOVED_WORDS = 5
+NO_ROWS = np.zeros(0, np.int64)
+KEPT_TYPO_COUNTS = {"min": 1, "strict": 2}
+
+
+@dataclass(frozen=True, eq=False)
+class SearchPlan:
+    """What a search does in every segment alike."""
+
+    views: Sequence[View]
+    options: EffectiveParameters
+
+    @cached_property
+    def selection(self) -> FilterEvaluation:
+        """The filters."""
+        return FilterEvaluation.of(self.options)
+
+    @cached_property
+    def where(self) -> Where:
+        """Where to look."""
+        return find_where(self.options.params, self.views)
+
+    @cached_property
+    def manner(self) -> CriteriaOptions:
+        """How criteria are computed."""
+        return CriteriaOptions.of(self.options)
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The ranking."""
+        return read_steps(self.options)
+
+    def match(self, query: Query) -> list[SegmentMatch]:
+        """Find what matches in each segment."""
+        matches = [self._match_view(view, query) for view in self.views]
+        kept = KEPT_TYPO_COUNTS.get(str(self.options.typo_tolerance))
+        return _keep_fewest_typos(matches, kept) if kept and query.words else matches
+
+    def match_some(self, query: Query) -> tuple[Query, list[SegmentMatch]]:
+        """Find what matches; while nothing does, make words optional as the options say."""
+        matches = narrow(query, self.match(query), self.rank)
+        for fewer in _looser(query, self.options["removeWordsIfNoResults"]):
+            if any(match.count for match in matches):
+                break
+            query, matches = fewer, self.match(fewer)
+        return query, matches
+
+    def rank(self, matches: Sequence[SegmentMatch], wanted: int) -> Order:
+        """Return the best records, in order."""
+        ranked = []
+        for match in matches:
+            check_time()
+            candidates = self.candidates(match, self._contenders(match, wanted))
+            ranked.append(rank_segment(candidates, self.steps, wanted))
+        order = order_all([one for one in ranked if len(one.rows)])
+        return order.take(slice(wanted))
+
+    def _contenders(self, match: SegmentMatch, wanted: int) -> Array:
+        """Return the rows to compare: all, or where that is known ahead, the best."""
+        order = None if match.words else self._order_ahead(match.segment)
+        if order is None or not is_dense(match.rows, wanted):
+            return np.flatnonzero(match.rows)
+        scores = self.selection.scores(match.segment, slice(None))
+        return find_leading(order, match.rows, scores, wanted)
+
+    def _order_ahead(self, segment: Segment) -> Array | None:
+        """Return the order of all rows if scores and then sorted attributes decide, and no more."""
+        sorts = tuple(step for step in self.steps if isinstance(step, Sorted))
+        if "geo" in self.steps and self.where.nearness(segment, NO_ROWS) is not None:
+            return None
+        if self.selection.scores_differ:
+            deciding = [
+                step for step in self.steps if isinstance(step, Sorted) or step == "filters"
+            ]
+            if deciding != ["filters", *sorts]:
+                return None
+        return segment.order(sorts)
+
+    def explain(self, matches: Sequence[SegmentMatch], order: Order) -> list[dict[str, Any]]:
+        """Return the value of every criterion for each record."""
+        infos: list[dict[str, Any]] = [{} for _ in range(len(order))]
+        by_segment = {match.segment: match for match in matches}
+        for number, segment in enumerate(order.segments):
+            places = np.flatnonzero(order.numbers == number)
+            places = places[np.argsort(order.rows[places])]
+            rows = order.rows[places]
+            ranked = order.ranked.get(segment)
+            known = ranked.among(rows) if ranked else None
+            match = by_segment[segment]
+            found = self._explain_rows(match, known or self.candidates(match, rows))
+            for place, info in zip(places.tolist(), found, strict=True):
+                infos[place] = info
+        return infos
+
+    def _explain_rows(self, match: SegmentMatch, candidates: Candidates) -> list[dict[str, Any]]:
+        rows = candidates.rows
+        columns = {
+            name: _values(candidates.column(criterion), len(rows), sign)
+            for name, criterion, sign in INFO
+        }
+        columns["words"] = match.word_count(rows).tolist()
+        columns["filters"] = self.selection.all_scores(match.segment, rows).tolist()
+        columns["userScore"] = self._user_scores(match, rows)
+        _clear_unmatched(columns, match.rows[rows])
+        return [
+            {**dict(zip(columns, values, strict=True)), **place}
+            for *values, place in zip(
+                *columns.values(), self.where.explain(match.segment, rows), strict=True
+            )
+        ]
+
+    def _user_scores(self, match: SegmentMatch, rows: Array) -> list[int]:
+        """Return the value of the first custom ranking attribute, 0 where it is no number.
+
+        Nor is it told to those who may not see it.
+        """
+        custom = self.options["customRanking"]
+        path = read_sort(custom[0], "customRanking").path if custom else ""
+        if not custom or not self.options.sees(path):
+            return [0] * len(rows)
+        values = match.segment.sort_key(path).numbers[rows]
+        return [int(value) if abs(value) < TEXT else 0 for value in values.tolist()]
+
+    def eligible(self, view: View) -> Array:
+        """Return the mask of the rows that pass the filters and are where to look."""
+        if view not in self._eligible:
+            alive = view.alive
+            for chosen in (self.selection.rows(view.segment), self.where.rows(view.segment)):
+                alive = alive if chosen is None else alive & chosen
+            self._eligible[view] = alive
+        return self._eligible[view]
+
+    @cached_property
+    def _eligible(self) -> dict[View, Array]:
+        return {}
+
+    def _match_view(self, view: View, query: Query) -> SegmentMatch:
+        check_time()
+        fields = self._fields(view.segment.slots)
+        return match_query(view.segment, self.eligible(view), query, fields, self._unforgiven)
+
+    @cached_property
+    def _unforgiven(self) -> frozenset[str]:
+        return words_without_typos(self.options)
+
+    def _fields(self, slots: tuple[str, ...]) -> Fields:
+        if slots not in self._known_fields:
+            self._known_fields[slots] = Fields.of(slots, self.options)
+        return self._known_fields[slots]
+
+    @cached_property
+    def _known_fields(self) -> dict[tuple[str, ...], Fields]:
+        return {}
+
+    def candidates(self, match: SegmentMatch, rows: Array) -> Candidates:
+        """Return rows of a match, to be ranked."""
+        scores = partial(self.selection.scores, match.segment)
+        nearness = partial(self.where.nearness, match.segment)
+        return Candidates(match, self.manner, scores, nearness, rows)
+
+
+INFO: Sequence[tuple[str, str, int]] = (
+    ("nbTypos", "typo", 1),
+    ("firstMatchedWord", "attribute", 1),
+    ("proximityDistance", "proximity", 1),
+    ("nbExactWords", "exact", -1),
+)
+ABOUT_WORDS = ("words", *(name for name, _, _ in INFO))
+
+
+def _values(column: Array | None, count: int, sign: int) -> list[int]:
+    if column is None:
+        return [0] * count
+    values: list[int] = np.where(column == NOWHERE, 0, sign * column).tolist()
+    return values
+
+
+def _clear_unmatched(columns: Mapping[str, list[int]], matched: Array) -> None:
+    """A promoted record that the query does not match has nothing to tell of words."""
+    for place in np.flatnonzero(~matched).tolist():
+        for name in ABOUT_WORDS:
+            columns[name][place] = 0
+
+
+def _keep_fewest_typos(matches: Sequence[SegmentMatch], kept: int) -> list[SegmentMatch]:
+    """Keep the records with the fewest typos there are, or with the fewest few counts."""
+    counts = sorted(
+        {int(n) for match in matches for n in np.unique(match.typos(np.flatnonzero(match.rows)))}
+    )
+    most = counts[:kept][-1] if counts else 0
+    return [match.with_typos_up_to(most) for match in matches]
+
+
+def _looser(query: Query, how: str) -> Iterator[Query]:
+    count = len(query.words)
+    fewer = range(1, min(count, MAX_REMOVED_WORDS + 1))
+    if how == "lastWords":
+        yield from (query.optional_at(range(count - some, count)) for some in fewer)
+    elif how == "firstWords":
+        yield from (query.optional_at(range(some)) for some in fewer)
+    elif how == "allOptional" and count > 1:
+        yield query.optional_at(range(count))

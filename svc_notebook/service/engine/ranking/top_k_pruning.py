@@ -1,0 +1,72 @@
+"""The rows that may be best by where their words stand, told before distances are measured.
+
+Words cannot stand nearer than side by side. Where enough rows have them so, and one of them as far
+up as some rank, rows that have none so far up come after those: they need not be measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.ranking.criteria import Candidates
+from svc_notebook.service.engine.ranking.proximity import MAX_TOTAL_DISTANCE
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
+
+MIN_CANDIDATES = 10_000
+"""Fewer rows are measured as fast as they are chosen from."""
+AIMS = (256, 4096)
+"""So many occurrences are tried for each row wanted, then more."""
+SAMPLE_CANDIDATES = 4096
+MIN_REDUCTION_FACTOR = 4
+"""Choosing pays when it leaves no more than one row of so many."""
+
+
+def find_promising(
+    candidates: Candidates, criteria: Sequence[object], tied: Array, left: int
+) -> tuple[Array, Candidates] | None:
+    """Return the rows that may be among the best `left` of those tied, and all that are not tied.
+
+    They come as a mask and as candidates, measured as far as that can matter; None stands for all
+    as they are. `criteria` are those by which ties are broken.
+    """
+    some = int(np.count_nonzero(tied))
+    if some < MIN_CANDIDATES or not candidates.ranks_ahead(criteria):
+        return None
+    farthest = MAX_TOTAL_DISTANCE
+    for aim in AIMS:
+        most = _rank_at(candidates.match, aim * left)
+        chosen = tied & _reach(candidates.match, most)[candidates.rows]
+        count = int(np.count_nonzero(chosen))
+        if count * MIN_REDUCTION_FACTOR > some:
+            break
+        if count >= left:
+            kept = chosen | ~tied
+            part = candidates.part(kept, farthest)
+            if np.count_nonzero(part.leading(criteria, most) & tied[kept]) >= left:
+                return kept, part
+            if criteria[0] == "proximity" and some == len(tied):
+                farthest = part.distance_at(left)
+        if farthest == candidates.nearest_possible:
+            break
+    return (tied, candidates.part(tied, farthest)) if farthest < MAX_TOTAL_DISTANCE else None
+
+
+def _rank_at(match: SegmentMatch, aim: int) -> int:
+    """Return the rank that about so many occurrences reach, as a sample tells."""
+    chunks = [chunk for word in match.words for chunk in word.chunks]
+    step = max(1, sum(map(len, chunks)) // SAMPLE_CANDIDATES)
+    ranks = np.sort(np.concatenate([match.fields.rank(chunk.spots()[::step]) for chunk in chunks]))
+    return int(ranks[min(aim // step, len(ranks) - 1)])
+
+
+def _reach(match: SegmentMatch, most: int) -> Array:
+    """Return the mask of rows that have any word at a rank as good, in whatever spelling."""
+    reached = np.zeros(len(match.rows), bool)
+    for word in match.words:
+        for chunk in word.chunks:
+            near = np.flatnonzero(match.fields.ranks_within(chunk.spots(), most))
+            reached[chunk.rows[near]] = True
+    return reached

@@ -1,0 +1,1 @@
+"""Hits, highlights, facets and pages of a search."""

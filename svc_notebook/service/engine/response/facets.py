@@ -1,0 +1,192 @@
+"""Facets of the records found: counts, statistics, and a search inside one facet's values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.index.columns import Labels
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.index.segment_reader import View
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.query import Query, words_without_typos
+from svc_notebook.service.engine.query.searched_attributes import Fields
+from svc_notebook.service.engine.ranking.retrieval import match_words
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings
+
+Chosen = Sequence[tuple[Segment, Array]]
+"""Segments, each with the mask of its rows that count."""
+
+MIN_PRESELECTED_VALUES = 2000
+"""Above so many values, segments are joined by the values' hashes, not by their names."""
+
+
+@dataclass(frozen=True)
+class FacetMatch:
+    """One value of a facet, and how many records have it."""
+
+    value: str
+    count: int
+
+
+class Named(NamedTuple):
+    """A run of words, and the values of a facet that are written so."""
+
+    start: int
+    end: int
+    values: tuple[str, ...]
+
+
+def read_facets(options: EffectiveParameters) -> list[str]:
+    """Return the facets to count; `*` stands for all that may be counted."""
+    given = options["facets"]
+    wanted = [given] if isinstance(given, str) else given
+    countable = [path for path, entry in options.faceted.items() if entry.counted]
+    chosen = countable if "*" in wanted else [path for path in wanted if path in countable]
+    return [path for path in dict.fromkeys(chosen) if options.sees(path)]
+
+
+def counts_after_distinct(path: str, options: EffectiveParameters) -> bool:
+    """Whether a facet counts what is left of each group: as the search says, else the settings."""
+    after = options.params.get("facetingAfterDistinct")
+    after = options.faceted[path].after_distinct if after is None else after
+    return bool(after and options.distinct)
+
+
+def count_facet(chosen: Chosen, path: str, options: EffectiveParameters) -> dict[str, int]:
+    """Count the values of a facet, the most frequent or the first ones."""
+    check_time()
+    parts = [
+        (labels, labels.count(mask))
+        for segment, mask in chosen
+        if (labels := segment.labels.get(path)) is not None
+    ]
+    most = options["maxValuesPerFacet"]
+    first = _first_values if options["sortFacetValuesBy"] == "alpha" else _most_frequent
+    return dict(first(parts, most))
+
+
+def measure_facet(chosen: Chosen, path: str) -> dict[str, float] | None:
+    """Return the least, greatest, mean and sum of a facet's numbers; None without any."""
+    parts = [
+        numbers.chosen(mask)
+        for segment, mask in chosen
+        if (numbers := segment.numbers.get(path)) is not None
+    ]
+    values = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0), *parts])
+    if not len(values):
+        return None
+    total = values.sum()
+    found = {"min": values.min(), "max": values.max(), "avg": total / len(values), "sum": total}
+    return {name: _plain(float(value)) for name, value in found.items()}
+
+
+def search_facet(
+    chosen: Chosen, path: str, query: Query, options: EffectiveParameters, most: int
+) -> list[FacetMatch]:
+    """Return the values of a facet that a query matches, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for segment, mask in chosen:
+        if (labels := segment.labels.get(path)) is not None:
+            counts.update(_matching(labels, labels.count(mask), query, options))
+    alphabetical = options["sortFacetValuesBy"] == "alpha"
+    order: Callable[[tuple[str, int]], Any] = (
+        (lambda item: item[0]) if alphabetical else (lambda item: (-item[1], item[0]))
+    )
+    return [FacetMatch(*item) for item in sorted(counts.items(), key=order)[:most]]
+
+
+def find_named(
+    views: Sequence[View], path: str, words: Sequence[str], rules: TokenizerSettings
+) -> list[Named]:
+    """Return the runs of words that are values of a facet, the longest from each place first."""
+    found: dict[tuple[int, int], set[str]] = {}
+    for view in views:
+        if (labels := view.segment.labels.get(path)) is not None:
+            for span, code in labels.naming(rules).find(words):
+                check_time()
+                if view.alive[labels.rows[labels.codes == code]].any():
+                    found.setdefault(span, set()).add(labels.names[code])
+    spans = sorted(found, key=lambda span: (span[0], -span[1]))
+    return [Named(*span, tuple(sorted(found[span]))) for span in spans]
+
+
+def check_searchable(path: str, options: EffectiveParameters) -> None:
+    """Refuse a facet that may not be searched in."""
+    entry = options.faceted.get(path)
+    if entry is None or not entry.searchable or not options.sees(path):
+        known = [path for path, entry in options.faceted.items() if entry.searchable]
+        advice = did_you_mean(path, known) if entry is None else ""
+        raise BadInput(
+            f'facetName: cannot search in "{path}"; add searchable({path}) to '
+            f"attributesForFaceting{advice}"
+        )
+
+
+def _matching(
+    labels: Labels, counts: Array, query: Query, options: EffectiveParameters
+) -> dict[str, int]:
+    """Match the query against each value as if it were a record."""
+    rows = counts > 0
+    if query.words:
+        postings = labels.words(options.rules)
+        unforgiven = words_without_typos(options)
+        _, rows = match_words(postings, rows, query, Fields.plain(), unforgiven)
+    codes = np.flatnonzero(rows)
+    return dict(zip(labels.names.take(codes), counts[codes].tolist(), strict=True))
+
+
+def _most_frequent(parts: Sequence[tuple[Labels, Array]], most: int) -> list[tuple[str, int]]:
+    if sum(len(labels.names) for labels, _ in parts) > MIN_PRESELECTED_VALUES and len(parts) > 1:
+        parts = _only_frequent(parts, most)
+    if len(parts) == 1:
+        labels, counts = parts[0]
+        codes = np.argsort(-counts, kind="stable")[:most]
+        codes = codes[counts[codes] > 0]
+        return list(zip(labels.names.take(codes), counts[codes].tolist(), strict=True))
+    total = _add_up(parts)
+    return sorted(total.items(), key=lambda item: (-item[1], item[0]))[:most]
+
+
+def _first_values(parts: Sequence[tuple[Labels, Array]], most: int) -> list[tuple[str, int]]:
+    first = [(labels, _keep_first(counts, most)) for labels, counts in parts]
+    return sorted(_add_up(first).items())[:most]
+
+
+def _keep_first(counts: Array, most: int) -> Array:
+    used = np.flatnonzero(counts)[:most]
+    kept = np.zeros_like(counts)
+    kept[used] = counts[used]
+    return kept
+
+
+def _only_frequent(parts: Sequence[tuple[Labels, Array]], most: int) -> list[tuple[Labels, Array]]:
+    """Drop the values that cannot be among the most frequent over all segments."""
+    hashes = np.concatenate([labels.hashes for labels, _ in parts])
+    counts = np.concatenate([counts for _, counts in parts])
+    _, number = np.unique(hashes, return_inverse=True)
+    totals = np.bincount(number, weights=counts)
+    edge = np.partition(totals, -most)[-most] if 0 < most < len(totals) else 1
+    kept = np.where(totals[number] >= max(edge, 1), counts, 0)
+    bounds = np.cumsum([len(counts) for _, counts in parts])[:-1]
+    return [(labels, some) for (labels, _), some in zip(parts, np.split(kept, bounds), strict=True)]
+
+
+def _add_up(parts: Sequence[tuple[Labels, Array]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for labels, counts in parts:
+        used = np.flatnonzero(counts)
+        names = labels.names.take(used)
+        total.update(dict(zip(names, counts[used].tolist(), strict=True)))
+    return total
+
+
+def _plain(value: float) -> float:
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value

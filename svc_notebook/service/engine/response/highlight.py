@@ -1,0 +1,330 @@
+"""Highlights and snippets: the texts of a hit again, with what the query matched marked.
+
+Both mirror the record: objects stay objects, arrays stay arrays, and each plain value becomes a
+leaf that says how much of the query it holds. Numbers and booleans are written as texts, null is
+left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from svc_notebook.service.engine.index.flatten import MAX_DEPTH, number_text
+from svc_notebook.service.engine.response.highlight_spans import Matcher, Run, Runs, TokenMatch
+from svc_notebook.service.engine.response.highlight_style import HighlightedAttributes, Style
+from svc_notebook.service.engine.text.placeholders import Sealed, find_sealed, is_sealed
+from svc_notebook.service.engine.text.tokenization import Token, fold, reach, split_camel, tokens
+
+__all__ = ["Style", "highlight_hit", "mark_text", "snippet_hit"]
+
+MAX_TEXT_CHARACTERS = 50_000
+"""What follows after so many characters of a text is neither marked nor cut from."""
+
+_Leaf = dict[str, Any]
+_Node = dict[str, Any] | list[Any]
+_WriteLeaf = Callable[[str, str, int], _Leaf]
+
+
+def no_runs(path: str) -> Mapping[str, Sequence[Run]]:
+    """Mark single tokens only."""
+    return {}
+
+
+def highlight_hit(
+    record: Mapping[str, Any], matcher: Matcher, style: Style, runs: Runs = no_runs
+) -> dict[str, Any]:
+    """Return a hit's `_highlightResult`."""
+
+    def write_leaf(path: str, text: str, _: int) -> _Leaf:
+        reading = _read(text, path, matcher, style, runs)
+        if not reading.marks:
+            return {"value": text, "matchLevel": "none", "matchedWords": []}
+        found = reading.found()
+        return {
+            "value": _write(reading, 0, len(text)),
+            "matchLevel": "full" if style.whole <= found else "partial",
+            "fullyHighlighted": reading.is_full(),
+            "matchedWords": [word for word in style.distinct if word in found],
+        }
+
+    return _Mirror(style.highlighted, style.only_matching_items, write_leaf).of_record(record)
+
+
+def snippet_hit(
+    record: Mapping[str, Any], matcher: Matcher, style: Style, runs: Runs = no_runs
+) -> dict[str, Any]:
+    """Return a hit's `_snippetResult`."""
+
+    def write_leaf(path: str, text: str, size: int) -> _Leaf:
+        reading = _read(text, path, matcher, style, runs)
+        start, end = _choose_window(reading, size)
+        before = style.ellipsis if start > 0 else ""
+        after = style.ellipsis if end < len(text) else ""
+        value = f"{before}{_write(reading, start, end)}{after}"
+        return {"value": value, "matchLevel": reading.level()}
+
+    return _Mirror(style.snippeted, style.only_matching_items, write_leaf).of_record(record)
+
+
+def mark_text(text: str, path: str, matcher: Matcher, style: Style, runs: Runs = no_runs) -> str:
+    """Return one text with its matches marked."""
+    return _write(_read(text, path, matcher, style, runs), 0, len(text))
+
+
+@dataclass(frozen=True)
+class _Mirror:
+    """The shape of a record's selected attributes, with a leaf for each plain value."""
+
+    selection: HighlightedAttributes
+    only_matching_items: bool
+    write_leaf: _WriteLeaf
+
+    def of_record(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        top = self.selection.top
+        chosen = self.selection.members(record)
+        return _without_none(
+            {name: self.of_member(name, record[name], top(name), 1) for name in chosen}
+        )
+
+    def of_member(self, path: str, value: Any, around: int | None, depth: int) -> _Node | None:
+        number = self.selection.number(path, around)
+        if number is None and path not in self.selection.ways:
+            return None
+        node = self.of_value(value, path, number, depth)
+        return node if node or number is not None else None
+
+    def of_value(self, value: Any, path: str, number: int | None, depth: int) -> _Node | None:
+        if depth > MAX_DEPTH:
+            return None
+        if isinstance(value, dict):
+            return _without_none(
+                {
+                    name: self.of_member(f"{path}.{name}", inner, number, depth + 1)
+                    for name, inner in value.items()
+                }
+            )
+        if isinstance(value, list):
+            items = [self.of_value(item, path, number, depth + 1) for item in value]
+            return [item for item in items if self.is_kept(item)]
+        if value is None or number is None:
+            return None
+        return self.write_leaf(path, _to_text(value), number)
+
+    def is_kept(self, item: _Node | None) -> bool:
+        return item is not None and (not self.only_matching_items or _has_match(item))
+
+
+def _without_none(nodes: Mapping[str, _Node | None]) -> dict[str, Any]:
+    return {name: node for name, node in nodes.items() if node is not None}
+
+
+def _has_match(node: _Node) -> bool:
+    if isinstance(node, list):
+        return any(map(_has_match, node))
+    level = node.get("matchLevel")
+    return level != "none" if isinstance(level, str) else any(map(_has_match, node.values()))
+
+
+def _to_text(value: str | bool | float) -> str:
+    if isinstance(value, str):
+        return value
+    return str(value).lower() if isinstance(value, bool) else number_text(value)
+
+
+class _Mark(NamedTuple):
+    """Where a mark begins and ends, the first word it covers and how many as a whole.
+
+    `words` are those of the query that match; `shown` is what to write in place of the text.
+    """
+
+    token: Token
+    start: int
+    end: int
+    words: frozenset[str]
+    whole: int
+    shown: str | None = None
+
+
+class _Reading(NamedTuple):
+    """A text, how many words it has, and what matches in it."""
+
+    text: str
+    style: Style
+    camel: bool
+    length: int = 0
+    marks: Sequence[_Mark] = ()
+
+    def tokens(self) -> list[Token]:
+        return _read_tokens(self.text, self.style, self.camel)
+
+    def found(self) -> frozenset[str]:
+        return self.marks[0].words.union(*[mark.words for mark in self.marks[1:]])
+
+    def level(self) -> str:
+        if not self.marks:
+            return "none"
+        return "full" if self.style.whole <= self.found() else "partial"
+
+    def is_full(self) -> bool:
+        whole = sum(mark.whole for mark in self.marks)
+        return whole == self.length and len(self.text) <= MAX_TEXT_CHARACTERS
+
+
+def _read(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _Reading:
+    camel = path in style.rules.camel
+    if not style.words:
+        return _Reading(text, style, camel)
+    # Splitting is many times faster than finding where words stand, and many texts match nothing.
+    body = text[:MAX_TEXT_CHARACTERS]
+    folded = fold(split_camel(body) if camel else body, style.rules)
+    found = folded.split()
+    words = set(found)
+    matches = matcher(path, words)
+    marks = _mark_singles(text, style, camel, matches, folded) if matches else []
+    if wanted := _choose_runs(runs(path), words, sealed="<" in body):
+        marks = _join_marks([*marks, *_mark_runs(text, style, camel, wanted)])
+    return _Reading(text, style, camel, len(found), marks)
+
+
+def _choose_runs(runs: Mapping[str, Sequence[Run]], words: set[str], *, sealed: bool) -> list[Run]:
+    """Return the runs that a text of these words may have."""
+    chosen = [
+        run
+        for first in runs
+        if first in words
+        for run in runs[first]
+        if (sealed if is_sealed(run.tokens) else words.issuperset(run.tokens))
+    ]
+    return sorted(chosen)
+
+
+def _mark_singles(
+    text: str, style: Style, camel: bool, matches: Mapping[str, TokenMatch], folded: str
+) -> list[_Mark]:
+    marks = []
+    for token in _read_tokens(text, style, camel, matches, folded):
+        match = matches[token.text]
+        words = style.of_numbers(match.words)
+        shown = match.instead if style.replacing and match.instead else None
+        whole = match.letters >= len(token.text)
+        end = token.end if whole else reach(text, token, match.letters, style.rules)
+        marks.append(_Mark(token, token.start, end, words, int(end == token.end), shown))
+    return marks
+
+
+def _mark_runs(text: str, style: Style, camel: bool, runs: Sequence[Run]) -> Iterator[_Mark]:
+    found = _read_tokens(text, style, camel)
+    body = text[:MAX_TEXT_CHARACTERS]
+    sealed = list(find_sealed(split_camel(body) if camel else body, style.rules))
+    for run in runs:
+        words = style.of_numbers(run.words)
+        shown = run.instead if style.replacing and run.instead else None
+        for first in _find_run(run.tokens, found, sealed):
+            tokens = found[first : first + len(run.tokens)]
+            if is_sealed(run.tokens):
+                yield _mark_sealed(text, tokens, words, shown)
+            else:
+                yield from _mark_run(tokens, words, shown)
+
+
+def _find_run(
+    wanted: tuple[str, ...], found: Sequence[Token], sealed: Iterable[Sealed]
+) -> Sequence[int]:
+    """Return at which words of a text a run begins."""
+    if is_sealed(wanted):
+        last = len(found) - len(wanted)
+        return [one.first for one in sealed if one.words == wanted and one.first <= last]
+    texts = tuple(token.text for token in found)
+    starts = range(len(texts) - len(wanted) + 1)
+    return [first for first in starts if texts[first : first + len(wanted)] == wanted]
+
+
+def _mark_run(run: Sequence[Token], words: frozenset[str], shown: str | None) -> Iterator[_Mark]:
+    """Mark each token, or all of them at once where something else is shown."""
+    if shown is None:
+        yield from (_Mark(token, token.start, token.end, words, 1) for token in run)
+    else:
+        yield _Mark(run[0], run[0].start, run[-1].end, words, len(run), shown)
+
+
+def _mark_sealed(
+    text: str, run: Sequence[Token], words: frozenset[str], shown: str | None
+) -> _Mark:
+    """Mark a placeholder with its brackets."""
+    start, end = text.rindex("<", 0, run[0].start), text.index(">", run[-1].end) + 1
+    return _Mark(run[0], start, end, words, len(run), shown)
+
+
+def _read_tokens(
+    text: str, style: Style, camel: bool, wanted: Collection[str] | None = None, folded: str = ""
+) -> list[Token]:
+    """Return the words of a text, or those wanted, without one that goes on beyond what is read."""
+    found = tokens(text[:MAX_TEXT_CHARACTERS], style.rules, wanted, camel=camel, folded=folded)
+    cut_through = len(text) > MAX_TEXT_CHARACTERS and found and found[-1].end == MAX_TEXT_CHARACTERS
+    return found[:-1] if cut_through else found
+
+
+def _join_marks(marks: Iterable[_Mark]) -> list[_Mark]:
+    """Make one mark of those that overlap: the longest of the first, for the words of all."""
+    joined: list[_Mark] = []
+    for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end, mark.shown is not None)):
+        if joined and mark.start < joined[-1].end:
+            joined[-1] = joined[-1]._replace(words=joined[-1].words | mark.words)
+        else:
+            joined.append(mark)
+    return joined
+
+
+def _write(reading: _Reading, start: int, end: int) -> str:
+    """Write the part of a text from `start` to `end` with its marks."""
+    pieces = []
+    for mark in reading.marks:
+        opening = max(mark.start, start)
+        if opening < min(mark.end, end):
+            pieces += [reading.text[start:opening], reading.style.before]
+            shown = reading.text[opening : mark.end] if mark.shown is None else mark.shown
+            pieces += [shown, reading.style.after]
+            start = mark.end
+    return "".join([*pieces, reading.text[start:end]])
+
+
+def _choose_window(reading: _Reading, size: int) -> tuple[int, int]:
+    """Return the bounds of the words to keep: most of the query, then earliest, with equal room
+    on both sides of the matches.
+    """
+    text, found = reading.text, reading.tokens()
+    if len(found) <= size:
+        return 0, min(len(text), MAX_TEXT_CHARACTERS)
+    low, high = _densest_span(reading.marks, found, size)
+    first = low - (size - (high - low + 1)) // 2
+    first = max(0, min(first, len(found) - size))
+    last = first + size - 1
+    ends_text = last == len(found) - 1
+    start = found[first].start if first else 0
+    end = min(len(text), MAX_TEXT_CHARACTERS) if ends_text else found[last].end
+    # A mark of several words, or with brackets, is not cut through.
+    return (
+        next((mark.start for mark in reading.marks if mark.start < start < mark.end), start),
+        next((mark.end for mark in reading.marks if mark.start < end < mark.end), end),
+    )
+
+
+def _densest_span(marks: Sequence[_Mark], found: Sequence[Token], size: int) -> tuple[int, int]:
+    """Return the first and the last of the marked words that hold most of the query."""
+    place = {token.start: number for number, token in enumerate(found)}
+    places = [place[mark.token.start] for mark in marks]
+    best, span = 0, (0, 0)
+    inside: Counter[str] = Counter()
+    oldest = 0
+    for mark, last in zip(marks, places, strict=True):
+        inside.update(mark.words)
+        while last - places[oldest] >= size:
+            inside.subtract(marks[oldest].words)
+            oldest += 1
+        different = sum(count > 0 for count in inside.values())
+        if different > best:
+            best, span = different, (places[oldest], last)
+    return span

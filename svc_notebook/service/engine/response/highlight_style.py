@@ -1,0 +1,158 @@
+"""What a search wants marked and cut, and how the marks look."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from svc_notebook.api.parameters import default_of
+from svc_notebook.errors import BadInput
+from svc_notebook.service.engine.index.schema import INTERNAL, covers, read_searched
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings
+
+SNIPPET_WORDS = 10
+_SNIPPET = re.compile(r"([^:]+)(?::0*([1-9][0-9]{0,8}))?")
+
+
+@dataclass(frozen=True)
+class HighlightedAttributes:
+    """Some attributes, each with a number: how many words a snippet of it keeps.
+
+    `ways` are the objects around a selected attribute that are not selected themselves.
+    """
+
+    numbers: Mapping[str, int]
+    rest: int | None
+    hidden: frozenset[str]
+    ways: frozenset[str]
+
+    @classmethod
+    def of(cls, numbers: Mapping[str, int], hidden: Sequence[str]) -> HighlightedAttributes:
+        """Select attributes by name, `*` for all; what is hidden stays out, however named."""
+        named = {
+            path: number
+            for path, number in numbers.items()
+            if path != "*" and not any(covers(entry, path) for entry in hidden)
+        }
+        ways = frozenset(way for path in named for way in _ways_to(path))
+        return cls(named, numbers.get("*"), frozenset(hidden), ways)
+
+    def __bool__(self) -> bool:
+        return bool(self.numbers) or self.rest is not None
+
+    def number(self, path: str, around: int | None) -> int | None:
+        """Return the attribute's number, by default that of the object around it, or None."""
+        return None if path in self.hidden else self.numbers.get(path, around)
+
+    def members(self, record: Mapping[str, Any]) -> Iterable[str]:
+        """Return the attributes of the record itself in which anything may be selected."""
+        if self.rest is not None:
+            return record
+        return [name for name in record if name in self.numbers or name in self.ways]
+
+    def top(self, name: str) -> int | None:
+        """Return the number `*` gives an attribute of the record itself."""
+        return None if name in INTERNAL else self.rest
+
+
+@dataclass(frozen=True)
+class Style:
+    """How one search marks its hits; `words` are the query's, as a matcher numbers them.
+
+    With `replacing`, a synonym is shown as the words of the query that it stands for.
+    """
+
+    words: tuple[str, ...]
+    rules: TokenizerSettings
+    highlighted: HighlightedAttributes
+    snippeted: HighlightedAttributes
+    before: str
+    after: str
+    ellipsis: str
+    only_matching_items: bool
+    replacing: bool
+
+    @cached_property
+    def distinct(self) -> tuple[str, ...]:
+        """The words, each once."""
+        return tuple(dict.fromkeys(self.words))
+
+    @cached_property
+    def whole(self) -> frozenset[str]:
+        """What a text must hold to match as a whole."""
+        return frozenset(self.words)
+
+    def of_numbers(self, numbers: tuple[int, ...]) -> frozenset[str]:
+        """The words of these numbers; there are few such sets, and many texts."""
+        known = self._known.get(numbers)
+        if known is None:
+            known = self._known[numbers] = frozenset([self.words[number] for number in numbers])
+        return known
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, ...], frozenset[str]]:
+        return {}
+
+    @classmethod
+    def of(
+        cls, settings: Mapping[str, Any], params: Mapping[str, Any], words: Sequence[str]
+    ) -> Style:
+        """Read the style of a search off its parameters and the index's settings."""
+        chosen = {name: _choose(name, params, settings) for name in _NAMES}
+        hidden = () if params.get("_seeUnretrievable") else settings.get("unretrievableAttributes")
+        highlighted = chosen["attributesToHighlight"]
+        if highlighted is None:
+            highlighted = [entry.path for entry in read_searched(settings)] or ["*"]
+        return cls(
+            words=tuple(words),
+            rules=TokenizerSettings.of(settings),
+            highlighted=HighlightedAttributes.of(
+                {name.strip(): 0 for name in highlighted}, hidden or ()
+            ),
+            snippeted=HighlightedAttributes.of(
+                read_snippets(chosen["attributesToSnippet"]), hidden or ()
+            ),
+            before=chosen["highlightPreTag"],
+            after=chosen["highlightPostTag"],
+            ellipsis=chosen["snippetEllipsisText"],
+            only_matching_items=chosen["restrictHighlightAndSnippetArrays"],
+            replacing=chosen["replaceSynonymsInHighlight"],
+        )
+
+
+_NAMES = (
+    "attributesToHighlight",
+    "attributesToSnippet",
+    "highlightPreTag",
+    "highlightPostTag",
+    "snippetEllipsisText",
+    "restrictHighlightAndSnippetArrays",
+    "replaceSynonymsInHighlight",
+)
+
+
+def _choose(name: str, *sources: Mapping[str, Any]) -> Any:
+    given = (source[name] for source in sources if source.get(name) is not None)
+    return next(given, default_of(name))
+
+
+def read_snippets(entries: Iterable[str]) -> dict[str, int]:
+    """Read `attributesToSnippet`: how many words of each attribute; raises `BadInput`."""
+    return dict(_read_snippet(entry, place) for place, entry in enumerate(entries))
+
+
+def _read_snippet(entry: str, place: int) -> tuple[str, int]:
+    read = _SNIPPET.fullmatch(entry.strip())
+    if not read:
+        raise BadInput(
+            f'attributesToSnippet[{place}]: expected name or name:words, found "{entry}"'
+        )
+    return read[1].strip(), int(read[2] or SNIPPET_WORDS)
+
+
+def _ways_to(path: str) -> Iterable[str]:
+    parts = path.split(".")
+    return (".".join(parts[:length]) for length in range(1, len(parts)))

@@ -1,0 +1,128 @@
+"""Hits: the records found, with what was asked for of them, marked and explained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.index.flatten import Record
+from svc_notebook.service.engine.index.schema import OBJECT_ID
+from svc_notebook.service.engine.query.options import EMBEDDED_LISTS, EffectiveParameters
+from svc_notebook.service.engine.query.query import Query
+from svc_notebook.service.engine.response.attribute_paths import PathTree
+from svc_notebook.service.engine.response.highlight import Style, highlight_hit, snippet_hit
+from svc_notebook.service.engine.response.highlight_matcher import make_marker
+
+Fetch = Callable[[Sequence[str]], Sequence[Mapping[str, Any] | None]]
+Hit = dict[str, Any]
+UNASKED = Query()
+
+
+def make_hits(
+    ids: Sequence[str],
+    infos: Sequence[Hit] | None,
+    numbers: Sequence[int],
+    fetch: Fetch,
+    query: Query,
+    options: EffectiveParameters,
+) -> list[Hit]:
+    """Fetch the records and make hits of those that are still there."""
+    retrieve, narrow = make_retriever(options), make_narrower(options)
+    style = Style.of(options.settings, options.params, [word.text for word in query.words])
+    highlights, snippets = bool(style.highlighted), bool(style.snippeted)
+    marker = make_marker(query if highlights or snippets else UNASKED, options)
+    hits = []
+    for number, record in enumerate(fetch(ids)):
+        check_time()
+        if record is None:
+            continue
+        hit = narrow(retrieve(record))
+        if snippets and (found := narrow(snippet_hit(record, marker.match, style, marker.runs))):
+            hit["_snippetResult"] = found
+        if highlights and (
+            found := narrow(highlight_hit(record, marker.match, style, marker.runs))
+        ):
+            hit["_highlightResult"] = found
+        if infos is not None:
+            hit["_rankingInfo"] = infos[number]
+        if numbers:
+            hit["_distinctSeqID"] = numbers[number]
+        hits.append(hit)
+    return hits
+
+
+def make_retriever(options: EffectiveParameters) -> Callable[[Record], Hit]:
+    """Return a function that leaves of a record what was asked for and may be seen."""
+    entries = [entry.strip() for entry in options["attributesToRetrieve"]]
+    wanted = [entry for entry in entries if not entry.startswith("-")]
+    unwanted = [entry[1:] for entry in entries if entry.startswith("-")]
+    if not options.params.get("_seeUnretrievable"):
+        unwanted += options.settings.get("unretrievableAttributes") or ()
+    everything = "*" in wanted or (not wanted and bool(entries))
+    paths = None if everything else PathTree.of(wanted)
+    withheld = PathTree.of(path for path in unwanted if path != OBJECT_ID)
+
+    def retrieve(record: Record) -> Hit:
+        hit = dict(record) if paths is None else _pick(record, paths)
+        if withheld.inner:
+            hit = _without(hit, withheld)
+        hit[OBJECT_ID] = record[OBJECT_ID]
+        return hit
+
+    return retrieve
+
+
+def make_narrower(options: EffectiveParameters) -> Callable[[Record], Hit]:
+    """Return a function that leaves of a hit, or of its marks, what all embedded lists name."""
+    lists = options.params.get(EMBEDDED_LISTS, ())
+    pickers = [
+        make_retriever(EffectiveParameters({}, {"attributesToRetrieve": names})) for names in lists
+    ]
+
+    def narrow(shown: Record) -> Hit:
+        own, left = OBJECT_ID in shown, dict(shown)
+        for pick in pickers:
+            left = pick({OBJECT_ID: None, **left})
+        return left if own or not pickers else {n: v for n, v in left.items() if n != OBJECT_ID}
+
+    return narrow
+
+
+def _pick(value: Record, paths: PathTree) -> Hit:
+    """Keep what lies under the paths, in the record's own shape."""
+    picked = {}
+    for name, inner in value.items():
+        if _is_whole(name, paths):
+            picked[name] = inner
+        elif (below := paths.inner.get(name)) and (
+            found := _map_objects(inner, partial(_pick, paths=below))
+        ) is not None:
+            picked[name] = found
+    return picked
+
+
+def _without(value: Record, paths: PathTree) -> Hit:
+    kept = {}
+    for name, inner in value.items():
+        if not _is_whole(name, paths):
+            below = paths.inner.get(name)
+            found = _map_objects(inner, partial(_without, paths=below)) if below else None
+            kept[name] = inner if found is None else found
+    return kept
+
+
+def _is_whole(name: str, paths: PathTree) -> bool:
+    """Whether a member is named itself; its own name may have dots."""
+    found = paths.find(name)
+    return found is not None and found.whole
+
+
+def _map_objects(value: Any, change: Callable[[Record], Hit]) -> Any:
+    """Apply a change to an object, or to the objects of an array; None where there are none."""
+    if isinstance(value, Mapping):
+        return change(value)
+    if isinstance(value, list):
+        return [change(one) if isinstance(one, Mapping) else one for one in value]
+    return None

@@ -1,0 +1,251 @@
+"""A search from its parameters to its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.engine.index.schema import Shape, read_filterable
+from svc_notebook.service.engine.index.segment_reader import View
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.query import Query, read_query
+from svc_notebook.service.engine.ranking import distinct
+from svc_notebook.service.engine.ranking.promoted_hits import (
+    NO_PINS,
+    Pinned,
+    Pins,
+    find_pinned,
+    show,
+)
+from svc_notebook.service.engine.ranking.ranking import Order, read_steps
+from svc_notebook.service.engine.ranking.relevant_sort import keep_relevant
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
+from svc_notebook.service.engine.ranking.search_plan import SearchPlan
+from svc_notebook.service.engine.response import facets
+from svc_notebook.service.engine.response.highlight import Style, mark_text
+from svc_notebook.service.engine.response.highlight_matcher import make_marker
+from svc_notebook.service.engine.response.hits import Fetch, make_hits
+from svc_notebook.service.engine.response.paging import HitRange
+from svc_notebook.service.engine.text.languages import loosen
+
+Counts = dict[str, dict[str, int]]
+Stats = dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The answer to a search, in the members the API knows."""
+
+    hits: list[dict[str, Any]]
+    nbHits: int  # noqa: N815 - as on the wire
+    paging: dict[str, int]
+    facets: Counts | None
+    facets_stats: Stats | None
+    parsed_query: str
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FacetFound:
+    """The answer to a search inside a facet."""
+
+    hits: list[dict[str, Any]]
+    exhaustive: bool = True
+
+
+def check_settings(settings: Mapping[str, Any]) -> None:
+    """Refuse settings that no search could use."""
+    Shape.of(settings)
+    read_filterable(settings)
+    read_steps(EffectiveParameters(settings, {}))
+    Style.of(settings, {}, ())
+    for pairs in (settings.get("customNormalization") or {}).values():
+        for letter in pairs:
+            if len(letter) != 1:
+                raise BadInput(f'customNormalization: expected one character: "{letter}"')
+
+
+def find_hits(
+    views: Sequence[View], options: EffectiveParameters, fetch: Fetch, pins: Pins = NO_PINS
+) -> SearchResult:
+    """Search."""
+    options = loosen(options)
+    plan, page = SearchPlan(show(views, pins), options), HitRange.of(options)
+    asked = read_query(options)
+    query, matches = plan.match_some(asked)
+    pinned = find_pinned(plan, pins)
+    relevant = keep_relevant(plan, matches) if options.sorts_relevant else matches
+    count, found = _find_page(plan, relevant, pinned, page)
+    ids = found.order[:]
+    infos = _explain(plan, matches, pinned, found.order, ids) if options["getRankingInfo"] else None
+    hits = make_hits(ids, infos, found.numbers, fetch, query, options)
+    counts, stats = _count_facets(plan, matches, pinned)
+    return SearchResult(
+        hits,
+        count if relevant is matches else _count_hits(plan, matches, pinned),
+        page.members(count),
+        counts,
+        stats,
+        " ".join(word.text for word in query.words),
+        {
+            **_extra(asked, query, counted=counts is not None),
+            **plan.where.members(),
+            **_sorted_members(options, count),
+        },
+    )
+
+
+def _find_page(
+    plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned, page: HitRange
+) -> tuple[int, distinct.Grouped]:
+    """Count all hits and return those of a page."""
+    most = plan.options.distinct
+    others = distinct.without_groups(matches, pinned) if most else pinned.beside(matches)
+    rest = distinct.count_groups(others) if most else sum(match.count for match in others)
+    pinned = pinned.pushed(rest)
+    span = pinned.gaps(page)
+    count = rest + len(pinned)
+    if not most:
+        order = pinned.insert(plan.rank(others, span.stop).take(span), page)
+        return count, distinct.Grouped(order, ())
+    leaders = pinned.insert(distinct.find_leaders(plan, others, span.stop).take(span), page)
+    found = distinct.find_members(plan, pinned.beside(matches), leaders, most)
+    return count, found if most > 1 else distinct.Grouped(found.order, ())
+
+
+def _count_hits(plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned) -> int:
+    if plan.options.distinct:
+        return distinct.count_groups(distinct.without_groups(matches, pinned)) + len(pinned)
+    return sum(match.count for match in pinned.beside(matches)) + len(pinned)
+
+
+def _sorted_members(options: EffectiveParameters, count: int) -> dict[str, int]:
+    """Return what the answer says about relevant sort."""
+    if not options.sorts_relevant:
+        return {}
+    return {"nbSortedHits": count, "appliedRelevancyStrictness": options["relevancyStrictness"]}
+
+
+def _explain(
+    plan: SearchPlan,
+    matches: Sequence[SegmentMatch],
+    pinned: Pinned,
+    order: Order,
+    ids: Sequence[str],
+) -> list[dict[str, Any]]:
+    infos = plan.explain(matches, order)
+    return [
+        {**info, "promoted": True} if name in pinned.ids else info
+        for name, info in zip(ids, infos, strict=True)
+    ]
+
+
+def _count_facets(
+    plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned
+) -> tuple[Counts | None, Stats | None]:
+    """Count the facets asked for, before or after groups are reduced as each wants it."""
+    options = plan.options
+    paths = facets.read_facets(options)
+    if not paths:
+        return None, None
+    after = {path for path in paths if facets.counts_after_distinct(path, options)}
+    chosen = [(match.segment, match.rows) for match in pinned.among(matches)]
+    reduced = distinct.only_leaders(plan, matches, pinned) if after else ()
+    leading = [(match.segment, match.rows) for match in reduced]
+    of = {path: leading if path in after else chosen for path in paths}
+    counts = {path: facets.count_facet(of[path], path, options) for path in paths}
+    stats = {path: found for path in paths if (found := facets.measure_facet(of[path], path))}
+    return counts, stats or None
+
+
+def find_values(
+    views: Sequence[View],
+    options: EffectiveParameters,
+    path: str,
+    text: str,
+    most: int,
+    pins: Pins = NO_PINS,
+) -> FacetFound:
+    """Search inside a facet's values, counting the records that the options select."""
+    facets.check_searchable(path, options)
+    options = loosen(options)
+    plan = SearchPlan(show(views, pins), options)
+    matches = find_pinned(plan, pins).among(plan.match(read_query(options)))
+    inner = EffectiveParameters(
+        options.settings, {**options.params, "query": text, "removeStopWords": False}
+    )
+    query = read_query(inner)
+    chosen = [(match.segment, match.rows) for match in matches]
+    marker = make_marker(query, EffectiveParameters({}, inner.params))
+    style = Style.of(options.settings, options.params, [word.text for word in query.words])
+    return FacetFound(
+        [
+            {
+                "value": hit.value,
+                "highlighted": mark_text(hit.value, path, marker.match, style, marker.runs),
+                "count": hit.count,
+            }
+            for hit in facets.search_facet(chosen, path, query, inner, most)
+        ]
+    )
+
+
+def find_ids(views: Sequence[View], options: EffectiveParameters) -> list[str]:
+    """Return the objectIDs of what passes the filters, whatever the query."""
+    matches = SearchPlan(views, options).match(Query())
+    return [
+        name for match in matches for name in match.segment.ids.take(np.flatnonzero(match.rows))
+    ]
+
+
+def find_passing(
+    views: Sequence[View], options: EffectiveParameters, ids: Sequence[str]
+) -> set[str]:
+    """Return those of some objectIDs whose records pass the filters."""
+    plan, names = SearchPlan(views, options), sorted(set(ids))
+    passing = set()
+    for view in views:
+        allowed = plan.eligible(view)
+        rows = view.segment.ids.find_many(names).tolist()
+        passing |= {
+            name for name, row in zip(names, rows, strict=True) if row >= 0 and allowed[row]
+        }
+    return passing
+
+
+def find_order(views: Sequence[View], options: EffectiveParameters) -> Order:
+    """Return all that match, by attribute and custom ranking only."""
+    own = {
+        "ranking": ["attribute", "custom"],
+        "typoTolerance": options.typo_tolerance is not False,
+        "ignorePlurals": False,
+    }
+    plan = SearchPlan(
+        views, EffectiveParameters(options.settings, {**options.params, **own}, options.knowledge)
+    )
+    matches = plan.match(read_query(options))
+    order = plan.rank(matches, sum(match.count for match in matches))
+    # It is remembered between the pages of a browse; what ranking found need not be.
+    return replace(order, ranked={})
+
+
+def _extra(asked: Query, query: Query, *, counted: bool) -> dict[str, Any]:
+    """Return the answer's further members."""
+    exhaustive = {"nbHits": True, "typo": True} | ({"facetsCount": True} if counted else {})
+    extra: dict[str, Any] = {
+        "exhaustiveNbHits": True,
+        "exhaustiveTypo": True,
+        "exhaustive": exhaustive,
+    }
+    if counted:
+        extra["exhaustiveFacetsCount"] = True
+    if query != asked:
+        extra["queryAfterRemoval"] = " ".join(
+            f"<em>{word.text}</em>" if word.optional and not before.optional else word.text
+            for before, word in zip(asked.words, query.words, strict=True)
+        )
+    return extra

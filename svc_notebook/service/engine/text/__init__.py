@@ -1,0 +1,1 @@
+"""Text to words: tokenization, languages, typos, synonyms."""

@@ -1,0 +1,148 @@
+"""Compound words: how a language writes several words as one, and which words are written so.
+
+A word is a compound if it can be cut into known words, with or without the sound that joins them;
+entries of one's own say so outright, or that a word is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.index.term_dictionary import TermDictionary, starts_of
+from svc_notebook.service.engine.text.word_forms import standard_table
+
+LINKS: dict[str, tuple[str, ...]] = {
+    "da": ("", "s", "e"),
+    "de": ("", "s", "es", "n", "en", "e", "er"),
+    "fi": ("", "n"),
+    "nl": ("", "s", "e", "en"),
+    "no": ("", "s", "e"),
+    "sv": ("", "s"),
+}
+"""What each language that has compounds puts between their parts."""
+MIN_PART_LETTERS = 4
+MAX_WORD_LETTERS = 40
+"""Longer words are not taken apart."""
+MAX_CACHED_WORDS = 500_000
+"""Words are remembered: segments are merged, and their words are the same."""
+MAX_CHECKED_ENTRIES = 200
+"""So many entries of one's own are looked for in every word, to leave the others as they were."""
+
+Piece = tuple[str, ...]
+"""A part of a compound: as it stands there, and without what joins it to the next."""
+
+
+@dataclass(frozen=True)
+class Splitter:
+    """Takes words of one language apart; `own` entries come first, an empty one means an atom."""
+
+    language: str
+    own: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    standard: bool = True
+    _known: dict[str, tuple[Piece, ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def pieces(self, word: str) -> tuple[Piece, ...]:
+        """Return the parts of a word; none if it is no compound."""
+        if not self._touches(word):
+            return standard_splitter(self.language).pieces(word)
+        found = self._known.get(word)
+        if found is None:
+            cut = self._cut(word)
+            found = cut if len(cut) > 1 else ()
+            if len(self._known) > MAX_CACHED_WORDS:
+                self._known.clear()
+            self._known[word] = found
+        return found
+
+    def readings(self, word: str) -> list[tuple[str, ...]]:
+        """Return the parts of a word, with what joins them and without."""
+        pieces = self.pieces(word)
+        return list(dict.fromkeys(zip(*map(_both_forms, pieces), strict=True))) if pieces else []
+
+    def _touches(self, word: str) -> bool:
+        """Whether entries of one's own may change what the standard ones make of a word."""
+        if not self.standard or not 0 < len(self.own) <= MAX_CHECKED_ENTRIES:
+            return True
+        return any(own in word for own in self.own)
+
+    def _cut(self, word: str) -> tuple[Piece, ...]:
+        if word in self.own:
+            return tuple((part,) for part in self.own[word])
+        if not 2 * MIN_PART_LETTERS <= len(word) <= MAX_WORD_LETTERS or not word.isalpha():
+            return ()
+        cuts = [(min(len(first[-1]), len(rest)), first, rest) for first, rest in self._halves(word)]
+        if not cuts:
+            return ()
+        _, first, rest = max(cuts)
+        before = self.pieces(first[-1])
+        return (*(before or (first,)), *(self.pieces(rest) or ((rest,),)))
+
+    def _halves(self, word: str) -> Iterator[tuple[Piece, str]]:
+        """Find where a word can be cut in two known ones."""
+        for cut in range(MIN_PART_LETTERS, len(word) - MIN_PART_LETTERS + 1):
+            rest = word[cut:]
+            stems = self._stems(word[:cut])
+            if stems and self._knows(rest):
+                yield (word[:cut], *[stem for stem in stems if len(stem) < cut][:1]), rest
+
+    def _stems(self, head: str) -> list[str]:
+        """Return what a first part may be without what joins it."""
+        links = LINKS[self.language]
+        stems = [head.removesuffix(link) for link in links if head.endswith(link)]
+        return [stem for stem in stems if len(stem) >= MIN_PART_LETTERS and self._knows(stem)]
+
+    def _knows(self, word: str) -> bool:
+        return word in self.own or (self.standard and _is_known(word, self.language))
+
+
+@cache
+def standard_splitter(language: str) -> Splitter:
+    """Return what takes words of a language apart where there are no entries of one's own."""
+    return Splitter(language)
+
+
+@lru_cache(maxsize=100_000)
+def _is_known(word: str, language: str) -> bool:
+    return word in standard_table(language)
+
+
+def _both_forms(piece: Piece) -> tuple[str, str]:
+    return piece[0], piece[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Compounds:
+    """The compounds among the words of a segment, by their parts."""
+
+    splitter: Splitter
+    parts: TermDictionary
+    starts: Array
+    words: Array
+
+    @classmethod
+    def of(cls, vocabulary: TermDictionary, splitter: Splitter) -> Compounds:
+        """Take every word apart."""
+        found: dict[str, list[int]] = {}
+        for number, word in enumerate(vocabulary.all()):
+            for part in {form for piece in splitter.pieces(word) for form in piece}:
+                found.setdefault(part, []).append(number)
+        ascending = sorted(found)
+        words = [number for part in ascending for number in found[part]]
+        counts = np.array([len(found[part]) for part in ascending], np.int64)
+        return cls(
+            splitter, TermDictionary.of(ascending), starts_of(counts), np.array(words, np.int64)
+        )
+
+    def containing(self, part: str, *, prefix: bool) -> Array:
+        """Return the numbers of the words with this part, or with one that begins so."""
+        low, high = self.parts.beginning(part)
+        if not prefix:
+            high = low + 1 if low < high and self.parts[low] == part else low
+        return np.unique(self.words[self.starts[low] : self.starts[high]])

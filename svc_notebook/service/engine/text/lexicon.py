@@ -1,0 +1,144 @@
+"""Language resources: stop words, word forms, compounds, and the dictionaries of an index."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from svc_notebook.service.engine.text.compounds import Splitter, standard_splitter
+from svc_notebook.service.engine.text.lemmatization import standard_forms
+from svc_notebook.service.engine.text.stop_words import standard_stops
+from svc_notebook.service.engine.text.synonyms import Thesaurus
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
+
+Entry = Mapping[str, Any]
+Phrase = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Dictionaries:
+    """An application's own entries by dictionary, and where the standard ones are switched off."""
+
+    own: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
+    off: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+class Lexicon:
+    """The dictionaries of an application over the standard ones; read when first needed."""
+
+    def __init__(self, read: Callable[[], Dictionaries] = Dictionaries) -> None:
+        self._read = read
+        self._books: dict[TokenizerSettings, Wordbook] = {}
+        self._compiling = threading.Lock()
+
+    def under(self, rules: TokenizerSettings) -> Wordbook:
+        """Return the dictionaries with their words as these rules compare them."""
+        book = self._books.get(rules)
+        if book is None:
+            with self._compiling:
+                book = self._books.get(rules)
+                if book is None:
+                    book = self._books[rules] = Wordbook(self._read(), rules)
+        return book
+
+
+class Wordbook:
+    """An entry of one's own comes before the standard ones with the same word."""
+
+    def __init__(self, dictionaries: Dictionaries, rules: TokenizerSettings) -> None:
+        self._dictionaries = dictionaries
+        self._rules = rules
+        self._splitters: dict[str, Splitter] = {}
+
+    def is_stop_word(self, word: str, languages: Iterable[str]) -> bool:
+        """Whether a word says nothing in one of the languages."""
+        return any(self._stops(word, language) for language in languages)
+
+    def forms(self, word: str, languages: Iterable[str]) -> list[Phrase]:
+        """Return the other forms of a word in the languages."""
+        found = (form for language in languages for form in self._forms(word, language))
+        return [form for form in dict.fromkeys(found) if form != (word,)]
+
+    def splitter(self, language: str) -> Splitter:
+        """Return what takes compounds of a language apart."""
+        known = self._splitters.get(language)
+        if known is None:
+            own = self._compounds.get(language, {})
+            standard = self._standard("compounds", language)
+            plain = standard and not own
+            known = standard_splitter(language) if plain else Splitter(language, own, standard)
+            self._splitters[language] = known
+        return known
+
+    @property
+    def inflected(self) -> tuple[str, ...]:
+        """The languages of which there are forms of one's own."""
+        return tuple(dict.fromkeys(language for language, _ in self._plurals))
+
+    def _stops(self, word: str, language: str) -> bool:
+        own = self._stop_words.get((language, word))
+        if own is not None:
+            return own
+        return self._standard("stopwords", language) and word in standard_stops(language)
+
+    def _forms(self, word: str, language: str) -> Iterable[Phrase]:
+        own = self._plurals.get((language, word))
+        if own is not None:
+            return own
+        if not self._standard("plurals", language):
+            return ()
+        return ((form,) for form in standard_forms(word, language))
+
+    def _standard(self, dictionary: str, language: str) -> bool:
+        return language not in self._dictionaries.off.get(dictionary, ())
+
+    @cached_property
+    def _stop_words(self) -> dict[tuple[str, str], bool]:
+        return {
+            (entry["language"], " ".join(split(entry["word"], self._rules))): (
+                entry.get("state", "enabled") == "enabled"
+            )
+            for entry in self._entries("stopwords")
+        }
+
+    @cached_property
+    def _plurals(self) -> dict[tuple[str, str], list[Phrase]]:
+        found: dict[tuple[str, str], list[Phrase]] = {}
+        for entry in self._entries("plurals"):
+            forms = [tuple(split(word, self._rules)) for word in entry["words"]]
+            for form in forms:
+                if len(form) == 1:
+                    found.setdefault((entry["language"], form[0]), []).extend(filter(None, forms))
+        return found
+
+    @cached_property
+    def _compounds(self) -> dict[str, dict[str, Phrase]]:
+        found: dict[str, dict[str, Phrase]] = {}
+        for entry in self._entries("compounds"):
+            parts = tuple(self._words(entry["decomposition"]))
+            own = found.setdefault(entry["language"], {})
+            words = split(entry["word"], self._rules)
+            own.update({words[0]: parts} if len(words) == 1 else {})
+        return found
+
+    def _words(self, texts: Iterable[str]) -> Iterator[str]:
+        for text in texts:
+            yield from split(text, self._rules)
+
+    def _entries(self, dictionary: str) -> Sequence[Entry]:
+        return self._dictionaries.own.get(dictionary, ())
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """The synonyms of an index and the languages of its application."""
+
+    synonyms: Thesaurus = field(default_factory=Thesaurus)
+    lexicon: Lexicon = field(default_factory=Lexicon)
+
+
+UNTAUGHT = Knowledge()
+"""Knows nothing."""

@@ -1,0 +1,75 @@
+"""The standard stop words: words of each language that say nothing of what is looked for."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
+
+# The source counts words of web pages and the endings of addresses among the stop words of English,
+# and so much of what people look for. They are searched for here.
+ENGLISH_SHORT = frozenset(
+    """
+    a am an as at be by do go he i if in is it me my no of oh on or so to up us we
+    """.split()  # noqa: SIM905 - quotes around each would hide the words
+)
+ENGLISH_KEPT = frozenset(
+    """
+    abroad area areas backed best better big bill billion book bottom brief call caption case
+    cases clear click computer con copy course cry data date dear detail dot downs early edge
+    edu effect eight eighty eleven empty end face faces fact facts fifteen fifth fifty fill film
+    fire first five fix forty four free front full general good goods great greater greatest
+    group groups half hell hello help high higher highest home homepage html http hundred index
+    information inner inside interest interests invention keys kind large last latest length
+    line little long longer longest low lower man member members men microsoft mill million mine
+    minus miss move msie mug name near net netscape new newer newest nine ninety novel number
+    numbers old older oldest open order orders org outside page pages part parts past place
+    places plus point points problem problems proud recent refs research result results right
+    ring room rooms round run saw second seconds section self seven seventy shell show shows
+    side sides site six sixty small smaller smallest sorry state states stop system taking ten
+    test text thick thin thing things third thirty thousand three tip today top trillion turn
+    twelve twenty two uucp value versus vol vols web webpage website wed wells whim wish wonder
+    words work works world year years young younger youngest zero
+    """.split()  # noqa: SIM905
+)
+ALIASES = {"nb": "no", "nn": "no"}
+"""Languages that go by the words of another."""
+MAX_CACHED_LANGUAGES = 200
+"""More languages than there are: what is asked for may be none."""
+
+
+@cache
+def standard_languages() -> tuple[str, ...]:
+    """Return the languages of which there are stop words."""
+    import stopwordsiso
+
+    return tuple(sorted(stopwordsiso.langs()))
+
+
+@lru_cache(maxsize=MAX_CACHED_LANGUAGES)
+def standard_words(language: str) -> tuple[str, ...]:
+    """Return a language's stop words as they are written, in order; none where there is no list."""
+    import stopwordsiso
+
+    name = ALIASES.get(language, language).partition("-")[0]
+    listed = stopwordsiso.stopwords(name) if stopwordsiso.has_lang(name) else ()
+    return tuple(sorted(word for word in listed if _is_word(word) and _says_nothing(word, name)))
+
+
+@lru_cache(maxsize=MAX_CACHED_LANGUAGES)
+def standard_stops(language: str) -> frozenset[str]:
+    """Return a language's stop words as a query's words are compared with them."""
+    folded = (split(word, TokenizerSettings()) for word in standard_words(language))
+    return frozenset(words[0] for words in folded if len(words) == 1)
+
+
+def _is_word(text: str) -> bool:
+    return any(map(str.isalpha, text)) and not any(map(str.isdigit, text))
+
+
+def _says_nothing(word: str, language: str) -> bool:
+    if language != "en":
+        return True
+    # The apostrophe goes when words are compared: "we'll" may not take "well" along.
+    folded = word.replace("'", "")
+    return word in ENGLISH_SHORT if len(word) < 3 else folded not in ENGLISH_KEPT

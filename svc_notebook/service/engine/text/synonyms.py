@@ -1,0 +1,146 @@
+"""An index's synonyms, ready to look up the words of a query in.
+
+A synonym applies to whole words as they are typed: neither their beginnings nor misspellings of
+them call it up, and what it brings is looked for as it is written. One leads to what it names and
+no further.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from svc_notebook.service.engine.text.placeholders import seal
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split, split_camel
+
+Synonym = Mapping[str, Any]
+Phrase = tuple[str, ...]
+
+
+class Meaning(NamedTuple):
+    """What one synonym comes to: each of the sources may stand as any of the targets."""
+
+    sources: tuple[Phrase, ...]
+    targets: tuple[Phrase, ...]
+    typos: int = 0
+
+
+class Sense(NamedTuple):
+    """Another way to write a run of words: where it begins, how long it is, and what it costs."""
+
+    start: int
+    length: int
+    words: Phrase
+    typos: int
+
+
+class Thesaurus:
+    """The synonyms of one index; `read` gives them when the first search needs them.
+
+    They are compiled for the rules of words a search goes by, so that new settings and old
+    synonyms never meet.
+    """
+
+    def __init__(self, read: Callable[[], Iterable[Synonym]] = tuple) -> None:
+        self._read = read
+        self._tables: dict[TokenizerSettings, _SynonymTable] = {}
+        self._compiling = threading.Lock()
+
+    def find(self, words: Sequence[str], rules: TokenizerSettings) -> Iterator[Sense]:
+        """Return what words, or runs of words, of a query also stand for."""
+        table = self._table(rules)
+        for start, word in enumerate(words):
+            for length in range(1, min(table.longest.get(word, 0), len(words) - start) + 1):
+                source = tuple(words[start : start + length])
+                for meaning in table.by_source.get(source, ()):
+                    for target in meaning.targets:
+                        if target != source:
+                            yield Sense(start, length, target, meaning.typos)
+
+    def revised(
+        self, gone: Collection[str], new: Iterable[Synonym], *, emptied: bool = False
+    ) -> Thesaurus:
+        """Return one with new synonyms, and without some or all of the old ones."""
+        revised = Thesaurus(self._read)
+        new = [one for one in new if one["objectID"] not in gone]
+        for rules, table in self._tables.items():
+            before = _SynonymTable({}, {}, {}) if emptied else table
+            revised._tables[rules] = before.changed(gone, _read_meanings(new, rules))
+        return revised
+
+    def _table(self, rules: TokenizerSettings) -> _SynonymTable:
+        if table := self._tables.get(rules):
+            return table
+        with self._compiling:
+            if rules not in self._tables:
+                table = _SynonymTable({}, {}, {}).changed((), _read_meanings(self._read(), rules))
+                self._tables = {**self._tables, rules: table}
+            return self._tables[rules]
+
+
+@dataclass(frozen=True, eq=False)
+class _SynonymTable:
+    """Meanings by their sources; `longest` is how many words a source has that begins so."""
+
+    by_source: Mapping[Phrase, tuple[Meaning, ...]]
+    by_id: Mapping[str, Meaning]
+    longest: Mapping[str, int]
+
+    def changed(self, gone: Collection[str], new: Mapping[str, Meaning]) -> _SynonymTable:
+        """Return a table without some synonyms and with others, by their ids."""
+        by_source, by_id, longest = dict(self.by_source), dict(self.by_id), dict(self.longest)
+        for name in (*gone, *new):
+            if left := by_id.pop(name, None):
+                for source in left.sources:
+                    by_source[source] = tuple(one for one in by_source[source] if one is not left)
+        for meaning in new.values():
+            for source in meaning.sources:
+                by_source[source] = (*by_source.get(source, ()), meaning)
+                longest[source[0]] = max(longest.get(source[0], 0), len(source))
+        by_id.update(new)
+        return _SynonymTable(by_source, by_id, longest)
+
+
+def _read_meanings(synonyms: Iterable[Synonym], rules: TokenizerSettings) -> dict[str, Meaning]:
+    return {one["objectID"]: _READ[one["type"]](one, rules) for one in synonyms}
+
+
+def _read_equal(synonym: Synonym, rules: TokenizerSettings) -> Meaning:
+    phrases = _phrases(synonym["synonyms"], rules)
+    return Meaning(phrases, phrases)
+
+
+def _read_one_way(synonym: Synonym, rules: TokenizerSettings) -> Meaning:
+    return Meaning(_phrases([synonym["input"]], rules), _phrases(synonym["synonyms"], rules))
+
+
+def _read_correction(typos: int) -> Callable[[Synonym, TokenizerSettings], Meaning]:
+    def read(synonym: Synonym, rules: TokenizerSettings) -> Meaning:
+        sources = _phrases([synonym["word"]], rules)
+        return Meaning(sources, _phrases(synonym["corrections"], rules), typos)
+
+    return read
+
+
+def _read_placeholder(synonym: Synonym, rules: TokenizerSettings) -> Meaning:
+    token = synonym["placeholder"]
+    # Attributes whose words are split at capitals have it in another form than the rest.
+    tokens = [token, split_camel(token)] if rules.camel else [token]
+    targets = tuple(seal(words) for words in _phrases(tokens, rules))
+    return Meaning(_phrases(synonym["replacements"], rules), targets)
+
+
+_READ: Mapping[str, Callable[[Synonym, TokenizerSettings], Meaning]] = {
+    "synonym": _read_equal,
+    "onewaysynonym": _read_one_way,
+    "altcorrection1": _read_correction(1),
+    "altcorrection2": _read_correction(2),
+    "placeholder": _read_placeholder,
+}
+
+
+def _phrases(texts: Iterable[str], rules: TokenizerSettings) -> tuple[Phrase, ...]:
+    """Return the words of each text, those that have any."""
+    return tuple(words for words in dict.fromkeys(tuple(split(t, rules)) for t in texts) if words)

@@ -1,0 +1,282 @@
+"""How text becomes words: folded, split, and with offsets into what was written.
+
+`fold` and `split` take whole texts at once, `tokens` tells where each word stands; the two agree
+word for word, because both go through the same table of characters.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+APOSTROPHES = "'\u2019\u02bc\uff07\u2018"
+BREAK = "\x01"
+"""Stands between two texts folded together; never part of a word."""
+
+# Letters that Unicode does not decompose, and what people type for them.
+PLAIN = {
+    "æ": "ae",
+    "œ": "oe",
+    "ø": "o",
+    "ł": "l",
+    "đ": "d",
+    "ð": "d",
+    "þ": "th",
+    "ħ": "h",
+    "\u0131": "i",
+}
+# Scripts written without spaces: every character is a word.
+UNSPACED = (
+    range(0x3040, 0x30FB),
+    range(0x3400, 0x4DC0),
+    range(0x4E00, 0xA000),
+    range(0xF900, 0xFB00),
+    range(0x20000, 0x40000),
+)
+# Joiners and soft hyphens vanish inside a word; this one is the invisible space.
+INVISIBLE_SPACE = "\u200b"
+
+
+class Token(NamedTuple):
+    """One word of a text: as it is compared, and where it stands in what was written."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class TokenizerSettings:
+    """What settings change about words."""
+
+    separators: str = ""
+    diacritics: str = ""
+    camel: frozenset[str] = frozenset()
+    replacing: tuple[tuple[str, str], ...] = ()
+    table: dict[int, str] = field(init=False, repr=False, compare=False, hash=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "table", _table(self.separators, self.diacritics, self.replacing))
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> TokenizerSettings:
+        """Read the rules off an index's settings."""
+        custom = settings.get("customNormalization") or {}
+        replacing = sorted(item for pairs in custom.values() for item in pairs.items())
+        return cls(
+            settings.get("separatorsToIndex") or "",
+            settings.get("keepDiacriticsOnCharacters") or "",
+            frozenset(settings.get("camelCaseAttributes") or ()),
+            tuple(replacing),
+        )
+
+    @property
+    def plain(self) -> bool:
+        """Whether ASCII text is folded the ordinary way."""
+        return not self.separators and not self.replacing
+
+
+def fold(text: str, rules: TokenizerSettings) -> str:
+    """Return the text's words as they are compared, with blanks between them."""
+    return text.translate(rules.table)
+
+
+def split(text: str, rules: TokenizerSettings) -> list[str]:
+    """Return the words of a text."""
+    return fold(text, rules).split()
+
+
+def split_all(texts: Sequence[str], rules: TokenizerSettings) -> list[str]:
+    """Return the words of all texts in one list, with a `BREAK` after each text's last."""
+    if not texts:
+        return []
+    plain = rules.plain
+    folded = [text if plain and text.isascii() else fold(text, rules) for text in texts]
+    whole = f" {BREAK} ".join(folded)
+    if whole.count(BREAK) != len(texts) - 1:
+        whole = f" {BREAK} ".join(text.replace(BREAK, " ") for text in folded)
+    if plain:
+        whole = whole.translate(_Breaking(rules.table))
+    return [*whole.split(), BREAK]
+
+
+def split_camel(text: str) -> str:
+    """Put a blank wherever a small letter is followed by a capital."""
+    return "".join(
+        f" {letter}" if before.islower() and letter.isupper() else letter
+        for before, letter in zip(f" {text}", text, strict=False)
+    )
+
+
+def tokens(
+    text: str,
+    rules: TokenizerSettings,
+    wanted: Collection[str] | None = None,
+    *,
+    camel: bool = False,
+    folded: str = "",
+) -> list[Token]:
+    """Return the words of a text, or those wanted of them, with their offsets in it.
+
+    `folded` is the text folded, where that is known.
+    """
+    folded = folded or fold(text, rules)
+    if camel or not _is_in_place(text, folded, rules):
+        found = _tokens_by_character(text, rules.table, camel)
+        return [token for token in found if wanted is None or token.text in wanted]
+    if wanted is None:
+        return _tokens_in(folded)
+    padded = f" {folded} "
+    found = [token for word in wanted for token in _find_word(padded, word)]
+    return found if len(wanted) == 1 else sorted(found, key=itemgetter(1))
+
+
+def reach(text: str, token: Token, letters: int, rules: TokenizerSettings) -> int:
+    """Return where in the text the first `letters` letters of a token end."""
+    if letters >= len(token.text):
+        return token.end
+    seen = 0
+    for place in range(token.start, token.end):
+        seen += len(rules.table[ord(text[place])].strip())
+        if seen >= letters:
+            return _past_marks(text, place + 1, rules.table)
+    return token.end
+
+
+def _is_in_place(text: str, folded: str, rules: TokenizerSettings) -> bool:
+    """Whether a text was folded letter for letter: each became just one."""
+    if len(folded) != len(text):
+        return False
+    if rules.plain and text.isascii():
+        return True
+    table = rules.table
+    return all(len(table[ord(letter)]) == 1 for letter in set(text))
+
+
+def _tokens_in(folded: str) -> list[Token]:
+    """Nothing between two words can be taken for the next one, so looking for it finds it."""
+    found, end = [], 0
+    for word in folded.split():
+        start = folded.index(word, end)
+        end = start + len(word)
+        found.append(Token(word, start, end))
+    return found
+
+
+def _find_word(padded: str, word: str) -> list[Token]:
+    """Find a word in a folded text that was given a blank at both ends."""
+    found, wanted = [], f" {word} "
+    start = padded.find(wanted)
+    while start >= 0:
+        found.append(Token(word, start, start + len(word)))
+        start = padded.find(wanted, start + 1)
+    return found
+
+
+def _tokens_by_character(text: str, table: dict[int, str], camel: bool) -> list[Token]:
+    found: list[Token] = []
+    word, start, end = "", 0, 0
+    before = ""
+    for place, letter in enumerate(text):
+        piece = table[ord(letter)]
+        breaks = camel and before.islower() and letter.isupper()
+        before = letter
+        if word and (breaks or piece[:1] == " "):
+            found.append(Token(word, start, _past_marks(text, end, table)))
+            word = ""
+        if letters := piece.strip():
+            start, end = (start if word else place), place + 1
+            word += letters
+        if word and piece[-1:] == " ":
+            found.append(Token(word, start, _past_marks(text, end, table)))
+            word = ""
+    return [*found, Token(word, start, _past_marks(text, end, table))] if word else found
+
+
+def _past_marks(text: str, end: int, table: dict[int, str]) -> int:
+    """Accents written as characters of their own belong to the letter before them."""
+    while end < len(text) and not table[ord(text[end])] and text[end] not in APOSTROPHES:
+        end += 1
+    return end
+
+
+class _CharacterTable(dict[int, str]):
+    """What each character becomes, worked out when it is first met."""
+
+    def __init__(self, separators: str, diacritics: str, replacing: Mapping[str, str]) -> None:
+        self._separators = separators
+        self._kept = {form for c in diacritics for form in (c, c.casefold(), c.upper())}
+        self._replacing = replacing
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        if letter == BREAK:
+            piece = " "
+        elif letter in self._separators:
+            piece = f" {letter} "
+        elif letter in self._replacing:
+            piece = _letters(self._replacing[letter]) or " "
+        elif letter in self._kept:
+            piece = _letters(letter.casefold(), accents=True) or _piece(letter)
+        else:
+            piece = _piece(letter)
+        self[code] = piece
+        return piece
+
+
+class _Breaking(dict[int, str]):
+    """A table under which breaks and words folded already stay as they are."""
+
+    def __init__(self, table: dict[int, str]) -> None:
+        super().__init__({code: table[code] for code in range(128)})
+        self[ord(BREAK)] = BREAK
+
+    def __missing__(self, code: int) -> str:
+        return chr(code)
+
+
+@lru_cache(maxsize=64)
+def _table(
+    separators: str, diacritics: str, replacing: tuple[tuple[str, str], ...]
+) -> dict[int, str]:
+    return _CharacterTable(separators, diacritics, dict(replacing))
+
+
+def _piece(letter: str) -> str:
+    if letter in APOSTROPHES:
+        return ""
+    letters = _letters(letter)
+    if any(map(_is_unspaced, letters)):
+        return f" {letters} " if len(letters) == 1 else " "
+    if letters:
+        return letters
+    invisible = unicodedata.category(letter) in ("Cf", "Mn", "Me") and letter != INVISIBLE_SPACE
+    return "" if invisible else " "
+
+
+def _is_unspaced(letter: str) -> bool:
+    return any(ord(letter) in script for script in UNSPACED)
+
+
+def _letters(text: str, accents: bool = False) -> str:
+    """Return the word characters of a text: small, and without accents unless they are kept."""
+    spread = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    kept = [PLAIN.get(c, c) for c in spread if _is_letter(c) or (accents and _is_accent(c))]
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def _is_letter(character: str) -> bool:
+    """Vowel signs are letters of their scripts; accents are not."""
+    if unicodedata.category(character)[0] == "M":
+        return not _is_accent(character)
+    return character.isalnum() and character not in APOSTROPHES
+
+
+def _is_accent(character: str) -> bool:
+    kind = unicodedata.combining(character)
+    selector = 0xFE00 <= ord(character) <= 0xFE0F
+    return kind == 1 or 10 <= kind <= 36 or kind >= 200 or selector

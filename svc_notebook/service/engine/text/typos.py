@@ -1,0 +1,279 @@
+"""Which words are taken for another: the typo rule, for one pair and for a whole vocabulary.
+
+A typo is a letter too many, missing, wrong, or swapped with its neighbour. A typo in the first
+letter counts two and allows no other. The beginning of a word is compared with every beginning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array, Arrays
+from svc_notebook.service.engine.index.term_dictionary import TermDictionary
+from svc_notebook.service.engine.text.compounds import Compounds, Splitter
+
+MAX_WORD_LETTERS = 30
+"""Longer words are compared without typos."""
+ROW_LETTERS = MAX_WORD_LETTERS + 2
+FAR_TYPOS = 99
+
+
+class Spelled(NamedTuple):
+    """Words of a vocabulary, and how many typos each is away."""
+
+    words: Array
+    typos: Array
+
+
+class Vocabulary:
+    """The distinct words of a segment, in ascending order, with their letters as columns."""
+
+    def __init__(self, names: TermDictionary, letters: Array, lengths: Array) -> None:
+        self.names = names
+        self._letters = letters
+        self._lengths = lengths
+        self._known: dict[tuple[str, int, bool], Spelled] = {}
+        self._compounds: dict[str, Compounds] = {}
+
+    @classmethod
+    def of(cls, names: TermDictionary) -> Vocabulary:
+        """Make the vocabulary of distinct words in ascending order."""
+        width = min(ROW_LETTERS, int(np.diff(names.starts).max(initial=1)))
+        # What UTF-8 begins with such a byte is beyond 16 bits.
+        kind = np.uint32 if names.blob.max(initial=0) >= 0xF0 else np.uint16
+        letters = np.empty((width, len(names)), kind)
+        lengths = np.empty(len(names), np.int32)
+        for span, words in names.blocks():
+            lengths[span] = np.fromiter(map(len, words), np.int32, len(words))
+            table = np.array(words, dtype=f"U{width}").view(np.uint32)
+            letters[:, span] = table.reshape(len(words), width).T
+        longest = int(lengths.max(initial=1))
+        return cls(names, letters[:longest], np.minimum(lengths, ROW_LETTERS).astype(np.int8))
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Vocabulary:
+        """Take up what `arrays` gave."""
+        return cls(TermDictionary.from_arrays(arrays), arrays["letters"], arrays["lengths"])
+
+    def arrays(self) -> Arrays:
+        """Return what must be kept of it."""
+        return {**self.names.arrays(), "letters": self._letters, "lengths": self._lengths}
+
+    def compounds(self, splitter: Splitter) -> Compounds:
+        """Return the compounds of a language; the words are taken apart when first asked for."""
+        known = self._compounds.get(splitter.language)
+        if known is None or known.splitter is not splitter:
+            # Splitters of many entries are compared once, not with every search.
+            if known is not None and known.splitter == splitter:
+                known = replace(known, splitter=splitter)
+            else:
+                known = Compounds.of(self.names, splitter)
+            self._compounds[splitter.language] = known
+        return known
+
+    def misspelled(self, word: str, typos: int, prefix: bool) -> Spelled:
+        """Return the words at one typo up to `typos`, or that begin so, nearest not first."""
+        if not typos or len(word) > MAX_WORD_LETTERS or not len(self.names):
+            return NONE
+        key = (word, typos, prefix)
+        found = self._known.get(key)
+        if found is None:
+            found = self._search(word, typos, prefix)
+            if len(self._known) > MAX_CACHED_WORDS:
+                self._known.clear()
+            self._known[key] = found
+        return found
+
+    def _search(self, word: str, typos: int, prefix: bool) -> Spelled:
+        """Leave out what is the word itself or begins with it: that is no typo."""
+        near = self._same_first(word, typos, prefix)
+        if typos >= FIRST_LETTER_TYPOS and len(word) > 1:
+            others = (self._other_first(word, prefix), self._first_gone(word, prefix))
+            near = _join(near, *others)
+        misspelled = near.typos > 0
+        return Spelled(near.words[misspelled], near.typos[misspelled])
+
+    def _same_first(self, word: str, typos: int, prefix: bool) -> Spelled:
+        span = slice(*self.names.beginning(word[0]))
+        found = _Band(self._letters[:, span], word, typos).compare(self._lengths[span], prefix)
+        return Spelled(found.words + span.start, found.typos)
+
+    def _other_first(self, word: str, prefix: bool) -> Spelled:
+        """The first letter is wrong, or one too many stands before it."""
+        found = [self._agreeing(rest, 1, prefix) for rest in (word[1:], word)]
+        words = np.concatenate(found)
+        return _at_two(words[self._letter(0)[words] != ord(word[0])])
+
+    def _first_gone(self, word: str, prefix: bool) -> Spelled:
+        """The first letter is missing, or swapped with the second."""
+        if word[0] == word[1]:
+            return NONE
+        found = []
+        for other in (word[1:], word[1] + word[0] + word[2:]):
+            low, high = self.names.beginning(other)
+            words = np.arange(low, high)
+            found.append(words if prefix else words[self._lengths[words] == len(other)])
+        return _at_two(np.concatenate(found))
+
+    def _agreeing(self, text: str, start: int, prefix: bool) -> Array:
+        """Return the words that have this text from a place on."""
+        words = np.flatnonzero(self._letter(start) == ord(text[0]))
+        for place, letter in enumerate(text[1:], start + 1):
+            words = words[self._letter(place)[words] == ord(letter)]
+        return words if prefix else words[self._lengths[words] == start + len(text)]
+
+    def _letter(self, place: int) -> Array:
+        if place < len(self._letters):
+            return np.asarray(self._letters[place])
+        return np.zeros(len(self._lengths), self._letters.dtype)
+
+
+FIRST_LETTER_TYPOS = 2
+MAX_CACHED_WORDS = 500
+NONE = Spelled(np.zeros(0, np.int64), np.zeros(0, np.int8))
+
+
+def _at_two(words: Array) -> Spelled:
+    return Spelled(words, np.full(len(words), FIRST_LETTER_TYPOS, np.int8))
+
+
+def _join(*found: Spelled) -> Spelled:
+    """Put words together; what is found twice counts as it was found first."""
+    words, first = np.unique(np.concatenate([one.words for one in found]), return_index=True)
+    return Spelled(words, np.concatenate([one.typos for one in found])[first])
+
+
+class _Band:
+    """The distance table of one word against many that share its first letter, row by row.
+
+    Only what lies near the diagonal is worked out: each row has `2 * typos + 1` columns, and an
+    array holds those of all the words.
+    """
+
+    def __init__(self, letters: Array, word: str, typos: int) -> None:
+        self._word = word
+        self._typos = typos
+        self._width = 2 * typos + 1
+        self._words = np.arange(letters.shape[1])
+        # Beyond a word's ends stand zeros, which no letter equals.
+        self._letters = np.zeros((len(word) + self._width, letters.shape[1]), letters.dtype)
+        inner = self._letters[typos + 1 :]
+        inner[: len(letters)] = letters[: len(inner)]
+        self._above2, self._above = _first_rows(typos)
+
+    def compare(self, lengths: Array, prefix: bool) -> Spelled:
+        """Return the words within the distance."""
+        for place in range(2, len(self._word) + 1):
+            self._letters = self._letters[1:]
+            self._above2, self._above = self._above, self._next(place)
+            if place in CHECKED and len(self._words) > MIN_PRUNED_ROWS:
+                self._keep_near()
+        row = np.broadcast_to(self._above, (self._width, len(self._words)))
+        if prefix:
+            cost = np.minimum.reduce(row)
+        else:
+            cost = np.full(len(self._words), FAR_TYPOS, np.int8)
+            column = lengths[self._words] - np.int8(len(self._word) - self._typos)
+            ends = np.flatnonzero((column >= 0) & (column < self._width))
+            cost[ends] = row[column[ends], ends]
+        near = cost <= self._typos
+        return Spelled(self._words[near], cost[near])
+
+    def _next(self, place: int) -> Array:
+        last, letter = ord(self._word[place - 2]), ord(self._word[place - 1])
+        before, here = self._letters[: self._width], self._letters[1 : self._width + 1]
+        row: Array = self._above + (here != letter).view(np.int8)
+        np.minimum(row[:-1], self._above[1:] + ONE, out=row[:-1])
+        swapped = (here == last) & (before == letter)
+        if swapped.any():
+            row = np.where(swapped, np.minimum(row, self._above2 + ONE), row)
+        if place == self._typos:
+            row[0] = place
+        for one, other in pairwise(row):
+            np.minimum(other, one + ONE, out=other)
+        return row
+
+    def _keep_near(self) -> None:
+        near = np.flatnonzero(np.minimum.reduce(self._above) <= self._typos)
+        if len(near) == len(self._words):
+            return
+        self._words = self._words[near]
+        self._letters = self._letters.take(near, axis=1)
+        self._above = self._above.take(near, axis=1)
+        if self._above2.shape[1] > 1:
+            self._above2 = self._above2.take(near, axis=1)
+
+
+# Rows after which hopeless words are dropped; dropping costs as much as a row.
+CHECKED = (2, 3, 5)
+MIN_PRUNED_ROWS = 64
+ONE = np.int8(1)
+
+
+@cache
+def _first_rows(typos: int) -> tuple[Array, Array]:
+    """Return the first two rows, which are the same for all words of one first letter."""
+    column = np.arange(-typos, typos + 1, dtype=np.int8)[:, np.newaxis]
+    far = np.int8(FAR_TYPOS)
+    return np.where(column < 0, far, column), np.where(column < -1, far, np.abs(column))
+
+
+@lru_cache(maxsize=20_000)
+def typos_between(word: str, other: str, allowed: int, prefix: bool) -> tuple[int, int]:
+    """Return how many typos `other` is away from `word`, and how many of its letters match.
+
+    More than `allowed` is `FAR_TYPOS`.
+    """
+    if other == word:
+        return 0, len(other)
+    if prefix and other.startswith(word):
+        return 0, len(word)
+    if not allowed or len(word) > MAX_WORD_LETTERS:
+        return FAR_TYPOS, 0
+    if other[0] == word[0]:
+        return _near(word, other, allowed, prefix)
+    return _first_letter(word, other, prefix) if allowed >= FIRST_LETTER_TYPOS else (FAR_TYPOS, 0)
+
+
+def _near(word: str, other: str, allowed: int, prefix: bool) -> tuple[int, int]:
+    if not prefix and abs(len(word) - len(other)) > allowed:
+        return FAR_TYPOS, 0
+    row = _distances(word, other[: len(word) + allowed])
+    ends = range(len(row)) if prefix else [len(other)]
+    if ends[-1] >= len(row):
+        return FAR_TYPOS, 0
+    end = min(ends, key=lambda end: (row[end], abs(end - len(word))))
+    return (row[end], end) if row[end] <= allowed else (FAR_TYPOS, 0)
+
+
+def _first_letter(word: str, other: str, prefix: bool) -> tuple[int, int]:
+    if len(word) < 2:
+        return FAR_TYPOS, 0
+    forms = [other[0] + word[1:], other[0] + word, word[1:], word[1] + word[0] + word[2:]]
+    for form in forms:
+        if other == form or (prefix and other.startswith(form)):
+            return FIRST_LETTER_TYPOS, len(form)
+    return FAR_TYPOS, 0
+
+
+def _distances(word: str, other: str) -> list[int]:
+    """Return the distance of the word to each beginning of the other."""
+    above2: list[int] = []
+    above = list(range(len(other) + 1))
+    for place, letter in enumerate(word, 1):
+        row = [place]
+        for column, letter2 in enumerate(other, 1):
+            cost = min(
+                above[column - 1] + (letter != letter2), above[column] + 1, row[column - 1] + 1
+            )
+            swapped = place > 1 and column > 1
+            if swapped and letter == other[column - 2] and letter2 == word[place - 2]:
+                cost = min(cost, above2[column - 2] + 1)
+            row.append(cost)
+        above2, above = above, row
+    return above

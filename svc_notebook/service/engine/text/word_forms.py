@@ -1,0 +1,165 @@
+"""Which forms of a language's words belong together, as tables that a library brings along.
+
+A table leads from each form to its basic form, whatever kind of word it is. Where verbs can be told
+by how they end and how many forms they have, they are left out: a conjugated verb is no plural.
+Turning such a table round takes seconds, so the outcome is kept among the user's caches.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import os
+import threading
+import zipfile
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import platformdirs
+
+from svc_notebook.service.engine.arrays import Array, spread
+from svc_notebook.service.engine.deadline import stop_clock
+from svc_notebook.service.engine.index.term_dictionary import TermDictionary, starts_of
+from svc_notebook.service.engine.text.tokenization import BREAK, TokenizerSettings, split_all
+
+TABLE_FORMAT = 1
+"""Raised whenever another outcome is kept."""
+
+ALIASES = {"no": "nb"}
+"""Languages that the tables know by another name."""
+
+ROMANCE = ("ar", "er", "ir", "re", "or")
+VERBS: dict[str, tuple[tuple[str, ...], int]] = {
+    "ca": (ROMANCE, 8),
+    "de": (("en", "eln", "ern"), 1),
+    "es": (ROMANCE, 8),
+    "fr": (ROMANCE, 8),
+    "gl": (ROMANCE, 8),
+    "it": (("re", "rsi"), 8),
+    "nl": (("en",), 5),
+    "pt": (ROMANCE, 8),
+    "sv": (("a",), 14),
+}
+"""How a verb's basic form ends in small letters, and how many forms it has at least."""
+
+
+class FormTable:
+    """The forms of one language, in groups; a form may be in several."""
+
+    def __init__(self, names: TermDictionary, forms: Array, groups: Array) -> None:
+        self._names = names
+        self._pairs = forms, groups
+        self._by_form = _Lists(forms, groups, len(names))
+        self._by_group = _Lists(groups, forms, int(groups.max(initial=-1)) + 1)
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[str, int]]) -> FormTable:
+        """Make a table of forms, each with the number of its group."""
+        forms, groups = [], []
+        for form, group in pairs:
+            forms.append(form)
+            groups.append(group)
+        ascending = sorted(set(forms))
+        place = {form: number for number, form in enumerate(ascending)}
+        numbers = np.fromiter(map(place.__getitem__, forms), np.int32, len(forms))
+        return cls(TermDictionary.of(ascending), numbers, np.array(groups, np.int32))
+
+    @classmethod
+    def load(cls, path: Path) -> FormTable | None:
+        """Read a table that was saved; None if there is none."""
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
+                return cls(TermDictionary.from_arrays(kept), kept["forms"], kept["groups"])
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            return None
+
+    def save(self, path: Path) -> None:
+        """Keep the table, if that is possible."""
+        forms, groups = self._pairs
+        columns: dict[str, Any] = {"forms": forms, "groups": groups, **self._names.arrays()}
+        written = path.with_name(f"{path.name}.{os.getpid()}")
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with written.open("wb") as file:
+                np.savez(file, **columns)
+            written.replace(path)
+
+    def __contains__(self, word: str) -> bool:
+        return self._names.find(word) >= 0
+
+    def forms(self, word: str) -> list[str]:
+        """Return all forms of what a word may be a form of, itself among them."""
+        place = self._names.find(word)
+        if place < 0:
+            return []
+        forms = self._by_group.of(self._by_form.of(np.array([place])))
+        return self._names.take(np.unique(forms))
+
+
+class _Lists:
+    """For each number the others that stand beside it."""
+
+    def __init__(self, keys: Array, values: Array, count: int) -> None:
+        self._starts = starts_of(np.bincount(keys, minlength=count))
+        self._values = values[np.argsort(keys, kind="stable")]
+
+    def of(self, keys: Array) -> Array:
+        starts = self._starts[keys]
+        return np.asarray(self._values[spread(starts, self._starts[keys + 1] - starts)])
+
+
+NONE = FormTable.of(())
+_loading = threading.Lock()
+
+
+def standard_table(language: str) -> FormTable:
+    """Return a language's table, an empty one where there is none; each is read once."""
+    from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
+
+    name = ALIASES.get(language, language).partition("-")[0]
+    if name not in SUPPORTED_LANGUAGES:
+        return NONE
+    with stop_clock(), _loading:
+        return _load_table(name)
+
+
+@cache
+def _load_table(language: str) -> FormTable:
+    edition = f"{importlib.metadata.version('simplemma')}-{TABLE_FORMAT}"
+    path = platformdirs.user_cache_path("svc-notebook") / f"forms-{language}-{edition}.npz"
+    table = FormTable.load(path)
+    if table is None:
+        table = FormTable.of(_read_pairs(language))
+        table.save(path)
+    return table
+
+
+def _read_pairs(language: str) -> Iterator[tuple[str, int]]:
+    """Return each form as it is compared, and the number of its basic form."""
+    from simplemma.strategies import DefaultDictionaryFactory
+
+    table = DefaultDictionaryFactory(cache_max_size=0).get_dictionary(language)
+    forms, basics = list(table), list(table.values())
+    numbers = {basic: number for number, basic in enumerate(dict.fromkeys(basics))}
+    groups = np.fromiter(map(numbers.__getitem__, basics), np.int64, len(basics))
+    verbs = _find_verbs(list(numbers), np.bincount(groups), language)
+    texts, owners = [*forms, *numbers], [*groups.tolist(), *range(len(numbers))]
+    for words, group in zip(_fold_each(texts), owners, strict=True):
+        if not verbs[group] and words and " " not in words:
+            yield words, group
+
+
+def _find_verbs(basics: Iterable[str], sizes: Array, language: str) -> list[bool]:
+    endings, least = VERBS.get(language, ((), 0))
+    return [
+        size >= least and basic.endswith(endings) and basic.islower()
+        for basic, size in zip(basics, sizes.tolist(), strict=True)
+    ]
+
+
+def _fold_each(texts: list[str]) -> list[str]:
+    folded = " ".join(split_all(texts, TokenizerSettings())).split(BREAK)
+    return [words.strip() for words in folded[: len(texts)]]

@@ -1,0 +1,1 @@
+"""HTTP: connections, routing, bodies, authentication, rate limits."""

@@ -1,0 +1,255 @@
+"""The service as an ASGI application: each request becomes a handler's arguments, each result or
+error an answer in JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.errors import BadInput, KeyRefused, Refused, TooMany
+from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS
+from svc_notebook.service.handlers import HANDLERS, RequestContext
+from svc_notebook.service.http import limits
+from svc_notebook.service.http.auth import Access, Caller
+from svc_notebook.service.http.body import (
+    Incoming,
+    Intake,
+    LostCaller,
+    Malformed,
+    Message,
+    Receive,
+    Send,
+    ServiceResponse,
+    crawler_refusal,
+    drop_body,
+    json_reply,
+    pack,
+    preflight,
+    read_body,
+    refusal,
+    send_reply,
+)
+from svc_notebook.service.http.body_reader import read_json
+from svc_notebook.service.http.reader_threads import Readers
+from svc_notebook.service.http.request import Exchange, read_head
+from svc_notebook.service.http.router import Router, WrongVerb
+from svc_notebook.service.log_access import (
+    NO_INDEX,
+    content_of,
+    hidden_attributes,
+    may_name_others,
+    named_indices,
+    shows_hidden,
+)
+from svc_notebook.service.service import Service, check_index_name
+from svc_notebook.service.store import is_damage, is_storage_trouble
+from svc_notebook.service.tasks.batch_operations import RIGHTS
+from svc_notebook.terminal import escape_controls
+
+# Searches may be slow and writes wait for the disk: neither keeps the other from its turn.
+WRITER_THREADS = 16
+# Endpoints that are not logged: a log of itself would be all it holds.
+QUIET = ("get_logs",)
+# Secrets of the service itself, which its logs do not show.
+KEY_FACTS = ("adminKey", "searchKey", "crawlerApiKey")
+# How large bodies may be, where it is not as large as elsewhere.
+BODIES = {"events": limits.MAX_EVENTS_BODY_BYTES}
+
+
+class App:
+    """Answers every declared endpoint."""
+
+    def __init__(
+        self,
+        service: Service,
+        vendor: str | None = None,
+        search_timeout: float = SEARCH_TIMEOUT_SECONDS,
+    ) -> None:
+        self.service = service
+        self._router = Router(ENDPOINTS)
+        name = vendor or os.environ.get("SVC_VENDOR") or "Service"
+        self._access = Access(service.keyring, service.sources, name)
+        self._intake = Intake()
+        self._readers = Readers(search_timeout)
+        self._writers = ThreadPoolExecutor(WRITER_THREADS, "svc-write")
+
+    def close(self) -> None:
+        """Take no more work; what has not begun is dropped."""
+        self._readers.close()
+        self._writers.shutdown(wait=False, cancel_futures=True)
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        exchange, incoming = read_head(scope), Incoming(receive)
+        try:
+            reply = await self._answer(exchange, incoming)
+        except LostCaller:
+            return
+        finally:
+            self._intake.let_go(exchange.accounts, exchange.held)
+        if exchange.verb != "OPTIONS" and _is_logged(exchange.row):
+            facts = self.service.keyring.facts
+            self.service.logs.note(exchange.logged(reply, (facts[name] for name in KEY_FACTS)))
+        if exchange.closes:
+            await drop_body(incoming)  # else the connection breaks before the refusal is read
+        bare = exchange.verb == "HEAD"
+        await send_reply(send, reply, bare=bare, request_id=exchange.request_id)
+
+    async def _answer(self, exchange: Exchange, receive: Receive) -> ServiceResponse:
+        try:
+            return await self._serve(exchange, receive)
+        except LostCaller:
+            raise
+        except Exception as error:
+            reply = _explain(error, exchange, self.service)
+            return crawler_refusal(reply) if _is_crawlers(exchange) else reply
+
+    async def _serve(self, exchange: Exchange, receive: Receive) -> ServiceResponse:
+        if exchange.verb == "OPTIONS":
+            asked = exchange.headers.get("access-control-request-headers", "")
+            return preflight(self._router.verbs(exchange.path), asked)
+        exchange.read_query()
+        verb = "GET" if exchange.verb == "HEAD" else exchange.verb
+        row, exchange.parts = self._router.find(verb, exchange.path)
+        exchange.row = row
+        exchange.others = [NO_INDEX] if may_name_others(row) else []
+        caller = self._access.admit(row, exchange.headers, exchange.query, exchange.address)
+        # Before the body: what is refused anyway must not take memory from others.
+        _check_right(row, caller, exchange.parts)
+        exchange.accounts = caller.accounts
+        hold, most = partial(self._hold, exchange), BODIES.get(row.interface, limits.MAX_BODY_BYTES)
+        exchange.body = await read_body(receive, exchange.headers, hold, most)
+        work = partial(self._handle, row, caller, exchange)
+        if row.reads:
+            return await self._readers.run(caller.name, len(exchange.body), receive, work)
+        return await asyncio.get_running_loop().run_in_executor(self._writers, work)
+
+    def _note_hidden(self, row: Endpoint, caller: Caller, exchange: Exchange) -> None:
+        """Note what a reader of the logs must be allowed to see."""
+        inner = [one["index_name"] for one in exchange.inner]
+        indices = {exchange.parts.get("index", ""), *exchange.others, *inner}
+        catalog = self.service.catalog
+        exchange.hidden = sorted(hidden_attributes(catalog, indices))
+        if content_of(row) == "answer":
+            exchange.shows_hidden = shows_hidden(caller, catalog, indices)
+
+    def _hold(self, exchange: Exchange, size: int) -> None:
+        self._intake.take(exchange.accounts, size)
+        exchange.held += size
+
+    def _handle(self, row: Endpoint, caller: Caller, exchange: Exchange) -> ServiceResponse:
+        prefix = self._access.prefix
+        given = row.decode(
+            exchange.parts,
+            exchange.own_query(row, prefix),
+            read_json(exchange.body),
+            exchange.headings(row, prefix),
+        )
+        _check_reach(self.service, row, caller, given)
+        if row.acl in ("search", "browse") and row.interface == "search":
+            for token, queries in _count_queries(row, given).items():
+                self._access.count(caller, token, queries)
+        user = exchange.headers.get(f"{prefix}user-id", "") if _writes(row) else ""
+        if user:
+            self.service.mapping.one(user)
+        call = RequestContext(self.service, caller, headers=exchange.said)
+        answer = HANDLERS[row](call, **given)
+        if _writes(row):
+            self.service.mapping.note_write(row.name, given, user)
+        exchange.note_answer(given, answer)
+        exchange.others = sorted({*named_indices(row, given, answer), *call.redirects})
+        self._note_hidden(row, caller, exchange)
+        if row.status == 204:
+            return ServiceResponse(row.status, headers=exchange.said)
+        return pack(json_reply(row.status, answer, exchange.said), exchange.headers)
+
+
+def _is_crawlers(exchange: Exchange) -> bool:
+    """Whether a request is for the crawler interface, be it known or not."""
+    return exchange.path.startswith("/api/")
+
+
+def _is_logged(row: Endpoint | None) -> bool:
+    """Whether the logs tell of it: they are the search service's, and of no use full of events."""
+    return row is None or not (row.name in QUIET or row.interface == "events")
+
+
+def _check_right(row: Endpoint, caller: Caller, parts: Mapping[str, str]) -> None:
+    """Check what a request's head tells: the right, on the index of the path if there is one."""
+    indices = [parts["index"]] if "index" in parts else []
+    if row.acl == "actions":
+        caller.require_any({*RIGHTS.values()}, indices)
+    elif row.acl not in ("any", "crawler"):
+        caller.require(row.acl, indices)
+
+
+def _check_reach(service: Service, row: Endpoint, caller: Caller, given: Mapping[str, Any]) -> None:
+    """Check the rights that only the body tells: of each batched action, on each index."""
+    if given.get("index") is not None:
+        check_index_name(given["index"])
+    requests = given.get("requests") if "*" in row.path or row.acl == "actions" else None
+    for request in requests or ():
+        right = RIGHTS[request["action"]] if row.acl == "actions" else row.acl
+        named = request.get("indexName") or request.get("index_name", "")
+        caller.require(right, [given.get("index", named)])
+    if row.name == "operate_index":
+        caller.require(row.acl, [given["destination"]])
+    if given.get("forwardToReplicas") or given.get("forwardToSlaves"):
+        _check_replicas(service, row, caller, given["index"])
+
+
+def _check_replicas(service: Service, row: Endpoint, caller: Caller, index: str) -> None:
+    """Refuse to change replicas out of the key's reach: all of them change, or nothing does."""
+    shelf = service.catalog.get(index)
+    replicas = service.catalog.family(shelf)[1:] if shelf and not shelf.leader else ()
+    if not all(caller.may(row.acl, replica.name) for replica in replicas):
+        raise KeyRefused(
+            f"this key does not reach every replica of {index}: leave out forwardToReplicas, or "
+            "use a key that does",
+            status=403,
+        )
+
+
+def _writes(row: Endpoint) -> bool:
+    """Whether it writes what an index holds."""
+    return not row.reads and row.acl != "admin" and "/1/indexes/" in row.path
+
+
+def _count_queries(row: Endpoint, given: Mapping[str, Any]) -> Counter[str | None]:
+    """Count a call's queries by the user tokens they name."""
+    queries = given["requests"] if row.name == "search_many" else [given]
+    return Counter(one.get("userToken") for one in queries)
+
+
+def _explain(error: Exception, exchange: Exchange, service: Service) -> ServiceResponse:
+    """Say what went wrong; only what nobody foresaw is a fault of the service's own."""
+    of_events = exchange.row is not None and exchange.row.interface == "events"
+    if isinstance(error, WrongVerb):
+        return refusal(405, str(error), {"allow": ", ".join(error.allowed)})
+    if isinstance(error, TooMany):
+        return refusal(429, str(error), {"retry-after": str(int(error.wait)), **exchange.said})
+    # The events interface has statuses of its own (api.md, Errors).
+    if isinstance(error, KeyRefused) and of_events:
+        return refusal(401, str(error))
+    if isinstance(error, BadInput) and of_events and not isinstance(error, Malformed):
+        return refusal(422, str(error))
+    if isinstance(error, Refused):
+        return refusal(error.status, str(error))
+    if isinstance(error, BadInput):
+        return refusal(400, str(error))
+    if is_damage(error):
+        return refusal(500, service.store.report_damage(error))
+    if is_storage_trouble(error):
+        return refusal(507, f"nothing was written: {error}; make room on the disk, then try again")
+    sys.stderr.write(escape_controls("".join(traceback.format_exception(error))))
+    return refusal(500, "the local service failed; its own output tells more")

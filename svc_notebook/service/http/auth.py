@@ -1,0 +1,227 @@
+"""Decide who calls, and whether the key may do what is asked."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from svc_notebook.api import Endpoint
+from svc_notebook.api.secured_keys import read_secured_key
+from svc_notebook.errors import KeyRefused
+from svc_notebook.service.http.body import Accounts
+from svc_notebook.service.http.rate_limit import Meter
+from svc_notebook.service.http.restrictions import Restriction, read_restriction
+from svc_notebook.service.keyring import Keyring, StoredKey
+from svc_notebook.service.sources import Sources
+
+# What wrong credentials of a crawler are answered with, where it is not 401 (api.md, Crawler API).
+FORBIDDEN = {"list_domains": 403}
+# Secured keys whose parent need not be looked for again.
+MAX_CACHED_SECURED_KEYS = 10_000
+INVALID = "Invalid Application-ID or API key"
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Whoever holds a valid key, and from where; `secured` is what its own key embeds.
+
+    `accounts` are what its use of memory is counted by: the key, then what is derived from it.
+    """
+
+    keys: tuple[StoredKey, ...]
+    admin: bool = False
+    address: str = ""
+    secured: Restriction | None = None
+    accounts: Accounts = ()
+
+    @property
+    def name(self) -> str:
+        """What stands for all calls with one key, secured keys made of it included."""
+        return self.keys[0].value if self.keys else ""
+
+    def require(self, right: str, indices: Iterable[str] = ()) -> None:
+        """Raise `KeyRefused` unless a key has the right on each index."""
+        if right == "admin" and not self.admin:
+            raise KeyRefused("this needs the admin key", status=403)
+        self.require_any({right}, indices)
+
+    def require_any(self, rights: Set[str], indices: Iterable[str] = ()) -> None:
+        """Raise `KeyRefused` unless a key has one of the rights at least on each index."""
+        if self.admin:
+            return
+        able = [key for key in self.keys if not rights.isdisjoint(key.fields.get("acl", ()))]
+        if not able:
+            words = " or ".join(f"`{right}`" for right in sorted(rights))
+            raise KeyRefused(f"this key lacks the right {words}", status=403)
+        for index in indices:
+            if not any(self._reaches(key, index) for key in able):
+                raise KeyRefused(f"this key does not reach the index {index}", status=403)
+
+    def may(self, right: str, index: str) -> bool:
+        """Whether a key has the right on an index; `""` stands for what is of no index."""
+        return self.admin or any(
+            right in key.fields.get("acl", ()) and self._reaches(key, index) for key in self.keys
+        )
+
+    def _reaches(self, key: StoredKey, index: str) -> bool:
+        """Whether a key is for an index, by its own fields and by what it embeds."""
+        return key.reaches(index) and all(one.reaches(index) for one in self._embedded_in(key))
+
+    def _embedded_in(self, key: StoredKey) -> Iterator[Restriction]:
+        """What was embedded when a key was used, the key's own last."""
+        if self.secured:
+            yield self.secured
+        if key.fields.get("queryParameters"):
+            yield _embedded(key.fields["queryParameters"])
+
+    def restrictions(self, index: str) -> list[Restriction]:
+        """What the caller's keys force on queries of an index; of two that differ the last counts.
+
+        A secured key is narrower than the one it is made from or equal to it, never wider.
+        """
+        keys = [key for key in self.keys if self._reaches(key, index)]
+        return list(dict.fromkeys(one for key in keys for one in self._embedded_in(key)))
+
+    def bind(self, params: Mapping[str, Any], index: str) -> dict[str, Any]:
+        """A query's parameters, with what the caller's keys force on it."""
+        bound = dict(params)
+        for restriction in self.restrictions(index):
+            bound = restriction.force(bound)
+        return bound
+
+    def shown_lists(self, index: str) -> list[list[str]]:
+        """The embedded lists of attributes: the caller sees what all of them name."""
+        lists = [one.params.get("attributesToRetrieve") for one in self.restrictions(index)]
+        return [names for names in lists if names is not None]
+
+    def token_of(self, key: StoredKey) -> str | None:
+        """The user token that was embedded when a key was used, if one was."""
+        tokens = [one.params.get("userToken") for one in self._embedded_in(key)]
+        return next((token for token in reversed(tokens) if token), None)
+
+    def most_hits(self, index: str) -> int | None:
+        """How many hits one query on the index may bring, if there is a limit."""
+        caps = [
+            key.fields.get("maxHitsPerQuery") or None
+            for key in self.keys
+            if self._reaches(key, index)
+        ]
+        caps += [one.most_hits for one in self.restrictions(index)]
+        return min((cap for cap in caps if cap is not None), default=None)
+
+
+class Access:
+    """The door: credentials in headers, or in the query string, become a caller."""
+
+    def __init__(self, keyring: Keyring, sources: Sources, vendor: str = "Service") -> None:
+        self._keyring = keyring
+        self._sources = sources
+        self._meter = Meter()
+        self._parents: dict[str, str] = {}
+        self.prefix = f"x-{vendor.lower()}-"
+
+    def admit(
+        self, row: Endpoint, headers: Mapping[str, str], query: Mapping[str, str], address: str
+    ) -> Caller:
+        """Return the caller; raises `KeyRefused` for a wrong key or a wrong place."""
+        self._sources.admit(address)
+        if row.interface == "crawler":
+            return self._admit_crawler(row.name, headers, address)
+        in_url = {name.lower(): value for name, value in query.items()}
+        app, key = (
+            headers.get(self.prefix + name) or in_url.get(self.prefix + name) or ""
+            for name in ("application-id", "api-key")
+        )
+        caller = self._holder(key, address) if same(app, self._keyring.facts["appId"]) else None
+        if caller and caller.admin:
+            caller = self._on_behalf(headers, address)
+        if caller is None:
+            message = "Invalid credentials" if row.interface == "events" else INVALID
+            raise KeyRefused(message, status=403)
+        _admit_place(caller, headers)
+        return caller
+
+    def count(self, caller: Caller, token: str | None, queries: int) -> None:
+        """Count queries against the limits of the caller's keys; raises `Refused` beyond."""
+        for key in caller.keys:
+            if most := key.fields.get("maxQueriesPerIPPerHour"):
+                who = caller.token_of(key) or token or caller.address
+                self._meter.count(key.value, who, most, queries)
+
+    def _holder(self, value: str, address: str) -> Caller | None:
+        if same(value, self._keyring.facts["adminKey"]):
+            return _administrator(address)
+        if keys := self._keyring.find(value):
+            return Caller(tuple(keys), address=address, accounts=((value, address),))
+        return self._holder_of_secured(value, address)
+
+    def _holder_of_secured(self, value: str, address: str) -> Caller | None:
+        secured = read_secured_key(value)
+        if secured is None:
+            return None
+        keys = self._keyring.find(self._parents.get(value, ""))
+        if not keys:
+            keys = [key for key in self._keyring.valid() if secured.signed_by(key.value)]
+        if not keys:
+            return None
+        if len(self._parents) > MAX_CACHED_SECURED_KEYS:
+            self._parents.clear()
+        self._parents[value] = keys[0].value
+        accounts = (keys[0].value, address), (value, address)
+        return Caller(
+            tuple(keys), address=address, secured=_embedded(secured.text), accounts=accounts
+        )
+
+    def _on_behalf(self, headers: Mapping[str, str], address: str) -> Caller | None:
+        """Let a server with the admin key speak for one of its own callers."""
+        address = headers.get("x-forwarded-for", "").split(",")[0].strip() or address
+        if key := headers.get("x-forwarded-api-key"):
+            return self._holder(key, address)
+        return _administrator(address)
+
+    def _admit_crawler(self, name: str, headers: Mapping[str, str], address: str) -> Caller:
+        facts = self._keyring.facts
+        wanted = f"{facts['crawlerUserId']}:{facts['crawlerApiKey']}"
+        scheme, _, word = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "basic" or not same(decode_basic(word), wanted):
+            status = FORBIDDEN.get(name, 401) if word else 401
+            raise KeyRefused("Invalid crawler user id or crawler API key", status=status)
+        return _administrator(address)
+
+
+def _administrator(address: str) -> Caller:
+    return Caller((), True, address, accounts=(("", address),))
+
+
+def _admit_place(caller: Caller, headers: Mapping[str, str]) -> None:
+    """Check the page and the address a call comes from."""
+    page = headers.get("referer") or headers.get("origin") or ""
+    for key in caller.keys:
+        Restriction(referers=tuple(key.fields.get("referers", ()))).admit(caller.address, page)
+        if key.fields.get("queryParameters"):
+            _embedded(key.fields["queryParameters"]).admit(caller.address, page)
+    if caller.secured:
+        caller.secured.admit(caller.address, page)
+
+
+@lru_cache(1000)
+def _embedded(text: str) -> Restriction:
+    return read_restriction(text)
+
+
+def decode_basic(word: str) -> str:
+    """Read the user and password of basic authentication, nothing where it is malformed."""
+    try:
+        return base64.b64decode(word, validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def same(one: str, other: str) -> bool:
+    """Compare in a time that does not tell how much is right."""
+    return hmac.compare_digest(one.encode(errors="replace"), other.encode())

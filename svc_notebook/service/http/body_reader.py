@@ -1,0 +1,97 @@
+"""Read a request's JSON, and say where it is wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from svc_notebook.api.validation import place
+from svc_notebook.errors import BadInput
+from svc_notebook.service.http import limits
+from svc_notebook.service.http.body import Malformed
+
+_CONTAINERS = (dict, list)
+# Digits all alike, so that one substring search finds a number too long for 64 bits.
+_DIGITS = bytes(ord("1") if 48 <= byte < 58 else byte for byte in range(256))
+_LONG = b"1" * 19
+
+
+def read_json(raw: bytes) -> Any:
+    """Decode a body, None where there is none; raises `BadInput` naming the place."""
+    if not raw.strip():
+        return None
+    try:
+        body = msgspec.json.decode(raw)
+    except RecursionError:
+        raise too_deep() from None
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise _explain(raw, error) from None
+    if raw.count(b"[") + raw.count(b"{") > limits.MAX_JSON_DEPTH:
+        _refuse_depth(body)
+    if _LONG in raw.translate(_DIGITS):
+        _refuse_long_numbers(body)
+    return body
+
+
+def too_deep() -> Malformed:
+    """The refusal of a body that is nested too deeply."""
+    return Malformed(f"the body is nested too deeply; {limits.MAX_JSON_DEPTH} levels are the most")
+
+
+def _explain(raw: bytes, error: Exception) -> Malformed:
+    """Let the slower, more talkative parser find the place."""
+    text = str(error)
+    try:
+        body = json.loads(raw.decode("utf-8"), parse_int=float, parse_constant=_refuse_constant)
+    except UnicodeDecodeError as wrong:
+        text = f"byte {wrong.start} is not UTF-8"
+    except json.JSONDecodeError as wrong:
+        text = f"{wrong.msg} at line {wrong.lineno} column {wrong.colno}"
+    except (ValueError, RecursionError):
+        pass
+    else:
+        huge = [at for at, leaf in _leaves(body, "") if leaf in (math.inf, -math.inf)]
+        if huge:
+            return Malformed(f"`{huge[0]}`: the number does not fit in 64 bits")
+        text = "a \\u escape stands for half a character"
+    return Malformed(f"the body is not valid JSON: {text}")
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(word)
+
+
+def _refuse_depth(body: Any) -> None:
+    level = [body]
+    for _ in range(limits.MAX_JSON_DEPTH):
+        level = [
+            inner
+            for outer in level
+            if type(outer) in _CONTAINERS
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in _CONTAINERS
+        ]
+        if not level:
+            return
+    raise too_deep()
+
+
+def _refuse_long_numbers(body: Any) -> None:
+    for at, leaf in _leaves(body, ""):
+        if type(leaf) is int and leaf not in limits.INTEGERS:
+            raise BadInput(f"`{at}`: the number {str(leaf)[:40]} does not fit in 64 bits")
+
+
+def _leaves(value: Any, at: str) -> Iterator[tuple[str, Any]]:
+    if type(value) is dict:
+        for name, inner in value.items():
+            yield from _leaves(inner, place(at, name))
+    elif type(value) is list:
+        for position, inner in enumerate(value):
+            yield from _leaves(inner, f"{at}[{position}]")
+    else:
+        yield at, value

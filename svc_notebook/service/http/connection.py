@@ -1,0 +1,240 @@
+"""One caller's connection: HTTP as uvicorn speaks it, with an end to whatever a caller may delay.
+
+What is not HTTP is refused in JSON like all else, after what was asked before it was answered. A
+caller that sends or reads too slowly is let go, and when there are too many connections the one
+that has been idle for longest makes way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import cast
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from svc_notebook.service.http.body import OPEN, Message, Receive, Send, refusal, send_reply
+
+MAX_CONNECTIONS = 1000
+MAX_HEADER_BYTES = 64 * 2**10
+# In so many seconds a caller sends at least so many bytes of a request it has begun.
+PATIENCE, LEAST = 20.0, 10_000
+# And however steadily it sends, the whole request is there after so many seconds.
+REQUEST_SECONDS = 300.0
+# A caller that ended its side of the connection may only have no more to ask, or be gone: which of
+# the two shows when it is written to. So many seconds later it counts as gone.
+HALF_CLOSED_SECONDS = 2.0
+# So many seconds and bytes more are taken from a caller that was refused, or it would see a
+# broken connection instead of the refusal.
+LINGER, DROPPED = 2.0, 2**20
+
+
+class Connection(HttpToolsProtocol):
+    """From its first byte to its last."""
+
+    _in_head = False
+    _head_size = 0
+    _receiving = False
+    _begun = 0.0
+    _late = False  # it was being received at the last look, too
+    _received = 0
+    _unsent = 0
+    _asked = 0  # requests whose answers are not out yet, the one that is being received included
+    _last_words: bytes | None = None
+    _since = 0.0
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take a caller in, perhaps in another's place."""
+        super().connection_made(transport)
+        self._since = self.loop.time()
+        self._timer = self.loop.call_later(PATIENCE, self._look)
+        self._arm_keepalive()
+        if len(self.connections) > MAX_CONNECTIONS:
+            self._make_room()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the caller."""
+        if self._timer:
+            self._timer.cancel()
+        self._unset_keepalive_if_required()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        """Begin to read a request's head."""
+        self._unset_keepalive_if_required()
+        super().on_message_begin()
+        self._in_head = self._receiving = True
+        self._late = False
+        self._begun = self.loop.time()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a header; those that follow a body mean nothing here."""
+        if self._in_head:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Turn to a request's body."""
+        if self._asks_upgrade():
+            return
+        super().on_headers_complete()
+        self._in_head = False
+        self._asked += 1
+
+    def on_message_complete(self) -> None:
+        """Have a request whole."""
+        if self._in_head:
+            return
+        self._receiving = False
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Turn to the next request, or say goodbye after the last."""
+        self._asked -= 1
+        self._since = self.loop.time()
+        super().on_response_complete()
+        if self._last_words is not None and not self._asked:
+            self._hang_up()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; a head that does not end is refused before it fills the memory."""
+        self._received += len(data)
+        if self._last_words is not None:
+            if self._received > DROPPED:
+                self.transport.abort()
+            return
+        try:
+            self._feed(data)
+        except httptools.HttpParserError:
+            self._refuse(400, "this is not a valid HTTP request")
+            return
+        self._head_size = self._head_size + len(data) if self._in_head else 0
+        if self._head_size > MAX_HEADER_BYTES:
+            self._refuse(431, "the headers are too large")
+
+    def _feed(self, data: bytes) -> None:
+        while data:
+            try:
+                self.parser.feed_data(data)
+            except httptools.HttpParserUpgrade as upgrade:
+                data = self._plain_head() + data[upgrade.args[0] :]
+            else:
+                return
+
+    def _asks_upgrade(self) -> bool:
+        return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
+
+    def _plain_head(self) -> bytes:
+        """The head of a request that asks for another protocol, without that wish.
+
+        No such change is made here, and the parser would take the body for the other protocol.
+        """
+        if not self._in_head:
+            return b""
+        kept = [one for one in self.headers if one[0] not in (b"connection", b"upgrade")]
+        lines = [b"%s %s HTTP/1.1" % (self.parser.get_method(), self.url)]
+        lines += [b"%s: %s" % header for header in kept]
+        self.parser = httptools.HttpRequestParser(self)
+        return b"\r\n".join([*lines, b"", b""])
+
+    def eof_received(self) -> bool:  # type: ignore[override]  # asyncio asks for it
+        """Answer what was asked, though the caller will send no more."""
+        if self._last_words is not None:
+            return False
+        self._end(b"")
+        if self._asked:
+            self.loop.call_later(HALF_CLOSED_SECONDS, self._leave_half_closed)
+        return bool(self._asked)
+
+    def _leave_half_closed(self) -> None:
+        """Give up what is not answered yet: its caller is gone, most likely."""
+        if self._asked and not self.cycle.response_started and not self.transport.is_closing():
+            self.transport.close()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection, at once where the caller does not read its answers."""
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        else:
+            self.transport.close()
+
+    def _arm_keepalive(self) -> None:
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        )
+
+    def _look(self) -> None:
+        """Let go of a caller that sends or reads next to nothing."""
+        unsent = self.transport.get_write_buffer_size()
+        if unsent and unsent == self._unsent:
+            self.transport.abort()
+            return
+        waiting = self._receiving and not self.flow.read_paused
+        slow = waiting and self._late and self._received < LEAST
+        overdue = waiting and self.loop.time() - self._begun > REQUEST_SECONDS
+        self._unsent, self._received, self._late = unsent, 0, waiting
+        self._timer = self.loop.call_later(PATIENCE, self._look)
+        if (slow or overdue) and self._last_words is None:
+            most = REQUEST_SECONDS if overdue else PATIENCE
+            self._refuse(408, f"the request did not arrive within {most:.0f} s; send it again")
+
+    def _make_room(self) -> None:
+        """Close the connection that has been idle for longest; if none is, refuse this one."""
+        others = [
+            one for one in self.connections if one is not self and not one.transport.is_closing()
+        ]
+        waiting = [one for one in cast("list[Connection]", others) if one._cycle_is_done()]
+        if waiting:
+            min(waiting, key=lambda one: (one._receiving, one._since)).timeout_keep_alive_handler()
+        else:
+            self.app = crowded
+
+    def _cycle_is_done(self) -> bool:
+        return not self._asked or (self._asked == 1 and self._receiving and not self._in_head)
+
+    def _refuse(self, status: int, message: str) -> None:
+        reply = refusal(status, message)
+        own = {"content-length": str(len(reply.body)), "connection": "close"}
+        headers = {**OPEN, **reply.headers, **own}
+        head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        self._end(f"HTTP/1.1 {status} {REASONS[status]}\r\n{head}\r\n".encode() + reply.body)
+
+    def _end(self, words: bytes) -> None:
+        """Take nothing more in; what was asked so far is answered before the last words."""
+        self._last_words = words
+        self._received = 0
+        if self._receiving and not self._in_head:
+            self._drop_unfinished()
+        if not self._asked:
+            self._hang_up()
+
+    def _drop_unfinished(self) -> None:
+        """Forget a request whose body will not be whole."""
+        if self.cycle.response_started:
+            self._last_words = b""
+            return
+        self._asked -= 1
+        self.cycle.disconnected = True
+        self.cycle.message_event.set()
+        if self.pipeline and self.pipeline[0][0] is self.cycle:
+            self.pipeline.popleft()
+
+    def _hang_up(self) -> None:
+        if self.transport.is_closing():
+            return
+        if not self._last_words:
+            self.transport.close()
+            return
+        self.transport.write(self._last_words)
+        self.transport.write_eof()
+        self.loop.call_later(LINGER, self.transport.abort)
+
+
+REASONS = {400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fields Too Large"}
+
+
+async def crowded(scope: Message, receive: Receive, send: Send) -> None:
+    """Answer in place of the service, where all connections are at work."""
+    message = "too many connections are at work; try again"
+    own = {"retry-after": "1", "connection": "close"}
+    await send_reply(send, refusal(429, message, own), bare=scope["method"] == "HEAD")

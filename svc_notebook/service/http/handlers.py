@@ -1,0 +1,53 @@
+"""Which function answers which endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from svc_notebook.api import Endpoint
+from svc_notebook.api.endpoint import Operation
+from svc_notebook.service.http.auth import Caller
+from svc_notebook.service.service import Service
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+HANDLERS: dict[Endpoint, Callable[..., Any]] = {}
+
+
+@dataclass(frozen=True)
+class RequestContext:
+    """One request on its way: whose it is, when it came, and what its answer's headers say.
+
+    `redirects` are indices that rules led its searches to.
+    """
+
+    service: Service
+    caller: Caller
+    started: float = field(default_factory=perf_counter)
+    headers: dict[str, str] = field(default_factory=dict)
+    redirects: set[str] = field(default_factory=set)
+
+    @property
+    def elapsed(self) -> int:
+        """Whole milliseconds since it came."""
+        return int((perf_counter() - self.started) * 1000)
+
+
+def serves(
+    operation: Operation[P, R],
+) -> Callable[
+    [Callable[Concatenate[RequestContext, P], R]], Callable[Concatenate[RequestContext, P], R]
+]:
+    """Answer an endpoint with a function of its very signature; the type checker compares them."""
+
+    def register(
+        handler: Callable[Concatenate[RequestContext, P], R],
+    ) -> Callable[Concatenate[RequestContext, P], R]:
+        HANDLERS[operation.endpoint] = handler
+        return handler
+
+    return register

@@ -1,0 +1,88 @@
+"""Rate limits: calls of a kind per minute, queries of a key per hour."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, MutableMapping
+from itertools import islice
+
+from svc_notebook.errors import Refused, TooMany
+
+HOUR_SECONDS = 3600.0
+# Callers that are remembered, and letters of what tells them apart.
+MOST, LETTERS = 100_000, 200
+
+
+class Meter:
+    """Remembers when each caller asked; whoever has not asked for longest is forgotten first."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._asked: OrderedDict[tuple[str, str], deque[float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        """How many callers are remembered."""
+        return len(self._asked)
+
+    def count(self, key: str, who: str, most: int, queries: int = 1) -> None:
+        """Count queries; raises `Refused` when they are more than the key may ask in an hour."""
+        now = self._clock()
+        caller = key, who[:LETTERS]
+        with self._lock:
+            asked = self._asked[caller] = self._asked.pop(caller, deque())
+            while asked and asked[0] <= now - HOUR_SECONDS:
+                asked.popleft()
+            if len(asked) + queries > most:
+                wait = int(asked[0] + HOUR_SECONDS - now) + 1 if asked else int(HOUR_SECONDS)
+                # No Retry-After: clients would sleep for as long as it says.
+                raise Refused(
+                    f"this key may ask {most} times an hour; try again in {wait} s", status=429
+                )
+            asked.extend([now] * queries)
+            self._forget(now)
+
+    def _forget(self, now: float) -> None:
+        """Drop those who have not asked for an hour, and the oldest of too many."""
+        for caller, asked in list(islice(self._asked.items(), 2)):
+            if not asked or asked[-1] <= now - HOUR_SECONDS or len(self._asked) > MOST:
+                del self._asked[caller]
+
+
+MINUTE_SECONDS = 60
+
+
+class Quota:
+    """Counts calls in each minute of the clock."""
+
+    def __init__(self, most: int, clock: Callable[[], float] = time.time) -> None:
+        self._most = most
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._ends = 0
+        self._left = most
+
+    def count(self, headers: MutableMapping[str, str]) -> None:
+        """Count one call, and say in its answer's headers what is left; raises `TooMany`."""
+        with self._lock:
+            now = self._clock()
+            if now >= self._ends:
+                self._ends, self._left = (
+                    (int(now) // MINUTE_SECONDS + 1) * MINUTE_SECONDS,
+                    self._most,
+                )
+            refused = self._left == 0
+            self._left -= not refused
+            headers.update(
+                {
+                    "x-ratelimit-limit": str(self._most),
+                    "x-ratelimit-remaining": str(self._left),
+                    "x-ratelimit-reset": str(self._ends),
+                }
+            )
+        if refused:
+            wait = math.ceil(self._ends - now)
+            raise TooMany(f"{self._most} such calls a minute are taken; wait {wait} s", wait=wait)

@@ -1,0 +1,166 @@
+"""The threads that answer reads: shared so that no caller holds all of them.
+
+Each caller has two lanes, one for small requests and one for large ones, which take longest. A
+lane runs a few requests at one time; the others of the same caller wait their turn, and beyond a
+limit they are refused. Work whose caller went away is not begun, or ends at its next step.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import NamedTuple
+
+from svc_notebook.errors import TooMany
+from svc_notebook.service.engine.deadline import (
+    SEARCH_TIMEOUT_SECONDS,
+    Deadline,
+    SearchCancelled,
+    limit_time,
+)
+from svc_notebook.service.http.body import LostCaller, Receive, ServiceResponse
+
+READER_THREADS = 6
+LARGE_REQUEST_BYTES = 32 * 2**10
+"""Bytes of a body from which on a request goes by its caller's lane for large ones."""
+SMALL_AT_ONCE, LARGE_AT_ONCE = 4, 1
+"""Requests of one caller that run at one time."""
+MAX_WAITING = 256
+"""Requests of one caller that wait in one lane."""
+WATCH_AFTER_SECONDS = 0.05
+"""Most requests are answered sooner; of others it is watched whether the caller is still there."""
+
+Work = Callable[[], ServiceResponse]
+
+
+class LaneName(NamedTuple):
+    """Whose lane, and for which requests."""
+
+    caller: str
+    large: bool
+
+
+class Lane:
+    """The requests of one kind of one caller: those that run, and those that wait."""
+
+    def __init__(self, at_once: int) -> None:
+        self._at_once = at_once
+        self._running = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def empty(self) -> bool:
+        """Whether it can be forgotten."""
+        return not (self._running or self._waiting)
+
+    def enter(self) -> asyncio.Future[None]:
+        """Take a place; what is returned is done when its turn has come."""
+        turn = asyncio.get_running_loop().create_future()
+        if self._running < self._at_once:
+            self._running += 1
+            turn.set_result(None)
+        elif len(self._waiting) < MAX_WAITING:
+            self._waiting.append(turn)
+        else:
+            raise TooMany(
+                f"{MAX_WAITING} requests with this key wait already; send fewer at one time"
+            )
+        return turn
+
+    def leave(self, turn: asyncio.Future[None]) -> None:
+        """Give a place to the next that waits."""
+        if turn.cancelled() or not turn.done():
+            with suppress(ValueError):
+                self._waiting.remove(turn)
+            return
+        while self._waiting:
+            following = self._waiting.popleft()
+            if not following.done():
+                following.set_result(None)
+                return
+        self._running -= 1
+
+
+class Readers:
+    """Runs the work of reads; `seconds` is how long one search may take."""
+
+    def __init__(self, seconds: float = SEARCH_TIMEOUT_SECONDS) -> None:
+        self._seconds = seconds
+        self._pool = ThreadPoolExecutor(READER_THREADS, "svc-read")
+        self._lanes: dict[LaneName, Lane] = {}
+
+    def close(self) -> None:
+        """Take no more work; what has not begun is dropped."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def run(self, caller: str, size: int, receive: Receive, work: Work) -> ServiceResponse:
+        """Do the work of a request of so many bytes when it is the caller's turn.
+
+        Raises `TooMany` where too many of the caller's wait, and `LostCaller` if it went away.
+        """
+        name = LaneName(caller, size > LARGE_REQUEST_BYTES)
+        lane = self._lanes.get(name)
+        if lane is None:
+            lane = self._lanes[name] = Lane(LARGE_AT_ONCE if name.large else SMALL_AT_ONCE)
+        turn = lane.enter()
+        deadline = Deadline(self._seconds)
+        try:
+            async with _watch(receive, partial(_give_up, turn, deadline)):
+                await _until(turn)
+                loop = asyncio.get_running_loop()
+                return await loop.run_in_executor(self._pool, _run_timed, work, deadline)
+        except SearchCancelled:
+            raise LostCaller from None
+        except asyncio.CancelledError:
+            deadline.cancel()
+            raise
+        finally:
+            lane.leave(turn)
+            if lane.empty:
+                self._lanes.pop(name, None)
+
+
+def _run_timed(work: Work, deadline: Deadline) -> ServiceResponse:
+    deadline.restart()
+    deadline.raise_if_cancelled()
+    with limit_time(deadline):
+        return work()
+
+
+def _give_up(turn: asyncio.Future[None], deadline: Deadline) -> None:
+    turn.cancel()
+    deadline.cancel()
+
+
+async def _until(turn: asyncio.Future[None]) -> None:
+    if not turn.done():
+        # Cancelled alone it is the caller that went away; with this task, the service stops.
+        await asyncio.wait([turn])
+    if turn.cancelled():
+        raise LostCaller
+
+
+@asynccontextmanager
+async def _watch(receive: Receive, leave: Callable[[], None]) -> AsyncIterator[None]:
+    """Call `leave` when the caller goes away; what is answered soon is not watched at all."""
+    watching: list[asyncio.Task[None]] = []
+
+    async def listen() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        leave()
+
+    def begin() -> None:
+        watching.append(asyncio.create_task(listen()))
+
+    timer = asyncio.get_running_loop().call_later(WATCH_AFTER_SECONDS, begin)
+    try:
+        yield
+    finally:
+        timer.cancel()
+        for task in watching:
+            task.cancel()

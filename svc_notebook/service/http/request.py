@@ -1,0 +1,200 @@
+"""One request on its way in: its head read, then its endpoint, its caller and its body."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from time import perf_counter
+from typing import Any
+from urllib.parse import parse_qsl, quote
+
+import msgspec
+
+from svc_notebook.api import Endpoint
+from svc_notebook.api.keys import KeyRows
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.service.crawlers.secrets import hide_in_body, hide_secrets
+from svc_notebook.service.http import limits
+from svc_notebook.service.http.body import Accounts, Message, ServiceResponse
+from svc_notebook.service.log_access import content_of
+from svc_notebook.service.logs import (
+    SECRETS,
+    InnerQuery,
+    Logged,
+    hide_in_path,
+    hide_in_text,
+    hide_keys,
+    hide_known,
+    mask,
+    shorten,
+)
+
+# Endpoints that answer with what somebody stored: its members may be anything.
+OF_RECORDS = ("get_object",)
+# URL parameters a request may have.
+MAX_URL_PARAMETERS = 1000
+REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass
+class Exchange:
+    """What is known of a request so far; an early refusal leaves the later fields empty."""
+
+    verb: str
+    path: str
+    headers: dict[str, str]
+    address: str
+    query_text: str
+    query: dict[str, str] = field(default_factory=dict)
+    row: Endpoint | None = None
+    parts: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    accounts: Accounts = ()
+    held: int = 0
+    hits: int | None = None
+    params: str = ""
+    inner: list[InnerQuery] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
+    shows_hidden: bool = True
+    started: float = field(default_factory=perf_counter)
+    said: dict[str, str] = field(default_factory=dict)
+    shown: bytes | None = None  # an answer without the secrets in it
+
+    @property
+    def request_id(self) -> str:
+        """The name that the caller gave the request, if it may stand in a header again."""
+        given = self.headers.get("request-id", "")
+        return given if REQUEST_ID.fullmatch(given) else ""
+
+    @property
+    def closes(self) -> bool:
+        """Whether the connection ends with the answer, by the caller's wish, and a body is sent."""
+        has_body = self.headers.keys() & {"content-length", "transfer-encoding"}
+        waits = self.headers.get("expect", "").lower() == "100-continue"
+        closes = "close" in self.headers.get("connection", "").lower()
+        return closes and bool(has_body) and not waits
+
+    def read_query(self) -> None:
+        """Read the query string; raises `BadInput`."""
+        try:
+            pairs = parse_qsl(
+                self.query_text,
+                keep_blank_values=True,
+                errors="strict",
+                max_num_fields=MAX_URL_PARAMETERS,
+            )
+        except ValueError as error:
+            raise BadInput(f"the query string is not URL-encoded UTF-8: {error}") from None
+        self.query = dict(pairs)
+
+    def own_query(self, row: Endpoint, prefix: str) -> dict[str, str]:
+        """The parameters without credentials and the like; raises `BadInput` for unknown ones."""
+        own = {n: v for n, v in self.query.items() if not n.lower().startswith(prefix)}
+        known = [name for name, place in row.places.items() if place == "query"]
+        for name in own if row.verb != "GET" else ():
+            if name not in known:
+                raise BadInput(f"`{name}` is not known in this URL{did_you_mean(name, known)}")
+        return own
+
+    def note_answer(self, given: Mapping[str, Any], answer: Any) -> None:
+        """Keep what the logs tell of an answer."""
+        if not isinstance(answer, dict) or (self.row and self.row.name in OF_RECORDS):
+            return
+        if self.row and self.row.interface == "crawler":
+            self.shown = msgspec.json.encode(hide_secrets(answer))[: limits.MAX_LOGGED_BYTES]
+        self.hits, self.params = answer.get("nbHits"), answer.get("params", "")
+        if self.row and self.row.name == "search_many":
+            pairs = zip(given["requests"], answer["results"], strict=True)
+            self.inner = [_inner(request, result) for request, result in pairs]
+
+    def headings(self, row: Endpoint, prefix: str) -> dict[str, str]:
+        """The headers an endpoint takes as arguments, by the names it has for them."""
+        names = row.headings.values()
+        found = {name: self.headers.get(prefix + name.lower()) for name in names}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def logged(self, reply: ServiceResponse, secrets: Iterable[str]) -> Logged:
+        """What the logs keep of it: no key as a whole, of the `secrets` or of those it sent."""
+        known = {*secrets, *self._sent_secrets()} - {""}
+        return self._as_logged(reply, known)
+
+    def _sent_secrets(self) -> Iterator[str]:
+        for texts in (self.headers, self.query):
+            yield from (value for name, value in texts.items() if name.lower().endswith(SECRETS))
+
+    def _as_logged(self, reply: ServiceResponse, secrets: Collection[str]) -> Logged:
+        path, body, answer = self.path, self.body[: limits.MAX_LOGGED_BYTES], reply.excerpt
+        if self.row and self.row.name in KeyRows.endpoints:
+            known = {self.parts.get("key", "")} - {""}
+            body, answer = hide_keys(body, *known), hide_keys(answer, *known)
+            shown = {n: shorten(v) if n == "key" else quote(v) for n, v in self.parts.items()}
+            path = self.row.path.format_map(shown)
+        if self.row and self.row.interface == "crawler":
+            body = hide_in_body(self.body)[: limits.MAX_LOGGED_BYTES]
+            answer = answer if self.shown is None else self.shown
+        hide = partial(hide_in_text, secrets=secrets)
+        path = hide_in_path(path, secrets, known=self.row is not None)
+        return Logged(
+            verb=self.verb,
+            path=path[: limits.MAX_LOGGED_BYTES],
+            query=_beginning(self.query, secrets),
+            headers=_beginning(self.headers, secrets),
+            address=self.address,
+            body=hide_known(body, secrets),
+            status=reply.status,
+            answer=hide_known(answer, secrets),
+            milliseconds=int((perf_counter() - self.started) * 1000),
+            hits=self.hits,
+            kind=_kind(self.row),
+            index=hide(self.parts.get("index", ""))[: limits.MAX_INDEX_NAME_CHARACTERS],
+            inner=self.inner,
+            params=hide(self.params)[: limits.MAX_LOGGED_BYTES],
+            others=self.others,
+            content=content_of(self.row) if self.row else "",
+            hidden=self.hidden,
+            shows_hidden=self.shows_hidden,
+        )
+
+
+def read_head(scope: Message) -> Exchange:
+    """Read a request's head as far as it cannot be wrong."""
+    headers = {n.decode("latin-1").lower(): v.decode("latin-1") for n, v in scope["headers"]}
+    return Exchange(
+        verb=scope["method"],
+        path=scope["raw_path"].split(b"?", 1)[0].decode("latin-1"),
+        headers=headers,
+        address=scope["client"][0] if scope.get("client") else "",
+        query_text=scope["query_string"].decode("latin-1"),
+    )
+
+
+def _beginning(texts: Mapping[str, str], secrets: Collection[str]) -> dict[str, str]:
+    """As many of some texts as the logs keep, without the secrets."""
+    kept: dict[str, str] = {}
+    room = limits.MAX_LOGGED_BYTES
+    for name, value in texts.items():
+        if room <= 0:
+            break
+        kept[name] = hide_in_text(mask(name, value)[:room], secrets)
+        room -= len(name) + len(value)
+    return kept
+
+
+def _inner(request: Mapping[str, Any], result: Mapping[str, Any]) -> InnerQuery:
+    told: InnerQuery = {"index_name": request["indexName"]}
+    if token := request.get("userToken"):
+        told["user_token"] = token
+    if query := result.get("queryID"):
+        told["query_id"] = query
+    return told
+
+
+def _kind(row: Endpoint | None) -> str:
+    if row is None:
+        return ""
+    if row.acl in ("search", "browse"):
+        return "query"
+    return "" if row.reads else "build"

@@ -1,0 +1,105 @@
+"""What a key forces on its queries, and who may use it from where."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
+from typing import Any
+
+from svc_notebook.api.body_forms import read_query_text
+from svc_notebook.api.parameters import default_of
+from svc_notebook.api.secured_keys import Restrictions
+from svc_notebook.api.validation import check_members
+from svc_notebook.errors import BadInput, KeyRefused
+from svc_notebook.service.engine.filters.filters import parse_filters, render
+from svc_notebook.service.keyring import matches
+from svc_notebook.service.search.natural_languages import ADDED, read_naturally
+
+# Filters of a key and of a query hold together; of any other parameter the key's wins.
+FILTERS = ("filters", "facetFilters", "numericFilters", "tagFilters")
+PLACES = ("aroundLatLng", "aroundLatLngViaIP", "insideBoundingBox", "insidePolygon")
+# What an embedded parameter takes from a query, lest the query get round it.
+OVERRULED = {
+    **dict.fromkeys(PLACES, PLACES),
+    "query": ("similarQuery",),
+    "similarQuery": ("query",),
+    "page": ("offset", "length"),
+}
+SIZE = default_of("hitsPerPage")
+OWN = ("validUntil", "restrictIndices", "restrictSources", "referers")
+
+
+@dataclass(frozen=True, eq=False)
+class Restriction:
+    """The parameters embedded in one key."""
+
+    params: Mapping[str, Any] = field(default_factory=dict)
+    indices: tuple[str, ...] = ()
+    sources: str = ""
+    referers: tuple[str, ...] = ()
+    valid_until: float = float("inf")
+
+    def admit(self, address: str, page: str) -> None:
+        """Raise `KeyRefused` for a key that has ended, or is used from elsewhere."""
+        if time.time() > self.valid_until:
+            raise KeyRefused("this key was valid for a while, and that is over", status=403)
+        if self.sources and not within(address, self.sources):
+            raise KeyRefused(f"this key is not for calls from {address}", status=403)
+        if self.referers and not any(matches(page, pattern) for pattern in self.referers):
+            raise KeyRefused(f"this key is not for calls from {page or 'nowhere'}", status=403)
+
+    def reaches(self, index: str) -> bool:
+        """Whether the key is for this index."""
+        return not self.indices or any(matches(index, pattern) for pattern in self.indices)
+
+    @property
+    def _spoken(self) -> Mapping[str, Any]:
+        """The parameters with what embedded `naturalLanguages` imply, but for what only adds."""
+        read = read_naturally(self.params)
+        return {name: v for name, v in read.items() if name in self.params or name not in ADDED}
+
+    @property
+    def most_hits(self) -> int | None:
+        """How many hits one answer has at the most, however a query asks for them."""
+        sizes = (self.params.get(name) for name in ("hitsPerPage", "length"))
+        return min((size for size in sizes if size is not None), default=None)
+
+    def force(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Put the embedded parameters over those of a query."""
+        own = {name: value for name, value in self._spoken.items() if name not in FILTERS}
+        # One way to say a place may overrule another; so it is with texts and with pages.
+        ruled = {name for one, others in OVERRULED.items() if one in own for name in others}
+        params = {name: value for name, value in params.items() if name not in ruled}
+        if "offset" in own and "length" not in own:  # an offset alone would mean nothing
+            params = {"length": params.get("hitsPerPage", SIZE), **params}
+        embedded = render(parse_filters(self.params))
+        both = " AND ".join(text for text in (embedded, params.get("filters")) if text)
+        return {**params, **own, **({"filters": both} if both else {})}
+
+
+def read_restriction(text: str) -> Restriction:
+    """Read embedded parameters; raises `KeyRefused` where they make no sense."""
+    try:
+        given = check_members(read_query_text(text), Restrictions, "")
+        indices = given.get("restrictIndices", [])
+        return Restriction(
+            params={name: value for name, value in given.items() if name not in OWN},
+            indices=tuple(indices.split(",") if isinstance(indices, str) else indices),
+            sources=given.get("restrictSources", ""),
+            referers=tuple(given.get("referers", ())),
+            valid_until=given.get("validUntil", float("inf")),
+        )
+    except BadInput as error:
+        raise KeyRefused(f"this key embeds what cannot be: {error}", status=403) from error
+
+
+def within(address: str, network: str) -> bool:
+    """Whether an address is in one of some networks, given as `10.0.0.0/8,192.168.1.7`."""
+    try:
+        own = ip_address(address)
+        networks = [ip_network(part.strip(), strict=False) for part in network.split(",")]
+    except ValueError:
+        return False
+    return any(own in net for net in networks if net.version == own.version)

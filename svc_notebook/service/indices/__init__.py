@@ -1,0 +1,1 @@
+"""Published indices: registry, replicas, settings, records, cursors."""

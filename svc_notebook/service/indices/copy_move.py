@@ -1,0 +1,122 @@
+"""What copies and moves of indices do to the store, and then to what readers see."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
+
+from svc_notebook.service.engine import Index
+from svc_notebook.service.indices import records
+from svc_notebook.service.indices.published_index import (
+    Lazy,
+    PublishedIndex,
+    delete_shelf,
+    insert_shelf,
+)
+from svc_notebook.service.indices.registry import Catalog
+from svc_notebook.service.indices.replica_group import mark, without_replicas
+from svc_notebook.service.indices.replica_setting import ENTRIES
+from svc_notebook.service.indices.settings import Publish, configure
+from svc_notebook.service.keyring import copy_keys, drop_keys
+from svc_notebook.service.resources.entries import copy_entries
+from svc_notebook.service.tasks.queue import QueuedTask
+
+
+def apply_copy(
+    connection: sqlite3.Connection, catalog: Catalog, run: Sequence[QueuedTask]
+) -> Publish:
+    """Put a copy of an index, or of parts of it, in the place of another."""
+    [task] = run
+    order = msgspec.json.decode(task.body)
+    source, target = catalog.get(task.index_name), catalog.get(order["destination"])
+    if order["scope"] is not None:
+        return _copy_scope(connection, catalog, task, source, target)
+    if target:
+        if len(catalog.family(target)) > 1:  # it was alone when the copy was accepted
+            return _nothing
+        delete_shelf(connection, target)
+    own = without_replicas(source.settings) if source else {}
+    made = insert_shelf(connection, order["destination"], own)
+    if source:
+        records.copy_table(connection, source.home, made.id)
+        copy_entries(connection, source.id, made.id, ENTRIES)
+        copy_keys(connection, source.name, made.name)
+    [made] = mark(connection, [made], task.id)
+
+    def publish() -> None:
+        if source:
+            made.engine.settle(source.engine.get().copy())
+        catalog.publish(made)
+
+    return publish
+
+
+def _copy_scope(
+    connection: sqlite3.Connection,
+    catalog: Catalog,
+    task: QueuedTask,
+    source: PublishedIndex | None,
+    target: PublishedIndex | None,
+) -> Publish:
+    order = msgspec.json.decode(task.body)
+    family = catalog.family(target) if target else [insert_shelf(connection, order["destination"])]
+    target = target or family[0]
+    for one in family:
+        one.engine.get()  # what is open need not be built again
+    if source:
+        copy_entries(connection, source.id, target.id, ENTRIES & {*order["scope"]})
+    if source and "settings" in order["scope"]:
+        kept = {name: value for name, value in target.settings.items() if name == "replicas"}
+        changed = replace(target, settings=without_replicas(source.settings) | kept)
+        family = [changed if one.id == target.id else one for one in family]
+    configured = configure(connection, catalog, task.id, family, touched={target.id})
+
+    def publish() -> None:
+        catalog.library.forget(target.id)
+        configured()
+
+    return publish
+
+
+def apply_move(
+    connection: sqlite3.Connection, catalog: Catalog, run: Sequence[QueuedTask]
+) -> Publish:
+    """Put an index in the place of another, whose replicas follow it from now on."""
+    [task] = run
+    source, name = catalog.get(task.index_name), msgspec.json.decode(task.body)["destination"]
+    target = catalog.get(name)
+    if source is None or source.leader or (target and target.leader):
+        return _nothing
+    orphans = catalog.family(target)[1:] if target else []
+    if target:
+        delete_shelf(connection, target)
+    copy_keys(connection, source.name, name)
+    drop_keys(connection, source.name)
+    family = [_take_over(source, name, target), *catalog.family(source)[1:]]
+    family += [_adopt(source, orphan) for orphan in orphans]
+    configured = configure(connection, catalog, task.id, family)
+
+    def publish() -> None:
+        configured()
+        catalog.withdraw(task.index_name)
+
+    return publish
+
+
+def _take_over(source: PublishedIndex, name: str, target: PublishedIndex | None) -> PublishedIndex:
+    left = target.settings.get("replicas") if target else None
+    replicas = {"replicas": [*source.settings.get("replicas", ()), *left]} if left else {}
+    return replace(source, name=name, settings=source.settings | replicas)
+
+
+def _adopt(primary: PublishedIndex, orphan: PublishedIndex) -> PublishedIndex:
+    """Let a replica follow another index; what its engine holds is of no more use."""
+    settings = orphan.settings
+    return replace(orphan, leader=primary.id, engine=Lazy(lambda: Index(settings)))
+
+
+def _nothing() -> None:
+    """Publish nothing: the task had nothing to act on."""

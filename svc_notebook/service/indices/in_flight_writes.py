@@ -1,0 +1,68 @@
+"""Which records are being changed just now, for searches that must not mix old and new."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable
+from typing import NamedTuple
+
+# Seconds for which a change is remembered, and for which a search waits to see it.
+REMEMBERED, PATIENCE = 0.5, 0.2
+
+
+class Changed(NamedTuple):
+    """One change: its number, of which index, when, and which records; None stands for all."""
+
+    number: int
+    home: int
+    time: float
+    ids: frozenset[str] | None
+
+
+class InFlightWrites:
+    """What is stored, but perhaps not seen by searches yet: one writer, any number of readers.
+
+    `waiting` is how many of them wait to see a change.
+    """
+
+    def __init__(self) -> None:
+        self._recent: deque[Changed] = deque()
+        self._begun = self._shown = 0
+        self.waiting = 0
+        self._showing = threading.Condition()
+
+    def begin(self, home: int, ids: Iterable[str] | None) -> None:
+        """Tell, before they are stored, which of an index's records change; None stands for all."""
+        now = time.monotonic()
+        while self._recent and self._recent[0].time < now - REMEMBERED:
+            self._recent.popleft()
+        named = None if ids is None else frozenset(ids)
+        self._recent.append(Changed(self._begun + 1, home, now, named))
+        self._begun += 1
+
+    def show(self) -> None:
+        """Tell that searches see all that has begun."""
+        with self._showing:
+            self._shown = self._begun
+            self._showing.notify_all()
+
+    def moment(self) -> int:
+        """The last change that a search which begins now sees for certain."""
+        return self._shown
+
+    def meet(self, moment: int, home: int, ids: Iterable[str]) -> bool:
+        """Whether any of these records may have changed since a moment."""
+        if self._begun == moment:
+            return False
+        later = [one for one in list(self._recent) if one.number > moment and one.home == home]
+        return any(one.ids is None or not one.ids.isdisjoint(ids) for one in later)
+
+    def wait(self) -> None:
+        """Wait until searches see what has begun so far."""
+        wanted = self._begun
+        with self._showing:
+            self.waiting += 1
+            self._showing.wait_for(lambda: self._shown >= wanted, PATIENCE)
+            self.waiting -= 1

@@ -1,0 +1,143 @@
+"""Change some attributes of a record: set them, or apply one of seven operations.
+
+What api.md leaves open is decided here: an operation on a missing attribute starts from nothing
+(0, or an empty array); one on an attribute of another type leaves that attribute as it is; a
+conditional operation that does not hold leaves the whole record as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from svc_notebook.api.shapes import Record
+from svc_notebook.api.validation import place
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.service.http import limits
+
+_MARK = "_operation"
+
+
+class _Unmet(Exception):
+    """A conditional operation does not hold."""
+
+
+def update_record(record: Record | None, changes: Record, *, create: bool) -> Record | None:
+    """Return the changed record, or None where the update is to be ignored."""
+    if record is None and not create:
+        return None
+    changed = dict(record or {})
+    try:
+        for name, value in changes.items():
+            _change(changed, name, value)
+    except _Unmet:
+        return None
+    return changed
+
+
+def check_changes(changes: Record, at: str) -> None:
+    """Raise `BadInput` where an operation is unknown or its value of the wrong type."""
+    for name, value in changes.items():
+        if _is_operation(value):
+            _check_operation(value, place(at, name))
+
+
+def _is_operation(value: Any) -> bool:
+    return isinstance(value, dict) and _MARK in value
+
+
+def _check_operation(operation: Record, at: str) -> None:
+    word = operation[_MARK]
+    if not isinstance(word, str) or word not in OPERATIONS:
+        advice = did_you_mean(str(word), OPERATIONS)
+        raise BadInput(f"`{at}._operation`: {str(word)[:40]!r} is not an operation{advice}")
+    if extra := operation.keys() - {_MARK, "value"}:
+        raise BadInput(f"`{at}.{sorted(extra)[0]}` is not part of an operation")
+    if "value" not in operation:
+        raise BadInput(f"`{at}.value` is missing")
+    kinds, words, _ = OPERATIONS[word]
+    if type(operation["value"]) not in kinds:
+        raise BadInput(f"`{at}.value`: {word} takes {words}")
+
+
+def _change(record: Record, name: str, value: Any) -> None:
+    if not _is_operation(value):
+        record[name] = value
+        return
+    _, _, operate = OPERATIONS[value[_MARK]]
+    result = operate(record.get(name), value["value"])
+    if result is not None:
+        record[name] = result
+
+
+def _increment(current: Any, value: float) -> float | None:
+    if current is not None and type(current) not in _NUMBERS:
+        return None
+    total = (current or 0) + value
+    fits = total in limits.INTEGERS if isinstance(total, int) else math.isfinite(total)
+    return total if fits else None
+
+
+def _decrement(current: Any, value: float) -> float | None:
+    return _increment(current, -value)
+
+
+def _add(current: Any, value: Any) -> list[Any] | None:
+    return [*current, value] if isinstance(current, list) else _started(current, [value])
+
+
+def _remove(current: Any, value: Any) -> list[Any] | None:
+    return [item for item in current if not _same(item, value)] if _is_flat(current) else None
+
+
+def _add_unique(current: Any, value: Any) -> list[Any] | None:
+    if not _is_flat(current):
+        return _started(current, [value])
+    return None if any(_same(item, value) for item in current) else [*current, value]
+
+
+def _increment_from(current: Any, value: int) -> float | None:
+    if _number(current) != value:
+        raise _Unmet
+    return _increment(current, 1)
+
+
+def _increment_set(current: Any, value: int) -> int:
+    if not value > _number(current):
+        raise _Unmet
+    return value
+
+
+def _number(current: Any) -> float:
+    if current is not None and type(current) not in _NUMBERS:
+        raise _Unmet
+    return current or 0
+
+
+def _is_flat(current: Any) -> bool:
+    return isinstance(current, list) and not any(isinstance(i, (dict, list)) for i in current)
+
+
+def _started(current: Any, first: list[Any]) -> list[Any] | None:
+    return first if current is None else None
+
+
+def _same(item: Any, value: Any) -> bool:
+    """Compare as JSON does: 1 and 1.0 are the same number, 1 and true are not."""
+    return isinstance(item, bool) == isinstance(value, bool) and bool(item == value)
+
+
+_NUMBERS = (int, float)
+_ITEMS = (int, float, str)
+# The types of value it takes, the same in words, and what it makes of the present value;
+# None leaves the attribute as it is.
+OPERATIONS: dict[str, tuple[tuple[type, ...], str, Callable[[Any, Any], Any]]] = {
+    "Increment": (_NUMBERS, "a number", _increment),
+    "Decrement": (_NUMBERS, "a number", _decrement),
+    "Add": (_ITEMS, "a number or a string", _add),
+    "Remove": (_ITEMS, "a number or a string", _remove),
+    "AddUnique": (_ITEMS, "a number or a string", _add_unique),
+    "IncrementFrom": ((int,), "an integer", _increment_from),
+    "IncrementSet": ((int,), "an integer", _increment_set),
+}

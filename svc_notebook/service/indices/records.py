@@ -1,0 +1,179 @@
+"""The stored records of each index: one table an index, in the order of arrival.
+
+A table of its own makes clearing and deleting a large index a matter of milliseconds; the order of
+arrival keeps writing sequential and makes a browse page one sequential read.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from svc_notebook.service.store import Store
+
+CHUNK_RECORDS = 2000
+
+
+def create_table(connection: sqlite3.Connection, index: int) -> None:
+    """Make room for an index's records."""
+    connection.execute(f"DROP TABLE IF EXISTS records_{index}")
+    connection.execute(
+        f"CREATE TABLE records_{index} "
+        "(place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
+        "stamp INTEGER NOT NULL, body BLOB NOT NULL)"
+    )
+
+
+def add_stamps(connection: sqlite3.Connection) -> None:
+    """Bring tables of older versions up to date; their records count as changed just now."""
+    indices = connection.execute("SELECT id, stamp FROM indices WHERE leader = 0").fetchall()
+    for index, stamp in indices:
+        columns = connection.execute(f"PRAGMA table_info(records_{index})").fetchall()
+        if "stamp" not in [name for _, name, *_ in columns]:
+            connection.execute(
+                f"ALTER TABLE records_{index} ADD COLUMN stamp INTEGER NOT NULL DEFAULT {stamp}"
+            )
+
+
+def find_retired(store: Store) -> set[str]:
+    """Return the tables of indices that are gone, or read another's records now.
+
+    They stay for a while, for searches that began before.
+    """
+    return {name for (name,) in store.read(_RETIRED)}
+
+
+def drop_retired(connection: sqlite3.Connection, known: Collection[str]) -> None:
+    """Throw such tables away, of those known before."""
+    for (name,) in connection.execute(_RETIRED).fetchall():
+        if name in known:
+            connection.execute(f"DROP TABLE {name}")
+
+
+_RETIRED = (
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'records_[0-9]*' "
+    "AND name NOT IN (SELECT 'records_' || id FROM indices WHERE leader = 0)"
+)
+
+
+def clear_table(connection: sqlite3.Connection, index: int) -> None:
+    """Delete all records of an index."""
+    connection.execute(f"DELETE FROM records_{index}")
+
+
+def copy_table(connection: sqlite3.Connection, source: int, target: int) -> None:
+    """Add all records of one index to another, empty one.
+
+    They count as changed by the last task accepted, lest files of the engine from a time when
+    the other had other records be taken for newer than these.
+    """
+    connection.execute(
+        f"INSERT INTO records_{target} (place, id, stamp, body) "
+        "SELECT place, id, (SELECT seq FROM sqlite_sequence WHERE name = 'tasks'), body "
+        f"FROM records_{source} ORDER BY place"
+    )
+
+
+def put_bodies(
+    connection: sqlite3.Connection, index: int, rows: Iterable[tuple[str, bytes]], stamp: int
+) -> None:
+    """Store what a task writes; a record with a known objectID takes the place of the old one."""
+    connection.executemany(
+        f"INSERT INTO records_{index} (id, stamp, body) VALUES (?, {stamp:d}, ?) "
+        "ON CONFLICT (id) DO UPDATE SET body = excluded.body, stamp = excluded.stamp",
+        rows,
+    )
+
+
+def delete_bodies(connection: sqlite3.Connection, index: int, ids: Iterable[str]) -> None:
+    """Delete records by objectID."""
+    connection.executemany(f"DELETE FROM records_{index} WHERE id = ?", ([i] for i in ids))
+
+
+def read_bodies(store: Store, index: int, ids: Sequence[str]) -> dict[str, bytes]:
+    """Read records by objectID; those that are not there are left out."""
+    return dict(_rows(store, _by_ids(index), _listed(ids)))
+
+
+def read_page(store: Store, index: int, after: int, count: int) -> list[tuple[int, bytes]]:
+    """Read the next records in the order of arrival, each with its place."""
+    return _rows(
+        store,
+        f"SELECT place, body FROM records_{index} WHERE place > ? ORDER BY place LIMIT ?",
+        after,
+        count,
+    )
+
+
+# SQLite takes no larger number.
+MAX_SQLITE_INTEGER = 2**63 - 1
+
+
+def read_window(store: Store, index: int, offset: int, count: int) -> list[tuple[int, bytes]]:
+    """Read records by their number in the order of arrival."""
+    return _rows(
+        store,
+        f"SELECT place, body FROM records_{index} ORDER BY place LIMIT ? OFFSET ?",
+        count,
+        min(offset, MAX_SQLITE_INTEGER),
+    )
+
+
+def read_chunks(store: Store, index: int) -> Iterator[list[dict[str, Any]]]:
+    """Read all records, decoded, a chunk at a time."""
+    place = 0
+    while rows := read_page(store, index, place, CHUNK_RECORDS):
+        place = rows[-1][0]
+        yield [msgspec.json.decode(body) for _, body in rows]
+
+
+def read_changed(store: Store, index: int, stamp: int) -> Iterator[list[dict[str, Any]]]:
+    """Read the records that were written after a task, decoded, a chunk at a time."""
+    place, sql = (
+        0,
+        (
+            f"SELECT place, body FROM records_{index} WHERE place > ? AND stamp > ? "
+            "ORDER BY place LIMIT ?"
+        ),
+    )
+    while rows := _rows(store, sql, place, stamp, CHUNK_RECORDS):
+        place = rows[-1][0]
+        yield [msgspec.json.decode(body) for _, body in rows]
+
+
+def count_bodies(store: Store, index: int) -> int:
+    """Count an index's records, without reading them."""
+    rows = _rows(store, f"SELECT count(*) FROM records_{index}")
+    return int(rows[0][0]) if rows else 0
+
+
+def read_ids(store: Store, index: int) -> set[str]:
+    """Read the objectIDs of all records."""
+    return {name for (name,) in _rows(store, f"SELECT id FROM records_{index}")}
+
+
+def measure_bodies(store: Store, index: int) -> tuple[int, int]:
+    """Count an index's records and sum up their bytes."""
+    rows = _rows(store, f"SELECT count(*), coalesce(sum(length(body)), 0) FROM records_{index}")
+    return (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
+
+
+def _by_ids(index: int) -> str:
+    return f"SELECT id, body FROM records_{index} WHERE id IN (SELECT value FROM json_each(?))"
+
+
+def _listed(ids: Sequence[str]) -> str:
+    return msgspec.json.encode(list(ids)).decode()
+
+
+def _rows(store: Store, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+    try:
+        return store.read(sql, *values)
+    except sqlite3.OperationalError as error:
+        # The index was deleted between finding it and reading it.
+        if "no such table" in str(error):
+            return []
+        raise

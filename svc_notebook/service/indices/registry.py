@@ -1,0 +1,182 @@
+"""The indices as readers see them: published, each with its engine."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from svc_notebook.errors import NotFound
+from svc_notebook.service.engine import Index, Stock
+from svc_notebook.service.indices.in_flight_writes import InFlightWrites
+from svc_notebook.service.indices.published_index import COLUMNS, Lazy, PublishedIndex
+from svc_notebook.service.indices.records import (
+    add_stamps,
+    count_bodies,
+    measure_bodies,
+    read_changed,
+    read_chunks,
+    read_ids,
+)
+from svc_notebook.service.indices.replica_group import group_alike, join_shapes
+from svc_notebook.service.resources.compiled import Library
+from svc_notebook.service.store import Store
+
+Chunk = list[dict[str, Any]]
+
+
+class Catalog:
+    """The published indices by name; readers never wait for the one writer."""
+
+    def __init__(self, store: Store, folder: Path) -> None:
+        self.store = store
+        self.library = Library(store)
+        self.changes = InFlightWrites()
+        self._folder = folder
+        self._saved: dict[int, int] = {}
+        self._sizes: dict[int, tuple[int, tuple[int, int]]] = {}
+        self.closing = False
+        self._by_name: dict[str, PublishedIndex] = {}
+        with store.writing() as connection:
+            add_stamps(connection)
+        self.refresh()
+        self.sweep()
+
+    def refresh(self) -> None:
+        """Take over what the store says; the engine of an index that is as before stays."""
+        self.library.forget()
+        rows = self.store.read(f"SELECT {COLUMNS} FROM indices")
+        fresh = [self._shelve(*row) for row in rows]
+        self._by_name = {
+            shelf.name: old if (old := self._by_name.get(shelf.name)) == shelf else shelf
+            for shelf in fresh
+        }
+
+    def _shelve(self, id: int, name: str, settings: bytes, *facts: Any) -> PublishedIndex:
+        shelf = PublishedIndex(id, name, msgspec.json.decode(settings), *facts)
+        return PublishedIndex(**{**vars(shelf), "engine": Lazy(lambda: self._open(shelf))})
+
+    def _open(self, shelf: PublishedIndex) -> Index:
+        """Share what one of the family before it has stored, or open its own."""
+        groups = group_alike(self.family(shelf))
+        group = next((some for some in groups if shelf.id in (one.id for one in some)), [shelf])
+        first = group[0]
+        stock = self._stock(group) if first.id == shelf.id else first.engine.get().stock
+        return shelf.over(stock)
+
+    def _stock(self, group: list[PublishedIndex]) -> Stock:
+        """Load the files and what came after them, else build everything from the records."""
+        first, shape = group[0], join_shapes(group)
+        stock, stamp = Stock.load(self._files(first)) or (None, -1)
+        if stock is None or stamp > first.stamp or not stock.shape.serves(shape):
+            shutil.rmtree(self._files(first), ignore_errors=True)
+            return Stock.filled(shape, self.chunks(first.home))
+        if stamp == first.stamp:
+            self._saved[first.id] = stamp
+        else:
+            self._catch_up(stock, stamp, first.home)
+        return stock
+
+    def _catch_up(self, stock: Stock, stamp: int, home: int) -> None:
+        """Take over what was written after a task; should it be there already, it stays so."""
+        for chunk in self._while_open(read_changed(self.store, home, stamp)):
+            stock.put(chunk)
+        if len(stock) > count_bodies(self.store, home):
+            known = read_ids(self.store, home)
+            stock.delete(name for name in Index(stock=stock).matching({}) if name not in known)
+
+    def chunks(self, id: int) -> Iterable[Chunk]:
+        """Read an index's records; ends early, by an error, when the service stops."""
+        return self._while_open(read_chunks(self.store, id))
+
+    def _while_open(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+        for chunk in chunks:
+            if self.closing:
+                raise InterruptedError("the service is stopping")
+            yield chunk
+
+    def find(self, name: str) -> PublishedIndex:
+        """Return the index; raises `NotFound`."""
+        shelf = self._by_name.get(name)
+        if shelf is None:
+            raise NotFound(f"Index {name} does not exist", status=404)
+        return shelf
+
+    def get(self, name: str) -> PublishedIndex | None:
+        """Return the index, if there is one."""
+        return self._by_name.get(name)
+
+    def family(self, shelf: PublishedIndex) -> list[PublishedIndex]:
+        """Return an index's primary, or the index itself, and then all replicas of that.
+
+        An index that was withdrawn meanwhile is its own family.
+        """
+        found = [one for one in self._by_name.values() if one.home == shelf.home]
+        return sorted(found or [shelf], key=_place)
+
+    def all(self) -> list[PublishedIndex]:
+        """All indices, by name."""
+        return [shelf for _, shelf in sorted(self._by_name.items())]
+
+    def publish(self, *shelves: PublishedIndex) -> None:
+        """Let readers see indices as they now are, all at once."""
+        self._by_name = {**self._by_name, **{shelf.name: shelf for shelf in shelves}}
+
+    def withdraw(self, name: str) -> None:
+        """Let readers see an index no more."""
+        self._by_name = {n: shelf for n, shelf in self._by_name.items() if n != name}
+
+    def measure(self, shelf: PublishedIndex) -> tuple[int, int]:
+        """The number and the bytes of an index's records; measured once after each change."""
+        known = self._sizes.get(shelf.id)
+        if known is None or known[0] != shelf.stamp:
+            known = self._sizes[shelf.id] = shelf.stamp, measure_bodies(self.store, shelf.home)
+        return known[1]
+
+    def stored(self) -> list[PublishedIndex]:
+        """The indices with an open engine; of those that share a stock the first."""
+        opened = (shelf for shelf in self._by_name.values() if shelf.engine.opened)
+        firsts: dict[Stock, PublishedIndex] = {}
+        for shelf in sorted(opened, key=_place):
+            firsts.setdefault(shelf.engine.get().stock, shelf)
+        return list(firsts.values())
+
+    def unsaved(self) -> list[PublishedIndex]:
+        """The indices whose engines' files are behind."""
+        return [shelf for shelf in self.stored() if self._saved.get(shelf.id) != shelf.stamp]
+
+    def save(self, shelf: PublishedIndex) -> None:
+        """Write the engine's files, so that the next start need not build it again.
+
+        What is written in between may be in them or not: it is newer than the stamp they tell,
+        and taken from the records when they are loaded.
+        """
+        shelf.engine.get().save(self._files(shelf), shelf.stamp)
+        self._saved[shelf.id] = shelf.stamp
+
+    def _files(self, shelf: PublishedIndex) -> Path:
+        """A folder for each index, and for each other whose records it reads as a replica."""
+        own = shelf.home == shelf.id
+        return self._folder / (str(shelf.id) if own else f"{shelf.id}-{shelf.home}")
+
+    def sweep(self) -> None:
+        """Remove what is left of indices that are gone: entries in memory, and files.
+
+        Files go, too, where an index shares those of another.
+        """
+        self.library.keep([shelf.id for shelf in self._by_name.values()])
+        waiting = (shelf for shelf in self._by_name.values() if not shelf.engine.opened)
+        kept = {self._files(shelf) for shelf in (*waiting, *self.stored())}
+        for path in self._folder.iterdir() if self._folder.is_dir() else ():
+            if path not in kept:
+                number, _, _ = path.name.partition("-")
+                self._saved.pop(int(number), None) if number.isdecimal() else None
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _place(shelf: PublishedIndex) -> tuple[int, str]:
+    """Primaries come before replicas."""
+    return shelf.leader, shelf.name

@@ -1,0 +1,148 @@
+"""The setting `replicas`: which indices follow another one, and how they come to and cease to."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.engine import Index
+from svc_notebook.service.indices import records
+from svc_notebook.service.indices.published_index import (
+    Lazy,
+    PublishedIndex,
+    delete_shelf,
+    insert_shelf,
+)
+from svc_notebook.service.indices.registry import Catalog
+from svc_notebook.service.indices.replica_group import Family, without_replicas
+from svc_notebook.service.resources.entries import copy_entries
+
+_VIRTUAL = re.compile(r"virtual\((.*)\)", re.DOTALL)
+# The parts of an index that are entries, by the names a copy's scope has for them.
+ENTRIES = {"rules", "synonyms"}
+
+
+class ReplicaEntry(NamedTuple):
+    """One entry of the setting."""
+
+    name: str
+    virtual: bool
+
+    def __str__(self) -> str:
+        return f"virtual({self.name})" if self.virtual else self.name
+
+
+def read_links(entries: Sequence[str]) -> list[ReplicaEntry]:
+    """Read the setting; empty entries stand for none. Raises `BadInput` for a name given twice."""
+    texts = (text for entry in entries if (text := entry.strip()))
+    links = [_read_link(text) for text in texts]
+    names = [link.name for link in links]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput(f"`replicas` names {name} more than once")
+    return links
+
+
+def _read_link(text: str) -> ReplicaEntry:
+    if found := _VIRTUAL.fullmatch(text):
+        return ReplicaEntry(found[1].strip(), True)
+    if text.startswith("virtual("):
+        raise BadInput(f'`replicas`: a parenthesis is never closed: "{text}"')
+    return ReplicaEntry(text, False)
+
+
+def check_links(catalog: Catalog, name: str, links: Sequence[ReplicaEntry]) -> None:
+    """Refuse replicas that an index cannot have."""
+    shelf = catalog.get(name)
+    if links and shelf and shelf.leader:
+        primary = catalog.family(shelf)[0].name
+        raise BadInput(f"`replicas`: {name} is a replica of {primary} and can have none")
+    for link in links:
+        if link.name == name:
+            raise BadInput(f"`replicas`: {name} cannot be its own replica")
+        if why := _hindrance(catalog, link.name, shelf):
+            raise BadInput(f"`replicas`: {link.name} {why}")
+
+
+def _hindrance(catalog: Catalog, name: str, primary: PublishedIndex | None) -> str:
+    """Say what keeps an index from becoming a replica; nothing, if nothing does."""
+    other = catalog.get(name)
+    if other is None or (primary and other.leader == primary.id):
+        return ""
+    first, *replicas = catalog.family(other)
+    if other.leader:
+        return f"is a replica of {first.name} already; unlink it there first"
+    return "has replicas itself" if replicas else ""
+
+
+def relink(
+    connection: sqlite3.Connection, catalog: Catalog, family: Family
+) -> tuple[list[PublishedIndex], list[PublishedIndex]]:
+    """Let those follow the primary that its settings name; tells who does, and who ceased to.
+
+    What has become impossible since the settings were accepted is left out of them.
+    """
+    primary, *replicas = family
+    links = [
+        link
+        for link in read_links(primary.settings.get("replicas", ()))
+        if link.name != primary.name and not _hindrance(catalog, link.name, primary)
+    ]
+    settings = primary.settings | {"replicas": [str(link) for link in links]}
+    primary = replace(primary, settings=settings)
+    known = {replica.name: replica for replica in replicas}
+    following = [
+        replace(known[link.name], virtual=link.virtual)
+        if link.name in known
+        else _follow(connection, catalog, primary, link)
+        for link in links
+    ]
+    named = {link.name for link in links}
+    gone = [replica for replica in replicas if replica.name not in named]
+    return [primary, *following], [free(connection, replica) for replica in gone]
+
+
+def _follow(
+    connection: sqlite3.Connection, catalog: Catalog, primary: PublishedIndex, link: ReplicaEntry
+) -> PublishedIndex:
+    """Make a replica as its primary is now, or of an index, which keeps all but its records."""
+    if other := catalog.get(link.name):
+        engine = Lazy(lambda: Index(other.settings))
+        settings = without_replicas(other.settings)
+        return replace(
+            other, settings=settings, leader=primary.id, virtual=link.virtual, engine=engine
+        )
+    made = insert_shelf(
+        connection,
+        link.name,
+        without_replicas(primary.settings),
+        leader=primary.id,
+        virtual=link.virtual,
+    )
+    copy_entries(connection, primary.id, made.id, ENTRIES)
+    return made
+
+
+def free(connection: sqlite3.Connection, replica: PublishedIndex) -> PublishedIndex:
+    """Make a replica an index of its own, with records of its own."""
+    records.create_table(connection, replica.id)
+    records.copy_table(connection, replica.leader, replica.id)
+    return replace(replica, leader=0, virtual=False)
+
+
+def part(freed: Sequence[PublishedIndex]) -> None:
+    """Let engines of former replicas go their own way."""
+    for shelf in freed:
+        shelf.engine.settle(shelf.over(shelf.engine.get().stock.fork()))
+
+
+def delete_primary(connection: sqlite3.Connection, family: Family) -> list[PublishedIndex]:
+    """Throw an index away; its replicas, which are told, become indices of their own."""
+    primary, *replicas = family
+    freed = [free(connection, replica) for replica in replicas]
+    delete_shelf(connection, primary)
+    return freed

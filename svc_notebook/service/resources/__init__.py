@@ -1,0 +1,1 @@
+"""Synonyms, rules and dictionaries as stored and as compiled for searches."""

@@ -1,0 +1,91 @@
+"""Validate synonyms and rules beyond their declared types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from svc_notebook.api.rule_checks import check_parts
+from svc_notebook.api.validation import place
+from svc_notebook.errors import BadInput
+from svc_notebook.service.engine import Index
+from svc_notebook.service.engine.filters.filters import Facet, Tag, parse_filters, parse_optional
+from svc_notebook.service.engine.filters.grammar import MAX_SCORE, parse_text
+from svc_notebook.service.resources.entries import Entry
+from svc_notebook.service.rules.consequence import SPECIAL
+from svc_notebook.service.rules.filters import AUTOMATIC, AUTOMATIC_OPTIONAL
+from svc_notebook.service.tasks.batch_operations import read_object_id
+
+RULE_ENTRIES = "rules"
+_ANSWERED = ("_highlightResult", "_metadata")
+
+
+def check_rule(rule: Mapping[str, Any], at: str) -> Entry:
+    """Return a rule as it is kept; raises `BadInput` where its parts do not fit each other."""
+    name = read_object_id(rule["objectID"], place(at, "objectID"))
+    own = {key: value for key, value in rule.items() if key not in _ANSWERED}
+    if "condition" in own:
+        own["conditions"] = [*own.get("conditions", ()), own.pop("condition")]
+    if not own["consequence"]:
+        raise BadInput(f"`{place(at, 'consequence')}` is empty; a rule does something")
+    check_parts(own, at)
+    _check_conditions(own.get("conditions", ()), place(at, "conditions"))
+    _check_params(own["consequence"].get("params") or {}, place(at, "consequence.params"))
+    return {**own, "objectID": name}
+
+
+def _check_conditions(conditions: Iterable[Mapping[str, Any]], at: str) -> None:
+    for number, condition in enumerate(conditions):
+        for group in parse_text(condition.get("filters", ""), f"{at}[{number}].filters"):
+            if len(group) > 1 or not isinstance(group[0], Facet | Tag):
+                raise BadInput(
+                    f"`{at}[{number}].filters` may hold `facet:value` and AND only: "
+                    "neither OR nor numbers"
+                )
+
+
+def _check_params(params: Mapping[str, Any], at: str) -> None:
+    try:
+        parse_filters(params)
+        parse_optional(params)
+        _try_out(
+            {n: value for n, value in params.items() if n not in SPECIAL and value is not None}
+        )
+    except BadInput as error:
+        raise BadInput(f"`{at}`: {error}") from error
+    for name in (AUTOMATIC, AUTOMATIC_OPTIONAL):
+        for number, one in enumerate(params.get(name) or ()):
+            score = 1 if isinstance(one, str) else one.get("score", 1)
+            if not 0 <= score <= MAX_SCORE:
+                raise BadInput(f"`{at}.{name}[{number}].score` is not from 0 to {MAX_SCORE}")
+
+
+def _try_out(params: Mapping[str, Any]) -> None:
+    """Raise `BadInput` for what would break any search, be it of an empty index."""
+    if params:
+        settings = {name: value for name, value in params.items() if name == "ranking"}
+        Index(settings).search(params, lambda ids: [])
+
+
+SYNONYM_ENTRIES = "synonyms"
+# api.md, Synonym; two spellings of a type are known, this one is kept.
+FIELDS = {
+    "synonym": ("synonyms",),
+    "onewaysynonym": ("input", "synonyms"),
+    "altcorrection1": ("word", "corrections"),
+    "altcorrection2": ("word", "corrections"),
+    "placeholder": ("placeholder", "replacements"),
+}
+
+
+def check_synonym(synonym: Mapping[str, Any], at: str) -> Entry:
+    """Return a synonym with the members of its type alone; raises `BadInput`."""
+    kind = str(synonym["type"]).lower()
+    name = read_object_id(synonym["objectID"], place(at, "objectID"))
+    for field in FIELDS[kind]:
+        if not synonym.get(field):
+            raise BadInput(f"`{place(at, field)}` is missing; a {kind} needs it")
+    for word in synonym["corrections"] if "corrections" in FIELDS[kind] else ():
+        if len(word.split()) != 1:
+            raise BadInput(f"`{place(at, 'corrections')}`: {word!r} is not a single word")
+    return {"objectID": name, "type": kind, **{field: synonym[field] for field in FIELDS[kind]}}

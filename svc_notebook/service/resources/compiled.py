@@ -1,0 +1,90 @@
+"""Entries as searches use them: compiled when first needed, and again after a change."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.text import languages
+from svc_notebook.service.engine.text.lexicon import Knowledge, Lexicon
+from svc_notebook.service.engine.text.synonyms import Thesaurus
+from svc_notebook.service.resources.dictionaries import read_dictionaries
+from svc_notebook.service.resources.entries import APPLICATION_ID, EntriesChange, read_entries
+from svc_notebook.service.rules.book import Rulebook
+from svc_notebook.service.store import Store
+
+SYNONYMS = "synonyms"
+RULES = "rules"
+
+
+class Library:
+    """What synonyms and dictionaries come to, by their owner."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._edition = 0
+        self._known: dict[tuple[int, str], Any] = {}
+
+    def knowledge(self, owner: int) -> Knowledge:
+        """What a search in one index knows."""
+        synonyms = self._learn(
+            owner, SYNONYMS, lambda: Thesaurus(lambda: read_entries(self._store, owner, SYNONYMS))
+        )
+        return Knowledge(synonyms, self._learn(APPLICATION_ID, "lexicon", self._lexicon))
+
+    def warm(self, owner: int, settings: Mapping[str, Any]) -> None:
+        """Compile ahead what a search in one index would wait for; what is compiled stays."""
+        options = EffectiveParameters(settings, {}, self.knowledge(owner))
+        list(options.knowledge.synonyms.find((), options.rules))
+        self.rules(owner).warm(options.rules)
+        languages.warm(options, ())
+
+    def keep(self, owners: Collection[int]) -> None:
+        """Forget what belongs to others, which are gone."""
+        with self._lock:
+            kept = (APPLICATION_ID, *owners)
+            self._known = {key: one for key, one in self._known.items() if key[0] in kept}
+
+    def _lexicon(self) -> Lexicon:
+        return Lexicon(partial(read_dictionaries, self._store))
+
+    def rules(self, owner: int) -> Rulebook:
+        """The rules of an index."""
+        read = partial(read_entries, self._store, owner, RULES)
+        rules: Rulebook = self._learn(owner, RULES, lambda: Rulebook(read))
+        return rules
+
+    def forget(self, owner: int | None = None) -> None:
+        """Compile anew what one owner has, or all, when it is next needed."""
+        self._replace(owner, {})
+
+    def revise(self, owner: int, changes: Iterable[EntriesChange]) -> None:
+        """Take over changes of an owner's entries; of many only those are compiled."""
+        known: dict[str, Thesaurus | Rulebook] = {
+            kind: one for kind in (SYNONYMS, RULES) if (one := self._known.get((owner, kind)))
+        }
+        for change in changes:
+            if before := known.get(change.kind):
+                after = before.revised(change.delete, change.save, emptied=change.clear)
+                known[change.kind] = after
+        self._replace(owner, {(owner, kind): one for kind, one in known.items()})
+
+    def _replace(self, owner: int | None, now: dict[tuple[int, str], Any]) -> None:
+        with self._lock:
+            self._edition += 1
+            kept = {key: one for key, one in self._known.items() if owner not in (None, key[0])}
+            self._known = kept | now
+
+    def _learn(self, owner: int, kind: str, compile: Callable[[], Any]) -> Any:
+        known = self._known.get((owner, kind))
+        if known is None:
+            edition = self._edition
+            known = compile()
+            with self._lock:
+                if edition == self._edition:  # else it may have been read before the change
+                    self._known[owner, kind] = known
+        return known

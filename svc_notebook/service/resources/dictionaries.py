@@ -1,0 +1,97 @@
+"""What each dictionary holds, and for which languages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from svc_notebook.api.validation import place
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.service.engine.text.lexicon import Dictionaries
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
+from svc_notebook.service.resources.builtin_dictionaries import find_standard, words_of
+from svc_notebook.service.resources.entries import APPLICATION_ID, Entry, read_entries
+from svc_notebook.service.resources.entry_search import find_entries
+from svc_notebook.service.store import Store
+from svc_notebook.service.tasks.batch_operations import read_object_id
+
+# api.md, Dictionary entries: what an entry needs besides its objectID and language.
+FIELDS = {
+    "stopwords": ("word",),
+    "plurals": ("words",),
+    "compounds": ("word", "decomposition"),
+}
+OPTIONAL = {"stopwords": ("state",), "plurals": (), "compounds": ()}
+# The kind under which it is kept which languages' standard entries are off.
+SWITCHES = {name: f"{name} off" for name in FIELDS}
+# Custom entries of one dictionary; api.md names a quota and not its value.
+MAX_ENTRIES = 100_000
+LANGUAGES = tuple(
+    """
+    af ar az bg bn ca cs cy da de el en eo es et eu fa fi fo fr ga gl he hi hu hy id is it ja ka
+    kk ko ku ky lt lv mi mn mr ms mt nb nl no ns pl ps pt pt-br qu ro ru sk sq sv sw ta te th tl tn
+    tr tt uk ur uz zh
+    """.split()  # noqa: SIM905 - a hundred quotes would hide the codes
+)
+COMPOUNDING = ("nl", "de", "fi", "da", "sv", "no")
+
+
+def supports(dictionary: str, language: str) -> bool:
+    """Whether a dictionary has a language."""
+    return language in (COMPOUNDING if dictionary == "compounds" else LANGUAGES)
+
+
+def read_dictionaries(store: Store) -> Dictionaries:
+    """Read the application's own entries, and where the standard ones are off."""
+    own = {name: read_entries(store, APPLICATION_ID, name) for name in FIELDS}
+    return Dictionaries(own, {name: _read_off(store, name) for name in FIELDS})
+
+
+def find_words(store: Store, dictionary: str, query: str, language: str | None) -> list[Entry]:
+    """Find the entries in force: those of one's own, and the standard ones they do not replace."""
+    kept = read_entries(store, APPLICATION_ID, dictionary)
+    chosen = [entry for entry in kept if language in (None, "", entry["language"])]
+    own = [
+        {**{name: value for name, value in hit.items() if name[0] != "_"}, "type": "custom"}
+        for hit in find_entries(chosen, query)
+    ]
+    off = _read_off(store, dictionary)
+    replaced = {pair for entry in kept for pair in _subjects(entry)}
+
+    def covered(entry: Entry) -> bool:
+        return entry["language"] in off or not replaced.isdisjoint(_subjects(entry))
+
+    return own + find_standard(dictionary, query, language, covered)
+
+
+def _read_off(store: Store, dictionary: str) -> frozenset[str]:
+    switches = read_entries(store, APPLICATION_ID, SWITCHES[dictionary])
+    return frozenset(entry["objectID"] for entry in switches if entry["off"])
+
+
+def _subjects(entry: Entry) -> set[tuple[str, str]]:
+    words = (" ".join(split(word, TokenizerSettings())) for word in words_of(entry))
+    return {(entry["language"], word) for word in words}
+
+
+def check_entry(dictionary: str, body: Mapping[str, Any], at: str) -> Entry:
+    """Return an entry as it is kept; raises `BadInput`."""
+    name = read_object_id(body["objectID"], place(at, "objectID"))
+    needed, optional = FIELDS[dictionary], OPTIONAL[dictionary]
+    for field in ("language", *needed):
+        if field not in body:
+            raise BadInput(f"`{place(at, field)}` is missing; an entry of {dictionary} needs it")
+    for field in body.keys() - {"objectID", "language", "type", *needed, *optional}:
+        raise BadInput(f"`{place(at, field)}` is not part of an entry of {dictionary}")
+    check_language(dictionary, body["language"], place(at, "language"))
+    own = {field: body[field] for field in (*needed, *optional) if field in body}
+    if "state" in optional:
+        own.setdefault("state", "enabled")
+    return {"objectID": name, "language": body["language"], **own}
+
+
+def check_language(dictionary: str, language: str, at: str) -> None:
+    """Raise `BadInput` for a language the dictionary does not have."""
+    if not supports(dictionary, language):
+        advice = did_you_mean(language, LANGUAGES)
+        raise BadInput(f"`{at}`: {dictionary} know no language {language[:40]}{advice}")

@@ -1,0 +1,88 @@
+"""Small things saved beside records: synonyms and rules of an index, words of the dictionaries.
+
+An index owns its entries by its number; what belongs to the application has the owner 0.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from svc_notebook.service.store import Store
+
+APPLICATION_ID = 0
+Entry = dict[str, Any]
+
+
+class EntriesChange(msgspec.Struct, frozen=True):
+    """A task on entries of one kind: perhaps all go first, then some are saved or deleted.
+
+    What is forwarded is done to the replicas of the index, too.
+    """
+
+    kind: str
+    clear: bool = False
+    save: Sequence[Entry] = ()
+    delete: Sequence[str] = ()
+    forward: bool = False
+
+
+def apply_change(connection: sqlite3.Connection, owner: int, change: EntriesChange) -> None:
+    """Save and delete, in a transaction."""
+    if change.clear:
+        connection.execute("DELETE FROM entries WHERE owner = ? AND kind = ?", (owner, change.kind))
+    connection.executemany(
+        "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)",
+        [(owner, change.kind, e["objectID"], msgspec.json.encode(e)) for e in change.save],
+    )
+    connection.executemany(
+        "DELETE FROM entries WHERE owner = ? AND kind = ? AND id = ?",
+        [(owner, change.kind, name) for name in change.delete],
+    )
+
+
+def copy_entries(
+    connection: sqlite3.Connection, source: int, target: int, kinds: Iterable[str]
+) -> None:
+    """Put one owner's entries in place of another's."""
+    for kind in kinds:
+        connection.execute("DELETE FROM entries WHERE owner = ? AND kind = ?", (target, kind))
+        connection.execute(
+            "INSERT INTO entries SELECT ?, kind, id, body FROM entries "
+            "WHERE owner = ? AND kind = ?",
+            (target, source, kind),
+        )
+
+
+def drop_entries(connection: sqlite3.Connection, owner: int) -> None:
+    """Delete all entries of an owner."""
+    connection.execute("DELETE FROM entries WHERE owner = ?", [owner])
+
+
+def read_entry(store: Store, owner: int, kind: str, name: str) -> Entry | None:
+    """One entry, if it is there."""
+    rows = store.read(
+        "SELECT body FROM entries WHERE owner = ? AND kind = ? AND id = ?", owner, kind, name
+    )
+    return dict(msgspec.json.decode(rows[0][0])) if rows else None
+
+
+def read_entries(store: Store, owner: int, kind: str) -> list[Entry]:
+    """All entries of a kind, by objectID."""
+    rows = store.read(
+        "SELECT body FROM entries WHERE owner = ? AND kind = ? ORDER BY id", owner, kind
+    )
+    return [msgspec.json.decode(body) for [body] in rows]
+
+
+def take_page(hits: Sequence[Entry], page: int, size: int) -> Mapping[str, Any]:
+    """One page of what was found, with the counts that clients read."""
+    return {
+        "hits": list(hits[page * size : (page + 1) * size]),
+        "nbHits": len(hits),
+        "page": page,
+        "nbPages": -(-len(hits) // size) if size else 0,
+    }

@@ -1,0 +1,54 @@
+"""Find entries by the beginnings of their words, and mark where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split, tokens
+from svc_notebook.service.resources.entries import Entry
+
+_RULES = TokenizerSettings()
+
+
+def find_entries(entries: Iterable[Entry], query: str) -> list[Entry]:
+    """The entries in whose texts every word of the query begins a word, their texts marked."""
+    wanted = split(query, _RULES)
+    return [
+        {**entry, "_highlightResult": _mark(entry, wanted)}
+        for entry in entries
+        if set(wanted) <= {word for text in _texts(entry) for word in _found(text, wanted)}
+    ]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
+
+
+def _found(text: str, wanted: Sequence[str]) -> list[str]:
+    words = split(text, _RULES)
+    return [one for one in wanted if any(word.startswith(one) for word in words)]
+
+
+def _mark(value: Any, wanted: Sequence[str]) -> Any:
+    if isinstance(value, dict):
+        return {name: _mark(inner, wanted) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_mark(inner, wanted) for inner in value]
+    text = value if isinstance(value, str) else str(value)
+    found = _found(text, wanted)
+    level = "full" if found and len(found) == len(wanted) else "partial" if found else "none"
+    return {"value": _emphasise(text, found), "matchLevel": level, "matchedWords": found}
+
+
+def _emphasise(text: str, found: Sequence[str]) -> str:
+    marked, end = "", 0
+    for token in tokens(text, _RULES):
+        if token.text.startswith(tuple(found)):
+            marked += f"{text[end : token.start]}<em>{text[token.start : token.end]}</em>"
+            end = token.end
+    return marked + text[end:]

@@ -1,0 +1,137 @@
+"""What follows when rules apply: a search with other parameters, and an answer with more in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pin, Pins
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings
+from svc_notebook.service.rules.edits import MAX_QUERY_CHARACTERS, QueryRewriter
+from svc_notebook.service.rules.filters import (
+    AUTOMATIC,
+    AUTOMATIC_OPTIONAL,
+    FILTERS,
+    OPTIONAL,
+    join_filters,
+    join_optional,
+)
+from svc_notebook.service.rules.rule import Applied
+
+RENDERING = "renderingContent"
+# Parameters of a rule that do not simply take the place of the query's.
+SPECIAL = {*FILTERS, AUTOMATIC, AUTOMATIC_OPTIONAL, RENDERING, "query"}
+
+
+@dataclass(frozen=True)
+class RuleOutcome:
+    """A search as rules leave it: its parameters, its pins, and what its answer tells of them.
+
+    `faults` are what rules wanted and could not have.
+    """
+
+    params: Mapping[str, Any]
+    pins: Pins = NO_PINS
+    applied: tuple[str, ...] = ()
+    user_data: tuple[Any, ...] = ()
+    rendering: Mapping[str, Any] | None = None
+    redirect: str | None = None
+    faults: tuple[str, ...] = ()
+
+
+def follow(
+    applied: Sequence[Applied],
+    params: Mapping[str, Any],
+    words: Sequence[str],
+    rules: TokenizerSettings,
+) -> RuleOutcome:
+    """Apply rules to the parameters of a search; where two disagree, the earlier has its way."""
+    consequences = [one.rule.consequence for one in applied]
+    own = [consequence.get("params") or {} for consequence in consequences]
+    changed = _override(params, own)
+    if (query := _change_query(applied, params, words, rules)) is not None:
+        changed["query"] = query
+    changed |= _add_filters(changed, applied)
+    return RuleOutcome(
+        changed,
+        _pin(consequences),
+        tuple(one.rule.id for one in applied),
+        tuple(data for one in consequences if (data := one.get("userData")) is not None),
+        merge(one[RENDERING] for one in own if one.get(RENDERING)),
+        next((one["redirect"]["indexName"] for one in consequences if one.get("redirect")), None),
+    )
+
+
+def merge(contents: Iterator[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Merge objects, member by member; where two differ, the earlier has its way."""
+    merged: dict[str, Any] | None = None
+    for content in contents:
+        merged = dict(content) if merged is None else _under(content, merged)
+    return merged
+
+
+def _override(params: Mapping[str, Any], own: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    changed = dict(params)
+    for rule_params in reversed(own):
+        changed |= {
+            name: value
+            for name, value in rule_params.items()
+            if name not in SPECIAL and value is not None
+        }
+    return changed
+
+
+def _change_query(
+    applied: Sequence[Applied],
+    params: Mapping[str, Any],
+    words: Sequence[str],
+    rules: TokenizerSettings,
+) -> str | None:
+    """Return the new query: the first new text there is, or the old one, edited in turn."""
+    text: str | None = None
+    for one in applied:
+        wanted = (one.rule.consequence.get("params") or {}).get("query")
+        if wanted is not None and (text is None or not isinstance(wanted, str)):
+            before = params.get("query", "") if text is None else text
+            text = QueryRewriter(one.captures, words, rules).change(before, wanted)
+    return None if text is None else text[:MAX_QUERY_CHARACTERS]
+
+
+def _add_filters(params: Mapping[str, Any], applied: Sequence[Applied]) -> dict[str, Any]:
+    added: dict[str, Any] = {}
+    own = [(one.rule.consequence.get("params") or {}, one.captures) for one in applied]
+    if filters := join_filters(params.get("filters"), own):
+        added["filters"] = filters
+    if any(given.get(AUTOMATIC_OPTIONAL) for given, _ in own) and (
+        found := join_optional(params, own)
+    ):
+        added[OPTIONAL] = found
+    return added
+
+
+def _pin(consequences: Sequence[Mapping[str, Any]]) -> Pins:
+    """Collect what is put somewhere or hidden; what an earlier rule said of a record stands."""
+    pins: list[Pin] = []
+    promoted: set[str] = set()
+    hidden: set[str] = set()
+    for one in consequences:
+        hidden |= {item["objectID"] for item in one.get("hide") or ()} - promoted
+        for item in one.get("promote") or ():
+            names = item["objectIDs"] if "objectIDs" in item else [item["objectID"]]
+            shown = tuple(name for name in names if name not in hidden)
+            pins.append(Pin(shown, item["position"], bool(one.get("filterPromotes"))))
+            promoted |= set(shown)
+    return Pins(tuple(pins), frozenset(hidden))
+
+
+def _under(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **lower,
+        **{
+            name: _under(lower[name], value)
+            if isinstance(value, dict) and isinstance(lower.get(name), dict)
+            else value
+            for name, value in upper.items()
+        },
+    }

@@ -1,0 +1,91 @@
+"""The filters that rules add to a search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from svc_notebook.service.engine.filters.filters import (
+    Facet,
+    Filter,
+    Group,
+    Tag,
+    Term,
+    parse_filters,
+    parse_optional,
+    render,
+)
+from svc_notebook.service.engine.index.schema import TAGS
+from svc_notebook.service.rules.pattern import Capture
+
+# Parameters that exclude records: those of rules hold beside those of the query.
+FILTERS = ("filters", "facetFilters", "numericFilters", "tagFilters")
+OPTIONAL = "optionalFilters"
+Params = Mapping[str, Any]
+AUTOMATIC = "automaticFacetFilters"
+AUTOMATIC_OPTIONAL = "automaticOptionalFacetFilters"
+
+
+def join_filters(before: str | None, own: Iterable[tuple[Params, Sequence[Capture]]]) -> str:
+    """Return the filters of a query together with those of rules."""
+    texts = [
+        render(parse_filters(params) + tuple(read_automatic(params.get(AUTOMATIC), captures)))
+        for params, captures in own
+    ]
+    return " AND ".join(filter(None, [before, *texts]))
+
+
+def join_optional(before: Params, own: Iterable[tuple[Params, Sequence[Capture]]]) -> list[Any]:
+    """Return optional filters together with what rules make of their placeholders."""
+    groups = [
+        group
+        for params, captures in own
+        for group in read_automatic(params.get(AUTOMATIC_OPTIONAL), captures)
+    ]
+    return write_optional((*parse_optional(before), *groups))
+
+
+def read_automatic(
+    given: Sequence[str | Mapping[str, Any]] | None, captures: Sequence[Capture]
+) -> Iterator[Group]:
+    """Make filters of the values that placeholders found.
+
+    Values that are written alike are alternatives; so are all of a `disjunctive` filter.
+    """
+    for one in given or ():
+        wanted = {"facet": one} if isinstance(one, str) else one
+        found = [capture.values for capture in captures if capture.facet == wanted["facet"]]
+        groups = dict.fromkeys(found)
+        if wanted.get("negative"):
+            values = dict.fromkeys(value for group in groups for value in group)
+            yield from ((_make_term(wanted, value),) for value in values)
+        elif wanted.get("disjunctive") and groups:
+            yield tuple(_make_term(wanted, value) for group in groups for value in group)
+        else:
+            yield from (tuple(_make_term(wanted, value) for value in group) for group in groups)
+
+
+def write_optional(groups: Filter) -> list[Any]:
+    """Write filters as the list that `optionalFilters` is."""
+    written = [[_write_item(term) for term in group] for group in groups]
+    return [group[0] if len(group) == 1 else group for group in written]
+
+
+def _make_term(wanted: Mapping[str, Any], value: str) -> Term:
+    facet, negated, score = wanted["facet"], bool(wanted.get("negative")), wanted.get("score", 1)
+    return Tag(value, negated, score) if facet == TAGS else Facet(facet, value, negated, score)
+
+
+def _write_item(term: Term) -> str:
+    """An item of a list negates by a minus before the value."""
+    if isinstance(term, Tag):
+        term = Facet(TAGS, term.value, term.negated, term.score)
+    if not isinstance(term, Facet):
+        return render(((term,),))
+    score = "" if term.score == 1 else f"<score={term.score}>"
+    return f"{_quote(term.attribute)}:{'-' if term.negated else ''}{_quote(term.value)}{score}"
+
+
+def _quote(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return text if text.isalnum() else f'"{escaped}"'

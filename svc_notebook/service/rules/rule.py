@@ -1,0 +1,97 @@
+"""A rule as searches use it: when it applies, and before which others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from svc_notebook.api.rule_checks import read_span
+from svc_notebook.service.engine.filters.filters import parse_filters
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings
+from svc_notebook.service.resources.entries import Entry
+from svc_notebook.service.rules.pattern import Capture, Pattern, PatternMatch
+from svc_notebook.service.rules.search_context import Chosen, Reading, read_chosen
+
+ANCHORINGS = ("is", "startsWith", "endsWith", "contains")
+NO_POSITION = 2**20
+"""Where a condition without a pattern applies: after those that found something."""
+
+Precedence = tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class CompiledRule:
+    """What happens, and in which spans of time; none means always."""
+
+    id: str
+    consequence: Mapping[str, Any]
+    spans: tuple[tuple[float, float], ...] = ()
+
+    @classmethod
+    def of(cls, entry: Entry) -> CompiledRule:
+        """Read a rule as it is kept."""
+        spans = tuple(map(read_span, entry.get("validity", ())))
+        return cls(entry["objectID"], entry["consequence"], spans)
+
+    def is_valid(self, now: float) -> bool:
+        """Whether the rule applies at a moment, in Unix seconds."""
+        return not self.spans or any(start <= now < end for start, end in self.spans)
+
+
+@dataclass(frozen=True)
+class CompiledCondition:
+    """One way in which a rule comes to apply: everything it names must be there."""
+
+    pattern: Pattern | None = None
+    context: str | None = None
+    chosen: tuple[Chosen, ...] = ()
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], rules: TokenizerSettings) -> CompiledCondition:
+        """Read a condition as it is kept."""
+        text = given.get("pattern")
+        loose = bool(given.get("alternatives"))
+        pattern = None if text is None else Pattern.of(text, given["anchoring"], rules, loose=loose)
+        terms = [term for group in parse_filters(given) for term in group]
+        chosen = tuple(key for term in terms if (key := read_chosen(term)))
+        return cls(pattern, given.get("context") or None, chosen)
+
+    def find(self, reading: Reading) -> PatternMatch | None:
+        """Return where it holds for a search."""
+        if self.context is not None and self.context not in reading.contexts:
+            return None
+        if self.chosen and not reading.chosen.issuperset(self.chosen):
+            return None
+        return (
+            self.pattern.find(reading) if self.pattern else PatternMatch(NO_POSITION, NO_POSITION)
+        )
+
+
+class Applied(NamedTuple):
+    """A rule that applies to a search, what its pattern found there, and when its turn is."""
+
+    rule: CompiledRule
+    captures: Sequence[Capture]
+    precedence: Precedence
+
+
+def apply_rule(
+    rule: CompiledRule, condition: CompiledCondition, reading: Reading
+) -> Applied | None:
+    """Hold one condition of a rule against a search."""
+    found = condition.find(reading)
+    if found is None:
+        return None
+    pattern = condition.pattern
+    precedence = (
+        found.start,
+        found.start - found.end,
+        ANCHORINGS.index(pattern.anchoring) if pattern else len(ANCHORINGS),
+        condition.context is None,
+        not condition.chosen,
+        bool(pattern and pattern.placeholders),
+        not rule.spans,
+        rule.id,
+    )
+    return Applied(rule, found.captures, precedence)

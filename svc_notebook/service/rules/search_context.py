@@ -1,0 +1,108 @@
+"""A search as rules look at it: the words of its query, its contexts and its filters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from svc_notebook.service.engine.filters.filters import Facet, Tag, Term, parse_filters
+from svc_notebook.service.engine.index.schema import TAGS
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.query import typos_forgiven
+from svc_notebook.service.engine.response.facets import Named
+from svc_notebook.service.engine.text.languages import UNSAID
+from svc_notebook.service.engine.text.lexicon import Wordbook
+from svc_notebook.service.engine.text.tokenization import split
+from svc_notebook.service.engine.text.typos import typos_between
+from svc_notebook.service.search.natural_languages import CONTEXT
+
+Words = tuple[str, ...]
+FindNamed = Callable[[str, Sequence[str]], list[Named]]
+Chosen = tuple[str, str, bool]
+"""A facet, its value whatever the case, and whether it is excluded."""
+
+
+class WordForm(NamedTuple):
+    """So many words of a query may also be written so."""
+
+    length: int
+    words: Words
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What conditions of rules ask of a search; `find_named` knows the values of facets."""
+
+    options: EffectiveParameters
+    find_named: FindNamed
+
+    @property
+    def _params(self) -> Mapping[str, Any]:
+        return self.options.params
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words of the query."""
+        return split(self.options["query"], self.options.rules)
+
+    @cached_property
+    def contexts(self) -> frozenset[str]:
+        """The contexts the search names."""
+        spoken = [CONTEXT] if self.options["naturalLanguages"] else []
+        return frozenset([*self.options["ruleContexts"], *spoken])
+
+    @cached_property
+    def chosen(self) -> frozenset[Chosen]:
+        """The facet values the search filters by, wherever they stand in its filters."""
+        terms = [term for group in parse_filters(self._params) for term in group]
+        return frozenset(key for term in terms if (key := read_chosen(term)))
+
+    def named(self, facet: str) -> list[Named]:
+        """Return the runs of words that are values of a facet."""
+        if facet not in self._named:
+            self._named[facet] = self.find_named(facet, self.words)
+        return self._named[facet]
+
+    def forms(self, at: int) -> Sequence[WordForm]:
+        """Return what else the words from a place on may be."""
+        return self._forms.get(at, ())
+
+    def misspells(self, at: int, word: str) -> bool:
+        """Whether the word at a place is another one with typos."""
+        if at >= len(self.words) or word in self.options.unforgiven:
+            return False
+        typed = self.words[at]
+        allowed = typos_forgiven(typed, self.options)
+        return 0 < typos_between(typed, word, allowed, False)[0] <= allowed
+
+    @cached_property
+    def _named(self) -> dict[str, list[Named]]:
+        return {}
+
+    @cached_property
+    def _forms(self) -> Mapping[int, list[WordForm]]:
+        forms: dict[int, list[WordForm]] = {}
+        for sense in self.options.knowledge.synonyms.find(self.words, self.options.rules):
+            forms.setdefault(sense.start, []).append(WordForm(sense.length, sense.words))
+        book = self.options.knowledge.lexicon.under(self.options.rules)
+        for at, word in enumerate(self.words):
+            others = book.forms(word, self._languages(book))
+            forms.setdefault(at, []).extend(WordForm(1, words) for words in others)
+        return forms
+
+    def _languages(self, book: Wordbook) -> Sequence[str]:
+        """The languages whose plurals count: those of the query, else what is known of."""
+        spoken: Sequence[str] = self.options["queryLanguages"] or self.options["indexLanguages"]
+        return spoken or (*UNSAID, *book.inflected)
+
+
+def read_chosen(term: Term) -> Chosen | None:
+    """Return what a term chooses of a facet; None for a number."""
+    match term:
+        case Facet(attribute, value, negated):
+            return attribute, value.casefold(), negated
+        case Tag(value, negated):
+            return TAGS, value, negated
+    return None

@@ -1,0 +1,1 @@
+"""Search responses: rules, visible attributes, natural language."""

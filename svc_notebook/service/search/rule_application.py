@@ -1,0 +1,122 @@
+"""Apply an index's rules to a search, before its key has the last word."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from svc_notebook.errors import BadInput, KeyRefused
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS
+from svc_notebook.service.engine.response.facets import Named
+from svc_notebook.service.http import limits
+from svc_notebook.service.http.handlers import RequestContext
+from svc_notebook.service.indices.published_index import PublishedIndex
+from svc_notebook.service.rules.consequence import RENDERING, SPECIAL, RuleOutcome, follow, merge
+from svc_notebook.service.rules.filters import FILTERS
+from svc_notebook.service.rules.rule import Applied
+from svc_notebook.service.rules.search_context import Reading
+
+
+@dataclass(frozen=True, eq=False)
+class Curated:
+    """A search after its rules: which index it is for, as whom it was asked, and what came of it.
+
+    `asked` are its parameters before, `outcome.params` those after; neither has what the key adds.
+    """
+
+    shelf: PublishedIndex
+    asked: Mapping[str, Any]
+    outcome: RuleOutcome
+
+
+def curate(
+    call: RequestContext, shelf: PublishedIndex, asked: Mapping[str, Any], *, mend: bool = False
+) -> Curated:
+    """Find the rules that apply and follow them; mended, without what would break the search.
+
+    What the caller's key embeds decides which rules apply, as if it had been asked for; no rule
+    changes it, for it is bound to the search afterwards, and promoted records must pass it, too.
+    """
+    library = call.service.catalog.library
+    untouched = Curated(shelf, asked, RuleOutcome(asked))
+    bound = call.caller.bind(asked, shelf.name)
+    options = EffectiveParameters(shelf.settings, bound, library.knowledge(shelf.id))
+    if not options["enableRules"]:
+        return untouched
+    reading = Reading(options, partial(_find_named, shelf, options))
+    applied = library.rules(shelf.id).find(reading, time.time())
+    if not applied:
+        return untouched
+    faults: list[str] = []
+    if len(applied) > limits.MAX_APPLIED_RULES:
+        most = limits.MAX_APPLIED_RULES
+        faults.append(f"{len(applied):,} rules apply; the first {most:,} of them were followed")
+        applied = applied[:most]
+    if mend:
+        applied = [_mend(shelf, one, faults) for one in applied]
+    outcome = replace(follow(applied, asked, reading.words, options.rules), faults=tuple(faults))
+    if outcome.rendering is not None:
+        base = [outcome.rendering, options[RENDERING] or {}]
+        outcome = replace(outcome, params={**outcome.params, RENDERING: merge(iter(base))})
+    goal = _redirected(call, shelf, outcome)
+    return Curated(goal, asked, _guard(call, goal, outcome))
+
+
+def leave_alone(shelf: PublishedIndex, asked: Mapping[str, Any], fault: str) -> Curated:
+    """Leave a search as it was asked, and say why no rule applies."""
+    return Curated(shelf, asked, RuleOutcome(asked, faults=(f"rules left out: {fault}",)))
+
+
+def _mend(shelf: PublishedIndex, applied: Applied, faults: list[str]) -> Applied:
+    """Take from a rule the parameters that no search of this index can have; tells them."""
+    rule = applied.rule
+    params = rule.consequence.get("params") or {}
+    wrong = {name: why for name in params if (why := _find_fault(shelf, name, params[name]))}
+    if not wrong:
+        return applied
+    faults += [f"rule {rule.id}: `{name}` left out: {why}" for name, why in wrong.items()]
+    kept = {name: value for name, value in params.items() if name not in wrong}
+    consequence = {**rule.consequence, "params": kept}
+    return applied._replace(rule=replace(rule, consequence=consequence))
+
+
+def _find_fault(shelf: PublishedIndex, name: str, value: Any) -> str:
+    """Say what is wrong with one parameter alone, nothing if it will do."""
+    if name in SPECIAL.difference(FILTERS):
+        return ""
+    try:
+        shelf.engine.get().search({"hitsPerPage": 1, name: value}, lambda ids: [None] * len(ids))
+    except BadInput as error:
+        return str(error)
+    return ""
+
+
+def _find_named(
+    shelf: PublishedIndex, options: EffectiveParameters, facet: str, words: Sequence[str]
+) -> list[Named]:
+    return shelf.engine.get().named(facet, words, options.rules)
+
+
+def _redirected(
+    call: RequestContext, shelf: PublishedIndex, outcome: RuleOutcome
+) -> PublishedIndex:
+    """Return the index a rule sends the search to, if it is there and the key reaches it."""
+    goal = call.service.catalog.get(outcome.redirect) if outcome.redirect else None
+    if goal is None:
+        return shelf
+    try:
+        call.caller.require("search", [goal.name])
+    except KeyRefused:
+        return shelf
+    call.redirects.add(goal.name)
+    return goal
+
+
+def _guard(call: RequestContext, shelf: PublishedIndex, outcome: RuleOutcome) -> RuleOutcome:
+    if outcome.pins == NO_PINS:
+        return outcome
+    return replace(outcome, pins=replace(outcome.pins, within=call.caller.bind({}, shelf.name)))

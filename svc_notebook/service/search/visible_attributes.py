@@ -1,0 +1,119 @@
+"""Which attributes of a record a caller gets to see."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from svc_notebook.api.shapes import Record
+from svc_notebook.service.engine.response.attribute_paths import PathTree
+from svc_notebook.service.http.auth import Caller
+from svc_notebook.service.indices.published_index import PublishedIndex
+
+MAX_STRUCT_ATTRIBUTES = 100
+# A name that is no pattern or path, and stands in JSON as it is.
+_PLAIN = re.compile(r'[^*.\\"\x00-\x1f-][^.\\"\x00-\x1f]*')
+
+
+def withheld(caller: Caller, shelf: PublishedIndex) -> list[str]:
+    """The attributes an index's settings keep from this caller."""
+    if caller.may("seeUnretrievableAttributes", shelf.name):
+        return []
+    return list(shelf.settings.get("unretrievableAttributes", ()))
+
+
+def select_attributes(
+    record: Record, wanted: Sequence[str] | None, hidden: Sequence[str]
+) -> Record:
+    """Keep the attributes wanted, dotted names reaching inside, and drop the hidden ones.
+
+    `*` stands for all, `-name` for all but that; the objectID always stays.
+    """
+    names = ["*"] if wanted is None else list(wanted)
+    excluded = [name[1:] for name in names if name.startswith("-")]
+    kept = [name for name in names if not name.startswith("-")]
+    chosen = record if "*" in kept or (excluded and not kept) else _only(record, PathTree.of(kept))
+    for name in (*hidden, *excluded):
+        chosen = drop_attribute(chosen, name)
+    return {**chosen, "objectID": record["objectID"]}
+
+
+def narrow(record: Record, lists: Sequence[Sequence[str]]) -> Record:
+    """Leave of a record what each of some lists of attributes names."""
+    for names in lists:
+        record = select_attributes(record, names, ())
+    return record
+
+
+def cut_bodies(
+    bodies: Sequence[bytes],
+    wanted: Sequence[str],
+    hidden: Sequence[str],
+    lists: Sequence[Sequence[str]] = (),
+) -> list[Any]:
+    """Select from many stored records at once, as `select_attributes` does from one.
+
+    Of `lists`, which keys embed, each leaves only what it names.
+    """
+    if [*lists] not in ([], [wanted]):
+        records = map(msgspec.json.decode, bodies)
+        return [narrow(select_attributes(one, wanted, hidden), lists) for one in records]
+    # Values stay as they are stored: decoding a thousand records costs more than all the rest.
+    everything = list(wanted) == ["*"]
+    if everything and not hidden:
+        return [msgspec.Raw(body) for body in bodies]
+    if everything and _are_plain(hidden):
+        return [_without(_MEMBERS.decode(body), hidden) for body in bodies]
+    if len(wanted) < MAX_STRUCT_ATTRIBUTES and _are_plain((*wanted, *hidden)):
+        shown = dict.fromkeys(name for name in wanted if name not in (*hidden, "objectID"))
+        read = _reader_of((*shown, "objectID")).decode
+        return [read(body) for body in bodies]
+    return [select_attributes(msgspec.json.decode(body), wanted, hidden) for body in bodies]
+
+
+def _are_plain(names: Iterable[str]) -> bool:
+    return all(map(_PLAIN.fullmatch, names))
+
+
+def _without(record: Record, hidden: Sequence[str]) -> Record:
+    return {n: value for n, value in record.items() if n not in hidden or n == "objectID"}
+
+
+@lru_cache(maxsize=64)
+def _reader_of(names: Sequence[str]) -> msgspec.json.Decoder[Any]:
+    """Return what reads these attributes alone, and leaves their values as they are written."""
+    fields = {f"f{number}": name for number, name in enumerate(names)}
+    members = [(field, msgspec.Raw, msgspec.UNSET) for field in fields]
+    return msgspec.json.Decoder(msgspec.defstruct("Cut", members, rename=fields))
+
+
+_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def drop_attribute(value: Any, path: str) -> Any:
+    """Leave out one attribute, by its dotted name, also from the items of arrays."""
+    if isinstance(value, list):
+        return [drop_attribute(item, path) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: drop_attribute(inner, path[len(name) + 1 :]) if path.startswith(f"{name}.") else inner
+        for name, inner in value.items()
+        if name != path
+    }
+
+
+def _only(value: Any, paths: PathTree) -> Any:
+    if isinstance(value, list):
+        return [_only(item, paths) for item in value if isinstance(item, (dict, list))]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: inner if below.whole else _only(inner, below)
+        for name, inner in value.items()
+        if (below := paths.find(name)) and (below.whole or isinstance(inner, (dict, list)))
+    }

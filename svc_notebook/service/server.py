@@ -1,0 +1,237 @@
+"""Run the service in the foreground until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import json as json_text
+import math
+import os
+import signal
+import socket
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+try:
+    import resource
+except ImportError:  # not on Windows, which has no such limit
+    resource = None  # type: ignore[assignment]
+
+import msgspec
+import uvicorn
+from platformdirs import user_data_dir
+
+from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.service.credentials import take_identity
+from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS
+from svc_notebook.service.folder import Folder
+from svc_notebook.service.http.app import App
+from svc_notebook.service.http.connection import MAX_CONNECTIONS, Connection
+from svc_notebook.service.service import DATABASE, Service
+from svc_notebook.service.store import describe_damage
+
+# Connections and what is open besides.
+MIN_OPEN_FILES = 2 * MAX_CONNECTIONS
+# Each is a name in lists, and a line in a table.
+MAX_CLUSTERS = 100
+SHORTEST_TIMEOUT_SECONDS = 0.1
+
+
+def default_folder() -> Path:
+    """Where the data of a local service is kept unless told otherwise."""
+    return Path(user_data_dir("svc-notebook", appauthor=False)) / "local"
+
+
+def serve(
+    host: str = "127.0.0.1",
+    port: int = 0,
+    data: Path | None = None,
+    json: bool = False,
+    clusters: int = 1,
+    allow_private_crawl: bool = False,
+    app_id: str | None = None,
+    admin_key: str | None = None,
+    admin_key_file: str | None = None,
+    parent: int | None = None,
+    reset_allowlist: bool = False,
+    search_timeout: float | None = None,
+) -> int:
+    """Serve one data folder; returns an exit status.
+
+    `parent` is the process whose end ends the service too. A search that takes longer than
+    `search_timeout` seconds, 4 by default, is refused.
+    """
+    seconds = SEARCH_TIMEOUT_SECONDS if search_timeout is None else search_timeout
+    folder = Folder(data or default_folder())
+    try:
+        check_clusters(clusters)
+        check_search_timeout(seconds)
+        facts = take_identity(app_id, admin_key, admin_key_file)
+        # Whatever is written from here on is for this user alone: all keys are in it.
+        os.umask(0o077)
+        folder.hold()
+        listener = listen(host, port)
+        service = Service(
+            folder.path, facts, clusters=clusters, allow_private_crawl=allow_private_crawl
+        )
+        if reset_allowlist:
+            service.sources.reset()
+    except LocalServiceFailed as error:
+        sys.stderr.write(f"svc serve: {error}\n")
+        return 1
+    except (sqlite3.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        damage = describe_damage(folder.path / DATABASE, error)
+        sys.stderr.write(f"svc serve: {damage}\n")
+        return 1
+    note = {"url": address(listener), **service.keyring.facts, "pid": os.getpid()}
+    kept = {
+        **note,
+        "allowsPrivateCrawl": allow_private_crawl,
+        "searchTimeoutSeconds": seconds,
+    }
+    app = App(service, search_timeout=seconds)
+    try:
+        run(service, app, listener, lambda: introduce(folder, kept, note, json), parent)
+    finally:
+        folder.release()
+    return 0
+
+
+def check_clusters(clusters: int) -> None:
+    """Raise `LocalServiceFailed` for none, and for more than there may be."""
+    if clusters not in range(1, MAX_CLUSTERS + 1):
+        raise LocalServiceFailed(f"{clusters} clusters cannot be: take 1 to {MAX_CLUSTERS}")
+
+
+def check_search_timeout(seconds: float) -> None:
+    """Raise `LocalServiceFailed` for a time in which no search could be made, and for none."""
+    if not SHORTEST_TIMEOUT_SECONDS <= seconds < math.inf:
+        raise LocalServiceFailed(
+            f"a search timeout of {seconds:g} s cannot be: take {SHORTEST_TIMEOUT_SECONDS:g} s or "
+            "more"
+        )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the port, a free one for 0; raises `LocalServiceFailed`."""
+    if port not in range(65536):
+        raise LocalServiceFailed(f"{port} is not a port: take one of 1 to 65535, or 0 for any")
+    try:
+        kind = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        # With the protocol named, asyncio sets TCP_NODELAY; without, each answer waits 40 ms.
+        listener = socket.socket(kind[0], kind[1], socket.IPPROTO_TCP)
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(kind[4])
+        listener.listen(512)
+    except (OSError, OverflowError) as error:
+        raise LocalServiceFailed(f"cannot listen on {host}:{port}: {error}") from error
+    return listener
+
+
+def address(listener: socket.socket) -> str:
+    """The URL a listening socket is reached at."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def introduce(folder: Folder, kept: dict[str, Any], note: dict[str, Any], json: bool) -> None:
+    """Say where the service is: in the folder what is `kept`, `note` on the standard output."""
+    folder.announce(kept)
+    text = json_text.dumps(note) if json else tell(note)
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def tell(note: dict[str, Any]) -> str:
+    """The note in words."""
+    return (
+        f"local service at {note['url']} (Ctrl-C stops it)\n"
+        f"  application id  {note['appId']}\n"
+        f"  admin key       {note['adminKey']}\n"
+        f"  search key      {note['searchKey']}"
+    )
+
+
+class Server(uvicorn.Server):
+    """A server that ends by its own flag; signals are ours, so that the clean-up always runs."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals alone."""
+        yield
+
+
+def run(
+    service: Service,
+    app: App,
+    listener: socket.socket,
+    ready: Callable[[], None],
+    parent: int | None,
+) -> None:
+    """Answer requests until a signal comes or the parent process is gone."""
+    config = uvicorn.Config(
+        app,
+        loop="asyncio",
+        http=Connection,
+        ws="none",
+        lifespan="off",
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        # A caller's address is its connection's. uvicorn's default believes `X-Forwarded-For` from
+        # this machine, where anyone may send it; `access` reads it beside the admin key alone.
+        proxy_headers=False,
+        timeout_keep_alive=120,
+        timeout_graceful_shutdown=0,
+    )
+    server = Server(config)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+    service.start()
+    allow_files()
+    try:
+        asyncio.run(_watch(server, listener, ready, parent))
+    finally:
+        app.close()
+        service.stop()
+
+
+def allow_files() -> None:
+    """Be allowed a file for each connection, as far as the system lets us."""
+    if resource:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        unlimited = resource.RLIM_INFINITY
+        if soft != unlimited and soft < MIN_OPEN_FILES:
+            most = MIN_OPEN_FILES if hard == unlimited else min(MIN_OPEN_FILES, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+async def _watch(
+    server: uvicorn.Server,
+    listener: socket.socket,
+    ready: Callable[[], None],
+    parent: int | None,
+) -> None:
+    async with asyncio.TaskGroup() as group:
+        serving = group.create_task(server.serve([listener]))
+        # The socket listens already: a call that comes before the server is up waits its turn.
+        ready()
+        while not serving.done():
+            if parent and not is_alive(parent):
+                server.should_exit = True
+            await asyncio.wait([serving], timeout=0.5)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there still."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,1 @@
+"""The queue of writes, and the thread that applies them."""

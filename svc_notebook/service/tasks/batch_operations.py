@@ -1,0 +1,163 @@
+"""Single steps of a write: checked when they are accepted, resolved when they are applied."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import msgspec
+
+from svc_notebook.api.shapes import Record
+from svc_notebook.errors import BadInput
+from svc_notebook.service.http import limits
+from svc_notebook.service.indices.partial_update import check_changes, update_record
+
+
+class RecordStep(NamedTuple):
+    """One action on one record (`id`), or on the whole index; `body` is compact JSON."""
+
+    action: str
+    id: str = ""
+    body: bytes = b""
+
+
+def make_step(action: str, body: Any, at: str) -> RecordStep:
+    """Check one batched action; raises `BadInput` naming the place."""
+    if action in WHOLE:
+        return RecordStep(action)
+    if not isinstance(body, dict):
+        raise BadInput(f"`{at}` should be an object")
+    object_id = _object_id(body, at) if action != "addObject" else _object_id_or_new(body, at)
+    if action == "deleteObject":
+        return RecordStep(action, object_id)
+    if action.startswith("partial"):
+        check_changes(body, at)
+    return RecordStep(action, object_id, _packed(body, object_id))
+
+
+def read_object_id(value: Any, at: str) -> str:
+    """Take an objectID, a string or an integer, as a string."""
+    if type(value) is int:
+        value = str(value)
+    if not isinstance(value, str) or not value:
+        raise BadInput(f"`{at}` should be a string that is not empty")
+    if "\x00" in value:
+        raise BadInput(f"`{at}` holds a zero character")
+    if len(value.encode()) > limits.MAX_OBJECT_ID_BYTES:
+        raise BadInput(f"`{at}` is longer than {limits.MAX_OBJECT_ID_BYTES} bytes")
+    return value
+
+
+def _object_id(body: Record, at: str) -> str:
+    if "objectID" not in body:
+        raise BadInput(f"`{at}.objectID` is missing" if at else "`objectID` is missing")
+    return read_object_id(body["objectID"], f"{at}.objectID".lstrip("."))
+
+
+def _object_id_or_new(body: Record, at: str) -> str:
+    return _object_id(body, at) if "objectID" in body else secrets.token_hex(20)
+
+
+def _packed(body: Record, object_id: str) -> bytes:
+    packed = msgspec.json.encode({**body, "objectID": object_id})
+    if len(packed) > limits.MAX_RECORD_BYTES:
+        raise BadInput(
+            f"the record `{object_id[:80]}` has {len(packed)} bytes; "
+            f"{limits.MAX_RECORD_BYTES} are the most"
+        )
+    return packed
+
+
+def pack_steps(steps: Iterable[RecordStep]) -> bytes:
+    """Write steps down as a task's body."""
+    return msgspec.msgpack.encode(list(steps))
+
+
+_STEPS = msgspec.msgpack.Decoder(list[RecordStep])
+
+
+def unpack_steps(body: bytes) -> list[RecordStep]:
+    """Read steps back."""
+    return _STEPS.decode(body)
+
+
+@dataclass
+class RecordsChange:
+    """What steps come to: perhaps everything goes first, then each record named is as given.
+
+    `makes` says that a record was written on the way, be it deleted again: that makes an index.
+    """
+
+    emptied: str = ""
+    makes: bool = False
+    records: dict[str, bytes | None] = field(default_factory=dict)
+
+    @cached_property
+    def put(self) -> list[tuple[str, bytes]]:
+        """The records to store."""
+        return [(name, body) for name, body in self.records.items() if body is not None]
+
+    @cached_property
+    def deleted(self) -> list[str]:
+        """The objectIDs to delete."""
+        return [name for name, body in self.records.items() if body is None]
+
+
+Current = Callable[[Sequence[str]], Mapping[str, bytes]]
+
+
+def resolve_steps(steps: Sequence[RecordStep], current: Current) -> list[RecordsChange]:
+    """Work out what steps come to; `current` reads the records as they are before them.
+
+    A step that empties the index begins a new change, for nothing before it matters to what
+    comes after.
+    """
+    changes = [RecordsChange()]
+    known: Mapping[str, bytes] = current([s.id for s in steps if s.action in PARTIAL])
+    for step in steps:
+        if step.action in WHOLE:
+            changes.append(RecordsChange(emptied=step.action))
+            known = {}
+        else:
+            _resolve(step, changes[-1], known)
+    return changes
+
+
+def _resolve(step: RecordStep, change: RecordsChange, known: Mapping[str, bytes]) -> None:
+    if step.action == "deleteObject":
+        change.records[step.id] = None
+        return
+    body: bytes | None = step.body
+    if step.action in PARTIAL:
+        # A record deleted by an earlier step is None here, and does not come back from `known`.
+        body = _updated(change.records.get(step.id, known.get(step.id)), step)
+    if body is not None:
+        change.records[step.id] = body
+        change.makes = True
+
+
+def _updated(before: bytes | None, step: RecordStep) -> bytes | None:
+    changed = update_record(
+        None if before is None else msgspec.json.decode(before),
+        msgspec.json.decode(step.body),
+        create=PARTIAL[step.action],
+    )
+    return None if changed is None else msgspec.json.encode(changed)
+
+
+# What a batched action needs; api.md, Batch actions and Authentication.
+RIGHTS = {
+    "addObject": "addObject",
+    "updateObject": "addObject",
+    "partialUpdateObject": "addObject",
+    "partialUpdateObjectNoCreate": "addObject",
+    "deleteObject": "deleteObject",
+    "delete": "deleteIndex",
+    "clear": "deleteIndex",
+}
+WHOLE = ("delete", "clear")
+# Whether a missing record is made.
+PARTIAL = {"partialUpdateObject": True, "partialUpdateObjectNoCreate": False}

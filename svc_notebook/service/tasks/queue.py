@@ -1,0 +1,150 @@
+"""The queue of writes: a write is a row in SQLite, committed before it is acknowledged."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from svc_notebook.service.store import Store
+
+# Neighbouring tasks applied at once: enough to make one commit worth it, few enough that a
+# waiting write is not kept for long.
+MAX_RUN_TASKS = 64
+MAX_RUN_BYTES = 4 * 2**20
+
+
+class NewTask(NamedTuple):
+    """A write that has no number yet."""
+
+    index_name: str
+    kind: str
+    body: bytes
+
+
+class QueuedTask(NamedTuple):
+    """A write that was accepted."""
+
+    id: int
+    index_name: str
+    kind: str
+    body: bytes
+
+
+@dataclass
+class _Ticket:
+    """A write on its way to the disk, and the number it got."""
+
+    drafts: Sequence[NewTask]
+    ids: list[int] = field(default_factory=list)
+    error: Exception | None = None
+
+
+@dataclass
+class Beside:
+    """A transaction that queues writes beside its own work."""
+
+    connection: sqlite3.Connection
+    ids: list[int] = field(default_factory=list)
+
+    def queue(self, draft: NewTask) -> int:
+        """Queue a write; returns the number it has once the transaction is kept."""
+        self.ids.append(_insert(self.connection, draft))
+        return self.ids[-1]
+
+
+class Tasks:
+    """Accepted writes, in the order of their numbers; everything up to `published` is visible.
+
+    A task's row goes when it is applied, in the transaction that applies it, so that what is in
+    the table is what is left to do.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: deque[_Ticket] = deque()
+        self._turn = threading.Lock()
+        self.arrived = threading.Event()
+        self.last = self._last_number()
+        first = store.read("SELECT min(id) FROM tasks")[0][0]
+        self.published = self.last if first is None else first - 1
+
+    def _last_number(self) -> int:
+        rows = self._store.read("SELECT seq FROM sqlite_sequence WHERE name = 'tasks'")
+        return int(rows[0][0]) if rows else 0
+
+    def submit(self, *drafts: NewTask) -> list[int]:
+        """Return the writes' numbers once they are on the disk.
+
+        Whoever gets the turn commits for all that wait: many writers share one flush.
+        """
+        ticket = _Ticket(drafts)
+        self._waiting.append(ticket)
+        with self._turn:
+            if not ticket.ids and not ticket.error:
+                self._commit([self._waiting.popleft() for _ in range(len(self._waiting))])
+        if ticket.error:
+            raise ticket.error
+        return ticket.ids
+
+    @contextmanager
+    def beside(self) -> Iterator[Beside]:
+        """Change what else the store holds, and queue the writes it comes to: all or nothing."""
+        with self._store.writing() as connection:
+            beside = Beside(connection)
+            yield beside
+        if beside.ids:
+            with self._turn:
+                self.last = max(self.last, *beside.ids)
+            self.arrived.set()
+
+    def _commit(self, tickets: list[_Ticket]) -> None:
+        try:
+            with self._store.writing() as connection:
+                numbers = [[_insert(connection, draft) for draft in t.drafts] for t in tickets]
+        except Exception as error:
+            for ticket in tickets:
+                ticket.error = error
+            return
+        for ticket, ids in zip(tickets, numbers, strict=True):
+            ticket.ids = ids
+        self.last = max(self.last, *(max(ids) for ids in numbers))
+        self.arrived.set()
+
+    def next_run(self) -> list[QueuedTask]:
+        """Take the oldest pending task and the neighbours that can be applied with it."""
+        self.arrived.clear()
+        run: list[QueuedTask] = []
+        size = 0
+        with self._store.rows(
+            "SELECT id, index_name, kind, body FROM tasks WHERE id > ? ORDER BY id LIMIT ?",
+            self.published,
+            MAX_RUN_TASKS,
+        ) as rows:
+            for task in map(QueuedTask._make, rows):
+                size += len(task.body)
+                if run and (
+                    size > MAX_RUN_BYTES or task[1:3] != run[0][1:3] or task.kind != "steps"
+                ):
+                    break
+                run.append(task)
+        return run
+
+    def pending(self) -> dict[str, int]:
+        """How many tasks each index waits for."""
+        return dict(
+            self._store.read(
+                "SELECT index_name, count(*) FROM tasks WHERE id > ? GROUP BY 1", self.published
+            )
+        )
+
+
+def _insert(connection: sqlite3.Connection, draft: NewTask) -> int:
+    row = connection.execute(
+        "INSERT INTO tasks (index_name, kind, body) VALUES (?, ?, ?) RETURNING id", draft
+    ).fetchone()
+    return int(row[0])

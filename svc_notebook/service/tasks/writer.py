@@ -1,0 +1,111 @@
+"""The one thread that applies tasks, in order, and lets readers see what came of them."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+
+from svc_notebook.service.indices.registry import Catalog
+from svc_notebook.service.indices.settings import Publish
+from svc_notebook.service.store import Store, is_damage, is_sqlite_damage, is_storage_trouble
+from svc_notebook.service.tasks.appliers import prepare_run
+from svc_notebook.service.tasks.queue import QueuedTask, Tasks
+
+# Seconds a stop waits for the run at hand; what is not applied by then is applied next time.
+STOP_SECONDS = 0.4
+# Seconds between two tries while the disk is full or another program holds the file.
+RETRY_SECONDS = 0.2
+
+
+class Writer:
+    """Applies tasks in the background, from `start` to `stop`."""
+
+    def __init__(self, store: Store, tasks: Tasks, catalog: Catalog) -> None:
+        self._store = store
+        self._tasks = tasks
+        self._catalog = catalog
+        self._stopping = threading.Event()
+        self._trouble = ""
+        self._thread = threading.Thread(target=self._work, name="svc-writer", daemon=True)
+
+    def start(self) -> None:
+        """Begin with what is left from last time."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the run at hand."""
+        self._stopping.set()
+        self._tasks.arrived.set()
+        if self._thread.is_alive():
+            self._thread.join(STOP_SECONDS)
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            if run := self._tasks.next_run():
+                self._apply(run)
+            else:
+                self._tasks.arrived.wait()
+
+    def _apply(self, run: Sequence[QueuedTask]) -> None:
+        """Apply a run; while the disk fails, what was accepted is kept and tried again."""
+        while not self._stopping.is_set():
+            try:
+                self._try(run)
+            except Exception as error:
+                self._wait_for_storage(error)
+            else:
+                self._trouble = ""
+                return
+
+    def _try(self, run: Sequence[QueuedTask]) -> None:
+        try:
+            try:
+                self._publish(self._commit(run))
+            finally:
+                self._catalog.changes.show()
+        except Exception as error:
+            if is_storage_trouble(error) or is_sqlite_damage(error) or self._stopping.is_set():
+                raise
+            if len(run) > 1:  # one that cannot be applied must not take the others with it
+                for task in run:
+                    self._apply([task])
+                return
+            self._strike_off(run[0])
+        self._tasks.published = run[-1].id
+
+    def _wait_for_storage(self, error: Exception) -> None:
+        if is_damage(error):
+            self._store.report_damage(error)
+        elif str(error) != self._trouble:
+            sys.stderr.write(f"writes wait: {error}; free the disk or the data folder's file\n")
+        self._trouble = str(error)
+        self._stopping.wait(RETRY_SECONDS)
+
+    def _commit(self, run: Sequence[QueuedTask]) -> Publish:
+        # Opening an engine reads records, so it must come before this run changes them.
+        if shelf := self._catalog.get(run[0].index_name):
+            for one in self._catalog.family(shelf):
+                one.engine.get()
+        apply = prepare_run(self._catalog, run)
+        with self._store.writing() as connection:
+            return apply(connection)
+
+    def _publish(self, publish: Publish) -> None:
+        """Let readers see it; what cannot be taken over is built anew from the store."""
+        try:
+            publish()
+        except Exception as error:
+            if not self._stopping.is_set():
+                if is_damage(error):
+                    self._store.report_damage(error)
+                else:
+                    traceback.print_exc(file=sys.stderr)
+                self._catalog.refresh()
+
+    def _strike_off(self, task: QueuedTask) -> None:
+        """Let a task go that can never be applied: it must not hold up all that follow."""
+        traceback.print_exc(file=sys.stderr)
+        with self._store.writing() as connection:
+            connection.execute("DELETE FROM tasks WHERE id = ?", [task.id])

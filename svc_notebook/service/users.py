@@ -1,0 +1,142 @@
+"""Which cluster each user is on.
+
+One machine is all the clusters there are: a user, and with it each index that was written in its
+name, is where the mapping says from that moment on, and nothing has to move.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping as AnyMapping
+from typing import Any
+
+from svc_notebook.errors import BadInput, NotFound, did_you_mean
+from svc_notebook.service.resources.entries import (
+    APPLICATION_ID,
+    EntriesChange,
+    Entry,
+    apply_change,
+    read_entries,
+    read_entry,
+)
+from svc_notebook.service.store import Store
+
+OWNER_ENTRIES = "owners"
+
+
+class Owners:
+    """Indices and their users, in the store; an index that nobody named belongs to nobody."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        entries = read_entries(store, APPLICATION_ID, OWNER_ENTRIES)
+        self._by_index = {entry["objectID"]: str(entry["userID"]) for entry in entries}
+
+    def of(self, index: str) -> str:
+        """The user an index belongs to, `""` for nobody."""
+        return self._by_index.get(index, "")
+
+    def indices(self, user: str) -> list[str]:
+        """A user's indices by name."""
+        return sorted(index for index, owner in self._by_index.items() if owner == user)
+
+    def give(self, indices: Iterable[str], user: str) -> None:
+        """Make indices a user's, `""` for nobody's; on the disk when this returns."""
+        with self._lock:
+            changed = [index for index in indices if self.of(index) != user]
+            if changed:
+                self._write(changed, user)
+
+    def _write(self, indices: list[str], user: str) -> None:
+        saved = [{"objectID": index, "userID": user} for index in indices] if user else []
+        gone = [] if user else indices
+        with self._store.writing() as connection:
+            apply_change(
+                connection, APPLICATION_ID, EntriesChange(OWNER_ENTRIES, save=saved, delete=gone)
+            )
+        self._by_index.update(dict.fromkeys(indices, user) if user else {})
+        for index in gone:
+            self._by_index.pop(index, None)
+
+
+def named_indices(given: Mapping[str, Any]) -> set[str]:
+    """The indices a call's arguments name: in the path, and in each of several requests."""
+    named = {given["index"]} if "index" in given else set()
+    for request in given.get("requests") or ():
+        named |= {request[name] for name in ("indexName", "index_name") if name in request}
+    return named
+
+
+Arguments = AnyMapping[str, Any]
+MAPPING_ENTRIES = "users"
+_USER = re.compile(r"[a-zA-Z0-9 \-*.]+")
+
+
+class UserRegistry:
+    """The users and their clusters; a change holds at once."""
+
+    def __init__(self, store: Store, clusters: int) -> None:
+        self._store = store
+        self.clusters = [f"local-{number}" for number in range(1, clusters + 1)]
+        self.owners = Owners(store)
+        # Users that were removed: from which cluster, and the task after which their data is gone.
+        self.leaving: dict[str, tuple[str, int]] = {}
+
+    def assign(self, user: str, cluster: str) -> None:
+        """Put a user on a cluster, or move it there."""
+        self._write([user], cluster)
+
+    def assign_new(self, users: Sequence[str], cluster: str) -> None:
+        """Put users on a cluster; raises `BadInput` for one that is on another already."""
+        for user in users:
+            found = read_entry(self._store, APPLICATION_ID, MAPPING_ENTRIES, user)
+            if found and found["clusterName"] != cluster:
+                raise BadInput(f"`users`: {user} is on {found['clusterName']}; move it by itself")
+        self._write(users, cluster)
+
+    def one(self, user: str) -> Entry:
+        """One user; raises `NotFound`."""
+        found = read_entry(self._store, APPLICATION_ID, MAPPING_ENTRIES, user)
+        if found is None:
+            raise NotFound(f"the user {user} is on no cluster", status=404)
+        return found
+
+    def note_write(self, name: str, given: Arguments, user: str) -> None:
+        """Remember in whose name a write was made, if in any user's."""
+        if "destination" in given:
+            self.owners.give([given["destination"]], user or self.owners.of(given["index"]))
+        elif name == "delete_index":
+            self.owners.give([given["index"]], "")
+        elif user:
+            self.owners.give(named_indices(given), user)
+
+    def all(self) -> list[Entry]:
+        """The users by name."""
+        return read_entries(self._store, APPLICATION_ID, MAPPING_ENTRIES)
+
+    def remove(self, user: str) -> None:
+        """Take a user off its cluster."""
+        with self._store.writing() as connection:
+            apply_change(connection, APPLICATION_ID, EntriesChange(MAPPING_ENTRIES, delete=[user]))
+
+    def check_cluster(self, cluster: str) -> None:
+        """Raise `BadInput` for a cluster that is not there."""
+        if cluster not in self.clusters:
+            advice = (
+                did_you_mean(cluster, self.clusters) or "; GET /1/clusters lists those there are"
+            )
+            raise BadInput(f"`cluster`: there is no {cluster[:80]}{advice}")
+
+    def _write(self, users: Iterable[str], cluster: str) -> None:
+        self.check_cluster(cluster)
+        for user in users:
+            if not _USER.fullmatch(user):
+                raise BadInput(
+                    f"the user id {user[:80]!r} may hold letters, digits, spaces and - * . only"
+                )
+        saved = [{"objectID": user, "clusterName": cluster} for user in users]
+        with self._store.writing() as connection:
+            apply_change(connection, APPLICATION_ID, EntriesChange(MAPPING_ENTRIES, save=saved))

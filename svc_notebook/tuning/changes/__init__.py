@@ -1,0 +1,1 @@
+"""Changes of settings, synonyms and rules: journal, undo, snapshots, scratch copies."""

@@ -1,0 +1,91 @@
+"""A change around an index's records as one writes it down: read, tried on nothing, or applied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from svc_notebook.api.parameters import ALIASES, Settings
+from svc_notebook.api.validation import check_members
+from svc_notebook.client.attribute_checks import check_attributes
+from svc_notebook.client.curation import Kind, with_id
+from svc_notebook.errors import BadInput
+from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.tuning.changes import journalled_write
+from svc_notebook.tuning.changes.diff import Differences
+from svc_notebook.tuning.changes.orphaned_copies import is_scratch
+from svc_notebook.tuning.changes.rule_filters import warn_of_rule_filters
+from svc_notebook.tuning.changes.snapshots import tell_change
+from svc_notebook.tuning.changes.state import KINDS, SCOPES, TOLD, Objects, Scope, by_id
+
+# Settings to change; one synonym or rule, or several; or some of each by scope, in which a list
+# is of objects to save, and a mapping may also name what is to go, with None.
+Proposal = Mapping[str, Any] | Iterable[Mapping[str, Any]]
+
+
+async def apply(
+    index: str, change: Proposal, *, note: str = "", client: AnyClient | None = None
+) -> Differences:
+    """Change settings, synonyms or rules; tell what changed by it, and keep it in the journal.
+
+    What is not named stays. If a part of it is refused, nothing is changed. Attributes that no
+    record has are warned of, as by `svc.set_settings`.
+    """
+    own, wanted = asynchronous(client), read_proposal(change)
+    (await check_attributes(own, index, wanted.get("settings", {}))).warn()
+    await warn_of_rule_filters(own, index, wanted)
+    if is_scratch(index):  # nobody else's, and without a journal
+        return tell_change(await journalled_write.apply(own, index, wanted, note=note))
+    async with journalled_write.alone(own, index):
+        made = await journalled_write.apply(own, index, wanted, note=note)
+    return tell_change(made)
+
+
+def read_proposal(change: Proposal) -> dict[Scope, Objects]:
+    """Read what is to be changed, by scope and name; raises `BadInput` for what is none."""
+    if isinstance(change, Mapping) and change and change.keys() <= {*SCOPES}:
+        found = {scope: _read_part(scope, change[scope]) for scope in SCOPES if scope in change}
+    elif isinstance(change, Mapping) and "objectID" not in change:
+        found = {"settings": _read_part("settings", change)}
+    else:
+        documents = [change] if isinstance(change, Mapping) else list(change)
+        found = {
+            scope: _read_part(scope, part)
+            for scope in KINDS
+            if (part := [each for each in documents if _scope_of(each) == scope])
+        }
+    if not any(found.values()):
+        raise BadInput("nothing is to be changed; give settings, synonyms or rules")
+    return found
+
+
+def _scope_of(document: Any) -> Scope:
+    if not isinstance(document, Mapping):
+        raise BadInput(f"a change is made of objects, not of {document!r}")
+    return "rules" if "consequence" in document else "synonyms"
+
+
+def _read_part(scope: Scope, given: Any) -> Objects:
+    if scope == "settings":
+        if not isinstance(given, Mapping):
+            raise BadInput("settings are a dict by their names")
+        named = {ALIASES.get(str(name)) or str(name): value for name, value in given.items()}
+        return check_members({k: v for k, v in named.items() if k not in TOLD}, Settings, "")
+    if isinstance(given, Mapping) and "objectID" not in given:
+        return {str(name): _named(scope, str(name), each) for name, each in given.items()}
+    documents = [given] if isinstance(given, Mapping) else list(given)
+    return by_id(_checked(scope, f"[{n}]", each, KINDS[scope]) for n, each in enumerate(documents))
+
+
+def _named(scope: Scope, name: str, document: Any) -> dict[str, Any] | None:
+    return None if document is None else _checked(scope, f".{name}", {"objectID": name, **document})
+
+
+def _checked(
+    scope: Scope, where: str, document: Mapping[str, Any], kind: Kind | None = None
+) -> dict[str, Any]:
+    """Check a synonym or rule; of a `kind`, one without an objectID gets one."""
+    if not isinstance(document, Mapping):
+        raise BadInput(f"{scope}{where} should be an object, not {document!r}")
+    document = with_id(kind, document) if kind else document
+    return check_members(document, KINDS[scope].shape, f"{scope}{where}")

@@ -1,0 +1,84 @@
+"""What differs between two states, as a table and to be read."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from svc_notebook.tuning.changes.state import Delta, Deltas, Scope, is_usual
+
+COLUMNS = ["scope", "name", "kind", "before", "after"]
+STYLES = {"-": "text-decoration:line-through;opacity:.65", "+": "font-weight:600"}
+MAX_INLINE_CHARACTERS = 90  # characters of a value that stays on one line
+CELL = "text-align:left;vertical-align:top;padding:2px 10px"
+
+
+class Differences(pd.DataFrame):
+    """A row for each name that differs; it is drawn with what was written before and after."""
+
+    @property
+    def _constructor(self) -> type[pd.DataFrame]:
+        return pd.DataFrame  # a part of it is a table like any other
+
+    def _repr_html_(self) -> str:
+        return write_differences(self)
+
+
+def tabulate(deltas: Deltas) -> Differences:
+    """Write differences as a table: `scope, name, kind{new, changed, gone}, before, after`."""
+    rows = [row for scope, delta in deltas.items() for row in _rows(scope, delta)]
+    return Differences(pd.DataFrame(rows, columns=COLUMNS, dtype=object))
+
+
+def _rows(scope: Scope, delta: Delta) -> Iterator[tuple[Any, ...]]:
+    for name, before in delta.before.items():
+        after = delta.after[name]
+        new, gone = is_usual(scope, name, before), is_usual(scope, name, after)
+        kind = "new" if new else "gone" if gone else "changed"
+        yield scope, name, kind, before, after
+
+
+def write_differences(frame: pd.DataFrame) -> str:
+    """Draw differences as HTML: a table whose cells mark what went and what came."""
+    if frame.empty:
+        return "<p>Nothing differs.</p>"
+    head = "".join(f'<th style="{CELL}">{name}</th>' for name in ("", "name", "", "change"))
+    rows = "".join(_write_row(row) for row in frame.itertuples(index=False))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _write_row(row: Any) -> str:
+    cells = [escape(f"{row.scope}"), f"<code>{escape(f'{row.name}')}</code>", row.kind]
+    told = "".join(f'<td style="{CELL}">{cell}</td>' for cell in cells)
+    return f'<tr>{told}<td style="{CELL}">{write_change(row.before, row.after)}</td></tr>'
+
+
+def write_change(before: Any, after: Any) -> str:
+    """Draw two values as one: short ones side by side, long ones line by line."""
+    old, new = _lines(before), _lines(after)
+    if max(len(old), len(new)) <= 1:
+        return " → ".join(_mark(sign, side) for sign, side in (("-", old), ("+", new)))
+    marked = [_mark(line[0], [line[2:]]) for line in difflib.ndiff(old, new) if line[0] != "?"]
+    return f'<pre style="margin:0;white-space:pre-wrap">{chr(10).join(marked)}</pre>'
+
+
+def _lines(value: Any) -> list[str]:
+    if value is None:
+        return []
+    if isinstance(value, dict):  # the name stands beside it
+        value = {name: each for name, each in value.items() if name != "objectID"}
+    short = json.dumps(value, ensure_ascii=False, default=str)
+    if len(short) <= MAX_INLINE_CHARACTERS:
+        return [short]
+    return json.dumps(value, ensure_ascii=False, indent=1, default=str).split("\n")
+
+
+def _mark(sign: str, lines: list[str]) -> str:
+    text = escape("\n".join(lines)) or "—"
+    style = STYLES.get(sign)
+    return f'<span style="{style}">{text}</span>' if style and lines else text

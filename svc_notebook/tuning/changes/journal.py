@@ -1,0 +1,187 @@
+"""The file that keeps what was changed around an index: a line for each change, never rewritten.
+
+There is one file for each index of an application, in the user's data folder. A change is a line
+before it is made and another when it is done, each flushed to the disk, so that a process that is
+killed in between leaves behind what was there before. Lines carry a check sum: one that is torn
+or damaged is passed over, and costs no other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+import secrets
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Literal
+from zlib import crc32
+
+import msgspec
+
+from svc_notebook.api.warning import warn_user
+from svc_notebook.client import AsyncClient
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.session.file_lock import take_turn
+from svc_notebook.tuning.changes.state import Delta, Scope
+
+Outcome = Literal["done", "failed", "open"]
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One change: what it found, what it left; `parent` is the change that it takes back.
+
+    It is `open` until it is told how it ended, and stays so if nobody knows.
+    """
+
+    change_id: str
+    when: float
+    index: str
+    deltas: dict[Scope, Delta]
+    note: str = ""
+    parent: str = ""
+    state: Outcome = "open"
+
+
+# Made here, once: msgspec breaks where two threads meet a type for the first time at once.
+_CHANGE = msgspec.json.Decoder(Change)
+_TOLD: set[Path] = set()
+
+
+def new_change(index: str, deltas: dict[Scope, Delta], note: str, parent: str) -> Change:
+    """Make a change that is about to be made."""
+    return Change(secrets.token_hex(4), time.time(), index, deltas, note, parent)
+
+
+class Journal:
+    """The changes of one index."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def of(cls, client: AsyncClient, index: str) -> Journal:
+        """Find the journal of an index of the application that a client is for."""
+        app_id, address = client.connection.place
+        folder = f"{_plain(app_id)}-{_digest(app_id, address)}"
+        return cls(journal_folder() / folder / f"{_plain(index)}-{_digest(index)}.jsonl")
+
+    async def write(self, change: Change) -> None:
+        """Append a change as it stands now; once this returns, a killed process does not lose it.
+
+        Raises `BadInput` where the disk does not take it.
+        """
+        with self._open():
+            async with take_turn(self.path.with_suffix(".lock")):
+                await asyncio.to_thread(_append, self.path, _line(change))
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        """Let nobody else of this user look at the index and change it meanwhile.
+
+        Raises `BadInput` where the journal could not be written either.
+        """
+        async with AsyncExitStack() as stack:
+            with self._open():
+                await stack.enter_async_context(take_turn(self.path.with_suffix(".turn")))
+            yield
+
+    @contextmanager
+    def _open(self) -> Iterator[None]:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            yield
+        except OSError as error:
+            raise BadInput(
+                f"the journal {self.path} cannot be written: {error.strerror}; without it a "
+                "change could not be undone"
+            ) from None
+
+    def read(self) -> list[Change]:
+        """Read every change as it stands, the oldest first."""
+        try:
+            lines = self.path.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise BadInput(f"the journal {self.path} cannot be read: {error.strerror}") from None
+        found = [_read(json) for json in _whole(lines)]
+        known = [each for each in found if each]
+        if len(known) < len(found):
+            self._tell_once(len(found) - len(known))
+        # A later line about a change takes the place of the one before.
+        return list({each.change_id: each for each in known}.values())
+
+    def _tell_once(self, lines: int) -> None:
+        if self.path not in _TOLD:
+            _TOLD.add(self.path)
+            some = "1 line" if lines == 1 else f"{lines} lines"
+            warn_user(
+                f"{some} of the journal {self.path} left out, of another version of svc-notebook: "
+                "look at those changes, and undo them, with that version"
+            )
+
+    def find(self, change_id: str) -> Change:
+        """Find a change by its id, or by as much of its beginning as tells it from others."""
+        changes = {each.change_id: each for each in self.read()}
+        if change_id in changes:
+            return changes[change_id]
+        matching = [name for name in changes if change_id and name.startswith(change_id)]
+        if len(matching) == 1:
+            return changes[matching[0]]
+        if matching:
+            raise BadInput(f"`{change_id}` begins several changes: {', '.join(matching)}")
+        advice = did_you_mean(change_id, changes) or "; `history` lists them"
+        raise BadInput(f"there is no change `{change_id}` here{advice}")
+
+
+def journal_folder() -> Path:
+    """The folder of all journals."""
+    from platformdirs import user_data_path
+
+    return user_data_path("svc-notebook", appauthor=False) / "changes"
+
+
+def _plain(name: str) -> str:
+    """Write a name so that any file system takes it; the digest beside it tells names apart."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:40]
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def _line(change: Change) -> bytes:
+    json = msgspec.json.encode(change)
+    return b"%08x %b\n" % (crc32(json), json)
+
+
+def _append(path: Path, line: bytes) -> None:
+    """Write one line, on a line of its own even after one that was torn."""
+    own = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(own, "a+b") as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(end - 1, 0))
+        torn = end > 0 and file.read(1) != b"\n"
+        file.write(b"\n" + line if torn else line)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _whole(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Leave out lines that are torn or damaged."""
+    for line in lines:
+        check, _, json = line.partition(b" ")
+        if check == b"%08x" % crc32(json):
+            yield json
+
+
+def _read(json: bytes) -> Change | None:
+    """Read a change; None for what another version wrote, which is left where it is."""
+    try:
+        return _CHANGE.decode(json)
+    except msgspec.MsgspecError:
+        return None

@@ -1,0 +1,79 @@
+"""The names of scratch copies, who has which, and those that were left behind."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from pathlib import Path
+
+import pandas as pd
+
+from svc_notebook.api.texts import OneOrMany, list_texts
+from svc_notebook.client import AsyncClient
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.session.file_lock import is_taken
+
+NAME = re.compile(r"(?P<index>.+)_scratch_[0-9a-f]{8}")
+COLUMNS = ["name", "index", "entries", "updatedAt", "in_use"]
+
+
+def name_scratch(index: str) -> str:
+    """Name a copy; it begins with the index's name, so that keys for `name*` reach it."""
+    return f"{index}_scratch_{secrets.token_hex(4)}"
+
+
+def is_scratch(name: str) -> bool:
+    """Whether an index is a scratch copy by its name."""
+    return NAME.fullmatch(name) is not None
+
+
+def turn_of(name: str) -> Path:
+    """The file that whoever works on a copy has the turn on."""
+    from platformdirs import user_state_path
+
+    return user_state_path("svc-notebook", appauthor=False) / "scratches" / f"{name[-8:]}.lock"
+
+
+async def scratches(*, client: AnyClient | None = None) -> pd.DataFrame:
+    """List the scratch copies there are: of which index, how large, how old.
+
+    `in_use` are those that a process of this machine works on; the others were most likely left
+    behind, or belong to somebody elsewhere. `drop_scratches` drops them.
+    """
+    return await _list(asynchronous(client))
+
+
+async def _list(client: AsyncClient) -> pd.DataFrame:
+    found = (await client.list_indices())["items"]
+    rows = [
+        (item["name"], match["index"], item["entries"], item["updatedAt"],
+         is_taken(turn_of(item["name"])))
+        for item in found
+        if (match := NAME.fullmatch(item["name"]))
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    frame["updatedAt"] = pd.to_datetime(frame["updatedAt"], utc=True, format="ISO8601")
+    types = {"name": "string", "index": "string", "entries": "int64", "in_use": "bool"}
+    return frame.astype(types)
+
+
+async def drop_scratches(
+    names: OneOrMany | None = None, *, client: AnyClient | None = None
+) -> list[str]:
+    """Delete scratch copies: those named, else all that no process of this machine works on.
+
+    Nothing but a scratch copy is deleted; returns the names.
+    """
+    own = asynchronous(client)
+    found = await _list(own)
+    if names is None:
+        chosen = found.loc[~found["in_use"], "name"].tolist()
+    else:
+        chosen = list_texts(names, "names", column="name")
+    there = found["name"].tolist()
+    for name in chosen:
+        if name not in there:
+            raise BadInput(f"there is no scratch copy `{name}`{did_you_mean(name, there)}")
+    await own.wait([(name, (await own.delete_index(name))["taskID"]) for name in chosen])
+    return chosen

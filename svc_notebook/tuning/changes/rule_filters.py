@@ -1,0 +1,52 @@
+"""The filters of rules that can match nothing, as what they name is no facet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from svc_notebook.api.attributes import attributes_in, filtered_attributes
+from svc_notebook.api.warning import warn_user
+from svc_notebook.client import AsyncClient
+from svc_notebook.errors import CallFailed, did_you_mean
+from svc_notebook.tuning.changes.state import Objects, Scope
+
+FILTERS = ("filters", "facetFilters", "optionalFilters")
+SHOWN_RULES = 5
+TAGS = "_tags"
+
+
+async def warn_of_rule_filters(
+    client: AsyncClient, index: str, wanted: Mapping[Scope, Objects]
+) -> None:
+    """Warn of rules that filter by what is not among `attributesForFaceting`, and say which.
+
+    No record matches such a filter. A key that may not read settings is told nothing.
+    """
+    named = [*_name_filters(wanted.get("rules") or {})]
+    if not named:
+        return
+    try:
+        settings: Mapping[str, Any] = await client.get_settings(index)
+    except CallFailed:
+        return
+    entries = {**settings, **wanted.get("settings", {})}.get("attributesForFaceting") or ()
+    facets = {TAGS, *(name for entry in entries for name in attributes_in(entry))}
+    told = [
+        f"rule `{rule}` filters by `{name}`, which is not among attributesForFaceting of {index}, "
+        f"so that no record matches that{did_you_mean(name, facets - {TAGS})}"
+        for rule, name in named
+        if name not in facets
+    ]
+    if told:
+        more = f"; and {len(told) - SHOWN_RULES} more" if len(told) > SHOWN_RULES else ""
+        warn_user("; ".join(told[:SHOWN_RULES]) + more)
+
+
+def _name_filters(rules: Objects) -> Iterator[tuple[str, str]]:
+    """Yield each rule with each attribute that its consequence filters by."""
+    for name, rule in rules.items():
+        params = ((rule or {}).get("consequence") or {}).get("params") or {}
+        filters = [params.get(member) for member in FILTERS]
+        for attribute in dict.fromkeys(filtered_attributes([one for one in filters if one])):
+            yield name, attribute

@@ -1,0 +1,196 @@
+"""What is around an index's records: its settings, synonyms and rules; read, compared, written.
+
+Everything has a name: a setting its own, a synonym and a rule its objectID. `None` stands for what
+is not there, which for a setting means its default.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from svc_notebook.api.parameters import PARAMETERS, default_of
+from svc_notebook.api.validation import same
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.curation import (
+    HITS_PER_PAGE,
+    RULES,
+    SYNONYMS,
+    Kind,
+    find_all,
+    find_few,
+    write_all,
+)
+from svc_notebook.errors import KeyRefused, TaskFailed
+
+Scope = Literal["settings", "synonyms", "rules"]
+Objects = Mapping[str, Any]
+Parts = Mapping[Scope, Objects]
+
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+KINDS: dict[Scope, Kind] = {"synonyms": SYNONYMS, "rules": RULES}
+# What services tell among the settings that nobody sets.
+TOLD = ("primary", "version")
+MAX_SINGLE_READS = 10  # objects that are read one by one
+PAUSE, PATIENCE = 0.2, 30.0  # seconds between two looks, and in all
+
+
+@dataclass(frozen=True)
+class Delta:
+    """What differs in one scope: the same names before and after."""
+
+    before: Objects
+    after: Objects
+
+    def turned(self) -> Delta:
+        """The way back."""
+        return Delta(self.after, self.before)
+
+
+Deltas = Mapping[Scope, Delta]
+
+
+@dataclass(frozen=True)
+class IndexConfiguration:
+    """All that is around an index's records at one moment."""
+
+    settings: Objects = field(default_factory=dict)
+    synonyms: Objects = field(default_factory=dict)
+    rules: Objects = field(default_factory=dict)
+
+    def part(self, scope: Scope) -> Objects:
+        """What is in one scope."""
+        found: Objects = getattr(self, scope)
+        return found
+
+
+async def read_state(client: AsyncClient, index: str) -> IndexConfiguration:
+    """Read all of it; raises `NotFound` where there is no such index."""
+    settings = await read_part(client, index, "settings")
+    synonyms = await read_part(client, index, "synonyms")
+    return IndexConfiguration(settings, synonyms, await read_part(client, index, "rules"))
+
+
+async def read_part(
+    client: AsyncClient, index: str, scope: Scope, names: Iterable[str] | None = None
+) -> dict[str, Any]:
+    """Read one scope; given names, these alone, with `None` for those that are not there."""
+    wanted = None if names is None else list(names)
+    if scope != "settings" and wanted is not None and len(wanted) <= MAX_SINGLE_READS:
+        return dict(await find_few(client, KINDS[scope], index, wanted))
+    found = await _read_whole(client, index, scope)
+    return found if wanted is None else {name: found.get(name) for name in wanted}
+
+
+async def _read_whole(client: AsyncClient, index: str, scope: Scope) -> dict[str, Any]:
+    if scope != "settings":
+        return by_id(await find_all(client, KINDS[scope], index))
+    told = dict(await client.get_settings(index))
+    return {name: value for name, value in told.items() if name not in TOLD}
+
+
+def by_id(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return objects by their objectIDs."""
+    return {document["objectID"]: dict(document) for document in documents}
+
+
+def differences(
+    before: IndexConfiguration, after: IndexConfiguration, scopes: Iterable[Scope] = SCOPES
+) -> Deltas:
+    """What differs between two states, scope by scope; scopes that do not differ are left out."""
+    found = {scope: compare(scope, before.part(scope), after.part(scope)) for scope in scopes}
+    return {scope: delta for scope, delta in found.items() if delta.before}
+
+
+def compare(scope: Scope, before: Objects, after: Objects) -> Delta:
+    """What differs between two sides of one scope; order is no difference."""
+    names = [
+        name
+        for name in dict.fromkeys([*before, *after])
+        if not alike(scope, name, before.get(name), after.get(name))
+    ]
+    return Delta(
+        {name: before.get(name) for name in names}, {name: after.get(name) for name in names}
+    )
+
+
+def alike(scope: Scope, name: str, one: Any, other: Any) -> bool:
+    """Whether two values of one name mean the same; a setting that is not there is at default."""
+    return (is_usual(scope, name, one) and is_usual(scope, name, other)) or same(one, other)
+
+
+def is_usual(scope: Scope, name: str, value: Any) -> bool:
+    """Whether a value says nothing: what is not there, and a setting at its default."""
+    if value is None:
+        return True
+    return scope == "settings" and name in PARAMETERS and same(value, default_of(name))
+
+
+def without(state: IndexConfiguration, setting: str) -> IndexConfiguration:
+    """Leave out one setting."""
+    kept = {name: value for name, value in state.settings.items() if name != setting}
+    return IndexConfiguration(kept, state.synonyms, state.rules)
+
+
+async def write_parts(client: AsyncClient, index: str, parts: Parts) -> None:
+    """Write what is named, each scope at one moment, and wait until it is published.
+
+    If a scope fails, those written before it are put back.
+    """
+    written: list[tuple[Scope, Objects]] = []
+    try:
+        for scope, objects in parts.items():
+            if not objects:
+                continue
+            before = await read_part(client, index, scope, objects)
+            await _write_part(client, index, scope, objects)
+            written.append((scope, before))
+    except Exception:
+        for scope, found in reversed(written):
+            await _write_part(client, index, scope, found)
+        raise
+
+
+async def _write_part(client: AsyncClient, index: str, scope: Scope, objects: Objects) -> None:
+    if scope == "settings":
+        answer: Any = await client.set_settings(index, dict(objects))  # type: ignore[arg-type]
+    else:
+        answer = await _write_list(client, index, KINDS[scope], objects)
+
+    async def is_there() -> bool:
+        found = await read_part(client, index, scope, objects)
+        return not compare(scope, found, objects).before
+
+    await wait_for(client, index, answer, is_there)
+
+
+async def _write_list(client: AsyncClient, index: str, kind: Kind, objects: Objects) -> Any:
+    """Write in one call: by itself what is only added or only taken away, else the whole list."""
+    saved = [document for document in objects.values() if document is not None]
+    gone = [name for name, document in objects.items() if document is None]
+    if not gone and len(saved) <= HITS_PER_PAGE:
+        return await kind.save(client, index, saved, False, {})
+    if not saved and len(gone) == 1:
+        return await kind.delete(client, index, gone[0], {})
+    present = by_id(await find_all(client, kind, index))
+    left = {name: document for name, document in {**present, **objects}.items() if document}
+    return await write_all(client, kind, index, list(left.values()))
+
+
+async def wait_for(
+    client: AsyncClient, index: str, answer: Any, is_there: Callable[[], Awaitable[bool]]
+) -> None:
+    """Wait for a write; where the key may not ask about tasks, until what was written is seen."""
+    try:
+        await client.wait(dict(answer), index=index)
+    except KeyRefused:
+        until = asyncio.get_running_loop().time() + PATIENCE
+        while not await is_there():
+            if asyncio.get_running_loop().time() > until:
+                raise TaskFailed(
+                    f"what was written to {index} is not seen yet; look again later",
+                    tasks=[answer["taskID"]],
+                ) from None
+            await asyncio.sleep(PAUSE)

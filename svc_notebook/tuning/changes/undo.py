@@ -1,0 +1,136 @@
+"""What was changed around an index, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from svc_notebook.client import AsyncClient
+from svc_notebook.errors import BadInput
+from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.tuning.changes import journalled_write
+from svc_notebook.tuning.changes.diff import Differences
+from svc_notebook.tuning.changes.journal import Change, Journal
+from svc_notebook.tuning.changes.snapshots import tell_change
+from svc_notebook.tuning.changes.state import Scope, alike, read_part
+from svc_notebook.tuning.tables.schema import TIME
+
+COLUMNS: dict[str, Any] = {
+    "change_id": "string", "when": TIME, "index": "string", "scope": "string",
+    "before": object, "after": object, "note": "string", "parent": "string", "state": "string",
+}  # fmt: skip
+MAX_LISTED_CONFLICTS = 5  # conflicts that a refusal names
+MAX_NAMED_ENTRIES = 3  # of what a change touched, in a question
+
+
+async def history(index: str, *, client: AnyClient | None = None) -> pd.DataFrame:
+    """List what was changed around an index from here, the newest first.
+
+    A row for each scope of a change, with what it touched `before` and `after`, by name; `parent`
+    is the change that it took back. `state` is `done`, or `open` where nobody knows how the change
+    ended: `undo` puts back what it left, if anything. What failed changed nothing, and is left
+    out.
+    """
+    journal = Journal.of(asynchronous(client), index)
+    kept = [change for change in reversed(journal.read()) if change.state != "failed"]
+    rows = [row for change in kept for row in _rows(change)]
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    frame["when"] = pd.to_datetime(frame["when"], unit="s", utc=True)
+    typed: pd.DataFrame = frame.astype(COLUMNS)
+    typed.attrs["svc"] = {"index": index, "path": str(journal.path)}
+    return typed
+
+
+def _rows(change: Change) -> Iterator[tuple[Any, ...]]:
+    for scope, delta in change.deltas.items():
+        yield (
+            change.change_id, change.when, change.index, scope, dict(delta.before),
+            dict(delta.after), change.note, change.parent, change.state,
+        )  # fmt: skip
+
+
+async def undo(
+    index: str,
+    change_id: str | None = None,
+    *,
+    force: bool = False,
+    note: str = "",
+    client: AnyClient | None = None,
+) -> Differences:
+    """Take back a change: the one named, else the newest that was not; tell what changed by it.
+
+    What was changed again since, in the same place, is refused, unless `force` overwrites it. An
+    undo is a change like any other, and can be undone by its own id.
+    """
+    own = asynchronous(client)
+    change = find_change(own, index, change_id)
+    if change.state == "failed":
+        raise BadInput(f"the change {change.change_id} failed, so that there is nothing to undo")
+    async with journalled_write.alone(own, index):
+        conflicts = [
+            conflict
+            for scope in change.deltas
+            for conflict in await _find_conflicts(own, change, scope)
+        ]
+        if conflicts and not force:
+            raise BadInput(_refusal(change, conflicts))
+        wanted = {scope: delta.before for scope, delta in change.deltas.items()}
+        told = note or f"undo {change.change_id}" + (f": {change.note}" if change.note else "")
+        made = await journalled_write.apply(own, index, wanted, note=told, parent=change.change_id)
+    return tell_change(made)
+
+
+def find_change(client: AsyncClient, index: str, change_id: str | None = None) -> Change:
+    """Find the change that `undo` would take back; nothing is sent by it."""
+    journal = Journal.of(client, index)
+    return journal.find(change_id) if change_id else find_newest(journal.read(), index)
+
+
+def say_change(change: Change) -> str:
+    """Say how much a change touched and what, such as `2 settings (distinct, ranking)`."""
+    parts = [_say_delta(scope, list(delta.before)) for scope, delta in change.deltas.items()]
+    return f"{', '.join(parts) or 'nothing'} on {change.index}"
+
+
+def _say_delta(scope: Scope, names: list[str]) -> str:
+    what = scope if len(names) != 1 else scope[:-1]
+    more = f" and {len(names) - MAX_NAMED_ENTRIES} more" if len(names) > MAX_NAMED_ENTRIES else ""
+    return f"{len(names):,} {what} ({', '.join(names[:MAX_NAMED_ENTRIES])}{more})"
+
+
+def find_newest(changes: list[Change], index: str) -> Change:
+    """Find the newest change that is no undo and was not undone."""
+    done = [each for each in changes if each.state != "failed"]
+    gone: set[str] = set()
+    for each in reversed(done):
+        if each.parent and each.change_id not in gone:
+            gone.add(each.parent)
+        elif not each.parent and each.change_id not in gone:
+            return each
+    raise BadInput(f"there is nothing to undo: no change of {index} is known here")
+
+
+async def _find_conflicts(client: AsyncClient, change: Change, scope: Scope) -> list[str]:
+    """Name what is neither as the change left it nor as it was before."""
+    delta = change.deltas[scope]
+    now = await read_part(client, change.index, scope, delta.before)
+    return [
+        f"{scope} `{name}`"
+        for name, value in now.items()
+        if not alike(scope, name, value, delta.after[name])
+        and not alike(scope, name, value, delta.before[name])
+    ]
+
+
+def _refusal(change: Change, conflicts: list[str]) -> str:
+    more = (
+        f" and {len(conflicts) - MAX_LISTED_CONFLICTS} more"
+        if len(conflicts) > MAX_LISTED_CONFLICTS
+        else ""
+    )
+    return (
+        f"{', '.join(conflicts[:MAX_LISTED_CONFLICTS])}{more} changed again since "
+        f"{change.change_id}; undo the later change first, or overwrite it with force=True"
+    )

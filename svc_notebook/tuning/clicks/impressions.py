@@ -1,0 +1,161 @@
+"""What was shown, hit by hit, and whether it was clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame, Series
+
+from svc_notebook.errors import BadInput, BadRecord, did_you_mean
+from svc_notebook.tuning.tables.logged_queries import read_asked
+
+Action = Literal["click", "conversion"]
+KEY = ["session", "objectID"]
+SHOWN = ("session", "timestamp", "query", "filters", "objectID", "position", "clicked")
+
+
+def impressions(
+    events: DataFrame, searches: DataFrame, *, action: Action = "click", settle: float = 0
+) -> DataFrame:
+    """Join events to the searches they came from: a row for each hit that was shown.
+
+    `events` are as `read_events` gives them, `searches` as `read_searches`: a search and the
+    events it led to have one queryID, here `session`. With `action="conversion"` it is conversions
+    that count. Two clicks of one search on one hit are one.
+
+    Where one searches as one types, every letter is a search that nobody looked at. With `settle`
+    a search that the same user follows by another within so many seconds is left out, unless
+    something on it was clicked. Of events `attrs["svc"]` tells how many counted, came from no
+    search (`without`), or from one that is not here or showed no such hit (`unmatched`).
+    """
+    _check_columns(events, ("eventType", "queryID", "objectIDs"), "events", "read_events")
+    _check_columns(searches, ("queryID", "objectIDs", "first", "params"), "searches",
+                   "read_searches")  # fmt: skip
+    shown = _shown(searches)
+    acted, without = _acted(events, action)
+    keys = pd.MultiIndex.from_frame(shown[KEY])
+    wanted = pd.MultiIndex.from_frame(acted[KEY])
+    shown["clicked"] = keys.isin(wanted)
+    unmatched = int((~wanted.isin(keys)).sum())
+    if settle > 0:
+        shown = shown[~shown["session"].isin(_passing(searches, shown, settle))]
+    shown = shown[[*SHOWN]].reset_index(drop=True)
+    shown.attrs["svc"] = {
+        "action": action, "counted": len(acted) - unmatched, "without": without,
+        "unmatched": unmatched,
+    }  # fmt: skip
+    return shown
+
+
+def _check_columns(frame: DataFrame, needed: Iterable[str], what: str, reader: str) -> None:
+    missing = [name for name in needed if name not in frame]
+    if missing:
+        raise BadInput(f"{what} need a column `{missing[0]}`; svc.{reader}(…) gives such")
+
+
+def _shown(searches: DataFrame) -> DataFrame:
+    """A row for each hit of each search, with its position."""
+    own = searches.drop_duplicates("queryID")
+    lists = [list(ids) for ids in own["objectIDs"]]
+    counts = np.array([len(ids) for ids in lists], dtype=np.int64)
+    asked = [read_asked(params) for params in own["params"]]
+    rows = np.repeat(np.arange(len(own)), counts)
+    within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    first = own["first"].to_numpy(dtype=np.int64)
+    times = own["timestamp"] if "timestamp" in own else Series(pd.NaT, own.index)
+    texts = own["query"] if "query" in own else Series([query for query, _ in asked], own.index)
+    filters = Series([filters for _, filters in asked], own.index, dtype="str")
+    return DataFrame(
+        {
+            "session": own["queryID"].astype("str").to_numpy()[rows],
+            "timestamp": times.iloc[rows].to_numpy(),
+            "query": texts.astype("str").to_numpy()[rows],
+            "filters": filters.to_numpy()[rows],
+            "objectID": Series([one for ids in lists for one in ids], dtype="str"),
+            "position": first[rows] + within,
+        }
+    )
+
+
+def _acted(events: DataFrame, action: Action) -> tuple[DataFrame, int]:
+    """The searches and objects that events are about, each once, and how many are about none."""
+    own = events[(events["eventType"] == action) & events["objectIDs"].notna()]
+    data = own["objectData"] if "objectData" in own else Series(None, own.index, dtype=object)
+    pairs = [
+        (item.get("queryID") or query, each)
+        for query, ids, items in zip(own["queryID"], own["objectIDs"], data, strict=True)
+        for each, item in zip(ids, _items(items, len(ids)), strict=True)
+    ]
+    found = DataFrame(pairs, columns=KEY, dtype="str")
+    known = found["session"].fillna("") != ""
+    return found[known].drop_duplicates(), int((~known).sum())
+
+
+def _items(given: Any, count: int) -> list[dict[str, Any]]:
+    return list(given) if isinstance(given, list) and len(given) == count else [{}] * count
+
+
+def _passing(searches: DataFrame, shown: DataFrame, settle: float) -> set[str]:
+    """Searches that their user soon followed by another, and clicked nothing on."""
+    _check_columns(searches, ("userToken", "timestamp"), "searches", "read_searches")
+    own = searches[searches["userToken"].fillna("") != ""].sort_values("timestamp", kind="stable")
+    gap = own.groupby("userToken")["timestamp"].diff().dt.total_seconds()
+    followed = gap.groupby(own["userToken"]).shift(-1) <= settle
+    clicked = set(shown.loc[shown["clicked"], "session"])
+    return set(own.loc[followed, "queryID"]) - clicked
+
+
+def check_impressions(given: DataFrame) -> DataFrame:
+    """Check a table of what was shown: `query, filters, objectID, position, impressions, clicks`.
+
+    `clicked` stands for one impression, `clicks` and `impressions` for several; `filters` and
+    `session` may be missing. Raises `BadRecord` with the first row that is wrong.
+    """
+    advice = "clicks.impressions(events, searches) makes such, or give columns of your own"
+    for name in ("query", "objectID", "position"):
+        if name not in given:
+            near = did_you_mean(name, map(str, given))
+            raise BadInput(f"impressions need a column `{name}`{near}; {advice}")
+    if "clicked" not in given and not {"clicks", "impressions"} <= {*given}:
+        raise BadInput(f"impressions need `clicked`, or `clicks` and `impressions`; {advice}")
+    frame = given.reset_index(drop=True)
+    one = "clicked" in frame
+    counts = {
+        "clicks": _numbers(frame, "clicked" if one else "clicks"),
+        "impressions": Series(1.0, frame.index) if one else _numbers(frame, "impressions"),
+    }
+    filters = frame["filters"] if "filters" in frame else Series("", frame.index)
+    checked = DataFrame(
+        {
+            "query": frame["query"].astype("str"),
+            "filters": filters.fillna("").astype("str"),
+            "objectID": frame["objectID"].astype("str"),
+            "position": _numbers(frame, "position"),
+            **counts,
+        }
+    )
+    _refuse(checked["position"] < 1, checked, "position", "the first position is 1")
+    _refuse(checked["position"] % 1 != 0, checked, "position", "a position is a whole number")
+    _refuse(checked["clicks"] < 0, checked, "clicks", "clicks are 0 or more")
+    more = checked["clicks"] > checked["impressions"]
+    _refuse(more, checked, "clicks", "there are more clicks than impressions")
+    checked["position"] = checked["position"].astype("int64")
+    if "session" in frame:
+        checked["session"] = frame["session"]
+    return checked
+
+
+def _numbers(frame: DataFrame, name: str) -> Series[float]:
+    values = pd.to_numeric(frame[name], errors="coerce").astype("float64")
+    _refuse(~np.isfinite(values), frame, name, "a number is wanted")
+    return values
+
+
+def _refuse(wrong: Any, frame: DataFrame, name: str, text: str) -> None:
+    if wrong.any():
+        row = int(np.argmax(wrong.to_numpy()))
+        value = frame[name].iloc[row]
+        raise BadRecord(f"row {row}, `{name}`: {text}, not {value!r}", row=row, column=name)

@@ -1,0 +1,98 @@
+"""Judgments out of clicks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from pandas import DataFrame, Series
+
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.tuning.clicks.impressions import Action, check_impressions, impressions
+from svc_notebook.tuning.clicks.models import MODELS, Counted, Model
+from svc_notebook.tuning.tables.tables import check_judgments
+
+ASKED = ["query", "filters"]
+
+
+def judgments(
+    shown: DataFrame,
+    searches: DataFrame | None = None,
+    *,
+    model: Model = "coec",
+    minimum: float = 10,
+    smoothing: float | None = None,
+    grades: int | Sequence[float] | None = None,
+    action: Action = "click",
+    settle: float = 0,
+    rater: str = "clicks",
+) -> DataFrame:
+    """Judge hits by how they were clicked: `query, objectID, rating` and so on, as tuning has them.
+
+    `shown` are events, with the `searches` that they came from; or, without `searches`,
+    impressions (see `svc_notebook.tuning.clicks`). `model` is one of `MODELS`, which say what a
+    rating is; `smoothing` is its s. Pairs with fewer impressions than `minimum` are left out, for
+    little is known of them. `grades` makes whole numbers of ratings: a number g gives 0 to g, g
+    for the best hit of each query and others in proportion, a list of rising limits the number of
+    those that a rating reaches. `action` and `settle` are as in `impressions`.
+
+    Raises `BadInput` where nothing is left.
+    """
+    if model not in MODELS:
+        raise BadInput(
+            f"a model is one of {', '.join(MODELS)}, not {model!r}{did_you_mean(model, MODELS)}"
+        )
+    if searches is not None:
+        shown = impressions(shown, searches, action=action, settle=settle)
+    method = MODELS[model]
+    strength = method.smoothing if smoothing is None else smoothing
+    if strength < 0:
+        raise BadInput(f"`smoothing` is 0 or more, not {strength}")
+    counted = Counted.of(check_impressions(shown))
+    fitted = method.fit(counted, strength)
+    frame = counted.pairs.assign(
+        rating=fitted.rating,
+        rater=rater,
+        source="click",
+        impressions=counted.add_up(counted.shown),
+        clicks=counted.add_up(counted.clicked),
+        **fitted.columns,
+    )
+    kept = _known(frame, minimum)
+    kept["rating"] = grade(kept, grades)
+    judged = check_judgments(kept)
+    judged.attrs["svc"] = {
+        "model": model, "rating": method.words, "smoothing": strength, "minimum": minimum,
+        "grades": list(grades) if isinstance(grades, Sequence) else grades,
+        "left_out": len(frame) - len(kept), **fitted.told,
+    }  # fmt: skip
+    return judged
+
+
+def _known(frame: DataFrame, minimum: float) -> DataFrame:
+    enough = (frame["impressions"] >= minimum) & frame["rating"].notna()
+    if not enough.any():
+        most = frame["impressions"].max() if len(frame) else 0
+        raise BadInput(
+            f"no hit was shown {minimum:g} times for one query, the most is {most:g}; gather more, "
+            f"or take less for enough: minimum={max(most, 1):g}"
+        )
+    return frame[enough].reset_index(drop=True)
+
+
+def grade(frame: DataFrame, grades: int | Sequence[float] | None) -> Series[float]:
+    """Make grades of ratings, as `judgments` says; raises `BadInput`."""
+    rating = frame["rating"]
+    if grades is None:
+        return rating
+    if isinstance(grades, int):
+        if grades < 1:
+            raise BadInput(f"`grades` is the best grade, 1 or more, not {grades}")
+        best = frame.groupby(ASKED)["rating"].transform("max")
+        part = (rating / best.where(best > 0)).fillna(0)
+        return Series(np.floor(part.to_numpy() * grades + 0.5), frame.index)
+    limits = np.array(list(grades), dtype=np.float64)
+    if not len(limits) or (np.diff(limits) <= 0).any():
+        raise BadInput(f"`grades` are limits that rise, such as [0.5, 1, 2], not {list(grades)}")
+    reached = np.searchsorted(limits, rating.to_numpy(), side="right")
+    return Series(reached.astype(np.float64), frame.index)

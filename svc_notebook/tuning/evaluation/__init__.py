@@ -1,0 +1,1 @@
+"""Runs, metrics, comparisons and statistics over judged queries."""

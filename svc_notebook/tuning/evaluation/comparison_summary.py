@@ -1,0 +1,181 @@
+"""A comparison in words: as text, and as HTML that a notebook shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from pandas import DataFrame
+
+from svc_notebook.tuning.evaluation.missing_queries import say_absent
+
+if TYPE_CHECKING:
+    from svc_notebook.tuning.evaluation.comparison import Comparison
+
+SHOWN_QUERIES = 5
+"""So many winners and losers."""
+MAX_TEXT_CHARACTERS = 60
+NONE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
+CELL = "text-align:left;vertical-align:top;padding:2px 10px"
+NUMBER = "text-align:right;vertical-align:top;padding:2px 10px;font-variant-numeric:tabular-nums"
+SMALL = "opacity:.75;font-size:90%;margin:.3em 0"
+
+
+def write_text(comparison: Comparison) -> str:
+    """Tell a comparison in lines of text."""
+    several = len(comparison.variants) > 1
+    lines = [headline(comparison)]
+    for row in comparison.test().to_dict("records"):
+        name = f"{row['run']}: " if several else ""
+        verdict = "  ".join([f"{name}{row['metric']}", *verdict_of(row, several)])
+        lines.append(verdict)
+    lines += [f"  {name}: {words}" for name, words in definitions(comparison)]
+    return "\n".join([*lines, *notes(comparison)])
+
+
+def write_html(comparison: Comparison) -> str:
+    """Tell it as HTML: verdicts, what they mean, and who won and lost most."""
+    several = len(comparison.variants) > 1
+    head = ["run", "metric", "before → after", "difference", "p", "won / tied / lost", "judged"]
+    rows = [
+        [row["run"], row["metric"], *verdict_of(row, several)]
+        for row in comparison.test().to_dict("records")
+    ]
+    parts = [
+        f"<p><b>{escape(headline(comparison))}</b></p>",
+        _table(head, rows, words=2),
+        *(f'<p style="{SMALL}">{escape(f"{name}: {words}")}</p>'
+          for name, words in definitions(comparison)),
+        *(f'<p style="{SMALL}">{escape(note)}</p>' for note in notes(comparison)),
+        *_extremes(comparison),
+    ]  # fmt: skip
+    return f"<div>{''.join(parts)}</div>"
+
+
+def headline(comparison: Comparison) -> str:
+    """Say what is compared with what."""
+    after = " and ".join(_short(name) for name in comparison.variants)
+    asked = len(comparison.long[["query", "filters"]].drop_duplicates())
+    return f"{_short(comparison.base)} → {after}: {asked:,} quer{'y' if asked == 1 else 'ies'}"
+
+
+def verdict_of(row: Any, corrected: bool = False) -> list[str]:
+    """Say one row of `Comparison.test`: means, difference with interval, p, outcomes, judged."""
+    p = row["p_holm"] if corrected else row["p"]
+    return [
+        f"{number(row['before'])} → {number(row['after'])}",
+        f"{signed(row['delta'])} {span(row['low'], row['high'])}".strip(),
+        ("p(Holm) " if corrected else "p ") + p_value(p),
+        f"W {row['wins']}  T {row['ties']}  L {row['losses']}",
+        f"judged {number(row['judged_before'], 2)} → {number(row['judged_after'], 2)}",
+    ]
+
+
+def definitions(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    """Yield what each metric means."""
+    told = comparison.long.drop_duplicates("metric")
+    yield from zip(told["metric"], told["definition"], strict=True)
+
+
+def notes(comparison: Comparison) -> Iterator[str]:
+    """Say what stands beside the verdicts: what was left out, what moved, how it was tested."""
+    for name in (comparison.base, *comparison.variants):
+        if apart := _apart(comparison, name):
+            yield f"{_short(name)}: {apart}"
+    facts = comparison.long.attrs.get("svc", {})
+    for name, count in facts.get("absent", {}).items():
+        if count:
+            asked = len(comparison.run_of(name)[["query", "filters"]].drop_duplicates())
+            yield say_absent(_short(name), count, asked)
+    if gone := facts.get("judged_but_not_run", 0):
+        yield f"{gone:,} judged quer{'y was' if gone == 1 else 'ies were'} not run"
+    for name in comparison.variants:
+        moves = comparison.moves[comparison.moves["run"] == name]
+        rbo = comparison.rbo.loc[comparison.rbo["run"] == name, "rbo"].mean()
+        entered = moves[moves["kind"] == "entered"]
+        changed, unjudged = int((moves["kind"] != "same").sum()), int(entered["gain"].isna().sum())
+        yield (
+            f"{_short(name)}: {changed:,} of {len(moves):,} hits moved, {len(entered):,} entered, "
+            f"{unjudged:,} of them unjudged; mean overlap (RBO) {number(rbo, 2)}"
+        )
+    yield (
+        f"intervals: 95 % bootstrap; p: paired sign-flip; {comparison.resamples:,} resamples, "
+        f"seed {comparison.seed}"
+    )
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Write a number, or that there is none."""
+    return NONE if value is None or math.isnan(value) else f"{value:.{digits}f}"
+
+
+def signed(value: float) -> str:
+    """Write a difference with its sign."""
+    return NONE if math.isnan(value) else f"{value:+.3f}".replace("-", MINUS)
+
+
+def span(low: float, high: float) -> str:
+    """Write an interval, if there is one."""
+    return "" if math.isnan(low) else f"[{signed(low)}, {signed(high)}]"
+
+
+def p_value(p: float) -> str:
+    """Write a probability."""
+    if math.isnan(p):
+        return NONE
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _apart(comparison: Comparison, run: str) -> str:
+    first = comparison.metrics[0]
+    scores = comparison.long[(comparison.long["run"] == run) & (comparison.long["metric"] == first)]
+    failed = scores["error"] != ""
+    counts = {
+        "without a relevant judgment (left out)": (scores["n_relevant"] == 0) & ~failed,
+        "without hits": (scores["n_hits"] == 0) & ~failed,
+        "failed (left out)": failed,
+    }
+    return ", ".join(f"{int(mask.sum()):,} {words}" for words, mask in counts.items() if mask.any())
+
+
+def _extremes(comparison: Comparison) -> Iterator[str]:
+    first = comparison.metrics[0]
+    for name in comparison.variants:
+        scores = comparison.scores
+        own = scores[(scores["run"] == name) & (scores["metric"] == first)].dropna(subset="delta")
+        for title, part in (
+            ("won most", own[own["delta"] > 0].nlargest(SHOWN_QUERIES, "delta")),
+            ("lost most", own[own["delta"] < 0].nsmallest(SHOWN_QUERIES, "delta")),
+        ):
+            if len(part):
+                yield f'<p style="margin:.6em 0 0"><b>{escape(f"{_short(name)} {title}")}</b></p>'
+                yield _table(["query", first, ""], _rows(part), words=1)
+
+
+def _rows(part: DataFrame) -> list[list[str]]:
+    return [
+        [
+            row["query"] + (f"  ({row['filters']})" if row["filters"] else ""),
+            f"{number(row['before'])} → {number(row['after'])}",
+            signed(row["delta"]),
+        ]
+        for row in part.to_dict("records")
+    ]
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: int) -> str:
+    """Write a table whose first columns are words and whose others are numbers."""
+    styles = [CELL] * words + [NUMBER] * (len(head) - words)
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        pairs = zip(cells, styles, strict=True)
+        return "".join(f'<{tag} style="{style}">{escape(_short(c))}</{tag}>' for c, style in pairs)
+
+    body = "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{line('th', head)}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_TEXT_CHARACTERS else f"{text[: MAX_TEXT_CHARACTERS - 1]}…"

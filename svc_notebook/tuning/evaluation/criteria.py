@@ -1,0 +1,131 @@
+"""The criteria by which hits are ordered, and which of two hits each puts first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from svc_notebook.api.parameters import default_of
+from svc_notebook.client import AsyncClient
+from svc_notebook.errors import KeyRefused
+
+# The member of `_rankingInfo` that each criterion compares, and which of two stands first.
+CRITERIA = {
+    "typo": ("nbTypos", "fewer"),
+    "geo": ("geoDistance", "nearer"),
+    "words": ("words", "more"),
+    "filters": ("filters", "more"),
+    "proximity": ("proximityDistance", "nearer"),
+    "attribute": ("firstMatchedWord", "earlier"),
+    "exact": ("nbExactWords", "more"),
+}
+SORTS = {"asc": "lower", "desc": "higher"}
+LESS_FIRST = ("fewer", "nearer", "earlier", "lower")
+# The columns of runs, and the member of `_rankingInfo` in each; `filters` there is a query's own.
+RANKING = {
+    "nbTypos": "nbTypos",
+    "geoDistance": "geoDistance",
+    "words": "words",
+    "optionalFilters": "filters",
+    "proximityDistance": "proximityDistance",
+    "firstMatchedWord": "firstMatchedWord",
+    "nbExactWords": "nbExactWords",
+    "userScore": "userScore",
+    "promoted": "promoted",
+}
+DECIDING = ("ranking", "customRanking", "typoTolerance", "searchableAttributes")
+PROMOTED = "promoted"
+TIE = "tie"
+_SORT = re.compile(r"(asc|desc)\((.*)\)")
+
+
+class Criterion(NamedTuple):
+    """One criterion: its name, the path of what it compares, and which of two stands first."""
+
+    name: str
+    path: tuple[str, ...]
+    first: str
+
+
+class Difference(NamedTuple):
+    """The first criterion in which two hits differ, and both values."""
+
+    criterion: str
+    first: str
+    value: Any
+    other: Any
+
+
+async def ranking_of(client: AsyncClient, index: str) -> dict[str, Any]:
+    """The settings that decide the order; the defaults for a key that may not read them."""
+    try:
+        settings: Mapping[str, Any] = await client.get_settings(index)
+    except KeyRefused:
+        return {}
+    return {name: settings[name] for name in DECIDING if settings.get(name) is not None}
+
+
+def steps_of(settings: Mapping[str, Any], params: Mapping[str, Any]) -> list[Criterion]:
+    """The criteria in the order in which they count."""
+    found = [Criterion(PROMOTED, ("_rankingInfo", PROMOTED), PROMOTED)]
+    asked = _asked(settings, params)
+    for entry in asked["ranking"]:
+        if entry == "custom":
+            found += map(_sort, asked["customRanking"])
+        elif entry in CRITERIA:
+            member, first = CRITERIA[entry]
+            found.append(Criterion(entry, ("_rankingInfo", member), first))
+        else:
+            found.append(_sort(entry))
+    strict = asked.get("typoTolerance") in ("min", "strict")
+    return sorted(found, key=lambda step: step.name not in (PROMOTED, "typo")) if strict else found
+
+
+def sorts_of(settings: Mapping[str, Any], params: Mapping[str, Any]) -> list[str]:
+    """The attributes of records that decide."""
+    steps = steps_of(settings, params)
+    return list(dict.fromkeys(".".join(s.path) for s in steps if s.path[0] != "_rankingInfo"))
+
+
+def difference(
+    one: Mapping[str, Any], other: Mapping[str, Any], steps: Sequence[Criterion]
+) -> Difference:
+    """Find the first criterion in which two hits differ.
+
+    A rule gives hits that it promotes their places, whatever their words are.
+    """
+    for step in steps:
+        here, there = value_at(one, step), value_at(other, step)
+        if here != there or (step.name == PROMOTED and here):
+            return Difference(step.name, step.first, here, there)
+    return Difference(TIE, "", one["objectID"], other["objectID"])
+
+
+def stands_first(difference: Difference) -> bool:
+    """Whether the first of two hits is put first by the criterion in which they differ."""
+    _, first, here, there = difference
+    if here is None or there is None:
+        return there is None
+    return bool(here < there) if first in (*LESS_FIRST, "") else bool(here > there)
+
+
+def value_at(hit: Mapping[str, Any], step: Criterion) -> Any:
+    """What a hit has for a criterion."""
+    value: Any = hit
+    for name in step.path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _asked(settings: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    asked = {**settings, **{name: value for name, value in params.items() if value is not None}}
+    asked["ranking"] = asked.get("ranking") or default_of("ranking")
+    asked["customRanking"] = asked.get("customRanking") or []
+    return asked
+
+
+def _sort(entry: str) -> Criterion:
+    sort = _SORT.fullmatch(entry)
+    order, attribute = (sort[1], sort[2]) if sort else ("desc", entry)
+    return Criterion(entry, tuple(attribute.split(".")), SORTS[order])

@@ -1,0 +1,145 @@
+"""Why the hits of a run stand in their order, and which setting would swap two of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pandas import DataFrame
+
+from svc_notebook.api.parameters import default_of
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.tuning.evaluation.criteria import (
+    PROMOTED,
+    RANKING,
+    TIE,
+    Difference,
+    difference,
+    stands_first,
+    steps_of,
+)
+from svc_notebook.tuning.evaluation.criterion_phrases import say_value
+from svc_notebook.tuning.tables.tables import ANSWER, Table, check_runs
+
+TEXTS = ["criterion", "better", "objectID", "value", "next_objectID", "next_value", "swap", "also"]
+COLUMNS = [
+    "rank", "criterion", "better", "objectID", "value", "next_objectID", "next_value",
+    "swap", "setting", "also", "raw_value", "next_raw_value",
+]  # fmt: skip
+CUSTOM = "custom"
+# What changes the value that a criterion compares, beside the order of criteria.
+ALSO = {
+    PROMOTED: "the rule that promotes it",
+    "typo": "typoTolerance, minWordSizefor1Typo, disableTypoToleranceOnAttributes",
+    "geo": "aroundLatLng, aroundPrecision",
+    "words": "optionalWords, removeWordsIfNoResults, removeStopWords",
+    "filters": "the scores of optionalFilters",
+    "proximity": "minProximity, attributeCriteriaComputedByMinProximity",
+    "attribute": "searchableAttributes: their order, unordered()",
+    "exact": "exactOnSingleWordQuery, alternativesAsExact, disableExactOnAttributes",
+    TIE: "an attribute in customRanking",
+}
+
+Settings = Mapping[str, Any]
+
+
+def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
+    """Say of each hit of a query why it stands before the next: the first criterion that differs.
+
+    Columns as of `svc.explain` but for titles, and `swap`: the smallest change of order among
+    criteria that would put the next one before it, with `setting` as it is written; empty where
+    no such change does. `also` names what changes the values themselves. Judged by the ranking
+    that the run notes in `attrs`, else by the default one.
+    """
+    facts = getattr(run, "attrs", {}).get("svc", {})
+    hits = _hits_of(check_runs(run), query, filters)
+    settings, params = facts.get("ranking") or {}, facts.get("params") or {}
+    steps = steps_of(settings, params)
+    rows = []
+    for (rank, one), (_, other) in itertools.pairwise(hits):
+        found = difference(one, other, steps)
+        swap, setting = _find_swap(one, other, found, settings, params)
+        also = ALSO.get(found.criterion, "the records' own values")
+        said = (
+            say_value(found.criterion, value, hit, settings.get("searchableAttributes") or ())
+            for value, hit in ((found.value, one), (found.other, other))
+        )
+        rows.append((
+            rank, found.criterion, found.first, one["objectID"], next(said), other["objectID"],
+            next(said), swap, setting, also, found.value, found.other,
+        ))  # fmt: skip
+    frame = DataFrame(rows, columns=COLUMNS, dtype=object)
+    frame = frame.astype({"rank": "int64", **dict.fromkeys(TEXTS, "str")})
+    frame.attrs["svc"] = {"query": query, "filters": filters or "", **facts}
+    return frame
+
+
+def _hits_of(run: DataFrame, query: str, filters: str | None) -> list[tuple[int, dict[str, Any]]]:
+    """Take the hits of one query, each as a search would give it, by rank."""
+    if not isinstance(query, str):
+        raise BadInput(f"`query` is the text of one query of the run, not {query!r}")
+    asked = run[run["query"] == query]
+    if asked.empty:
+        raise BadInput(f"the run has no query {query!r}{did_you_mean(query, run['query'])}")
+    if filters is not None:
+        asked = asked[asked["filters"] == filters]
+    answers = asked[ANSWER].drop_duplicates()
+    if len(answers) != 1:
+        about = "run" if answers["run"].nunique() > 1 else "filters"
+        known = ", ".join(repr(one) for one in answers[about].unique())
+        raise BadInput(f"say which {about} of {query!r} is meant: {known or 'there is no such'}")
+    rows = asked[asked["objectID"].notna()].sort_values("rank").to_dict("records")
+    return [(int(row["rank"]), _hit(row)) for row in rows]
+
+
+def _hit(row: Mapping[Any, Any]) -> dict[str, Any]:
+    info = {
+        member: None if _is_unknown(row[column]) else row[column]
+        for column, member in RANKING.items()
+    }
+    return {**row["sorted"], "_rankingInfo": info, "objectID": row["objectID"]}
+
+
+def _is_unknown(value: Any) -> bool:
+    return value is None or value != value or not isinstance(value, int | float)
+
+
+def _find_swap(
+    one: Settings, other: Settings, found: Difference, settings: Settings, params: Settings
+) -> tuple[str, dict[str, Any] | None]:
+    """Try changes of order, the smallest first, until one puts the other hit first."""
+    if found.criterion == TIE:
+        return "", None
+    for words, change in _changes(found.criterion, settings, params):
+        # A parameter would hide the change.
+        left = {name: value for name, value in params.items() if name not in change}
+        later = difference(one, other, steps_of({**settings, **change}, left))
+        if later.criterion not in (TIE, PROMOTED) and not stands_first(later):
+            return words, change
+    return "", None
+
+
+def _changes(
+    criterion: str, settings: Settings, params: Settings
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield changes that let another criterion count before this one, then without it."""
+    asked = {**settings, **params}
+    ranking = list(asked.get("ranking") or default_of("ranking"))
+    custom = list(asked.get("customRanking") or [])
+    if criterion in custom:
+        yield from _moved("customRanking", custom, criterion)
+        criterion = CUSTOM
+    if criterion in ranking:
+        yield from _moved("ranking", ranking, criterion)
+
+
+def _moved(
+    name: str, entries: Sequence[str], criterion: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    place = entries.index(criterion)
+    before, after = [*entries[:place]], [*entries[place + 1 :]]
+    for later in after:
+        rest = [entry for entry in after if entry != later]
+        yield f"{later} before {criterion}", {name: [*before, later, criterion, *rest]}
+    yield f"without {criterion}", {name: [*before, *after]}

@@ -1,0 +1,80 @@
+"""Measure an index in one step, and see whether it still has what was judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pandas import DataFrame
+
+from svc_notebook.api.parameters import SearchParams
+from svc_notebook.client.tasks import OnProgress
+from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.tuning.evaluation.metric_names import deepest
+from svc_notebook.tuning.evaluation.runs import run
+from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged, evaluate, summary
+from svc_notebook.tuning.tables.tables import Queries, Table, check_judgments
+
+MAX_IDS_PER_REQUEST = 1000  # records that one call gives
+
+
+async def measure(
+    index: str,
+    judgments: Table,
+    metrics: str | Iterable[str] = METRICS,
+    *,
+    queries: Queries | None = None,
+    params: SearchParams | None = None,
+    k: int | None = None,
+    name: str | None = None,
+    unjudged: Unjudged = "zero",
+    gains: Mapping[float, float] | None = None,
+    relevant: float = 1.0,
+    client: AnyClient | None = None,
+    on_progress: OnProgress | None = None,
+) -> DataFrame:
+    """Search for every judged query, or `queries`, and average the scores: run, evaluate, summary.
+
+    `k` hits of each are looked at, by default as many as the metrics want.
+    """
+    wanted = [metrics] if isinstance(metrics, str) else list(metrics)
+    judged = check_judgments(judgments)
+    asked = judged if queries is None else queries
+    found = await run(
+        index,
+        asked,
+        params,
+        k=deepest(wanted, k),
+        name=name,
+        client=client,
+        on_progress=on_progress,
+    )
+    return summary(
+        evaluate(
+            found, judged, wanted, unjudged=unjudged, gains=gains, relevant=relevant,
+            queries=asked,
+        )
+    )  # fmt: skip
+
+
+async def missing(index: str, judgments: Table, *, client: AnyClient | None = None) -> DataFrame:
+    """List the judgments of records that an index does not have, as after a change of objectIDs.
+
+    Columns as in `judgments`; without a row, all that was judged is there.
+    """
+    own = asynchronous(client)
+    judged = check_judgments(judgments)
+    ids = judged["objectID"].drop_duplicates().tolist()
+    gone: set[str] = set()
+    for start in range(0, len(ids), MAX_IDS_PER_REQUEST):
+        part = ids[start : start + MAX_IDS_PER_REQUEST]
+        found = await own.get_objects(
+            [
+                {"indexName": index, "objectID": one, "attributesToRetrieve": ["objectID"]}
+                for one in part
+            ]
+        )
+        pairs = zip(part, found["results"], strict=True)
+        gone |= {one for one, record in pairs if record is None}
+    frame = judged[judged["objectID"].isin(gone)].reset_index(drop=True)
+    frame.attrs["svc"] = {"index": index, "records": len(ids), "gone": len(gone)}
+    return frame

@@ -1,0 +1,148 @@
+"""Names of metrics: one grammar, `name(option=value)@cutoff`, and what each name means exactly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from svc_notebook.errors import BadInput, did_you_mean
+
+_NAME = re.compile(r"\s*([a-zA-Z_]+)\s*(?:\(([^()]*)\))?\s*(?:@\s*(\d+))?\s*")
+DEFAULT_RBP_PERSISTENCE = 0.8
+# What others call them; each of these is the mean of one of ours, or ours by another name.
+ALIASES = {
+    "map": "ap", "mrr": "rr", "precision": "p", "recall": "r", "dcg": "ndcg",
+    "ndcg_linear": "ndcg", "exp_ndcg": "ndcg_exp", "hole": "judged",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Family:
+    """What the metrics of one name share: options in order, whether `@k` must be, and a sentence.
+
+    With `doubling`, each grade is worth about twice the one below it. What is `unset` has no
+    value unless one is given.
+    """
+
+    options: tuple[str, ...]
+    cut: bool
+    says: str
+    doubling: bool = False
+    unset: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One metric as it was asked for."""
+
+    family: str
+    cutoff: int | None = None
+    options: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    @property
+    def name(self) -> str:
+        """Its name in the grammar, the same however it was spelled."""
+        said = {"p": "{:g}"}
+        inner = ",".join(
+            said.get(name, f"{name}={{:g}}").format(value) for name, value in self.options.items()
+        )
+        own = f"{self.family}({inner})" if inner else self.family
+        return own if self.cutoff is None else f"{own}@{self.cutoff}"
+
+
+FAMILIES: dict[str, Family] = {
+    "ndcg": Family((), False, "gain r, discount log2(rank + 1), ideal cut at the same rank"),
+    "ndcg_exp": Family(
+        (), False, "gain 2^r - 1, discount log2(rank + 1), ideal cut at the same rank", True
+    ),
+    "p": Family(("rel",), True, "relevant from r = {rel:g}, share of k"),
+    "r": Family(("rel",), False, "relevant from r = {rel:g}, share of all relevant"),
+    "rr": Family(("rel",), False, "relevant from r = {rel:g}, 1 / rank of the first"),
+    "ap": Family(
+        ("rel",), False, "relevant from r = {rel:g}, precision at each, over all relevant"
+    ),
+    "err": Family(("max",), False, "satisfied by (2^r - 1) / 2^{max:g}, 1 / rank there", True),
+    "rbp": Family(
+        ("p", "rel", "max"), False, "persistence {p:g}, gain {gain}, no cut", unset=("rel",)
+    ),
+    "judged": Family((), False, "share of the hits that have a rating"),
+}
+
+
+def read_measures(names: str | Iterable[str]) -> list[Measure]:
+    """Read metrics' names; raises `BadInput` for one that is none."""
+    given = [names] if isinstance(names, str) else list(names or ())
+    if not given:
+        raise BadInput("name at least one metric, such as ndcg@10")
+    found = {measure.name: measure for measure in map(read_measure, given)}
+    return list(found.values())
+
+
+def read_measure(name: str) -> Measure:
+    """Read one name, such as `ndcg@10`, `rbp(0.8)` or `p(rel=2)@5`."""
+    parts = _NAME.fullmatch(name) if isinstance(name, str) else None
+    if not parts:
+        raise BadInput(f"a metric is written as ndcg@10, rbp(0.8) or p(rel=2)@5, not {name!r}")
+    own, inner, cutoff = parts[1].lower(), parts[2], parts[3]
+    if own not in FAMILIES:
+        meant = f"; say `{ALIASES[own]}`" if own in ALIASES else did_you_mean(own, FAMILIES)
+        raise BadInput(f"there is no metric `{own}`{meant or f'; there are {_list()}'}")
+    family = FAMILIES[own]
+    if cutoff == "0" or (family.cut and cutoff is None):
+        raise BadInput(f"`{own}` needs the number of hits it looks at, 1 or more: {own}@10")
+    measure = Measure(own, int(cutoff) if cutoff else None, _read_options(name, family, inner))
+    return _checked(measure)
+
+
+def _list() -> str:
+    return ", ".join(FAMILIES)
+
+
+def _read_options(name: str, family: Family, inner: str | None) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for part in filter(None, (inner or "").replace(" ", "").split(",")):
+        option, _, value = part.rpartition("=")
+        option = option or next(iter(family.options), "")
+        if option not in family.options:
+            known = ", ".join(family.options) or "no options"
+            raise BadInput(f"`{name}`: it takes {known}, not `{option or part}`")
+        try:
+            found[option] = float(value)
+        except ValueError:
+            raise BadInput(f"`{name}`: `{option}` is a number, not {value!r}") from None
+    if "p" in family.options:
+        found = {"p": DEFAULT_RBP_PERSISTENCE, **found}
+    return {option: found[option] for option in family.options if option in found}
+
+
+def _checked(measure: Measure) -> Measure:
+    options = measure.options
+    if not 0 < options.get("p", 0.5) < 1:
+        raise BadInput(f"`{measure.name}`: p is between 0 and 1, such as 0.8")
+    if any(not 0 < options.get(name, 1) < float("inf") for name in ("rel", "max")):
+        raise BadInput(f"`{measure.name}`: rel and max are more than 0")
+    if measure.family == "rbp" and measure.cutoff is not None:
+        raise BadInput("`rbp` looks at all there is and tells the residual: leave the cutoff out")
+    return measure
+
+
+def completed(measure: Measure, *, relevant: float, best: float) -> dict[str, float]:
+    """Give a metric's options with those that were left out."""
+    defaults = {"rel": relevant, "max": best, "p": DEFAULT_RBP_PERSISTENCE}
+    family = FAMILIES[measure.family]
+    own = {name: defaults[name] for name in family.options if name not in family.unset}
+    return {**own, **measure.options}
+
+
+def describe(measure: Measure, *, relevant: float, best: float) -> str:
+    """Say in words what a metric measures, with every number that goes into it."""
+    options = completed(measure, relevant=relevant, best=best)
+    binary = "rel" in options
+    gain = f"1 from r = {options['rel']:g}" if binary else f"r / {options.get('max', best):g}"
+    return FAMILIES[measure.family].says.format(**options, gain=gain)
+
+
+def deepest(metrics: str | Iterable[str], k: int | None = None) -> int:
+    """How many hits metrics look at, 10 at least; `k` where it is given."""
+    return k or max([10, *(measure.cutoff or 0 for measure in read_measures(metrics))])

@@ -1,0 +1,104 @@
+"""What moved between two runs: hit by hit, and how alike two rankings are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame, Series
+
+from svc_notebook.tuning.evaluation.ranked_lists import Floats
+from svc_notebook.tuning.tables.tables import ANSWER, QUESTION
+
+RBO_PERSISTENCE = 0.9
+"""The first ten places have 86 % of the weight of rank-biased overlap."""
+MOVES = [
+    "run", *QUESTION, "objectID", "rank_before", "rank_after", "moved", "kind", "gain",
+]  # fmt: skip
+
+
+def find_moves(before: DataFrame, after: DataFrame, gains: DataFrame) -> DataFrame:
+    """List every hit that either run has, with both ranks and what is known of it.
+
+    `moved` is by how many places it rose; `kind` is up, down, same, entered or left. A query that
+    only one run has is left out.
+    """
+    asked = _both(before, after)
+    old, new = (_ranks(frame, asked) for frame in (before, after))
+    key = [*QUESTION, "objectID"]
+    moves = old.merge(new, on=key, how="outer", suffixes=("_before", "_after"), sort=False)
+    moves = moves.merge(gains, on=key, how="left", sort=False)
+    moves["moved"] = moves["rank_before"] - moves["rank_after"]
+    moves["kind"] = _kinds(moves)
+    moves["run"] = after["run"].iloc[0] if len(after) else ""
+    places = asked.assign(place=range(len(asked)))
+    ordered = moves.merge(places, on=QUESTION, sort=False)
+    best = ordered[["rank_before", "rank_after"]].min(axis=1)
+    ordered = ordered.assign(best=best).sort_values(["place", "best"], kind="stable")
+    return ordered[MOVES].reset_index(drop=True)
+
+
+def find_overlaps(before: DataFrame, after: DataFrame, p: float = RBO_PERSISTENCE) -> DataFrame:
+    """Say how alike two runs rank each query: rank-biased overlap, extrapolated, from 0 to 1.
+
+    After Webber, Moffat and Zobel (2010), for lists of different lengths too; two empty ones are
+    alike.
+    """
+    asked = _both(before, after)
+    old, new = (_ranks(frame, asked) for frame in (before, after))
+    one, other = (_lengths(frame, asked) for frame in (old, new))
+    both = old.merge(new, on=[*QUESTION, "objectID"], suffixes=("_before", "_after"))
+    rows = both[QUESTION].merge(asked.reset_index(), on=QUESTION, how="left")["index"]
+    depths = both[["rank_before", "rank_after"]].max(axis=1).to_numpy(dtype=np.int64)
+    longest = int(max([0, *one, *other]))
+    common = np.zeros((len(asked), longest + 1))
+    np.add.at(common, (rows.to_numpy(dtype=np.int64), depths), 1)
+    overlaps = _extrapolated(np.cumsum(common, axis=1), one, other, p)
+    name = after["run"].iloc[0] if len(after) else ""
+    return asked.assign(run=name, rbo=overlaps)[["run", *QUESTION, "rbo"]]
+
+
+def _extrapolated(common: Floats, one: Any, other: Any, p: float) -> Floats:
+    """Formula 32: `common[:, d]` are those that both have in the first d places."""
+    short, long = np.minimum(one, other), np.maximum(one, other)
+    rows = np.arange(len(common))
+    depths = np.arange(1, common.shape[1])
+    at_short = common[rows, short]
+    agreement = common[:, 1:] / depths
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(short > 0, at_short / np.maximum(short, 1), 0.0)
+        beyond = share[:, None] * (depths - short[:, None]) / depths
+    agreement = agreement + np.where(depths > short[:, None], beyond, 0)
+    weights = np.where(depths <= long[:, None], p**depths, 0)
+    last = (common[rows, long] - at_short) / np.maximum(long, 1) + share
+    values = (1 - p) / p * (agreement * weights).sum(axis=1) + last * p**long
+    return np.where(long == 0, 1.0, np.minimum(values, 1.0))
+
+
+def _both(before: DataFrame, after: DataFrame) -> DataFrame:
+    """The queries that both runs have, in the order of the first."""
+    old, new = (frame[QUESTION].drop_duplicates() for frame in (before, after))
+    return old.merge(new, on=QUESTION, sort=False).reset_index(drop=True)
+
+
+def _ranks(frame: DataFrame, asked: DataFrame) -> DataFrame:
+    """Number the hits of each query from 1, whatever their ranks were."""
+    hits = frame[frame["objectID"].notna()].merge(asked, on=QUESTION, sort=False)
+    hits = hits.sort_values("rank", kind="stable")
+    ranks = hits.groupby(ANSWER, sort=False).cumcount() + 1
+    return hits[[*QUESTION, "objectID"]].assign(rank=ranks.astype("Int64"))
+
+
+def _lengths(hits: DataFrame, asked: DataFrame) -> Any:
+    counts = hits.groupby(QUESTION, sort=False).size().rename("count").reset_index()
+    return asked.merge(counts, on=QUESTION, how="left")["count"].fillna(0).to_numpy(dtype=np.int64)
+
+
+def _kinds(moves: DataFrame) -> Series[Any]:
+    conditions = [
+        moves["rank_before"].isna(), moves["rank_after"].isna(), moves["moved"] > 0,
+        moves["moved"] < 0,
+    ]  # fmt: skip
+    given = [np.asarray(one.fillna(False), dtype=bool) for one in conditions]
+    return pd.Series(np.select(given, ["entered", "left", "up", "down"], "same"), dtype="str")

@@ -1,0 +1,143 @@
+"""Runs and judgments as arrays: a row for each answer, a column for each place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas import DataFrame, Series
+
+from svc_notebook.errors import BadInput
+from svc_notebook.tuning.tables.tables import ANSWER, QUESTION
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """What was found and what is known of it, answer by answer.
+
+    `gain`, `rated` and `hit` have a column for each place, `ideal` the gains of all that is
+    judged, falling; `known` and `of` are the same gains flat, with the row they belong to.
+    """
+
+    gain: Floats
+    rated: Bools
+    hit: Bools
+    ended: Bools
+    ideal: Floats
+    known: Floats
+    of: NDArray[np.int64]
+    best: float
+
+    def count_relevant(self, least: float) -> Floats:
+        """Count, for each answer, what is judged and has at least this gain."""
+        counts = np.bincount(self.of[self.known >= least], minlength=len(self.gain))
+        return counts.astype(np.float64)
+
+    def condensed(self) -> Lists:
+        """Leave out hits without a rating; those below move up."""
+        order = np.argsort(~self.rated, axis=1, kind="stable")
+        rated = np.take_along_axis(self.rated, order, axis=1)
+        gain = np.take_along_axis(self.gain, order, axis=1)
+        return replace(self, gain=gain, rated=rated, hit=rated)
+
+    def hoping(self) -> Lists:
+        """Take every hit without a rating for one of the best."""
+        unrated = self.hit & ~self.rated
+        return replace(self, gain=np.where(unrated, self.best, self.gain))
+
+
+def gather_lists(
+    runs: DataFrame, judgments: DataFrame, *, depth: int | None
+) -> tuple[DataFrame, Lists]:
+    """Bring checked runs and `known_gains` together: the answers, and their arrays in that order.
+
+    The ideal is held to `depth` places; None holds all of it.
+    """
+    answers, hits = _split(runs)
+    hits = hits.merge(judgments, on=[*QUESTION, "objectID"], how="left", sort=False)
+    rows, places = hits["row"].to_numpy(), hits["place"].to_numpy()
+    shape = (len(answers), int(places.max()) + 1 if len(hits) else 0)
+    gains = hits["gain"].to_numpy(dtype=np.float64)
+    rated = ~np.isnan(gains)
+    of, known = _known(answers, judgments)
+    lists = Lists(
+        gain=_matrix(shape, rows[rated], places[rated], gains[rated]),
+        rated=_matrix(shape, rows[rated], places[rated], True),
+        hit=_matrix(shape, rows, places, True),
+        ended=_ended(answers),
+        ideal=_falling(len(answers), of, known, depth),
+        known=known, of=of,
+        best=float(judgments["gain"].max()) if len(judgments) else 0.0,
+    )  # fmt: skip
+    return answers, lists
+
+
+def known_gains(judgments: DataFrame, gains: Mapping[float, float] | None) -> DataFrame:
+    """Make one gain of what all raters say of a hit, the mean: `query, filters, objectID, gain`.
+
+    Raises `BadInput` for a rating that `gains` does not name.
+    """
+    rated = judgments[judgments["rating"].notna()]
+    values = rated["rating"]
+    if gains is not None:
+        if not isinstance(gains, Mapping):
+            raise BadInput("`gains` is a dict, such as {100: 3, 10: 2, 1: 1, 0: 0}")
+        named = {float(rating): float(gain) for rating, gain in gains.items()}
+        unnamed = sorted(set(values.unique()) - named.keys())
+        if unnamed:
+            raise BadInput(f"`gains` says nothing of the rating {unnamed[0]:g}")
+        if any(not 0 <= gain < float("inf") for gain in named.values()):
+            raise BadInput("`gains` are 0 or more")
+        values = values.map(named)
+    keyed = rated[[*QUESTION, "objectID"]].assign(gain=values)
+    return keyed.groupby([*QUESTION, "objectID"], sort=False)[["gain"]].mean().reset_index()
+
+
+def _split(runs: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """Number the answers, and give each hit its answer's row and its place, from 0."""
+    rows = runs.groupby(ANSWER, sort=False).ngroup().to_numpy()
+    first = ~pd.Series(rows).duplicated().to_numpy()
+    found = runs["objectID"].notna().to_numpy()
+    answers = runs.loc[first, [*ANSWER, "nbHits", "error"]].reset_index(drop=True)
+    answers["n_hits"] = np.bincount(rows[found], minlength=len(answers))
+    hits = runs[found].assign(row=rows[found])[[*QUESTION, "objectID", "rank", "row"]]
+    hits = hits.sort_values(["row", "rank"], kind="stable")
+    return answers, hits.assign(place=hits.groupby("row").cumcount())
+
+
+def _matrix(shape: tuple[int, int], rows: Any, places: Any, values: Any) -> Any:
+    dtype = np.bool_ if values is True else np.float64
+    matrix: Any = np.zeros(shape, dtype=dtype)
+    matrix[rows, places] = values
+    return matrix
+
+
+def _ended(answers: DataFrame) -> Bools:
+    """Whether nothing comes after the hits that are listed."""
+    counts: Series[Any] = answers["nbHits"]
+    listed = answers["n_hits"].to_numpy()
+    return np.asarray(counts.fillna(-1).to_numpy(dtype=np.int64) == listed)
+
+
+def _known(answers: DataFrame, judgments: DataFrame) -> tuple[NDArray[np.int64], Floats]:
+    numbered = answers[QUESTION].assign(of=np.arange(len(answers)))
+    merged = judgments.merge(numbered, on=QUESTION, how="inner", sort=False)
+    return merged["of"].to_numpy(dtype=np.int64), merged["gain"].to_numpy(dtype=np.float64)
+
+
+def _falling(count: int, of: NDArray[np.int64], known: Floats, depth: int | None) -> Floats:
+    order = np.lexsort((-known, of))
+    rows, gains = of[order], known[order]
+    starts = np.searchsorted(rows, np.arange(count))
+    places = np.arange(len(rows)) - starts[rows] if count else np.arange(0)
+    kept = (gains > 0) & (places < (len(rows) if depth is None else depth))
+    width = int(places[kept].max()) + 1 if kept.any() else 0
+    ideal: Floats = _matrix((count, width), rows[kept], places[kept], gains[kept])
+    return ideal

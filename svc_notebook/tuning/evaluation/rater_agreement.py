@@ -1,0 +1,138 @@
+"""How far raters agree, and which hits are worth judging next."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from pandas import DataFrame
+
+from svc_notebook.errors import BadInput
+from svc_notebook.tuning.evaluation.rank_changes import find_moves
+from svc_notebook.tuning.evaluation.ranked_lists import Floats, known_gains
+from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments, check_runs
+
+AGREEMENT = ["measure", "raters", "value", "hits"]
+WANTED = [*QUESTION, "objectID", "rank_before", "rank_after", "influence"]
+
+
+def agreement(judgments: Table) -> DataFrame:
+    """Say how far raters agree beyond chance: 1 is always, 0 as chance would, less is worse.
+
+    For each two raters the share of equal ratings, and Cohen's kappa, plain and with squared
+    weights; for three or more Fleiss' kappa over the hits that all have rated; and Krippendorff's
+    alpha for ordered grades, which takes whatever was rated twice. `hits` is how many went in.
+    """
+    table = _by_rater(check_judgments(judgments))
+    if table.shape[1] < 2:
+        raise BadInput("agreement needs the judgments of two raters or more, named in `rater`")
+    return DataFrame(_agreements(table), columns=AGREEMENT)
+
+
+def next_to_judge(a: Table, b: Table, judgments: Table, n: int = 20) -> DataFrame:
+    """List the `n` unjudged hits whose ratings could change most between two runs.
+
+    `influence` is by how much ndcg of the query could differ more, or less, were the hit of the
+    best grade: nothing for one that both have at the same rank.
+    """
+    if n < 1:
+        raise BadInput(f"`n` is 1 or more, not {n}")
+    before, after, judged = check_runs(a), check_runs(b), check_judgments(judgments)
+    gains = known_gains(judged, None)
+    moves = find_moves(before, after, gains)
+    dealt = judged.loc[judged["unrateable"], [*QUESTION, "objectID"]].drop_duplicates()
+    moves = moves.merge(dealt, how="left", on=[*QUESTION, "objectID"], indicator="dealt")
+    left = moves[moves["gain"].isna() & (moves["dealt"] == "left_only")]
+    best = float(gains["gain"].max()) if len(gains) else 1.0
+    depth = int(max(moves[["rank_before", "rank_after"]].max().fillna(1)))
+    ideals = _ideals(gains, depth)
+    apart = abs(_discount(left["rank_before"]) - _discount(left["rank_after"]))
+    wholes = left[QUESTION].merge(ideals, on=QUESTION, how="left")["ideal"].fillna(best)
+    influence = best * apart / np.maximum(wholes.to_numpy(), best)
+    ranked = left.assign(influence=influence).sort_values(
+        "influence", ascending=False, kind="stable"
+    )
+    return ranked[WANTED].head(n).reset_index(drop=True)
+
+
+def _discount(ranks: Any) -> Floats:
+    own = ranks.astype("float64").to_numpy()
+    return np.where(np.isnan(own), 0.0, 1 / np.log2(np.nan_to_num(own, nan=1.0) + 1))
+
+
+def _ideals(gains: DataFrame, depth: int) -> DataFrame:
+    """The discounted gain of the best order of each query."""
+    ordered = gains.sort_values("gain", ascending=False, kind="stable")
+    places = ordered.groupby(QUESTION, sort=False).cumcount().to_numpy()
+    ideal = np.where(places < depth, ordered["gain"] / np.log2(places + 2), 0.0)
+    return ordered.assign(ideal=ideal).groupby(QUESTION, sort=False)[["ideal"]].sum().reset_index()
+
+
+def _by_rater(judgments: DataFrame) -> DataFrame:
+    rated = judgments[judgments["rating"].notna()]
+    return rated.pivot(index=[*QUESTION, "objectID"], columns="rater", values="rating")
+
+
+def _agreements(table: DataFrame) -> Iterator[tuple[str, str, float, int]]:
+    values = table.to_numpy(dtype=np.float64)
+    names = [str(name) or "(unnamed)" for name in table.columns]
+    for one, other in itertools.combinations(range(len(names)), 2):
+        pair = values[:, [one, other]]
+        pair = pair[~np.isnan(pair).any(axis=1)]
+        who = f"{names[one]}, {names[other]}"
+        equal = float((pair[:, 0] == pair[:, 1]).mean()) if len(pair) else np.nan
+        yield "equal ratings", who, equal, len(pair)
+        yield "Cohen's kappa", who, cohen(pair, weighted=False), len(pair)
+        yield "Cohen's kappa, squared weights", who, cohen(pair, weighted=True), len(pair)
+    everyone = ", ".join(names)
+    if len(names) > 2:
+        whole = values[~np.isnan(values).any(axis=1)]
+        yield "Fleiss' kappa", everyone, fleiss(whole), len(whole)
+    twice = int(((~np.isnan(values)).sum(axis=1) > 1).sum())
+    yield "Krippendorff's alpha", everyone, krippendorff(values), twice
+
+
+def cohen(pair: Floats, *, weighted: bool) -> float:
+    """Cohen's kappa of two columns of ratings; with `weighted`, far apart counts squared."""
+    grades, coded = np.unique(pair, return_inverse=True)
+    coded = coded.reshape(pair.shape)
+    seen = np.zeros((len(grades), len(grades)))
+    np.add.at(seen, (coded[:, 0], coded[:, 1]), 1)
+    apart = (grades[:, None] - grades) ** 2 if weighted else grades[:, None] != grades
+    chance = np.outer(seen.sum(axis=1), seen.sum(axis=0)) / max(len(pair), 1)
+    return _beyond((seen * apart).sum(), (chance * apart).sum())
+
+
+def fleiss(values: Floats) -> float:
+    """Fleiss' kappa of ratings that every rater has given."""
+    if not len(values):
+        return np.nan
+    raters = values.shape[1]
+    grades = np.unique(values)
+    counts = (values[:, :, None] == grades).sum(axis=1)
+    equal = ((counts**2).sum(axis=1) - raters) / (raters * (raters - 1))
+    chance = ((counts.sum(axis=0) / counts.sum()) ** 2).sum()
+    return _beyond(1 - equal.mean(), 1 - chance)
+
+
+def krippendorff(values: Floats) -> float:
+    """Krippendorff's alpha for ordered grades; ratings may be missing."""
+    grades = np.unique(values[~np.isnan(values)])
+    counts = (values[:, :, None] == grades).sum(axis=1).astype(np.float64)
+    counts = counts[counts.sum(axis=1) > 1]
+    if not len(counts):
+        return np.nan
+    pairs = counts.sum(axis=1) - 1
+    together = (counts / pairs[:, None]).T @ counts - np.diag((counts / pairs[:, None]).sum(axis=0))
+    totals = together.sum(axis=0)
+    upto = np.cumsum(totals) - totals / 2
+    apart = (upto[:, None] - upto) ** 2
+    chance = np.outer(totals, totals) / (totals.sum() - 1)
+    return _beyond((together * apart).sum(), (chance * apart).sum())
+
+
+def _beyond(seen: float, chance: float) -> float:
+    """How much less disagreement was seen than chance makes; NaN where chance makes none."""
+    return float(1 - seen / chance) if chance > 0 else np.nan

@@ -1,0 +1,172 @@
+"""Runs: what an index finds for many queries, hit by hit, with the value of each criterion."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pandas import DataFrame
+
+from svc_notebook.api.parameters import SearchParams
+from svc_notebook.api.validation import check_members
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.task_group import run_together
+from svc_notebook.client.tasks import OnProgress
+from svc_notebook.errors import BadInput, CallFailed, KeyRefused, TooMany, Unreachable
+from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.tuning.evaluation.criteria import PROMOTED, RANKING, ranking_of, sorts_of
+from svc_notebook.tuning.tables.queries import Params, Question, read_questions
+from svc_notebook.tuning.tables.schema import RUNS, now, read_column
+from svc_notebook.tuning.tables.tables import Queries
+
+MAX_QUERIES_PER_REQUEST = 50
+"""Searches of one request, which the service answers in one go."""
+MAX_PARALLEL_REQUESTS = 2
+"""Requests under way at a time: while one is answered, the one before it is read."""
+MAX_HITS_PER_QUERY = 1000
+FIXED = ("hitsPerPage", "page", "offset", "length")
+# Failures of the connection and of the key are those of every query, and are raised.
+EVERYBODYS = (KeyRefused, TooMany, Unreachable)
+
+
+@dataclass(frozen=True)
+class FailedSearch:
+    """A search that was refused."""
+
+    error: CallFailed
+
+
+Answer = Mapping[str, Any] | FailedSearch
+
+
+async def run(
+    index: str,
+    queries: Queries,
+    params: SearchParams | None = None,
+    *,
+    k: int = 10,
+    name: str | None = None,
+    client: AnyClient | None = None,
+    on_progress: OnProgress | None = None,
+) -> DataFrame:
+    """Search an index for many queries, as it ranks now or with `params`: a row for each hit.
+
+    The first `k` hits, each with its criteria; see `svc_notebook.tuning.tables.schema.RUNS`. A
+    query without hits is a row without `objectID`, and one that failed says why in `error`.
+    Judgments or a run will do for `queries`. `attrs["svc"]` says what was asked, and how the
+    index ranked.
+    """
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_HITS_PER_QUERY:
+        raise BadInput(f"`k` is from 1 to {MAX_HITS_PER_QUERY} hits, not {k!r}")
+    own = asynchronous(client)
+    shared = _check_params(params)
+    questions = read_questions(queries)
+    ranking = await ranking_of(own, index)
+    sorts = sorts_of(ranking, shared)
+    more = {
+        "hitsPerPage": k, "getRankingInfo": True, "attributesToHighlight": [],
+        "attributesToRetrieve": ["objectID", *sorts],
+    }  # fmt: skip
+    requests = [question.request(index, shared, more) for question in questions]
+    answers = await ask_all(own, requests, on_progress)
+    title = name or _title(index, shared)
+    frame = _frame(title, questions, answers)
+    frame.attrs["svc"] = {
+        "index": index, "params": shared, "k": k, "ranking": ranking, "when": now(),
+        "application": own.connection.app_id, "address": own.connection.address,
+    }  # fmt: skip
+    return frame
+
+
+async def ask_all(
+    client: AsyncClient,
+    requests: Sequence[Mapping[str, Any]],
+    on_progress: OnProgress | None = None,
+) -> list[Answer]:
+    """Run searches, many in one request; one that is refused leaves the others alone.
+
+    Raises the first failure where all have failed, and those that are no single query's fault.
+    """
+    answers: list[Answer] = [FailedSearch(CallFailed("never asked"))] * len(requests)
+    gate, done = asyncio.Semaphore(MAX_PARALLEL_REQUESTS), 0
+
+    async def ask(start: int) -> None:
+        nonlocal done
+        async with gate:
+            part = await _ask(client, requests[start : start + MAX_QUERIES_PER_REQUEST])
+        answers[start : start + len(part)] = part
+        done += len(part)
+        if on_progress:
+            on_progress(done, len(requests))
+
+    await run_together(ask(start) for start in range(0, len(requests), MAX_QUERIES_PER_REQUEST))
+    if answers and all(isinstance(answer, FailedSearch) for answer in answers):
+        first = answers[0]
+        assert isinstance(first, FailedSearch)
+        raise first.error
+    return answers
+
+
+async def _ask(client: AsyncClient, requests: Sequence[Mapping[str, Any]]) -> list[Answer]:
+    """Ask in one request; where it is refused, in halves, until it is clear which search it was."""
+    try:
+        asked: Any = list(requests)
+        results: Any = (await client.search_many(asked))["results"]
+        return list(results)
+    except EVERYBODYS:
+        raise
+    except CallFailed as error:
+        if len(requests) == 1:
+            return [FailedSearch(error)]
+    half = len(requests) // 2
+    return [*await _ask(client, requests[:half]), *await _ask(client, requests[half:])]
+
+
+def _check_params(params: Any) -> dict[str, Any]:
+    found = dict(check_members(params or {}, SearchParams, "params"))
+    for name in FIXED:
+        if name in found:
+            raise BadInput(f"`{name}` is not for params: `k` says how many hits a run takes")
+    return found
+
+
+def _title(index: str, params: Params) -> str:
+    said = [f"{name}={_short(value)}" for name, value in params.items()]
+    return " ".join([index, *said])
+
+
+def _short(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+
+
+def _frame(name: str, questions: Sequence[Question], answers: Sequence[Answer]) -> DataFrame:
+    rows = [
+        {"run": name, "query": question.query, "filters": question.filters, **row}
+        for question, answer in zip(questions, answers, strict=True)
+        for row in _rows(answer)
+    ]
+    raw = DataFrame({column: [row.get(column) for row in rows] for column in RUNS}, dtype=object)
+    return DataFrame({column: read_column(raw, column, kind) for column, kind in RUNS.items()})
+
+
+def _rows(answer: Answer) -> Iterator[dict[str, Any]]:
+    if isinstance(answer, FailedSearch):
+        yield {"error": str(answer.error)}
+        return
+    shared = {"nbHits": answer["nbHits"], "queryID": answer.get("queryID")}
+    if not answer["hits"]:
+        yield shared
+    for rank, hit in enumerate(answer["hits"], 1):
+        info = {PROMOTED: False, **hit.get("_rankingInfo", {})}
+        criteria = {column: info.get(member) for column, member in RANKING.items()}
+        others = {key: value for key, value in hit.items() if key not in AROUND}
+        yield {
+            **shared, **criteria, "rank": rank, "objectID": hit["objectID"],
+            "score": -float(rank), "sorted": others,
+        }  # fmt: skip
+
+
+AROUND = ("objectID", "_rankingInfo", "_highlightResult", "_snippetResult", "_distinctSeqID")

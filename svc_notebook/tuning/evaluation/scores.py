@@ -1,0 +1,275 @@
+"""How good runs are: a score for each answer and metric, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame
+
+from svc_notebook.api.warning import warn_user
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.tuning.evaluation.metric_names import (
+    FAMILIES,
+    Measure,
+    completed,
+    describe,
+    read_measures,
+)
+from svc_notebook.tuning.evaluation.metrics import FORMULAS, judged, rank_biased_tail
+from svc_notebook.tuning.evaluation.missing_queries import add_absent, warn_of_absent
+from svc_notebook.tuning.evaluation.ranked_lists import Floats, Lists, gather_lists, known_gains
+from svc_notebook.tuning.evaluation.statistics import RESAMPLES, interval
+from svc_notebook.tuning.tables.tables import (
+    ANSWER,
+    QUESTION,
+    Queries,
+    Table,
+    check_judgments,
+    check_queries,
+    check_runs,
+)
+
+Unjudged = Literal["zero", "skip", "bound"]
+TREATMENTS = {
+    "zero": "unjudged hits: no gain",
+    "skip": "unjudged hits: left out",
+    "bound": "unjudged hits: no gain, residual if all were the best",
+}
+METRICS = ("ndcg@10",)
+SCORES = [
+    *ANSWER, "metric", "value", "residual", "judged_at_k", "n_hits", "n_relevant", "error",
+    "definition",
+]  # fmt: skip
+OF_QUERIES = ("weight", "stratum", "split")
+MAX_USUAL_GRADE = 10
+"""The greatest grade that may double with each step: 2^10 - 1 is a thousand times a grade of 1."""
+
+
+def evaluate(
+    runs: Table,
+    judgments: Table,
+    metrics: str | Iterable[str] = METRICS,
+    *,
+    unjudged: Unjudged = "zero",
+    gains: Mapping[float, float] | None = None,
+    relevant: float = 1.0,
+    queries: Queries | None = None,
+) -> DataFrame:
+    """Score each answer of runs by each metric; `definition` says what every number means.
+
+    `value` is NaN where no relevant hit is known (`n_relevant` is 0) and where the search failed;
+    a query without hits scores 0, and so does one that a run has no row for: one of `queries`, or
+    of the other runs, or, for a run that does not say `nbHits`, a judged one. Those are warned of
+    and counted in `attrs["svc"]["absent"]`.
+
+    `gains` maps ratings to gains, `relevant` is the least gain that counts as relevant, several
+    raters' are averaged. With `unjudged="bound"`, `residual` is what the value would rise by, up
+    to 1, if all unjudged hits were of the best grade; the ideal stays that of what is judged.
+    `queries` brings `weight`, `stratum` and `split` along.
+    """
+    found, given = check_runs(runs), check_judgments(judgments)
+    found, absent = add_absent(found, given, queries)
+    frame = score_runs(
+        found, given, metrics, unjudged=unjudged, gains=gains, relevant=relevant, queries=queries
+    )
+    frame.attrs["svc"]["absent"] = absent
+    warn_of_absent(absent, found)
+    return frame
+
+
+def score_runs(
+    found: DataFrame,
+    given: DataFrame,
+    metrics: str | Iterable[str],
+    *,
+    unjudged: Unjudged,
+    gains: Mapping[float, float] | None,
+    relevant: float,
+    queries: Queries | None,
+) -> DataFrame:
+    """Score checked runs that have a row for each query; see `evaluate`."""
+    measures = read_measures(metrics)
+    if unjudged not in [*TREATMENTS]:
+        raise BadInput(f"`unjudged` is {', '.join(TREATMENTS)}, not {unjudged!r}")
+    if isinstance(relevant, bool | str) or not relevant > 0:
+        raise BadInput(f"`relevant` is a rating of more than 0, not {relevant!r}")
+    known = known_gains(given, gains)
+    for measure in measures:
+        _check_scale(measure, known["gain"].to_numpy())
+    answers, lists = gather_lists(found, known, depth=_depth(measures))
+    _warn_of_strangers(answers, lists)
+    parts = [_score(answers, lists, one, unjudged, relevant, gains) for one in measures]
+    frame = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)[SCORES]
+    if queries is not None:
+        about = check_queries(queries)[[*QUESTION, *OF_QUERIES]]
+        frame = frame.merge(about, on=QUESTION, how="left", sort=False)
+    frame.attrs["svc"] = _facts(measures, unjudged, gains, relevant, lists.best, answers, known)
+    return frame
+
+
+def summary(
+    scores: DataFrame,
+    by: str | Sequence[str] = (),
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> DataFrame:
+    """Average the scores of each run and metric, with a 95 % bootstrap interval of the mean.
+
+    `queries` went into it; those without anything relevant, without hits (scored 0) and those
+    that failed are counted apart. `by` names further columns, such as `stratum`. A column
+    `weight` counts, where there is one.
+    """
+    _check_scores(scores)
+    keys = ["run", "metric", *([by] if isinstance(by, str) else by)]
+    for name in keys:
+        if name not in scores:
+            raise BadInput(f"scores have no column `{name}`{did_you_mean(name, scores.columns)}")
+    groups = scores.groupby(keys, sort=False, observed=True, dropna=False)
+    rows = [
+        {**dict(zip(keys, key, strict=True)), **_summed(part, resamples, seed)}
+        for key, part in groups
+    ]
+    frame = DataFrame(rows, columns=[*keys, *SUMMED])
+    frame.attrs["svc"] = dict(scores.attrs.get("svc", {}))
+    return frame
+
+
+SUMMED = [
+    "mean", "low", "high", "residual", "judged", "queries", "without_relevant", "without_hits",
+    "failed", "definition",
+]  # fmt: skip
+
+
+def _summed(part: DataFrame, resamples: int, seed: int) -> dict[str, Any]:
+    failed = part["error"] != ""
+    unknown = (part["n_relevant"] == 0) & ~failed
+    weights = part["weight"].fillna(1).to_numpy() if "weight" in part else None
+    mean, low, high = interval(
+        part["value"].to_numpy(), weights=weights, resamples=resamples, seed=seed
+    )
+    return {
+        "mean": mean, "low": low, "high": high,
+        "residual": part["residual"].mean(), "judged": part["judged_at_k"].mean(),
+        "queries": int(part["value"].notna().sum()),
+        "without_relevant": int(unknown.sum()),
+        "without_hits": int(((part["n_hits"] == 0) & ~failed).sum()),
+        "failed": int(failed.sum()), "definition": part["definition"].iloc[0],
+    }  # fmt: skip
+
+
+def _score(
+    answers: DataFrame,
+    lists: Lists,
+    measure: Measure,
+    unjudged: Unjudged,
+    relevant: float,
+    gains: Mapping[float, float] | None,
+) -> DataFrame:
+    options = completed(measure, relevant=relevant, best=lists.best)
+    least = options["rel"] if "rel" in options else float(np.nextafter(0, 1))
+    value, residual = _values(lists, measure, options, unjudged)
+    failed = (answers["error"] != "").to_numpy()
+    return answers.assign(
+        metric=measure.name,
+        value=np.where(failed, np.nan, value),
+        residual=np.where(failed, np.nan, residual),
+        judged_at_k=judged(lists, measure.cutoff, {}),
+        n_relevant=lists.count_relevant(least).astype(np.int64),
+        definition=_definition(measure, lists.best, unjudged, relevant, gains),
+    )
+
+
+def _values(
+    lists: Lists, measure: Measure, options: dict[str, float], unjudged: Unjudged
+) -> tuple[Floats, Floats]:
+    """Work out values, and what is not known of them."""
+    if measure.family == "judged":
+        own = judged(lists, measure.cutoff, options)
+        return own, np.full_like(own, np.nan)
+    formula = FORMULAS[measure.family]
+    chosen = lists.condensed() if unjudged == "skip" else lists
+    value = formula(chosen, measure.cutoff, options)
+    residual = np.full_like(value, np.nan)
+    if unjudged == "bound" or measure.family == "rbp":
+        hopes = lists.hoping() if unjudged != "skip" else chosen
+        residual = formula(hopes, measure.cutoff, options) - value
+    if measure.family == "rbp":
+        residual = residual + rank_biased_tail(chosen, None, options)
+    return value, residual
+
+
+def _definition(
+    measure: Measure,
+    best: float,
+    unjudged: Unjudged,
+    relevant: float,
+    gains: Mapping[float, float] | None,
+) -> str:
+    words = describe(measure, relevant=relevant, best=best)
+    if measure.family == "judged":
+        return words
+    mapped = ", ".join(f"{rating:g} as {gain:g}" for rating, gain in (gains or {}).items())
+    return "; ".join(filter(None, [words, mapped and f"r: {mapped}", TREATMENTS[unjudged]]))
+
+
+def _check_scale(measure: Measure, gains: Floats) -> None:
+    """Refuse grades that are gains already where each grade doubles the one below."""
+    if not FAMILIES[measure.family].doubling or not len(gains):
+        return
+    best, grades = gains.max(), set(gains[gains > 0])
+    if best > MAX_USUAL_GRADE or (best >= 10 and grades <= {1.0, 10.0, 100.0}):
+        raise BadInput(
+            f"`{measure.name}` doubles with each grade, and the best here is {best:g}; number the "
+            "grades by gains={100: 3, 10: 2, 1: 1, 0: 0}, or take ndcg, which is linear"
+        )
+
+
+def _depth(measures: Iterable[Measure]) -> int | None:
+    """How much of the ideal is looked at; None for all."""
+    graded = [one.cutoff for one in measures if one.family in ("ndcg", "ndcg_exp")]
+    return None if None in graded else max([0, *filter(None, graded)])
+
+
+def _warn_of_strangers(answers: DataFrame, lists: Lists) -> None:
+    """Say so where a run has found nothing that anybody judged, though its queries were judged."""
+    asked = lists.count_relevant(0) > 0
+    counts = DataFrame(
+        {"run": answers["run"], "hits": lists.hit.sum(axis=1), "rated": lists.rated.sum(axis=1)}
+    )[asked]
+    for run, hits, rated in counts.groupby("run", sort=False).sum().itertuples():
+        if hits and not rated:
+            warn_user(
+                f"none of the {hits:,} hits of `{run}` is judged: were records given other "
+                "objectIDs, or are these judgments of another index?"
+            )
+
+
+def _facts(
+    measures: Sequence[Measure],
+    unjudged: str,
+    gains: Mapping[float, float] | None,
+    relevant: float,
+    best: float,
+    answers: DataFrame,
+    known: DataFrame,
+) -> dict[str, Any]:
+    asked = known[QUESTION].drop_duplicates()
+    met = asked.merge(answers[QUESTION].drop_duplicates(), on=QUESTION)
+    return {
+        "metrics": [measure.name for measure in measures],
+        "unjudged": unjudged,
+        "gains": None if gains is None else {f"{r:g}": float(g) for r, g in gains.items()},
+        "relevant": relevant,
+        "best": best,
+        "judged_but_not_run": len(asked) - len(met),
+    }
+
+
+def _check_scores(scores: Any) -> None:
+    missing = [name for name in SCORES if name not in getattr(scores, "columns", ())]
+    if missing:
+        raise BadInput(f"scores are what evaluate(runs, judgments) returns; no `{missing[0]}` here")

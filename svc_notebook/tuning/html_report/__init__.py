@@ -1,0 +1,1 @@
+"""A tuning report as one HTML file."""

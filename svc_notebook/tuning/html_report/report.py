@@ -1,0 +1,262 @@
+"""One HTML file that tells what was tuned: what changed, by how much, for whom, and the way back.
+
+It needs no network and no script. Words are escaped, plots are pictures inside it, and it is
+written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from html import escape
+from pathlib import Path
+from pprint import pformat
+from typing import Any
+
+import pandas as pd
+from pandas import DataFrame
+
+from svc_notebook.errors import BadInput
+from svc_notebook.tuning.changes.diff import write_differences
+from svc_notebook.tuning.changes.impact import Impact
+from svc_notebook.tuning.evaluation.comparison import Comparison
+from svc_notebook.tuning.evaluation.comparison_summary import (
+    definitions,
+    notes,
+    number,
+    p_value,
+    signed,
+    span,
+)
+from svc_notebook.tuning.evaluation.scores import summary
+from svc_notebook.tuning.html_report.page import (
+    draw,
+    write_code,
+    write_figures,
+    write_page,
+    write_section,
+    write_table,
+)
+from svc_notebook.tuning.plots import plot_deltas, plot_density, plot_judged, plot_tops
+from svc_notebook.tuning.plots.trials import plot_search
+from svc_notebook.tuning.tables.schema import now
+from svc_notebook.tuning.variants.result import Search
+
+Subject = Comparison | Impact | Search
+SHOWN_QUERIES = 8  # winners, losers, and tops that are drawn are fewer
+SHOWN_TOP_LISTS = 2
+
+
+def report(
+    subject: Subject,
+    path: str | os.PathLike[str],
+    *,
+    title: str = "",
+    change: DataFrame | None = None,
+    note: str = "",
+    titles: Mapping[str, str] | None = None,
+) -> Path:
+    """Write a comparison, an impact or a search to one HTML file; returns its path.
+
+    `change` is what was changed, as `promote`, `apply` and `diff` give it; with it the report says
+    how to undo it. `note` is a paragraph of your own, `titles` gives objectIDs names to read.
+    """
+    own = Path(path).expanduser()
+    if own.suffix.lower() not in (".html", ".htm"):
+        raise BadInput(f"{path} should end in .html")
+    compared = _comparison_of(subject)
+    made = change if change is not None else subject.change if isinstance(subject, Impact) else None
+    parts = [
+        *_write_heads(compared),
+        *([write_section("What was changed", write_differences(made))] if made is not None else []),
+        *_write_search(subject),
+        *_write_scores(compared, titles),
+        *_write_configuration(subject, compared, made),
+    ]
+    heading = title or _title(subject)
+    about = [line for line in (note, _about(subject, compared)) if line]
+    _write_whole(own, write_page(heading, about, parts))
+    return own
+
+
+def _comparison_of(subject: Any) -> Comparison | None:
+    if isinstance(subject, Comparison):
+        return subject
+    if isinstance(subject, Impact):
+        return subject.comparison
+    if isinstance(subject, Search):
+        return subject.holdout
+    raise BadInput(
+        f"a report is of a comparison, an impact or a search, not of {type(subject).__name__}"
+    )
+
+
+def _title(subject: Subject) -> str:
+    if isinstance(subject, Search):
+        return f"{subject.index}: a search over variants"
+    if isinstance(subject, Impact):
+        return f"{subject.index}: a change that was tried"
+    return f"{subject.base} → {', '.join(subject.variants)}"
+
+
+def _about(subject: Subject, compared: Comparison | None) -> str:
+    facts = compared.runs.attrs.get("svc", {}) if compared else {}
+    place = f" at {facts['address']}" if facts.get("address") else ""
+    what = "" if isinstance(subject, Comparison) else f" of {subject.index}"
+    return f"Written {now()}{what}{place}."
+
+
+def _write_heads(compared: Comparison | None) -> Iterator[str]:
+    """The one number that matters most, large, with its interval; a row for each run."""
+    if compared is None:
+        return
+    tested = compared.test()
+    first = tested[tested["metric"] == compared.metrics[0]]
+    several = len(compared.variants) > 1
+    figures = []
+    for row in first.to_dict("records"):
+        p = p_value(row["p_holm"] if several else row["p"])
+        figures.append({
+            "name": row["run"] if several else row["metric"],
+            "value": signed(row["delta"]),
+            "span": span(row["low"], row["high"]),
+            "words": [
+                f"{number(row['before'])} → {number(row['after'])}",
+                f"{row['wins']} won, {row['ties']} tied, {row['losses']} lost",
+                f"p {p}" if p.startswith("<") else f"p = {p}",
+                f"judged {number(row['judged_before'], 2)} → {number(row['judged_after'], 2)}",
+            ],
+        })  # fmt: skip
+    yield write_figures(figures)
+
+
+def _write_search(subject: Subject) -> Iterator[str]:
+    if not isinstance(subject, Search):
+        return
+    best = subject.finalists[0] if subject.finalists else "nothing was better than what there is"
+    told = (
+        f"<p>{escape(repr(subject.plan))}.</p><p>Best on the tune queries: {escape(str(best))}.</p>"
+    )
+    picture = draw(lambda: plot_search(subject), "each trial, and the finalists held out")
+    rows = subject.trace.sort_values("score", ascending=False).head(SHOWN_QUERIES)
+    columns = ["trial", "variant", "queries", "score", "delta", "judged"]
+    yield write_section("The search", told + picture + write_table(_told(rows[columns])))
+    if subject.holdout is not None:
+        frame = subject.test()[["run", "tune_delta", "delta", "low", "high", "p_holm"]]
+        words = "<p>What was chosen on the tune queries, held against those that chose nothing.</p>"
+        yield write_section("Held out", words + write_table(_told(frame)))
+
+
+def _write_scores(compared: Comparison | None, titles: Mapping[str, str] | None) -> Iterator[str]:
+    if compared is None:
+        return
+    told = [f"{name}: {words}" for name, words in definitions(compared)]
+    small = "".join(f"<p class=small>{escape(line)}</p>" for line in [*told, *notes(compared)])
+    tested = compared.test()[[
+        "run", "metric", "before", "after", "delta", "low", "high", "p", "p_holm", "wins", "ties",
+        "losses",
+    ]]  # fmt: skip
+    tested = tested if len(compared.variants) > 1 else tested.drop(columns="p_holm")
+    yield write_section("Scores", write_table(_told(tested)) + small)
+    pictures = [
+        draw(lambda: plot_deltas(compared), "what each query won or lost"),
+        draw(lambda: plot_density(compared), "the mean difference, resampled"),
+        draw(lambda: plot_judged(summary(compared.long)), "how much of it is judged"),
+    ]
+    yield write_section("How sure that is", "".join(pictures))
+    yield write_section("Winners and losers", _write_extremes(compared, titles))
+
+
+def _write_extremes(compared: Comparison, titles: Mapping[str, str] | None) -> str:
+    run, metric = compared.variants[0], compared.metrics[0]
+    rows = compared.scores
+    own = rows[(rows["run"] == run) & (rows["metric"] == metric)].dropna(subset="delta")
+    columns = ["query", "filters", "before", "after", "delta", "hits_before", "hits_after"]
+    won = own[own["delta"] > 0].nlargest(SHOWN_QUERIES, "delta")[columns]
+    lost = own[own["delta"] < 0].nsmallest(SHOWN_QUERIES, "delta")[columns]
+    tops = [
+        draw(
+            lambda row=row: plot_tops(  # type: ignore[misc]
+                compared, row["query"], filters=row["filters"], run=run, titles=titles
+            ),
+            f"the first hits of {row['query']!r} before and after",
+        )
+        for part in (won, lost)
+        for row in part.head(SHOWN_TOP_LISTS).to_dict("records")
+    ]
+    return (
+        f"<h3>Won most</h3>{write_table(_told(won))}"
+        f"<h3>Lost most</h3>{write_table(_told(lost))}{''.join(tops)}"
+    )
+
+
+def _write_configuration(
+    subject: Subject, compared: Comparison | None, made: DataFrame | None
+) -> Iterator[str]:
+    """What one needs to do it again, and the way back."""
+    known = made.attrs.get("svc", {}) if made is not None else {}
+    if known.get("change_id"):
+        way = f'svc.tuning.undo("{known["index"]}", "{known["change_id"]}")'
+        words = "<p>The change is in the journal; this takes it back:</p>"
+        yield write_section("How to undo it", words + write_code(way))
+    elif not isinstance(subject, Comparison) and (change := _proposed(subject)):
+        words = "<p>Nothing was saved. This saves it, and <code>svc.tuning.undo</code> undoes it:"
+        yield write_section("How to do it", f"{words}</p>{write_code(_as_call(subject, change))}")
+    facts: dict[str, Any] = {}
+    if isinstance(subject, Search):
+        facts = {"plan": subject.plan._asdict(), "best": subject.best,
+                 "before": subject.before.to_json()}  # fmt: skip
+    if compared is not None:
+        facts |= {"evaluated": compared.long.attrs.get("svc", {}), "seed": compared.seed,
+                  "runs": [compared.base, *compared.variants]}  # fmt: skip
+    if made is not None:
+        facts["changed"] = _as_change(made)
+    yield write_section(
+        "Configuration", write_code(json.dumps(facts, indent=1, ensure_ascii=False, default=str))
+    )
+
+
+def _proposed(subject: Impact | Search) -> dict[str, Any]:
+    return subject.change if isinstance(subject, Search) else _as_change(subject.change)
+
+
+def _as_call(subject: Impact | Search, change: Mapping[str, Any]) -> str:
+    return f"svc.tuning.apply({subject.index!r}, {pformat(change, sort_dicts=False, width=90)})"
+
+
+def _as_change(made: DataFrame) -> dict[str, Any]:
+    found: dict[str, dict[str, Any]] = {}
+    for scope, name, after in zip(made["scope"], made["name"], made["after"], strict=True):
+        found.setdefault(scope, {})[name] = after
+    return found
+
+
+NUMBERS = {"delta": signed, "tune_delta": signed, "low": signed, "high": signed, "p": p_value,
+           "p_holm": p_value}  # fmt: skip
+
+
+def _told(frame: DataFrame) -> DataFrame:
+    """Write numbers as the rest of the page does."""
+    shown = frame.drop(columns="filters") if (frame.get("filters", pd.Series([""])) == "").all() \
+        and "filters" in frame else frame  # fmt: skip
+    told = {name: [_cell(str(name), value) for value in shown[name]] for name in shown.columns}
+    return DataFrame(told, dtype=object)
+
+
+def _cell(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if name in NUMBERS:
+        return NUMBERS[name](float(value))
+    return number(value) if isinstance(value, float) else f"{value:,}"
+
+
+def _write_whole(path: Path, text: str) -> None:
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise BadInput(f"{path} cannot be written: {error.strerror}") from None

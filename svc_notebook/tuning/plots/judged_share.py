@@ -1,0 +1,68 @@
+"""How much of what was found is judged, beside the score that rests on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.plots.canvas import check_columns, clean, colours, make_axes, say_empty
+from svc_notebook.tuning.plots.labels import plain_title, short
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+NEEDED = ("run", "metric", "mean", "low", "high", "judged")
+
+
+def plot_judged(
+    summary: DataFrame, metric: str | None = None, *, axes: Any = None
+) -> Sequence[Axes]:
+    """Draw the mean of each run of `summary` with its interval, and its judged share; two axes.
+
+    A run that is judged less than another is at a disadvantage that is not its own.
+    """
+    check_columns(summary, NEEDED, "summary(scores)")
+    known = list(dict.fromkeys(summary["metric"]))
+    metric = metric or (known[0] if known else "")
+    if known and metric not in known:
+        raise BadInput(f"there is no `{metric}` in it{did_you_mean(metric, known)}")
+    rows = summary[summary["metric"] == metric]
+    height = 0.9 + 0.36 * max(len(rows), 1)
+    drawn = make_axes(axes, 1, 2, height, sharey=True, width_ratios=[3, 2])
+    titles = (f"{metric}, 95 % interval", "judged share of the hits")
+    for one, title in zip(drawn, titles, strict=True):
+        clean(one, title)
+        plain_title(one)
+        if rows.empty:
+            say_empty(one, "no scores")
+    if not rows.empty:
+        _draw(drawn, rows)
+    return drawn
+
+
+def _draw(drawn: Sequence[Axes], rows: DataFrame) -> None:
+    own = colours()
+    left, right = drawn
+    places = range(len(rows))
+    for place, row in zip(places, rows.to_dict("records"), strict=True):
+        left.plot(
+            [row["low"], row["high"]], [place] * 2, color=own.pale, lw=5, solid_capstyle="butt"
+        )
+        left.plot([row["mean"]], [place], "o", color=own.hue, ms=6)
+        left.text(row["mean"], place - 0.24, f"{row['mean']:.3f}", ha="center", va="bottom",
+                  fontsize=8.5, color=own.ink)  # fmt: skip
+        right.barh([place], [row["judged"]], color=own.pale, height=0.5)
+        right.text(row["judged"], place, f"  {row['judged']:.0%}", va="center", fontsize=8.5,
+                   color=own.ink)  # fmt: skip
+    left.set_yticks(list(places), [short(name, 34) for name in rows["run"]], parse_math=False)
+    left.set_ylim(len(rows) - 0.4, -0.75)
+    left.tick_params(left=False)
+    left.margins(x=0.12)
+    right.set_xlim(0, 1.18)
+    right.tick_params(left=False, bottom=False, labelbottom=False, labelleft=False)
+    for one in drawn:
+        one.spines["left"].set_visible(False)
+    right.spines["bottom"].set_visible(False)

@@ -1,0 +1,43 @@
+"""What plots print: labels cut to fit, numbers as in tables, and which part of a comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from svc_notebook.errors import BadInput, did_you_mean
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from svc_notebook.tuning.evaluation.comparison import Comparison
+
+MAX_LABEL_CHARACTERS = 38
+
+
+def short(text: str, longest: int = MAX_LABEL_CHARACTERS) -> str:
+    """Cut a label at its end."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """Write a difference with its sign."""
+    return f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def plain_title(axes: Axes) -> None:
+    """Let `$` in a query be a dollar."""
+    for title in (axes.title, getattr(axes, "_left_title", axes.title)):
+        title.set_parse_math(False)
+
+
+def pick(comparison: Comparison, metric: str | None, run: str | None) -> tuple[str, str]:
+    """Return the metric and the run to draw; the first of each unless named."""
+    metrics, runs = comparison.metrics, comparison.variants
+    chosen = metric or metrics[0]
+    if chosen not in metrics:
+        known = ", ".join(metrics)
+        raise BadInput(f"this compares {known}, not `{chosen}`{did_you_mean(chosen, metrics)}")
+    named = run or runs[0]
+    if named not in runs:
+        raise BadInput(f"there is no run `{named}`{did_you_mean(named, runs)}")
+    return chosen, named

@@ -1,0 +1,109 @@
+"""Two top tens of one query side by side, and how hits moved between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.plots.canvas import clean, colours, ground, make_axes
+from svc_notebook.tuning.plots.labels import pick, plain_title, short, signed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from svc_notebook.tuning.evaluation.comparison import Comparison
+
+ROW_INCHES = 0.34
+
+
+def plot_tops(
+    comparison: Comparison,
+    query: str,
+    *,
+    filters: str = "",
+    run: str | None = None,
+    titles: Mapping[str, str] | None = None,
+    axes: Any = None,
+) -> Axes:
+    """Draw the hits of one query before and after, joined by lines; hollow is unjudged.
+
+    The number in a circle is the rating. `titles` gives objectIDs names to read, such as
+    `records.set_index("objectID")["title"]`.
+    """
+    metric, run = pick(comparison, None, run)
+    rows = comparison.moves
+    part = rows[(rows["run"] == run) & (rows["query"] == query) & (rows["filters"] == filters)]
+    if part.empty:
+        known = rows["query"].unique()
+        if query not in set(known):
+            raise BadInput(f"neither run has hits of {query!r}{did_you_mean(query, known)}")
+        raise BadInput(f"say which filters of {query!r} are meant, as in the run")
+    deepest = int(part[["rank_before", "rank_after"]].max().max())
+    axis: Axes = make_axes(axes, 1, 1, 1.2 + ROW_INCHES * deepest)[0]
+    clean(axis, _title(comparison, metric, run, query, filters))
+    plain_title(axis)
+    for row in part.to_dict("records"):
+        _draw_hit(axis, row, titles if titles is not None else {})
+    _draw_heads(axis, comparison.base, run, deepest)
+    return axis
+
+
+def _title(comparison: Comparison, metric: str, run: str, query: str, filters: str) -> str:
+    rows = comparison.scores
+    own = rows[
+        (rows["run"] == run) & (rows["metric"] == metric)
+        & (rows["query"] == query) & (rows["filters"] == filters)
+    ].iloc[0]  # fmt: skip
+    asked = short(f"{query}  ({filters})" if filters else query, 50)
+    if own["delta"] != own["delta"]:
+        return asked
+    before, after, delta = own["before"], own["after"], signed(own["delta"], 3)
+    return f"“{asked}”   {metric} {before:.3f} → {after:.3f}  ({delta})"
+
+
+def _draw_heads(axis: Axes, base: str, run: str, deepest: int) -> None:
+    own = colours()
+    for x, name, side in ((0.0, base, "right"), (1.0, run, "left")):
+        axis.text(x, 0.25, short(name, 44), ha=side, va="center", fontsize=8.5, color=own.grey,
+                  parse_math=False)  # fmt: skip
+    axis.set_xlim(-1.35, 2.35)
+    axis.set_ylim(deepest + 0.6, -0.2)
+    axis.set_xticks([])
+    axis.set_yticks([])
+    axis.spines[["left", "bottom"]].set_visible(False)
+
+
+def _draw_hit(axis: Axes, row: Mapping[Any, Any], titles: Mapping[str, str]) -> None:
+    own = colours()
+    stays = row["kind"] == "same"
+    places = [row["rank_before"], row["rank_after"]]
+    there = [not pd.isna(place) for place in places]
+    if all(there):
+        colour, width = (own.palest, 1.4) if stays else (own.hue, 1.6)
+        axis.plot(
+            [0.05, 0.95], [float(place) for place in places], color=colour, lw=width, zorder=1
+        )
+    label = short(str(titles.get(row["objectID"], row["objectID"])), 34)
+    for x, place, shown in ((0.0, places[0], there[0]), (1.0, places[1], there[1])):
+        if not shown:
+            continue
+        _draw_mark(axis, x, float(place), row["gain"])
+        alone = not all(there)
+        axis.text(
+            x + (-0.07 if x == 0 else 0.07), float(place), f"{label}  {place}" if x == 0 else
+            f"{place}  {label}", ha="right" if x == 0 else "left", va="center", fontsize=8.5,
+            color=own.ink if alone or not stays else own.grey, parse_math=False,
+        )  # fmt: skip
+
+
+def _draw_mark(axis: Axes, x: float, y: float, gain: float) -> None:
+    own = colours()
+    unjudged = gain != gain
+    shade = ground() if unjudged else own.hue if gain > 0 else own.pale
+    axis.scatter([x], [y], s=130, color=shade, edgecolors=own.hue, linewidths=1.2, zorder=2)
+    if not unjudged:
+        ink = ground() if gain > 0 else own.ink
+        axis.text(x, y, f"{gain:g}"[:3], ha="center", va="center", fontsize=7, color=ink, zorder=3)

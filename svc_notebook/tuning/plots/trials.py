@@ -1,0 +1,73 @@
+"""The trials of a search: what they gained where they were chosen, and what is left of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
+from svc_notebook.tuning.plots.labels import plain_title, signed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from svc_notebook.tuning.variants.result import Search
+
+HEIGHT_INCHES = 3.4
+
+
+def plot_search(found: Search, *, axes: Any = None) -> Sequence[Axes]:
+    """Draw a search: each trial's gain on the tune queries, then the finalists held out.
+
+    A trial on a part of the queries is hollow; the line is the best so far. Beside it each
+    finalist from what it gained where it was chosen to what it gains elsewhere, with its interval.
+    """
+    left, right = make_axes(axes, 1, 2, HEIGHT_INCHES, width_ratios=[5, 4], sharey=axes is None)
+    _draw_trials(left, found)
+    _draw_finalists(right, found)
+    return [left, right]
+
+
+def _draw_trials(axis: Axes, found: Search) -> None:
+    own, trace = colours(), found.trace
+    whole = (trace["queries"] == found.plan.tune).to_numpy()
+    places, deltas = trace["trial"].to_numpy(), trace["delta"].to_numpy(dtype=float)
+    axis.axhline(0, color=own.grey, linewidth=0.8, zorder=0)
+    axis.scatter(places[~whole], deltas[~whole], s=18, facecolors="none", edgecolors=own.pale)
+    axis.scatter(places[whole], deltas[whole], s=18, color=own.pale)
+    if whole.any():
+        best = np.maximum.accumulate(deltas[whole])
+        axis.step(places[whole], best, where="post", color=own.hue, linewidth=1.6)
+        axis.annotate(
+            signed(best[-1], 3), (places[whole][-1], best[-1]), (0, 5), textcoords="offset points",
+            ha="right", fontsize=8.5, color=own.ink,
+        )  # fmt: skip
+    clean(axis, f"{found.metric}: gain of each trial on {found.plan.tune:,} tune queries")
+    axis.set_xlabel("trial", fontsize=8.5, color=own.ink)
+
+
+def _draw_finalists(axis: Axes, found: Search) -> None:
+    own = colours()
+    clean(axis, f"the best on {found.plan.holdout:,} held out")
+    plain_title(axis)
+    if found.holdout is None:
+        say_empty(axis, "nothing was held out")
+        return
+    axis.axhline(0, color=own.grey, linewidth=0.8, zorder=0)
+    rows = found.test().to_dict("records")
+    for place, row in enumerate(rows):
+        tuned, held = row["tune_delta"], row["delta"]
+        axis.plot([place - 0.18, place + 0.18], [tuned, held], color=own.pale, linewidth=1.2)
+        axis.vlines(place + 0.18, row["low"], row["high"], color=own.hue, linewidth=1.4)
+        axis.scatter([place - 0.18], [tuned], s=26, facecolor=ground(), edgecolor=own.hue, zorder=3)
+        axis.scatter([place + 0.18], [held], s=26, color=own.hue, zorder=3)
+        axis.annotate(
+            signed(held, 3), (place + 0.18, held), (6, -3), textcoords="offset points",
+            fontsize=8.5, color=own.ink,
+        )  # fmt: skip
+
+    axis.set_xticks(range(len(rows)), [f"{place + 1}" for place in range(len(rows))])
+    axis.set_xlabel("finalist: tune (hollow), held out", fontsize=8.5, color=own.ink)
+    axis.set_xlim(-0.6, len(rows) - 0.3)

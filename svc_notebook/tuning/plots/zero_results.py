@@ -1,0 +1,55 @@
+"""Searches in vain, by how frequent their queries are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.plots.canvas import clean, colours, make_axes, say_empty
+from svc_notebook.tuning.tables.sampling import zero_shares
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+HEIGHT_INCHES = 1.9
+
+
+def plot_zero_shares(log: DataFrame, *, axes: Any = None) -> Axes:
+    """Draw which share of the searches of each stratum of a log found nothing (`zero_shares`)."""
+    axis: Axes = make_axes(axes, 1, 1, HEIGHT_INCHES)[0]
+    told = zero_shares(log)
+    *_, total = told.to_dict("records")
+    clean(axis, _title(total))
+    rows = told[(told["stratum"] != "all") & (told["searches"] > 0)]
+    if rows.empty:
+        say_empty(axis, "no searches")
+        return axis
+    own = colours()
+    places = range(len(rows))
+    axis.barh(places, rows["share"], color=own.hue, height=0.62)
+    for place, row in zip(places, rows.to_dict("records"), strict=True):
+        text = f"{row['share']:.1%}  ({row['zero']:,} of {row['searches']:,})"
+        axis.annotate(
+            text, (row["share"], place), (5, 0), textcoords="offset points", va="center",
+            fontsize=8.5, color=own.ink,
+        )  # fmt: skip
+    labels = [
+        f"{name}, {count:,} quer{'y' if count == 1 else 'ies'}"
+        for name, count in zip(rows["stratum"], rows["queries"], strict=True)
+    ]
+    axis.set_yticks(list(places), labels)
+    axis.set_ylim(len(rows) - 0.4, -0.6)
+    axis.set_xlim(0, (rows["share"].max() or 1) * 1.35)
+    axis.xaxis.set_visible(False)
+    axis.tick_params(left=False)
+    axis.spines["bottom"].set_visible(False)
+    return axis
+
+
+def _title(total: Any) -> str:
+    if not total["searches"]:
+        return "Searches that found nothing"
+    return (
+        f"Searches that found nothing: {total['share']:.1%} of {total['searches']:,}, "
+        "by how often their queries were asked"
+    )

@@ -1,0 +1,313 @@
+"""Synonyms that might help, each with what speaks for it and what it would do; none is saved."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame
+
+from svc_notebook.client import AsyncClient
+from svc_notebook.errors import BadInput
+from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.tuning.changes.state import read_state
+from svc_notebook.tuning.evaluation.runs import FailedSearch, ask_all, run
+from svc_notebook.tuning.evaluation.scores import evaluate
+from svc_notebook.tuning.tables.tables import Queries, Table, check_judgments, check_queries
+from svc_notebook.tuning.variants.spaces import AS_IT_IS, Variant
+from svc_notebook.tuning.variants.trials import TrialIndex
+
+Source = Literal["records", "reformulations"]
+COLUMNS = [
+    "word", "synonym", "source", "support", "evidence", "queries", "hits_before", "hits_after",
+    "zero_before", "zero_after", "before", "after", "delta", "document",
+]  # fmt: skip
+METRIC = "ndcg@10"
+WORD = re.compile(r"\w+")
+ADDRESS = re.compile(r"\w+://")
+MIN_WORD_LETTERS = 3  # letters of a word that is worth a synonym
+MAX_SYNONYMS_PER_WORD = 3  # synonyms of one word that are tried
+SAMPLE_RECORDS_PER_QUERY = 20  # records of one query whose words are read
+MIN_LIFT = 1.5  # how much oftener than elsewhere a word is in the wanted records
+SOON = pd.Timedelta(minutes=5)  # between a search and the same asked in other words
+
+
+@dataclass(frozen=True)
+class Idea:
+    """One word, what it might mean besides, and how often that was seen."""
+
+    word: str
+    synonym: str
+    source: Source
+    support: int
+    evidence: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The synonym as the API takes it: who asks for the word finds the other, too."""
+        digest = hashlib.sha256(f"{self.word}\0{self.synonym}".encode()).hexdigest()[:8]
+        return {
+            "objectID": f"suggested-{digest}", "type": "oneWaySynonym", "input": self.word,
+            "synonyms": [self.synonym],
+        }  # fmt: skip
+
+
+async def suggest_synonyms(
+    index: str,
+    queries: Queries | None = None,
+    judgments: Table | None = None,
+    searches: DataFrame | None = None,
+    events: DataFrame | None = None,
+    *,
+    low: float = 0.2,
+    n: int = 20,
+    k: int = 10,
+    client: AnyClient | None = None,
+) -> DataFrame:
+    """Suggest synonyms for words that find nothing, the most helpful first; nothing is saved.
+
+    Two things speak for one: in `queries` that find nothing (or, judged, score below `low`), a
+    word that no record has, and words that the records they should find have in common; and in
+    `searches`, as `read_searches` gives them, the same user asking anew in other words after a
+    search without a click in `events`. Each is tried alone on a scratch copy, on the queries that
+    have the word: hits and queries without hits before and after, and the score where it is judged.
+    `document` is what `save_synonyms` takes.
+    """
+    if queries is None and judgments is None and searches is None:
+        raise BadInput("give queries, judgments or searches to learn from")
+    own = asynchronous(client)
+    judged = None if judgments is None else check_judgments(judgments)
+    asked = check_queries(_asked(queries, judged, searches))
+    base = await run(index, asked, k=k, client=own)
+    ideas = [
+        *_reformulated(searches, events),
+        *await _from_records(own, index, _poor(base, judged, low), judged),
+    ]
+    return await _try_all(own, index, _chosen(ideas, n), asked, judged, k)
+
+
+def _asked(queries: Any, judged: DataFrame | None, searches: DataFrame | None) -> Any:
+    if queries is not None:
+        return queries
+    if judged is not None:
+        return judged
+    assert searches is not None
+    return searches["query"].dropna().unique().tolist()
+
+
+def _poor(base: DataFrame, judged: DataFrame | None, low: float) -> list[str]:
+    """Name the queries that find nothing, and those that are judged and score low."""
+    poor = base.loc[base["nbHits"] == 0, "query"].tolist()
+    if judged is not None:
+        scored = evaluate(base, judged, METRIC)
+        poor += scored.loc[scored["value"] < low, "query"].tolist()
+    return list(dict.fromkeys(poor))
+
+
+def words_of(text: Any) -> list[str]:
+    """Take the words of a text, or of the texts in a list or an object."""
+    if isinstance(text, str):
+        return [word.casefold() for word in WORD.findall(text)]
+    inner = text.values() if isinstance(text, Mapping) else text if isinstance(text, list) else ()
+    return [word for each in inner for word in words_of(each)]
+
+
+async def _from_records(
+    client: AsyncClient, index: str, poor: Sequence[str], judged: DataFrame | None
+) -> list[Idea]:
+    """Look for words that no record has, and what the records that were wanted say instead."""
+    words = sorted(
+        {word for query in poor for word in words_of(query) if len(word) >= MIN_WORD_LETTERS}
+    )
+    counts = await _count_hits(client, index, words)
+    lacks = {query: [word for word in words_of(query) if counts.get(word) == 0] for query in poor}
+    read = [
+        (query, lost, await _wanted(client, index, query, lost, judged))
+        for query, lost in lacks.items()
+        if lost
+    ]
+    said = {word for query, _, records in read for word, _ in _common_words(query, records)}
+    usual = await _count_hits(client, index, ["", *sorted(said)])
+    return [idea for each in read for idea in _telling_words(*each, usual)]
+
+
+async def _count_hits(client: AsyncClient, index: str, words: Sequence[str]) -> dict[str, int]:
+    shared = {"hitsPerPage": 0, "analytics": False, "queryType": "prefixNone"}
+    asked = [{"indexName": index, "query": word, **shared} for word in words]
+    answers = await ask_all(client, asked) if asked else []
+    return {
+        word: -1 if isinstance(answer, FailedSearch) else answer["nbHits"]
+        for word, answer in zip(words, answers, strict=True)
+    }
+
+
+async def _wanted(
+    client: AsyncClient, index: str, query: str, lost: Sequence[str], judged: DataFrame | None
+) -> list[Mapping[str, Any]]:
+    """The records a query should find: judged relevant, else those that have its other words."""
+    if judged is not None:
+        own = judged[(judged["query"] == query) & (judged["rating"] >= 1)]
+        ids = own.sort_values("rating", ascending=False)["objectID"].head(SAMPLE_RECORDS_PER_QUERY)
+        if len(ids):
+            asked: Any = [{"indexName": index, "objectID": each} for each in ids]
+            answer = await client.get_objects(asked)
+            return [dict(record) for record in answer["results"] if record]
+    rest = " ".join(word for word in words_of(query) if word not in lost)
+    if not rest:
+        return []
+    found = await client.search(index, rest, hitsPerPage=SAMPLE_RECORDS_PER_QUERY, analytics=False)
+    return [dict(hit) for hit in found["hits"]]
+
+
+def _common_words(query: str, records: Sequence[Mapping[str, Any]]) -> list[tuple[str, int]]:
+    """Count the words that many of the records have in their shorter texts."""
+    known = set(words_of(query))
+    counts = Counter(word for record in records for word in _title_words(record) - known)
+    return [(word, n) for word, n in counts.most_common() if n >= max(2, len(records) / 4)]
+
+
+def _telling_words(
+    query: str,
+    lost: Sequence[str],
+    records: Sequence[Mapping[str, Any]],
+    usual: Mapping[str, int],
+) -> Iterator[Idea]:
+    """Yield those that these records have much more often than any others.
+
+    `usual` is how many records of the index have each word, and the empty one all.
+    """
+    lifts = {
+        word: (count, count / len(records) * usual[""] / usual[word])
+        for word, count in _common_words(query, records)
+        if usual[word] > 0
+    }
+    telling = {
+        word: count * math.log(lift) for word, (count, lift) in lifts.items() if lift > MIN_LIFT
+    }
+    for word in lost:
+        for synonym in sorted(telling, key=lambda each: -telling[each])[:MAX_SYNONYMS_PER_WORD]:
+            count = lifts[synonym][0]
+            evidence = f"{count} of {len(records)} records for {query!r} say {synonym!r}"
+            yield Idea(word, synonym, "records", count, evidence)
+
+
+def _title_words(record: Mapping[str, Any]) -> set[str]:
+    texts = [
+        value
+        for name, value in record.items()
+        if not name.startswith("_") and name != "objectID"
+        and isinstance(value, str) and len(value) <= 200 and not ADDRESS.match(value)
+    ]  # fmt: skip
+    return {
+        word for word in words_of(texts) if len(word) >= MIN_WORD_LETTERS and not word.isdigit()
+    }
+
+
+def _reformulated(searches: DataFrame | None, events: DataFrame | None) -> Iterator[Idea]:
+    """Yield what users asked for next, in other words, after a search that they did not use."""
+    if searches is None:
+        return
+    for name in ("query", "userToken", "timestamp"):
+        if name not in searches:
+            raise BadInput(f"searches need a column `{name}`, as `read_searches` gives it")
+    used = _used(events)
+    users: dict[tuple[str, str], set[Any]] = {}
+    for user, part in searches.sort_values("timestamp").groupby("userToken", sort=False):
+        rows = part.to_dict("records")
+        for one, other in itertools.pairwise(rows):
+            soon = other["timestamp"] - one["timestamp"] <= SOON
+            pair = _swapped(str(one["query"]), str(other["query"]))
+            if soon and pair and one.get("queryID") not in used:
+                users.setdefault(pair, set()).add(user)
+    for (word, synonym), who in users.items():
+        evidence = f"{len(who)} users asked for {synonym!r} after {word!r}"
+        yield Idea(word, synonym, "reformulations", len(who), evidence)
+
+
+def _used(events: DataFrame | None) -> set[Any]:
+    if events is None or "queryID" not in events:
+        return set()
+    used = events["eventType"] != "view" if "eventType" in events else slice(None)
+    return set(events.loc[used, "queryID"].dropna())
+
+
+def _swapped(one: str, other: str) -> tuple[str, str] | None:
+    """What was said in place of what, if the rest of two queries is the same."""
+    old, new = words_of(one), words_of(other)
+    gone, came = [w for w in old if w not in new], [w for w in new if w not in old]
+    kept = [w for w in old if w in new] == [w for w in new if w in old]
+    near = gone and came and (gone[0].startswith(came[0]) or came[0].startswith(gone[0]))
+    if not (kept and len(gone) == 1 and 1 <= len(came) <= 2) or near:  # typing on is no synonym
+        return None
+    return gone[0], " ".join(came)
+
+
+def _chosen(ideas: Iterable[Idea], n: int) -> list[Idea]:
+    """Keep of each pair the idea with the most support, and a few of each word."""
+    best: dict[tuple[str, str], Idea] = {}
+    for idea in sorted(ideas, key=lambda each: -each.support):
+        of_word = sum(1 for word, _ in best if word == idea.word)
+        if of_word < MAX_SYNONYMS_PER_WORD:
+            best.setdefault((idea.word, idea.synonym), idea)
+    return list(best.values())[:n]
+
+
+async def _try_all(
+    client: AsyncClient,
+    index: str,
+    ideas: Sequence[Idea],
+    asked: DataFrame,
+    judged: DataFrame | None,
+    k: int,
+) -> DataFrame:
+    rows: list[dict[str, Any]] = []
+    state = await read_state(client, index)
+    async with TrialIndex(client, index, state, k=k) as tried:
+        for idea in ideas:
+            own = asked[[idea.word in words_of(query) for query in asked["query"]]]
+            if own.empty:
+                own = check_queries([idea.word])
+            before = await tried.run(AS_IT_IS, own)
+            after = await tried.run(Variant({"synonyms": [idea.document]}), own)
+            rows.append(_row(idea, own, before, after, judged))
+    frame = DataFrame(rows, columns=COLUMNS)
+    frame = frame[~(frame["hits_after"] == frame["hits_before"])]
+    order = ["delta", "zero_after", "support"]
+    ordered = frame.assign(delta=frame["delta"].astype("float64")).sort_values(
+        order, ascending=[False, True, False], na_position="last", kind="stable"
+    )
+    return ordered.reset_index(drop=True)
+
+
+def _row(
+    idea: Idea, own: DataFrame, before: DataFrame, after: DataFrame, judged: DataFrame | None
+) -> dict[str, Any]:
+    counts = [
+        found.groupby(["query", "filters"])["nbHits"].first().fillna(0) for found in (before, after)
+    ]
+    scores = [_mean(found, judged) for found in (before, after)]
+    return {
+        "word": idea.word, "synonym": idea.synonym, "source": idea.source,
+        "support": idea.support, "evidence": idea.evidence, "queries": own["query"].tolist(),
+        "hits_before": int(counts[0].sum()), "hits_after": int(counts[1].sum()),
+        "zero_before": int((counts[0] == 0).sum()), "zero_after": int((counts[1] == 0).sum()),
+        "before": scores[0], "after": scores[1], "delta": scores[1] - scores[0],
+        "document": idea.document,
+    }  # fmt: skip
+
+
+def _mean(found: DataFrame, judged: DataFrame | None) -> float:
+    if judged is None:
+        return np.nan
+    known = judged[judged["query"].isin(found["query"])]
+    if known.empty:
+        return np.nan
+    return float(evaluate(found, known, METRIC)["value"].mean())

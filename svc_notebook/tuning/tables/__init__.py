@@ -1,0 +1,1 @@
+"""The tables of tuning: judgments, queries, runs; their files and samples."""

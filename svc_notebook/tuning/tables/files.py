@@ -1,0 +1,145 @@
+"""Tables of tuning in files: CSV for people, Parquet for tables that are large."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import json
+import math
+import os
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame
+
+from svc_notebook.errors import BadInput, unreadable
+
+if TYPE_CHECKING:
+    from svc_notebook.tuning.tables.schema import ColumnSchema
+
+KINDS = (".csv", ".parquet")
+MARKS = (",", ";", "\t")
+"""What stands between cells; a file with `;` has a comma in its numbers."""
+PLAIN = ("float64", "Int64", "bool", "boolean")
+FLAGS = {"true": True, "false": False}
+
+
+def is_table_file(name: str | os.PathLike[str]) -> bool:
+    """Whether a name is that of a file that tables are kept in."""
+    return Path(name).suffix.lower() in KINDS
+
+
+def read_table(path: Path, columns: Mapping[str, ColumnSchema]) -> DataFrame:
+    """Read a file: texts that look like numbers, or like nothing, stay texts."""
+    if not is_table_file(path):
+        raise BadInput(f"tables are kept in files ending in {' or '.join(KINDS)}, not {path}")
+    try:
+        return _read_parquet(path) if path.suffix.lower() == ".parquet" else _read(path, columns)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except ValueError as error:  # what pandas and Arrow raise for files of another kind
+        raise BadInput(f"{path} is no such table: {error}") from error
+
+
+def write_table(frame: DataFrame, path: str | os.PathLike[str]) -> None:
+    """Put a table in the place of a CSV or Parquet file at one moment.
+
+    Objects and lists are written as JSON.
+    """
+    target = Path(path).expanduser()
+    if not is_table_file(target):
+        raise BadInput(f"tables are kept in files ending in {' or '.join(KINDS)}, not {target}")
+    beside = target.with_name(f".{target.name}.new")
+    plain = frame.copy(deep=False)
+    for name in [name for name, dtype in plain.dtypes.items() if dtype == np.dtype(object)]:
+        plain[name] = plain[name].map(_to_json)
+    plain.attrs = {}
+    try:
+        if target.suffix.lower() == ".parquet":
+            plain.to_parquet(beside, index=False)
+        else:
+            plain.to_csv(beside, index=False, quoting=_quoting(plain))
+        beside.replace(target)
+    except OSError as error:
+        raise BadInput(f"{target} cannot be written: {error.strerror or error}") from error
+
+
+def _quoting(frame: DataFrame) -> Literal[0, 2]:
+    """Quote every text where one holds a lone return, which Python 3.11 would not quote."""
+    texts = [frame[name] for name, dtype in frame.dtypes.items() if dtype == "str"]
+    returns = any(bool(text.str.contains("\r", regex=False, na=False).any()) for text in texts)
+    return csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
+
+
+def _to_json(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+
+
+def _read_parquet(path: Path) -> DataFrame:
+    return pd.read_parquet(path)
+
+
+def _read(path: Path, columns: Mapping[str, ColumnSchema]) -> DataFrame:
+    """Read CSV as spreadsheets save it, too; rows of empty cells alone say nothing."""
+    form = _form_of(path, columns)
+    names = [str(name) for name in pd.read_csv(path, nrows=0, index_col=False, **form)]
+    texts = {name: str for name in names if name in columns and columns[name].dtype == "str"}
+    others = {name: [""] for name in names if name not in texts}
+    frame = _read_all(path, names, dtype=texts, keep_default_na=False, na_values=others, **form)
+    frame = frame[~(frame.isna() | (frame == "")).all(axis=1)].reset_index(drop=True)
+    for name in texts.keys() & {"objectID"}:
+        frame[name] = frame[name].where(frame[name] != "")
+    for name in others.keys() & columns.keys():
+        if frame[name].dtype.kind not in "biuf" and columns[name].dtype in PLAIN:
+            frame[name] = frame[name].astype(object).map(_plain)
+    return frame
+
+
+def _read_all(path: Path, names: list[str], **options: Any) -> DataFrame:
+    """Read CSV; cells beyond the names of the first line are refused, unless they are empty."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            return DataFrame(pd.read_csv(path, index_col=False, **options))
+        except pd.errors.ParserWarning:
+            form = {name: options[name] for name in ("sep", "encoding")}
+            width = pd.read_csv(path, header=None, skiprows=1, nrows=1, **form).shape[1]
+            wide = [*names, *(f"beyond {number}" for number in range(len(names), width))]
+            frame = pd.read_csv(path, header=0, names=wide, index_col=False, **options)
+    beyond = frame[wide[len(names) :]]
+    if not (beyond.isna() | (beyond == "")).all(axis=None):
+        raise ValueError("its rows have more cells than its first line has names")
+    return DataFrame(frame[names])
+
+
+def _form_of(path: Path, columns: Mapping[str, ColumnSchema]) -> dict[str, Any]:
+    """Tell what stands between cells, and the encoding: a spreadsheet's own are taken, too."""
+    with path.open("rb") as file:
+        encoding = "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
+    with path.open(encoding=encoding or "utf-8-sig", errors="replace") as file:
+        first = file.readline().strip()
+    found = {mark: columns.keys() & {*_cells(first, mark)} for mark in MARKS}
+    mark = max(MARKS, key=lambda mark: len(found[mark]))
+    return {"sep": mark, "decimal": "," if mark == ";" else ".", "encoding": encoding}
+
+
+def _cells(line: str, mark: str) -> list[str]:
+    return [cell.strip('"') for cell in line.split(mark)]
+
+
+def _plain(value: Any) -> Any:
+    """Take one cell of a column in which some are no numbers by what it says itself."""
+    if not isinstance(value, str):
+        return value
+    word = value.strip().lower()
+    if word in FLAGS:
+        return FLAGS[word]
+    try:
+        number = float(word)
+    except ValueError:
+        return value
+    return number if math.isfinite(number) else value

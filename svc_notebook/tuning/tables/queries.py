@@ -1,0 +1,46 @@
+"""What is asked: queries, each with filters and parameters of its own, as requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from svc_notebook.api.parameters import SearchParams
+from svc_notebook.api.validation import check_members
+from svc_notebook.tuning.tables.tables import Queries, check_queries
+
+Params = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Question:
+    """One query to judge hits of; the same words under other filters are another one."""
+
+    query: str
+    filters: str = ""
+    params: Params = field(default_factory=dict, compare=False)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from others."""
+        return self.query, self.filters
+
+    def request(self, index: str, params: Params, more: Params) -> dict[str, Any]:
+        """Write its search of an index: its parameters count more, and filters must all pass."""
+        both = [one for one in (params.get("filters"), self.filters) if one]
+        filters = " AND ".join(f"({one})" for one in both) if len(both) > 1 else "".join(both)
+        own = {"query": self.query, "analytics": False, "page": 0}
+        return {
+            **params, **self.params, **own, **more, "indexName": index,
+            **({"filters": filters} if filters else {}),
+        }  # fmt: skip
+
+
+def read_questions(given: Queries) -> list[Question]:
+    """Read queries: texts, dicts, or a table of `query`, and perhaps `filters`, `params`."""
+    rows = check_queries(given)[["query", "filters", "params"]].to_dict("records")
+    return [
+        Question(row["query"], row["filters"], check_members(row["params"], SearchParams, "params"))
+        for row in rows
+    ]

@@ -1,0 +1,267 @@
+"""The columns of each table of tuning: what may stand in them, and what if nothing does."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame, Series
+
+from svc_notebook.errors import BadRecord
+
+TIME = "datetime64[us, UTC]"
+
+
+class ColumnSchema(NamedTuple):
+    """A dtype, what reads one value (raising `ValueError`), and what a missing one becomes."""
+
+    dtype: str
+    read: Callable[[Any], Any]
+    default: Any = None
+    required: bool = False
+
+
+def read_column(frame: DataFrame, name: str, column: ColumnSchema) -> Series[Any]:
+    """Read one column; raises `BadRecord` for the first value that does not belong there."""
+    if name not in frame:
+        return _typed([_fresh(column.default)] * len(frame), column.dtype)
+    given: Any = frame[name]
+    if isinstance(given, DataFrame):
+        raise BadRecord(f"there are two columns `{name}`; keep one", column=name)
+    if _is_ready(given, column):
+        return Series(given, dtype=column.dtype)
+    return _typed(
+        [_read(value, row, name, column) for row, value in enumerate(given.tolist())],
+        column.dtype,
+    )
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell says nothing."""
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return value is None or value is pd.NA or value is pd.NaT or is_nan
+
+
+def now() -> str:
+    """The moment, as tables note it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _read(value: Any, row: int, name: str, column: ColumnSchema) -> Any:
+    try:
+        if not is_missing(value):
+            return column.read(value)
+        if not column.required:
+            return _fresh(column.default)
+        raise ValueError("a value is missing")
+    except ValueError as error:
+        message = f"row {row}, `{name}`: {error}"
+        raise BadRecord(message, row=row, column=name, value=value) from None
+
+
+def _fresh(default: Any) -> Any:
+    return type(default)() if isinstance(default, dict | list) else default
+
+
+def _is_ready(given: Series[Any], column: ColumnSchema) -> bool:
+    """Whether a whole column can be taken as it is, without looking at each value."""
+    is_ready = READY.get(column.read)
+    return bool(is_ready and is_ready(given))
+
+
+def _is_text(given: Series[Any]) -> bool:
+    return given.dtype == "str" and given.dtype != object and not given.hasnans
+
+
+def _is_ids(given: Series[Any]) -> bool:
+    return _is_text(given) and not bool((given == "").any())
+
+
+def _is_whole(given: Series[Any]) -> bool:
+    return given.dtype in ("int64", "Int64")
+
+
+def _is_ranks(given: Series[Any]) -> bool:
+    return _is_whole(given) and not bool((given < 1).any())
+
+
+def _is_numbers(given: Series[Any], least: float = -np.inf) -> bool:
+    if given.dtype.kind not in "fiu":
+        return False
+    values = given.to_numpy(dtype="float64", na_value=np.nan)
+    return bool((np.isnan(values) | ((values >= least) & np.isfinite(values))).all())
+
+
+def _typed(values: list[Any], dtype: str) -> Series[Any]:
+    if dtype == TIME:
+        times = pd.to_datetime(Series(values, dtype=object), utc=True, format="ISO8601")
+        return times.dt.as_unit("us")
+    return Series(values, dtype=dtype)
+
+
+def read_text(value: Any) -> str:
+    """Take a text."""
+    if not isinstance(value, str):
+        raise ValueError(f"this is no text: {value!r}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"this is not Unicode: {error}") from None
+    return value
+
+
+def read_id(value: Any) -> str:
+    """Take an objectID, whole numbers among them."""
+    whole = not isinstance(value, bool) and hasattr(value, "__index__")
+    text = str(value) if whole else read_text(value)
+    if not text:
+        raise ValueError("this is empty")
+    return text
+
+
+def read_number(value: Any) -> float:
+    """Take any finite number."""
+    if isinstance(value, bool | str) or not hasattr(value, "__float__"):
+        raise ValueError(f"a number is wanted, not {value!r}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"a finite number is wanted, not {value!r}"[:80])
+    return number
+
+
+def read_rating(value: Any) -> float:
+    """Take a number that is not less than nothing."""
+    number = read_number(value)
+    if number < 0:
+        raise ValueError(f"this is 0 or more, not {value!r}")
+    return number
+
+
+def read_whole(value: Any) -> int:
+    """Take a whole number, whatever type it came as."""
+    if read_number(value) != int(value) or abs(int(value)) >= 2**63:
+        raise ValueError(f"a whole number is wanted, not {value!r}")
+    return int(value)
+
+
+def read_rank(value: Any) -> int:
+    """Take a place, of which 1 is the first."""
+    if (rank := read_whole(value)) < 1:
+        raise ValueError(f"the first rank is 1, not {value!r}")
+    return rank
+
+
+def read_flag(value: Any) -> bool:
+    """Take a truth value."""
+    if value not in (True, False):
+        raise ValueError(f"this is neither true nor false: {value!r}")
+    return bool(value)
+
+
+def read_time(value: Any) -> str:
+    """Take a moment with its zone."""
+    moment = pd.Timestamp(value)
+    if moment.tzinfo is None:
+        raise ValueError("a time needs its zone, such as `+00:00`")
+    return moment.tz_convert("UTC").isoformat()
+
+
+def read_object(value: Any) -> dict[str, Any]:
+    """Take an object, or the JSON of one; members without a value are left out."""
+    found = _from_json(value)
+    if not isinstance(found, Mapping):
+        raise ValueError(f"an object is wanted, not {value!r}")
+    return {str(name): inner for name, inner in found.items() if inner is not None}
+
+
+def read_list(value: Any) -> list[str]:
+    """Take texts, or the JSON of some."""
+    found = _from_json(value)
+    found = found.tolist() if isinstance(found, np.ndarray) else found
+    if not isinstance(found, list | tuple) or not all(isinstance(one, str) for one in found):
+        raise ValueError(f"a list of texts is wanted, not {value!r}")
+    return list(found)
+
+
+def _from_json(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        raise ValueError(f"this is not JSON: {value!r}") from None
+
+
+def one_of(*known: str) -> Callable[[Any], str]:
+    """Make what takes one of these texts."""
+
+    def read(value: Any) -> str:
+        if value not in known:
+            raise ValueError(f"{value!r} is not one of {', '.join(filter(None, known))}")
+        return str(value)
+
+    return read
+
+
+# What tells whole columns that need no look at each value, by what reads a value.
+READY: dict[Callable[[Any], Any], Callable[[Series[Any]], bool]] = {
+    read_text: _is_text,
+    read_id: _is_ids,
+    read_whole: _is_whole,
+    read_rank: _is_ranks,
+    read_number: _is_numbers,
+    read_rating: lambda given: _is_numbers(given, 0),
+    read_flag: lambda given: given.dtype in ("bool", "boolean") and not given.hasnans,
+}
+_text = ColumnSchema("str", read_text, "")
+_count = ColumnSchema("Int64", read_whole)
+JUDGMENTS: dict[str, ColumnSchema] = {
+    "query": ColumnSchema("str", read_text, required=True),
+    "objectID": ColumnSchema("str", read_id, required=True),
+    "rating": ColumnSchema("float64", read_rating),
+    "rater": _text,
+    "unrateable": ColumnSchema("bool", read_flag, False),
+    "note": _text,
+    "source": ColumnSchema("str", one_of("human", "click", "import"), "human"),
+    "judged_at": ColumnSchema(TIME, read_time),
+    "filters": _text,
+}
+QUERIES: dict[str, ColumnSchema] = {
+    "query": ColumnSchema("str", read_text, required=True),
+    "filters": _text,
+    "params": ColumnSchema("object", read_object, {}),
+    "weight": ColumnSchema("float64", read_rating, 1.0),
+    "frequency": _count,
+    "stratum": ColumnSchema("str", one_of("head", "torso", "tail", "zero", ""), ""),
+    "tags": ColumnSchema("object", read_list, []),
+    "split": ColumnSchema("str", one_of("tune", "holdout", ""), ""),
+}
+RUNS: dict[str, ColumnSchema] = {
+    "run": ColumnSchema("str", read_text, "run"),
+    "query": ColumnSchema("str", read_text, required=True),
+    "filters": _text,
+    "rank": ColumnSchema("Int64", read_rank),
+    "objectID": ColumnSchema("str", read_id),
+    "score": ColumnSchema("float64", read_number),
+    "nbHits": _count,
+    "nbTypos": _count,
+    "geoDistance": _count,
+    "words": _count,
+    "optionalFilters": _count,
+    "proximityDistance": _count,
+    "firstMatchedWord": _count,
+    "nbExactWords": _count,
+    "userScore": _count,
+    "promoted": ColumnSchema("boolean", read_flag),
+    "sorted": ColumnSchema("object", read_object, {}),
+    "queryID": _text,
+    "error": _text,
+}

@@ -1,0 +1,171 @@
+"""The tables of tuning, each a plain DataFrame that is checked on entry.
+
+Judgments say how good a hit is for a query, queries what is asked, runs what was found. Each may
+be given as a DataFrame, as rows, or as the path of a CSV or Parquet file; columns of your own
+stay, after those that are known.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame, Series
+
+from svc_notebook.errors import BadInput, BadRecord, did_you_mean
+from svc_notebook.tuning.tables.files import is_table_file, read_table
+from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS, ColumnSchema, read_column
+
+# A DataFrame, rows as dicts, or the path of a CSV or Parquet file.
+Table = DataFrame | Sequence[Mapping[str, Any]] | str | os.PathLike[str]
+# The same; a text that is no such path is a query, and a list may have texts.
+Queries = Table | Sequence[str | Mapping[str, Any]] | Series
+QUESTION = ["query", "filters"]
+"""What tells a query from others: the same words under other filters are another one."""
+JUDGED = [*QUESTION, "objectID", "rater"]
+ANSWER = ["run", *QUESTION]
+MAX_LISTED_COLUMNS = 8  # columns that a refusal names
+
+
+def check_judgments(given: Table) -> DataFrame:
+    """Check judgments, one for each `query, filters, objectID, rater`.
+
+    Raises `BadRecord`, with row and column, for what is none.
+    """
+    frame = _check(given, JUDGMENTS, "judgments")
+    both = frame["unrateable"] & frame["rating"].notna()
+    _refuse_first(frame, both, "rating", "row {row} is unrateable and has a rating; it can be one")
+    _refuse_twice(
+        frame, JUDGED, "objectID",
+        "rows {first} and {row} judge the same: {value!r} for {query!r}; "
+        "keep one of them, or name the raters",
+    )  # fmt: skip
+    return frame
+
+
+def check_queries(given: Queries) -> DataFrame:
+    """Check queries, one for each `query, filters`; texts will do.
+
+    Rows that ask the same are one. Judgments and runs are asked what they are about.
+    """
+    frame = _check(_as_queries(given), QUERIES, "queries")
+    known = frame[[*QUERIES]].map(repr)
+    frame = frame[~known.duplicated()].reset_index(drop=True)
+    _refuse_twice(
+        frame, QUESTION, "query",
+        "{value!r} is there twice, with other params, weight or the like; keep one of them",
+    )  # fmt: skip
+    return frame
+
+
+def check_runs(given: Table) -> DataFrame:
+    """Check runs, a row for each hit; one without `objectID` for a query that found none.
+
+    Without `rank` the order is that of `score`, or as given where no hit has one. A `run` without
+    name is `run`.
+    """
+    frame = _check(given, RUNS, "runs")
+    found = frame["objectID"].notna()
+    if found.any() and frame.loc[found, "rank"].isna().all():
+        frame["rank"] = _rank(frame, found)
+    missing = found & frame["rank"].isna()
+    _refuse_first(frame, missing, "rank", "row {row} has a hit without `rank`; give all or none")
+    frame["score"] = frame["score"].fillna(-frame["rank"].astype("float64"))
+    hits = frame[found]
+    _refuse_twice(hits, [*ANSWER, "rank"], "rank", "{query!r} has two hits of rank {value}")
+    _refuse_twice(
+        hits, [*ANSWER, "objectID"], "objectID",
+        "{query!r} has the hit {value!r} twice, in rows {first} and {row}; a hit counts once",
+    )  # fmt: skip
+    return frame
+
+
+def _rank(frame: DataFrame, found: Series[bool]) -> Series[Any]:
+    """Number the hits of each query by falling score, equal ones as they were given."""
+    hits = frame[found]
+    scored = hits["score"].notna()
+    if scored.any() and not scored.all():
+        row = int(np.flatnonzero(found & frame["score"].isna())[0])
+        raise BadRecord(
+            f"row {row} has a hit without `score`, unlike others: give all or none, or `rank`",
+            row=row, column="score", value=frame["score"][row],
+        )  # fmt: skip
+    if scored.all():
+        hits = hits.sort_values("score", ascending=False, kind="stable")
+    ranks = hits.groupby(ANSWER, sort=False).cumcount() + 1
+    return ranks.reindex(frame.index).astype("Int64")
+
+
+def _as_queries(given: Any) -> DataFrame:
+    if isinstance(given, str) and not is_table_file(given):
+        given = [given]
+    if isinstance(given, Mapping):
+        given = [given]
+    if isinstance(given, Iterable) and not isinstance(given, (DataFrame, str, os.PathLike)):
+        given = [{"query": one} if isinstance(one, str) else one for one in given]
+    frame = _take(given, QUERIES, "queries")
+    about_hits = "objectID" in frame
+    return frame[[name for name in frame if name in QUERIES]] if about_hits else frame
+
+
+def _check(given: Table, columns: Mapping[str, ColumnSchema], what: str) -> DataFrame:
+    frame = _take(given, columns, what)
+    for name, column in columns.items():
+        if column.required and name not in frame:
+            raise BadInput(f"{what} need a column `{name}`{_advise(name, [*map(str, frame)])}")
+    try:
+        known = {name: read_column(frame, name, column) for name, column in columns.items()}
+    except UnicodeEncodeError as error:
+        raise BadInput(f"{what} hold a text that is not Unicode: {error}") from None
+    own = [name for name in frame if name not in columns]
+    return pd.concat([DataFrame(known, index=frame.index), frame[own]], axis=1)
+
+
+def _advise(wanted: str, names: list[str]) -> str:
+    near = did_you_mean(wanted, names)
+    there = ", ".join(f"`{name}`" for name in names[:MAX_LISTED_COLUMNS])
+    return near or (f"; there are {there}: rename the one that is meant" if there else "")
+
+
+def _take(given: Table, columns: Mapping[str, ColumnSchema], what: str) -> DataFrame:
+    """Take a table in whatever form it comes, rows numbered from 0."""
+    if isinstance(given, (str, os.PathLike)):
+        return read_table(Path(given), columns)
+    if isinstance(given, DataFrame):
+        frame = given.reset_index(drop=True)
+        frame.attrs = {}
+        return frame
+    rows = list(given) if isinstance(given, Iterable) else [given]
+    if not all(isinstance(row, Mapping) for row in rows):
+        raise BadInput(f"{what} are a DataFrame, a list of rows as dicts, or a file's path")
+    if not rows:
+        return DataFrame({name: Series(dtype=columns[name].dtype) for name in columns})
+    records = [{str(k): v for k, v in row.items()} for row in rows]
+    try:
+        return DataFrame.from_records(records)
+    except OverflowError:  # pandas 2.2 wants a float for a whole number that has none
+        return DataFrame(records, dtype=object)
+    except UnicodeEncodeError as error:
+        raise BadInput(f"{what} hold a text that is not Unicode: {error}") from None
+
+
+def _refuse_first(frame: DataFrame, bad: Any, column: str, words: str) -> None:
+    if bad.any():
+        row = int(bad.idxmax())
+        value = frame[column][row]
+        raise BadRecord(words.format(row=row), row=row, column=column, value=value)
+
+
+def _refuse_twice(frame: DataFrame, key: Sequence[str], column: str, words: str) -> None:
+    again: Any = frame.duplicated([*key])
+    if not again.any():
+        return
+    row = int(again.idxmax())
+    same: Any = (frame[[*key]] == frame.loc[row, [*key]]).all(axis=1)
+    value, query = frame[column][row], frame["query"][row]
+    message = words.format(row=row, first=int(same.idxmax()), value=value, query=query)
+    raise BadRecord(message, row=row, column=column, value=value)

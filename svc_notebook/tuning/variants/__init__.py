@@ -1,0 +1,1 @@
+"""A search over variants of settings, synonyms and rules."""

@@ -1,0 +1,101 @@
+"""What a search over variants found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pandas import DataFrame
+
+from svc_notebook.errors import BadInput
+from svc_notebook.tuning.changes.snapshots import Snapshot
+from svc_notebook.tuning.evaluation.comparison import Comparison
+from svc_notebook.tuning.evaluation.comparison_summary import definitions, signed, verdict_of
+from svc_notebook.tuning.variants.samplers import TrialPlan
+from svc_notebook.tuning.variants.spaces import Variant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Search:
+    """What a search over variants found; draws itself in a notebook.
+
+    `trace` has a row for each trial: `trial, variant`, the value of each name, `queries` it was
+    tried on, mean `score` and `delta` to the index as it is on the same queries, share of hits
+    `judged`, queries with `zero` hits, and whether it was the `best` so far on all.
+    `holdout` compares, on the queries held out, the index as it is with the `finalists`, those
+    that were best on the others; None if there is none, or if the search was stopped.
+    """
+
+    index: str
+    metric: str
+    plan: TrialPlan
+    trace: DataFrame = field(repr=False)
+    holdout: Comparison | None = field(repr=False)
+    finalists: tuple[Variant, ...] = field(repr=False)
+    before: Snapshot = field(repr=False)
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """What the best variant chooses; empty if none beat the index as it is."""
+        return dict(self.finalists[0].choices) if self.finalists else {}
+
+    @property
+    def change(self) -> dict[str, Any]:
+        """The same as a change by scope, as `tuning.impact` and `tuning.apply` take it."""
+        parts = self.finalists[0].parts if self.finalists else {}
+        return {scope: dict(objects) for scope, objects in parts.items()}
+
+    def test(self) -> DataFrame:
+        """Test the finalists on the queries held out, corrected for their number (Holm).
+
+        Beside it `tune_delta`, by which they were chosen: that one flatters.
+        """
+        if self.holdout is None:
+            raise BadInput("nothing was held out: the search was stopped, or found nothing better")
+        whole = self.trace[self.trace["queries"] == self.plan.tune]
+        tuned = dict(zip(whole["variant"], whole["delta"], strict=True))
+        frame = self.holdout.test()
+        frame.insert(2, "tune_delta", [tuned[str(each)] for each in self.finalists])
+        return frame
+
+    def plot(self, *, axes: Any = None) -> Sequence[Axes]:
+        """Draw what each trial gained on the tune queries, and the finalists held out; two axes."""
+        from svc_notebook.tuning.plots.trials import plot_search
+
+        return plot_search(self, axes=axes)
+
+    def report(self, path: str | Path) -> Any:
+        """Write what was found to one HTML file that needs nothing else."""
+        from svc_notebook.tuning import report
+
+        return report(self, path=path)
+
+    def __repr__(self) -> str:
+        return "\n".join(_story(self))
+
+    def _repr_html_(self) -> str:
+        head, *lines = _story(self)
+        told = "".join(f"<p>{escape(line)}</p>" for line in lines)
+        return f"<div><p><b>{escape(head)}</b></p>{told}</div>"
+
+
+def _story(found: Search) -> list[str]:
+    done = f"{len(found.trace):,} trials, {int(found.trace['queries'].sum()):,} searches"
+    lines = [f"{found.index}: {found.plan!r}"]
+    if not found.finalists:
+        return [*lines, f"{done}: nothing was better than the index as it is"]
+    lines.append(f"{done}; best on the tune queries: {found.finalists[0]}")
+    if found.holdout is None:
+        return [*lines, "stopped before the best were held out"]
+    several = len(found.finalists) > 1
+    for row in found.test().to_dict("records"):
+        held = "  ".join(verdict_of(row, several))
+        lines.append(f"{row['run']}: tune {signed(row['tune_delta'])}, held out {held}")
+    return [*lines, *(f"{name}: {words}" for name, words in definitions(found.holdout))]

@@ -1,0 +1,138 @@
+"""In which order variants are tried, and on how many queries; a sampler asks, and is told scores.
+
+Each is a generator of trials to which the mean score of the last one is sent. What it asks next
+follows from that alone, so that a search that was broken off can be gone through again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator
+from typing import Literal, NamedTuple
+
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
+
+SamplerName = Literal["grid", "random", "halving", "coordinate"]
+DEFAULT_TRIALS = 30  # variants that are tried unless told otherwise
+MIN_GAIN = 1e-12
+
+
+class Trial(NamedTuple):
+    """A variant, and on the first how many of the queries it is tried."""
+
+    variant: Variant
+    queries: int
+
+
+Sampler = Generator[Trial, float, None]
+
+
+class TrialPlan(NamedTuple):
+    """What a search will do, told before: how many searches at the most, over which variants."""
+
+    sampler: str
+    variants: int
+    space: int
+    tune: int
+    holdout: int
+    budget: int
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.sampler} search over {self.variants:,} of {self.space:,} variants: "
+            f"at the most {self.budget:,} searches on {self.tune:,} queries, then the best on "
+            f"{self.holdout:,} held out"
+        )
+
+
+def budget_of(name: str, space: Space, tune: int, budget: int | None) -> int:
+    """Say how many searches there may be, the trial of the index as it is among them."""
+    if name not in SAMPLERS:
+        known = ", ".join(SAMPLERS)
+        raise BadInput(f"`sampler` is {known}, not {name!r}{did_you_mean(str(name), SAMPLERS)}")
+    all_of_them = (len(space) + 1) * tune
+    if budget is None:
+        return all_of_them if name == "grid" else min(all_of_them, (DEFAULT_TRIALS + 1) * tune)
+    if name == "grid" and budget < all_of_them:
+        raise BadInput(
+            f"the whole grid takes {all_of_them:,} searches, {len(space):,} variants and the index "
+            f"as it is on {tune:,} queries each; allow as many, or take another sampler"
+        )
+    if budget < 2 * tune:
+        raise BadInput(
+            f"a budget is {2 * tune:,} searches or more: two variants on {tune:,} queries each"
+        )
+    return budget
+
+
+def count_variants(name: str, space: Space, tune: int, budget: int) -> int:
+    """How many variants a budget is enough for, besides the index as it is."""
+    left = budget - tune
+    if name != "halving":
+        return min(len(space), left // tune)
+    count = min(len(space), left)
+    while count > 1 and sum(n * size for n, size in rungs(count, tune)) > left:
+        count -= max(1, count // 50)
+    return count
+
+
+def grid(space: Space, tune: int, budget: int, seed: int) -> Sampler:
+    """Try every variant."""
+    for variant in space:
+        yield Trial(variant, tune)
+
+
+def draw(space: Space, tune: int, budget: int, seed: int) -> Sampler:
+    """Try as many as the budget allows, drawn by chance."""
+    for variant in space.draw(count_variants("random", space, tune, budget), seed):
+        yield Trial(variant, tune)
+
+
+def halve(space: Space, tune: int, budget: int, seed: int) -> Sampler:
+    """Try many on a few queries, the better half on twice as many, until one is left for all."""
+    count = count_variants("halving", space, tune, budget)
+    left = list(enumerate(space.draw(count, seed)))
+    for number, size in rungs(count, tune):
+        scores: dict[int, float] = {}
+        for place, variant in left[:number]:
+            scores[place] = yield Trial(variant, size)
+        best = sorted(left, key=lambda each: -scores.get(each[0], -math.inf))
+        left = sorted(best[: max(1, number // 2)], key=lambda each: each[0])
+
+
+def rungs(count: int, tune: int) -> list[tuple[int, int]]:
+    """How many variants are tried on how many queries, rung by rung."""
+    steps = max(1, math.ceil(math.log2(max(count, 1))))
+    sizes = [max(1, min(tune, math.ceil(tune / 2 ** (steps - 1 - step)))) for step in range(steps)]
+    numbers = [max(1, count // 2**step) for step in range(steps)]
+    return list(zip(numbers, sizes, strict=True))
+
+
+def descend(space: Space, tune: int, budget: int, seed: int) -> Sampler:
+    """Change one thing at a time and keep what is better, until nothing is or the budget is out."""
+    best = yield Trial(AS_IT_IS, tune)
+    current = AS_IT_IS
+    known, left = {AS_IT_IS.key: best}, budget // tune - 1
+    moved = True
+    while moved:
+        moved = False
+        for name, values in space.values.items():
+            for value in values:
+                tried = Variant({**current.choices, name: value})
+                if tried.key in known:
+                    continue
+                if left < 1:
+                    return
+                left -= 1
+                score = known[tried.key] = yield Trial(tried, tune)
+                if score > best + MIN_GAIN:
+                    current, best, moved = tried, score, True
+
+
+SAMPLERS: dict[str, Callable[[Space, int, int, int], Sampler]] = {
+    "grid": grid,
+    "random": draw,
+    "halving": halve,
+    "coordinate": descend,
+}

@@ -1,0 +1,257 @@
+"""A search over variants: tried on one part of the queries, held against the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pandas import DataFrame
+
+from svc_notebook.errors import BadInput, Stopped
+from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot
+from svc_notebook.tuning.evaluation.comparison import Comparison, compare
+from svc_notebook.tuning.evaluation.metric_names import read_measures
+from svc_notebook.tuning.evaluation.statistics import check_seed
+from svc_notebook.tuning.tables.sampling import split
+from svc_notebook.tuning.tables.tables import (
+    QUESTION,
+    Queries,
+    Table,
+    check_judgments,
+    check_queries,
+)
+from svc_notebook.tuning.variants.result import Search
+from svc_notebook.tuning.variants.samplers import (
+    SAMPLERS,
+    Trial,
+    TrialPlan,
+    budget_of,
+    count_variants,
+)
+from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
+from svc_notebook.tuning.variants.trials import Notes, Result, TrialIndex, score
+
+OnProgress = Callable[[int, int], None]
+MIN_QUERIES_PER_PART = 2  # queries on either side
+
+
+async def search(
+    index: str,
+    space: Mapping[str, Sequence[Any]],
+    queries: Queries | None = None,
+    judgments: Table | None = None,
+    sampler: str = "grid",
+    *,
+    metric: str = "ndcg@10",
+    budget: int | None = None,
+    holdout: float = 0.3,
+    best: int = 3,
+    k: int = 10,
+    seed: int = 0,
+    notes: str | Path | None = None,
+    client: AnyClient | None = None,
+    on_progress: OnProgress | None = None,
+    **options: Any,
+) -> Search:
+    """Look for better settings, synonyms or rules among those of a space; nothing is saved.
+
+    `space` names values to choose from, `{"ignorePlurals": [False, ["en"]]}`; what parameters of a
+    search can say is tried by them, the rest on one scratch copy. `sampler` is `grid`, `random`,
+    `halving` or `coordinate`; `budget` is how many searches it may take at the most, which
+    `plan_search` tells beforehand. Only the tune queries choose: those marked in `split`, else all
+    but the share `holdout` of them; the `best` few are then held against the rest. With `notes`, a
+    file, a search that was stopped goes on where it was. `options` are those of `evaluate`.
+    """
+    job = _prepare(space, queries, judgments, sampler, metric, budget, holdout, seed)
+    own = asynchronous(client)
+    before = await snapshot(index, client=own)
+    kept = Notes.open(
+        notes, [*job.facts, index, before.hash, k, sorted(map(repr, options.items()))]
+    )
+    async with TrialIndex(own, index, before.state, k=k) as tried:
+        work = _Work(job, tried, kept, on_progress, options)
+        try:
+            await work.tune()
+            finalists = work.finalists(best)
+            compared = await work.hold_out(finalists) if finalists else None
+        except asyncio.CancelledError:
+            raise _stopped(work.found(index, before, None, best), notes) from None
+    return work.found(index, before, compared, best)
+
+
+def _stopped(found: Search, notes: str | Path | None) -> Stopped:
+    advice = f"the same call goes on from {notes}" if notes else "with `notes` it could go on"
+    return Stopped(f"stopped after {len(found.trace)} trials; {advice}", result=found)
+
+
+def plan_search(
+    space: Mapping[str, Sequence[Any]],
+    queries: Queries | None = None,
+    judgments: Table | None = None,
+    sampler: str = "grid",
+    *,
+    budget: int | None = None,
+    holdout: float = 0.3,
+    seed: int = 0,
+) -> TrialPlan:
+    """Tell what a search would do: how many variants on how many queries; nothing is sent."""
+    return _prepare(space, queries, judgments, sampler, "ndcg@10", budget, holdout, seed).plan
+
+
+@dataclass(frozen=True)
+class _VariantSearch:
+    """A search before it begins: all of it checked."""
+
+    space: Space
+    plan: TrialPlan
+    metric: str
+    tune: DataFrame
+    held: DataFrame
+    judgments: DataFrame
+    seed: int
+
+    @property
+    def facts(self) -> list[Any]:
+        """What makes two searches the same."""
+        tables = [
+            self.tune[QUESTION].to_json(), self.held[QUESTION].to_json(),
+            self.judgments[[*QUESTION, "objectID", "rating"]].to_json(),
+        ]  # fmt: skip
+        return [*tables, self.space.values, [*self.plan], self.metric, self.seed]
+
+
+def _prepare(
+    space: Mapping[str, Sequence[Any]], queries: Any, judgments: Any, sampler: str, metric: str,
+    budget: int | None, holdout: float, seed: int,
+) -> _VariantSearch:  # fmt: skip
+    if judgments is None:
+        raise BadInput("a search needs judgments to know what is better")
+    measures = read_measures(metric)
+    if len(measures) != 1:
+        raise BadInput("a search has one metric to choose by")
+    judged = check_judgments(judgments)
+    asked = check_queries(judged if queries is None else queries)
+    tune, held = _part(asked, holdout, check_seed(seed))
+    own = Space(space)
+    allowed = budget_of(sampler, own, len(tune), budget)
+    variants = count_variants(sampler, own, len(tune), allowed)
+    plan = TrialPlan(sampler, variants, len(own), len(tune), len(held), allowed)
+    return _VariantSearch(own, plan, metric, tune, held, judged, seed)
+
+
+def _part(asked: DataFrame, share: float, seed: int) -> tuple[DataFrame, DataFrame]:
+    """Part queries in two: as marked, else as `split` does it; mixed, for some are tried first."""
+    marked = asked if (asked["split"] != "").any() else split(asked, share, seed)
+    mixed = marked.sample(frac=1, random_state=seed)
+    tune, held = (mixed[mixed["split"] == side] for side in ("tune", "holdout"))
+    for side, own in (("tune", tune), ("holdout", held)):
+        if own.empty:
+            raise BadInput(
+                f"none of the {len(asked)} queries is marked `{side}` in the column `split`; mark "
+                "some, or drop the column: a share of them is held out then"
+            )
+    if min(len(tune), len(held)) < MIN_QUERIES_PER_PART:
+        raise BadInput(
+            f"{len(asked)} queries are too few: {len(tune)} to tune and {len(held)} to hold out"
+        )
+    return tune.reset_index(drop=True), held.reset_index(drop=True)
+
+
+class _Work:
+    """A search that goes on."""
+
+    def __init__(
+        self,
+        job: _VariantSearch,
+        tried: TrialIndex,
+        notes: Notes,
+        tell: OnProgress | None,
+        options: Any,
+    ) -> None:
+        self.job = job
+        self.field = tried
+        self.notes = notes
+        self.tell = tell or (lambda done, total: None)
+        self.options = options
+        self.results: dict[tuple[str, int], Result] = {}
+        self.searches = 0
+
+    async def tune(self) -> None:
+        """Try what the sampler asks for."""
+        size = len(self.job.tune)
+        await self.try_out(Trial(AS_IT_IS, size))
+        sampler = SAMPLERS[self.job.plan.sampler](
+            self.job.space, size, self.job.plan.budget, self.job.seed
+        )
+        asked = next(sampler, None)
+        while asked is not None:
+            told = await self.try_out(asked)
+            try:
+                asked = sampler.send(told.mean)
+            except StopIteration:
+                return
+
+    async def try_out(self, trial: Trial) -> Result:
+        """Try a variant, unless it was already; what it scored is written down at once."""
+        place = (trial.variant.key, trial.queries)
+        if place not in self.results:
+            key = f"{trial.queries} {trial.variant.key}"
+            if key not in self.notes.known:
+                self.notes.keep(key, await self._measure(trial))
+            self.results[place] = self.notes.known[key]
+            self.searches += trial.queries
+            self.tell(min(self.searches, self.job.plan.budget), self.job.plan.budget)
+        return self.results[place]
+
+    async def _measure(self, trial: Trial) -> Result:
+        queries = self.job.tune.head(trial.queries)
+        found = await self.field.run(trial.variant, queries)
+        values = score(found, queries, self.job.judgments, self.job.metric, self.options)
+        return Result(dict(trial.variant.choices), *values)
+
+    def trace(self) -> DataFrame:
+        """Every trial as a row."""
+        base = self.results.get((AS_IT_IS.key, len(self.job.tune)))
+        rows, so_far = [], -1.0
+        for place, ((_, size), result) in enumerate(self.results.items()):
+            own = Result({}, base.values[:size], None, 0).mean if base else None
+            whole = size == len(self.job.tune)
+            better = whole and result.mean > so_far
+            so_far = max(so_far, result.mean) if whole else so_far
+            rows.append({
+                "trial": place, "variant": str(Variant(result.variant)),
+                **{name: result.variant.get(name) for name in self.job.space.values},
+                "queries": size, "score": result.mean,
+                "delta": result.mean - own if own is not None else None,
+                "judged": result.judged, "zero": result.zero, "best": better,
+            })  # fmt: skip
+        return DataFrame(rows)
+
+    def finalists(self, count: int) -> list[Variant]:
+        """The best few on all tune queries, of those that beat the index as it is."""
+        size = len(self.job.tune)
+        base = self.results.get((AS_IT_IS.key, size))
+        whole = [each for (_, n), each in self.results.items() if n == size]
+        better = [each for each in whole if base and each.mean > base.mean]
+        ordered = sorted(better, key=lambda each: -each.mean)
+        apart = {tuple(each.values): each for each in reversed(ordered)}  # of twins the first
+        best = sorted(apart.values(), key=ordered.index)
+        return [Variant(each.variant) for each in best[: max(1, count)]]
+
+    def found(self, index: str, before: Snapshot, holdout: Comparison | None, best: int) -> Search:
+        """Tell what was found so far."""
+        finalists = tuple(self.finalists(best))
+        return Search(
+            index, self.job.metric, self.job.plan, self.trace(), holdout, finalists, before
+        )
+
+    async def hold_out(self, finalists: Iterable[Variant]) -> Comparison:
+        """Hold the finalists against the index as it is, on queries that chose none of them."""
+        base = await self.field.run(AS_IT_IS, self.job.held)
+        runs = [await self.field.run(each, self.job.held) for each in finalists]
+        options = {**self.options, "seed": self.job.seed}
+        return compare(base, runs, self.job.judgments, self.job.metric, **options)

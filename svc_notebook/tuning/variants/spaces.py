@@ -1,0 +1,114 @@
+"""What a search over variants chooses from: values for settings, synonyms and rules."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from svc_notebook.api.parameters import PARAMETERS
+from svc_notebook.errors import BadInput
+from svc_notebook.tuning.changes.change_spec import read_proposal
+from svc_notebook.tuning.changes.parameter_overrides import LEFT_OUT
+from svc_notebook.tuning.changes.state import KINDS, Objects, Scope
+from svc_notebook.tuning.evaluation.runs import FIXED
+
+MAX_COUNTED_VARIANTS = 1_000_000  # variants that are counted one by one
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One choice: a value for each name that is not left as it is."""
+
+    choices: Mapping[str, Any]
+
+    @cached_property
+    def key(self) -> str:
+        """What tells it from others."""
+        return msgspec.json.encode(dict(self.choices), order="sorted").decode()
+
+    @property
+    def parts(self) -> dict[Scope, Objects]:
+        """What it changes, by scope and name."""
+        settings = {name: each for name, each in self.choices.items() if name not in KINDS}
+        given: dict[str, Any] = {
+            name: each for name, each in self.choices.items() if name in KINDS and each
+        }
+        if settings:
+            given["settings"] = settings
+        return read_proposal(given) if given else {}
+
+    def __str__(self) -> str:
+        said = [f"{name}={_short(value)}" for name, value in self.choices.items()]
+        return ", ".join(said) or "as it is"
+
+
+def _short(value: Any) -> str:
+    if value is None:
+        return "default"
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+AS_IT_IS = Variant({})
+
+
+class Space:
+    """The values each name may have, `None` for a setting's default.
+
+    Those that want a copy of the index change slowest, so that it is seldom configured anew.
+    """
+
+    def __init__(self, given: Mapping[str, Sequence[Any]]) -> None:
+        if not isinstance(given, Mapping) or not given:
+            raise BadInput('a space is a dict of values: {"ignorePlurals": [False, True]}')
+        for name, values in given.items():
+            _check(name, values)
+        names = sorted(given, key=lambda name: not _wants_copy(name))
+        self.values: dict[str, list[Any]] = {name: list(given[name]) for name in names}
+
+    def __len__(self) -> int:
+        return math.prod(len(values) for values in self.values.values())
+
+    def __iter__(self) -> Iterator[Variant]:
+        for values in itertools.product(*self.values.values()):
+            yield Variant(dict(zip(self.values, values, strict=True)))
+
+    def draw(self, count: int, seed: int) -> list[Variant]:
+        """Draw different variants by chance, all where there are no more, in their order."""
+        if count >= len(self):
+            return list(self)
+        chosen = random.Random(seed).sample(range(len(self)), count)
+        return [self[place] for place in sorted(chosen)]
+
+    def __getitem__(self, place: int) -> Variant:
+        choices: dict[str, Any] = {}
+        for name in reversed(self.values):
+            place, own = divmod(place, len(self.values[name]))
+            choices[name] = self.values[name][own]
+        return Variant({name: choices[name] for name in self.values})
+
+
+def _wants_copy(name: str) -> bool:
+    return name in KINDS or (PARAMETERS[name].scope != "both" and name != "customRanking")
+
+
+def _check(name: str, values: Any) -> None:
+    """Refuse what cannot be tried, before anything is."""
+    if name in (*LEFT_OUT, *FIXED):
+        raise BadInput(f"`{name}` has no bearing on which hits come first")
+    if isinstance(values, str | bytes) or not isinstance(values, Sequence) or not values:
+        raise BadInput(f"`{name}`: give a list of values to try, such as [False, True]")
+    if name in KINDS:
+        for value in values:
+            if value:
+                read_proposal({f"{name}": value})
+        return
+    for value in values:
+        read_proposal({"settings": {name: value}})

@@ -1,0 +1,175 @@
+"""Variants tried one after the other: by parameters where those will do, else on one copy."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from zlib import crc32
+
+import msgspec
+import numpy as np
+from pandas import DataFrame
+
+from svc_notebook.client import AsyncClient
+from svc_notebook.errors import BadInput, unreadable
+from svc_notebook.tuning.changes.parameter_overrides import as_parameters
+from svc_notebook.tuning.changes.scratch import AsyncScratch
+from svc_notebook.tuning.changes.state import (
+    IndexConfiguration,
+    Objects,
+    Scope,
+    compare,
+    write_parts,
+)
+from svc_notebook.tuning.evaluation.runs import FIXED, run
+from svc_notebook.tuning.evaluation.scores import evaluate
+from svc_notebook.tuning.tables.tables import QUESTION
+from svc_notebook.tuning.variants.spaces import Variant
+
+
+class Result(msgspec.Struct, frozen=True):
+    """One trial: what each query scored, None for those that have no score."""
+
+    variant: dict[str, Any]
+    values: list[float | None]
+    judged: float | None
+    zero: int
+
+    @property
+    def mean(self) -> float:
+        """The mean of what has a score; below every score where nothing has."""
+        known = [value for value in self.values if value is not None]
+        return float(np.mean(known)) if known else -1.0
+
+
+class TrialIndex:
+    """An index on which variants are tried; leaving it drops the copy, if one was made."""
+
+    def __init__(
+        self, client: AsyncClient, index: str, state: IndexConfiguration, *, k: int
+    ) -> None:
+        self.index = index
+        self._client = client
+        self._state = state
+        self._k = k
+        self._copy: AsyncScratch | None = None
+        self._set: dict[Scope, Objects] = {}
+
+    async def run(self, variant: Variant, queries: DataFrame) -> DataFrame:
+        """Search as if a variant were in place."""
+        parts = variant.parts
+        settings = parts.get("settings", {})
+        params, others = as_parameters(settings, {**self._state.settings, **settings})
+        built = {name: settings[name] for name in others}
+        lists: dict[Scope, Objects] = {s: part for s, part in parts.items() if s != "settings"}
+        where = await self._configure({**lists, **({"settings": built} if built else {})})
+        told: Any = {name: value for name, value in params.items() if name not in FIXED}
+        found: DataFrame = await run(
+            where, queries, told, k=self._k, name=str(variant), client=self._client
+        )
+        return found
+
+    async def _configure(self, wanted: dict[Scope, Objects]) -> str:
+        """Return an index that has what no parameter can say: itself, where nothing is wanted."""
+        if not wanted:
+            return self.index
+        if self._copy is None:
+            self._copy = await AsyncScratch(self.index, self._client).open()
+        changes: dict[Scope, Objects] = {}
+        for scope in {**self._set, **wanted}:
+            before = self._set.get(scope, {})
+            back = {name: self._state.part(scope).get(name) for name in before}
+            changes[scope] = {**back, **wanted.get(scope, {})}
+            changes[scope] = compare(scope, {**back, **before}, changes[scope]).after
+        await write_parts(self._client, self._copy.name, changes)
+        self._set = wanted
+        return self._copy.name
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        if self._copy:
+            await asyncio.shield(self._copy.drop())
+
+
+def score(
+    found: DataFrame, queries: DataFrame, judgments: DataFrame, metric: str, options: Any
+) -> tuple[list[float | None], float | None, int]:
+    """Score a run: each query's value in their order, how much of it is judged, and the zeros."""
+    scored = evaluate(found, judgments, metric, **options).set_index(QUESTION)
+    values = scored["value"].reindex(_keys(queries))
+    known: list[float | None] = [None if np.isnan(value) else float(value) for value in values]
+    judged = float(scored["judged_at_k"].mean())
+    return known, None if np.isnan(judged) else judged, int((scored["n_hits"] == 0).sum())
+
+
+def _keys(queries: DataFrame) -> list[tuple[str, str]]:
+    return list(zip(queries["query"], queries["filters"], strict=True))
+
+
+@dataclass
+class Notes:
+    """The trials of a search in a file, so that one that was broken off goes on; or nowhere."""
+
+    path: Path | None
+    known: dict[str, Result] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, path: str | Path | None, facts: Sequence[Any]) -> Notes:
+        """Read what there is; raises `BadInput` for the trials of another search."""
+        if path is None:
+            return cls(None)
+        own, state = Path(path).expanduser(), _digest(facts)
+        try:
+            whole, _, torn = own.read_bytes().rpartition(b"\n")
+        except FileNotFoundError:
+            _write(own, "wb", {"search": state})
+            return cls(own)
+        except OSError as error:
+            raise unreadable(Path(path), error) from None
+        first, *lines = whole.split(b"\n")
+        if _read(first) != {"search": state}:
+            raise BadInput(
+                f"{path} holds trials of another search, or of an index that was changed since; "
+                "name another file, or delete it"
+            )
+        found = [row for line in lines if (row := _read(line))]
+        if torn:
+            own.write_bytes(whole + b"\n")
+        known = {row["key"]: msgspec.convert(row["result"], Result) for row in found}
+        return cls(own, known)
+
+    def keep(self, key: str, result: Result) -> None:
+        """Write a trial down; where the disk takes no more, it is at worst run again."""
+        self.known[key] = result
+        if self.path:
+            with suppress(BadInput):
+                _write(self.path, "ab", {"key": key, "result": result})
+
+
+def _digest(facts: Sequence[Any]) -> str:
+    return hashlib.sha256(msgspec.json.encode(facts, order="sorted")).hexdigest()[:32]
+
+
+def _write(path: Path, mode: str, row: Mapping[str, Any]) -> None:
+    json = msgspec.json.encode(row)
+    try:
+        with path.open(mode) as file:
+            file.write(b"%08x %b\n" % (crc32(json), json))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _read(line: bytes) -> Any:
+    check, _, json = line.partition(b" ")
+    return msgspec.json.decode(json) if check == b"%08x" % crc32(json) else None

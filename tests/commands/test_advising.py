@@ -1,0 +1,118 @@
+"""What may have been meant, on a real service."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import svc_notebook as svc
+from tests.commands.conftest import Typed
+
+INDEX = "advising"
+
+
+@pytest.fixture(autouse=True)
+def lamps(admin: svc.Client) -> None:
+    """An index with a facet to search, one that only filters, and one attribute that is none."""
+    svc.push(pd.DataFrame({"objectID": ["1"], "color": ["red"], "size": ["l"], "n": [1]}), INDEX)
+    svc.settings(INDEX, attributesForFaceting=["searchable(color)", "afterDistinct(size)"])
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("search {} --filters colour:red", "`colour` is not among.*did you mean `color`"),
+        ("search {} --filters 'color:red AND syze : l'", "`syze`.*did you mean `size`"),
+        ("search {} --facetFilters '[[\"name:x\"]]'", "`name` is not among"),
+        ("facets {} --facets colour", "did you mean `color`"),
+        ("browse {} --filters 'colour:red'", "did you mean `color`"),
+    ],
+)
+def test_a_filter_by_what_is_no_facet_is_told(typed: Typed, line: str, message: str) -> None:
+    with pytest.warns(UserWarning, match=message):
+        found = typed(line.format(INDEX))
+
+    assert found.empty
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "search {} --filters color:blue",
+        "search {} --filters 'n > 5'",
+        "search {} --filters 'n:5 TO 9'",
+        "search {} --filters 'color:\"a: b\"'",
+        "search {} nothing",
+        "facets {} nothing --facets '*'",
+        "search {} --filters color:red",
+    ],
+)
+def test_what_is_right_is_not_warned_of(typed: Typed, line: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        typed(line.format(INDEX))
+
+
+def test_a_search_in_what_is_no_facet_says_what_is_one(typed: Typed) -> None:
+    with pytest.raises(svc.errors.Refused) as caught:
+        typed(f"facets {INDEX} r --in colr")
+
+    assert caught.value.__notes__ == [
+        f"`colr` is not among attributesForFaceting of {INDEX}; did you mean `color`?"
+    ]
+
+
+@pytest.mark.parametrize("line", ["synonyms sve x", "rules exprt", "keys ad"])
+def test_a_misspelt_verb_of_a_family_is_told(typed: Typed, line: str) -> None:
+    with pytest.raises(svc.errors.NotFound) as caught:
+        typed(line)
+
+    assert caught.value.__notes__[0].startswith(f"did you mean `{line.split()[0]} ")
+
+
+@pytest.mark.parametrize("line", ["search advicing x", "copy advicing elsewhere --yes"])
+def test_a_misspelt_index_is_told(typed: Typed, line: str) -> None:
+    with pytest.raises(svc.errors.NotFound) as caught:
+        typed(line)
+
+    assert caught.value.__notes__ == [f"did you mean `{INDEX}`?"]
+
+
+def test_nothing_is_advised_where_the_index_is_there(typed: Typed) -> None:
+    with pytest.raises(svc.errors.NotFound) as caught:
+        typed(f"synonyms get {INDEX} nothing")
+
+    assert not hasattr(caught.value, "__notes__")
+
+
+def test_a_warning_is_given_each_time_and_shows_no_line_of_this_package(typed: Typed) -> None:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        for _ in range(2):
+            typed(f"search {INDEX} --filters colour:red")
+
+    assert [Path(each.filename).exists() for each in told] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("edit qury", "`edit qury` is not a verb; did you mean `query`\\?$"),
+        ("edit x", "`edit x` is not a verb; there are crawler, judgments, query"),
+        ("synonyms save {}", "FILE is missing: .*; or say --from, or give them as"),
+        ("call nosuch_thing", "is no endpoint; svc.current\\(\\) has all of them"),
+    ],
+)
+def test_a_refusal_says_what_to_do_next(typed: Typed, line: str, message: str) -> None:
+    with pytest.raises(svc.errors.BadInput, match=message):
+        typed(line.format(INDEX))
+
+
+def test_an_index_that_is_like_no_other_is_looked_for_in_the_list(typed: Typed) -> None:
+    with pytest.raises(svc.errors.NotFound) as caught:
+        typed("search q9")
+
+    assert caught.value.__notes__ == ["`indices` lists those there are"]

@@ -1,0 +1,64 @@
+"""Help texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from svc_notebook.commands.help import help as help_on
+from svc_notebook.commands.help import write_page
+from svc_notebook.commands.registry import VERBS
+from svc_notebook.commands.verb import Face, Verb
+from svc_notebook.errors import BadOption
+
+PAGE = Path(__file__).parents[2] / "docs" / "magics.md"
+ROWS = [pytest.param(verb, face, id=f"{face}-{verb.name}") for verb in VERBS for face in verb.faces]
+
+
+@pytest.mark.parametrize(("verb", "face"), ROWS)
+def test_a_verbs_help_names_all_it_takes(verb: Verb, face: Face) -> None:
+    text = help_on(verb.name, face=face)
+
+    assert verb.summary in " ".join(text.split())
+    assert all(operand.name.upper() in text for operand in verb.placed(face))
+    assert all(f"--{name}" in text for name in verb.named(face))
+    assert all(example in text for example in verb.examples)
+    assert max(map(len, text.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("face", ["magic", "command"])
+def test_help_lists_the_verbs_of_its_face(face: Face) -> None:
+    text = help_on(face=face)
+
+    listed = [line.split()[0] for line in text.splitlines()[2:] if line[2] != " "]
+    assert listed == list(dict.fromkeys(verb.family for verb in VERBS if face in verb.faces))
+    assert "further: get, save, import, replace, export, delete, clear" in " ".join(text.split())
+
+
+def test_help_on_a_family_lists_its_verbs() -> None:
+    text = help_on("synonyms")
+
+    assert text.startswith("%svc synonyms INDEX")
+    assert "`%svc synonyms list ...` is the same" in text
+    assert "synonyms replace" in text
+
+
+def test_help_on_a_verb_with_a_body_names_what_the_body_holds() -> None:
+    text = help_on("synonyms save")
+
+    assert "several with `---` between" in text
+    assert "corrections, placeholder, replacements." in text
+
+
+def test_help_on_an_unknown_verb_advises() -> None:
+    with pytest.raises(BadOption, match="did you mean `search`"):
+        help_on("serach")
+
+
+def test_a_notebook_shows_help_as_it_is() -> None:
+    assert repr(help_on("get")) == help_on("get")
+
+
+def test_the_page_on_verbs_is_up_to_date() -> None:
+    assert PAGE.read_text(encoding="utf-8") == write_page(), "run `make docs`"

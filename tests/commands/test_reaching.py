@@ -1,0 +1,209 @@
+"""Every endpoint is reached from a notebook, and through what the table says."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import svc_notebook as svc
+from svc_notebook.accessors import FrameAccessor, SeriesAccessor
+from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec
+from svc_notebook.client import AsyncClient, ClientConfig, Secret
+from svc_notebook.commands.endpoint_coverage import (
+    ACCESSORS,
+    INSTEAD,
+    REACHED,
+    functions_of,
+    verbs_of,
+)
+from svc_notebook.commands.registry import VERBS
+from svc_notebook.functions import aio, keys
+
+# No key here is ever seen to change.
+pytestmark = pytest.mark.filterwarnings("ignore:the service took the call")
+ROW = pd.DataFrame({"objectID": ["1"], "name": ["lamp"]})
+SYNONYM = {"objectID": "1", "type": "synonym", "synonyms": ["a", "b"]}
+RULE = {"objectID": "1", "consequence": {"filterPromotes": True}}
+ENTRY = {"objectID": "1", "language": "en", "word": "down"}
+EVENT = {
+    "eventType": "view", "eventName": "Viewed", "index": "x", "userToken": "u", "objectIDs": ["1"],
+}  # fmt: skip
+USER = {"userID": "u", "clusterName": "c", "nbRecords": 0, "dataSize": 0}
+KEY = {"value": "k", "createdAt": 1, "acl": ["search"]}
+# What any endpoint could answer, at once.
+ANSWER: dict[str, Any] = {
+    "hits": [{"objectID": "1"}], "nbHits": 1, "page": 0, "hitsPerPage": 20, "processingTimeMS": 1,
+    "query": "", "params": "", "facetHits": [], "results": [{"objectID": "1"}], "items": [],
+    "total": 0, "taskID": 1, "status": "published", "pendingTask": False, "objectIDs": ["1"],
+    "updatedAt": "", "createdAt": "", "deletedAt": "", "keys": [KEY], "key": "k", **KEY,
+    "disableStandardEntries": {"stopwords": {}}, "clusters": [], "topUsers": [], "userIDs": [],
+    "pending": False, "logs": [], "events": [], "searches": [],
+    "id": "c", "taskId": "t", "count": 0, "data": [], **USER,
+    "ranking": ["custom"], "objectID": "1",
+}  # fmt: skip
+CURATED = {
+    "objectID": "1", "conditions": [{"pattern": "lamp", "anchoring": "is"}],
+    "consequence": {"promote": [{"objectID": "1", "position": 0}], "hide": [{"objectID": "2"}]},
+}  # fmt: skip
+ANSWERS: dict[str, Any] = {
+    "search_rules": {"hits": [CURATED], "nbHits": 1, "page": 0, "nbPages": 1},
+    "search_many": {"results": [{"hits": [], "nbHits": 0}]},
+    "list_sources": [{"source": "192.0.2.0/24"}],
+    "list_languages": {"en": {"stopwords": {"nbCustomEntries": 1}}},
+    "get_settings": {"hitsPerPage": 7},
+    "get_crawler": {"name": "c", "blockingTaskId": "t"},
+    "list_crawlers": {"items": [{"id": "c", "name": "c"}], "total": 1},
+    "search_dictionary": {"hits": [ENTRY], "nbHits": 1},
+    **{name: {"key": "k", "createdAt": ""} for name in ("add_key", "add_index_key", "restore_key")},
+    **{name: {"createdAt": ""} for name in ("assign_user", "assign_users", "append_source")},
+    "pending_mappings": {"pending": False},
+    "push_events": {"status": 200, "message": "OK"},
+    "delete_user_token": {"status": 200, "message": "OK"},
+}
+
+
+class Recorder:
+    """Answers everything, and keeps what was called."""
+
+    def __init__(self) -> None:
+        self.called: list[str] = []
+
+    async def send(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
+        self.called.append(endpoint.name)
+        found: Any = ANSWERS.get(endpoint.name, ANSWER)
+        return list(found) if isinstance(found, list) else dict(found)
+
+
+# What to give each function, so that it comes to calling.
+CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
+    "search_many": [(("x", ["lamp"]), {})],
+    "read_facet_values": [(("x", "name"), {})],
+    "delete_records": [(("x", ["1"]), {}), (("x",), {"filters": "a:b"})],
+    "push": [((ROW, "x"), {})],
+    "load": [((ROW, "x"), {})],
+    "replace_records": [(("x", ROW), {})],
+    "read_records": [(("x", ["1"]), {})],
+    "settings": [(("x",), {}), (("x",), {"hitsPerPage": 3})],
+    "set_settings": [(("x",), {"hitsPerPage": 3})],
+    "copy_index": [(("x", "y"), {})],
+    "move_index": [(("x", "y"), {})],
+    "get_synonym": [(("x", "1"), {})],
+    "save_synonyms": [(("x", SYNONYM), {})],
+    "replace_synonyms": [(("x", SYNONYM), {})],
+    "delete_synonyms": [(("x", ["1"]), {})],
+    "get_rule": [(("x", "1"), {})],
+    "save_rules": [(("x", RULE), {})],
+    "replace_rules": [(("x", RULE), {})],
+    "delete_rules": [(("x", ["1"]), {})],
+    "pin": [(("x", "lamp", "3"), {})],
+    "hide": [(("x", "lamp", "3"), {})],
+    "unpin": [(("x", "lamp", "1"), {})],
+    "unhide": [(("x", "lamp", "2"), {})],
+    "save_entries": [(("stopwords", ENTRY), {})],
+    "replace_entries": [(("stopwords", ENTRY), {})],
+    "delete_entries": [(("stopwords", ["1"]), {})],
+    "clear_entries": [(("stopwords",), {})],
+    "read_dictionary": [(("stopwords",), {})],
+    "dictionary_settings": [(("stopwords",), {"off": ["fr"]})],
+    "add_key": [((), {"acl": ["search"]}), ((), {"index": "x", "acl": ["search"]})],
+    "update_key": [((Secret("k"),), {"acl": []}), ((Secret("k"),), {"index": "x", "acl": []})],
+    "get_key": [((Secret("k"),), {}), ((Secret("k"),), {"index": "x"})],
+    "delete_key": [((Secret("k"),), {}), ((Secret("k"),), {"index": "x"})],
+    "restore_key": [((Secret("k"),), {})],
+    "read_keys": [((), {}), (("x",), {}), (("*",), {})],
+    "read_users": [((), {}), (("ann",), {})],
+    "assign_users": [(("ann", "c"), {}), ((["ann", "ben"], "c"), {})],
+    "move_user": [(("ann", "c"), {})],
+    "add_source": [(("192.0.2.0/24",), {})],
+    "replace_sources": [(([{"source": "192.0.2.0/24"}],), {})],
+    "delete_source": [(("192.0.2.0/24",), {})],
+    "read_tasks": [((1,), {"index": "x"}), ((1,), {})],
+    "wait": [((1,), {"index": "x"}), ((1,), {})],
+    "create_crawler": [(("c", {}), {})],
+    "configure_crawler": [(("c", {"rateLimit": 1}), {}), (("c", {}), {"whole": True})],
+    "rename_crawler": [(("c", "d"), {})],
+    **{
+        name: [(("c",), {})]
+        for name in (
+            "get_crawler",
+            "run_crawler",
+            "pause_crawler",
+            "reindex_crawler",
+            "read_crawled_urls",
+            "read_crawler_urls",
+            "cancel_crawler_task",
+        )
+    },
+    "crawl_urls": [(("c", ["https://a"]), {})],
+    "try_url": [(("c", "https://a"), {})],
+    "crawler_task": [(("c", "t"), {})],
+    "send_events": [((EVENT,), {})],
+    "delete_user_events": [(("u",), {})],
+    "read_indices": [((), {})],
+    "read_languages": [((), {})],
+    "read_top_users": [((), {})],
+    "read_clusters": [((), {})],
+    "read_sources": [((), {})],
+    "read_logs": [((), {})],
+    "read_crawlers": [((), {})],
+    "read_domains": [((), {})],
+    "whoami": [((), {})],
+    "pending_users": [((), {})],
+    "read_writes": [((), {"status": True})],
+}
+ON_SOMETHING: tuple[tuple[Any, ...], dict[str, Any]] = (("x",), {})
+WRITTEN = ("export", "export_synonyms", "export_rules", "export_entries")
+CASES = [(row, name) for row, names in REACHED.items() for name in names]
+
+
+@pytest.mark.parametrize(("row", "function"), CASES)
+def test_a_function_calls_what_the_table_says(
+    row: str, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keys, "PATIENCE", 0)  # no key is ever forgotten here
+    sender = Recorder()
+    connection = ClientConfig(app_id="X", url="http://127.0.0.1:9", api_key=Secret("k"))
+    client = AsyncClient(connection, sender)  # type: ignore[arg-type]
+    calls = CALLS.get(function, [ON_SOMETHING])
+    if function in WRITTEN:
+        calls = [(("stopwords", tmp_path / "out.json"), {})]
+    if function == "export":
+        calls = [(("x", tmp_path / "out.ndjson"), {})]
+
+    async def run() -> None:
+        if function == "read_writes":
+            await client.clear_objects("x")
+            await client.batch_dictionary("stopwords", [])
+        for args, more in calls:
+            await getattr(aio, function)(*args, client=client, **more)
+
+    asyncio.run(run())
+
+    assert row in sender.called
+
+
+def test_every_endpoint_is_reached_from_a_notebook() -> None:
+    assert set(REACHED) == {row.name for row in ENDPOINTS}
+    known = {verb.name for verb in VERBS}
+    for row in ENDPOINTS:
+        assert all(hasattr(svc, name) for name in functions_of(row.name))
+        assert verbs_of(row.name)
+        assert set(verbs_of(row.name)) <= known
+
+
+@pytest.mark.parametrize("path", sorted({path for paths in ACCESSORS.values() for path in paths}))
+def test_an_accessor_of_the_table_is_there(path: str) -> None:
+    owner = FrameAccessor if path.startswith("df.") else SeriesAccessor
+
+    assert callable(getattr(owner, path.rpartition(".")[2]))
+
+
+def test_what_only_call_reaches_has_a_function_to_the_same_effect() -> None:
+    alone = {name for name, functions in REACHED.items() if not functions}
+
+    assert alone == INSTEAD.keys()
+    assert all(name.partition("(")[0] in svc.__dir__() for name in INSTEAD.values())

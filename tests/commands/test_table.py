@@ -1,0 +1,106 @@
+"""The table of verbs is true to the functions behind it."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Unpack, get_args, get_origin, get_type_hints
+
+import pytest
+
+from svc_notebook.commands.binding import bind_words
+from svc_notebook.commands.registry import VERBS, find_verb, pick_verb
+from svc_notebook.commands.tokenizer import split_line
+from svc_notebook.commands.verb import Face, Verb, spread_options
+from svc_notebook.loading.options import Action, Duplicates, IfExists, Nulls, RowOptions
+
+ROWS = [pytest.param(verb, face, id=f"{face}-{verb.name}") for verb in VERBS for face in verb.faces]
+
+
+# What is dealt with before a function is called.
+APART = {"profile", "format", "params", "yes"}
+
+
+def parameters_of(verb: Verb) -> set[str]:
+    """Every name a function takes, those behind ``**options: Unpack[Shape]`` too."""
+    function = inspect.unwrap(verb.function)
+    shapes = [kind for kind in get_type_hints(function).values() if get_origin(kind) is Unpack]
+    spread = {name for shape in shapes for name in get_args(shape)[0].__annotations__}
+    return {*inspect.signature(function).parameters, *spread}
+
+
+@pytest.mark.parametrize(("verb", "face"), ROWS)
+def test_everything_a_verb_takes_is_a_parameter_of_its_function(verb: Verb, face: Face) -> None:
+    options = [*verb.placed(face), *verb.named(face).values()]
+
+    taken = {option.parameter for option in options} - APART
+
+    assert taken <= parameters_of(verb) | set(spread_options(verb.spread))
+
+
+@pytest.mark.parametrize(("verb", "face"), ROWS)
+def test_what_a_function_cannot_do_without_is_required(verb: Verb, face: Face) -> None:
+    needed = [
+        p.name
+        for p in inspect.signature(verb.function).parameters.values()
+        if p.default is p.empty and p.kind is not p.VAR_KEYWORD
+    ]
+
+    required = [o.parameter for o in (*verb.placed(face), *verb.named(face).values()) if o.required]
+
+    assert set(needed) <= set(required)
+
+
+@pytest.mark.parametrize(("verb", "face"), ROWS)
+def test_the_examples_can_be_typed(verb: Verb, face: Face) -> None:
+    variables = {"df": 1, "prices": 2, "answer": 3, "graded": 4}
+
+    for example in verb.examples:
+        found, words = pick_verb([word.text for word in split_line(example)], face)
+
+        assert bind_words(found, words, face, variables).verb is verb
+
+
+@pytest.mark.parametrize("face", ["magic", "command"])
+def test_a_name_stands_for_one_verb(face: Face) -> None:
+    names = [verb.name for verb in VERBS if face in verb.faces]
+
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [("if-exists", IfExists), ("nulls", Nulls), ("duplicates", Duplicates), ("action", Action)],
+)
+def test_a_load_offers_the_words_its_function_knows(option: str, words: object) -> None:
+    row = find_verb("load", "command").named("command")[option]
+
+    assert row.choices == list(get_args(words))
+
+
+def test_every_way_to_read_rows_can_be_said_in_a_line() -> None:
+    said = {row.parameter for row in find_verb("load", "command").named("command").values()}
+
+    assert set(RowOptions.__annotations__) - said == {"record_bytes", "batch_bytes"}
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "left"),
+    [
+        (["synonyms", "products"], "synonyms", ["products"]),
+        (["synonyms", "save", "products"], "synonyms save", ["products"]),
+        (["synonyms", "list", "save"], "synonyms", ["save"]),
+        (["synonyms", "list"], "synonyms", []),
+        (["synonyms"], "synonyms", []),
+        (["synonyms", "search", "products", "lamp"], "synonyms", ["products", "lamp"]),
+        (["keys", "search"], "keys", ["search"]),
+        (["indices", "list"], "indices", []),
+        (["crawlers", "list", "--format", "csv"], "crawlers", ["--format", "csv"]),
+        (["search", "list", "save"], "search", ["list", "save"]),
+    ],
+)
+def test_a_line_begins_with_one_or_two_words_of_a_verb(
+    words: list[str], name: str, left: list[str]
+) -> None:
+    verb, rest = pick_verb(words, "magic")
+
+    assert (verb.name, rest) == (name, left)

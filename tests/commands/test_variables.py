@@ -1,0 +1,155 @@
+"""Variables named where a line takes words, as a newcomer names them."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import svc_notebook as svc
+from svc_notebook.commands.registry import VERBS
+from svc_notebook.commands.variables import variable_meant
+from svc_notebook.commands.verb import Verb
+from svc_notebook.errors import SvcError
+from svc_notebook.magics.extension import run
+
+INDEX = "variables"
+
+
+@pytest.fixture(autouse=True)
+def lamps(admin: svc.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index that is there, in a folder without files."""
+    monkeypatch.chdir(tmp_path)
+    svc.push(FRAME, INDEX)
+
+
+FRAME = pd.DataFrame({"objectID": ["1", "2"], "name": ["lamp", "desk"]})
+VARIABLES: dict[str, object] = {
+    "df": FRAME,
+    "saved": {"hitsPerPage": 5},
+    "ids": ["1", "2"],
+    "answer": {"taskID": 1},
+    "name": INDEX,
+    "path": "x.csv",
+    "pd": pd,
+    "products": pd.DataFrame(),
+}
+
+
+def note_on(line: str) -> str:
+    """What is added to the error of a line."""
+    with pytest.raises(SvcError) as caught:
+        run(line, None, dict(VARIABLES))
+    return "\n".join(getattr(caught.value, "__notes__", []))
+
+
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        ("evaluate {} df", "did you mean `--from df`?"),
+        ("compare {} {} df", "did you mean `--from df`?"),
+        ("push {} df", "did you mean `--from df`?"),
+        ("push df {}", "did you mean `--from df`?"),
+        ("push df", "did you mean `--from df`?"),
+        ("replace {} df --yes", "did you mean `--from df`?"),
+        ("wait answer", "did you mean `--from answer`?"),
+        ("tasks show answer", "did you mean `--from answer`?"),
+        ("settings diff {} saved", "did you mean `--from saved`?"),
+        ("settings {} saved", "did you mean `--params saved`?"),
+        ("settings set {} saved", "did you mean `--params saved`?"),
+        ("synonyms save {} df", "did you mean `--from df`?"),
+        ("rules replace {} df --yes", "did you mean `--from df`?"),
+        ("dictionaries save stopwords df", "did you mean `--from df`?"),
+        ("events send df", "did you mean `--from df`?"),
+        ("sources replace df --yes", "did you mean `--from df`?"),
+        ("crawlers create docs saved", "did you mean `--from saved`?"),
+        ("keys get saved", "did you mean `--from saved`?"),
+        ("load df {}", "`df` is a variable; `%svc push INDEX --from df` takes it"),
+        ("rules import {} df", "`df` is a variable; `%svc rules save ... --from df` takes it"),
+        ("diff saved {}", "`saved` is a variable; svc.tuning.diff takes it"),
+        ("search df lamp", "`df` is a variable; a line takes words as they stand"),
+        (
+            "search name lamp",
+            "`name` is a variable; a line takes words as they stand: write what it holds",
+        ),
+        (
+            "search $name lamp",
+            "`name` is a variable; a line takes words as they stand: write what it holds",
+        ),
+        (
+            "browse {{name}}",
+            "`name` is a variable; a line takes words as they stand: write what it holds",
+        ),
+        (
+            "load path {}",
+            "`path` is a variable; a line takes words as they stand: write what it holds",
+        ),
+    ],
+)
+def test_a_variable_that_is_named_by_its_place_is_recognised(line: str, advice: str) -> None:
+    assert advice in note_on(line.format(INDEX, INDEX))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "evaluate products judged.csv",  # there is a variable by the name of the index
+        "evaluate {} --from ids",
+        "load pd {}",
+        "load nowhere.csv {}",
+        "search nowhere df",
+        "search {} lamp --filters df>x",
+        "search {} lamp --hitsPerPage name",
+    ],
+)
+def test_what_fails_for_another_reason_is_not_put_down_to_a_variable(line: str) -> None:
+    assert "variable" not in note_on(line.format(INDEX))
+    assert "--from" not in note_on(line.format(INDEX))
+
+
+@pytest.mark.parametrize("line", ["get {} ids", "delete {} ids --yes", "multi-search {} ids"])
+def test_a_word_that_is_a_collections_name_is_told_to_stand_for_itself(line: str) -> None:
+    with pytest.warns(UserWarning, match="`ids` is taken as it stands; .* `--from ids`"):
+        run(line.format(INDEX), None, dict(VARIABLES))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "get {} 1",
+        "get {} ids 1",
+        "get {} --from ids",
+        "search {} df",
+        "multi-search {} name",
+        "get {} 1 -o ids",
+        "get {} -o ids 1",
+        "scratches -o df",
+    ],
+)
+def test_what_is_meant_as_it_stands_is_not_warned_of(line: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(line.format(INDEX), None, dict(VARIABLES))
+
+
+def test_what_a_variable_holds_is_not_shown() -> None:
+    with pytest.raises(SvcError) as caught:
+        run("search token", None, {"token": "0123456789abcdef"})
+
+    assert "0123" not in f"{caught.value} {caught.value.__notes__}"
+
+
+def test_an_expression_is_to_be_named_first() -> None:
+    with pytest.raises(svc.errors.BadOption, match=r"no `df.head\(\)`; name it first"):
+        run(f"push {INDEX} --from df.head()", None, dict(VARIABLES))
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: f"{verb.name}-{verb.faces[0]}")
+def test_no_verb_fails_to_give_advice(verb: Verb) -> None:
+    words = ["df", "name", "saved", "--", "--from", "-o", "x"]
+
+    advice = variable_meant(verb, words, VARIABLES, svc.errors.BadInput("df, name and saved"))
+
+    assert "{}" not in advice

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, cast
+
+import httpx
+import pytest
+
+from svc_notebook.api import Endpoint, RequestSpec
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.transport.serialization import pack_body
+from svc_notebook.errors import (
+    CallFailed,
+    KeyRefused,
+    ServiceBroken,
+    TimedOut,
+    TooMany,
+    Unreachable,
+)
+from svc_notebook.loading.load_plan.row_order import Span
+from svc_notebook.loading.sending.batches import Batch
+from svc_notebook.loading.sending.concurrency_limiter import MAX_ATTEMPTS, Lanes, send_batches
+
+
+class Service:
+    """Answers batches in its own time, after failing as it is told to."""
+
+    def __init__(self, failures: Sequence[CallFailed] = ()) -> None:
+        self.failures = list(failures)
+        self.taken: list[bytes] = []
+        self.at_once = self.most_at_once = 0
+
+    async def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            await asyncio.sleep(0.001)
+            if self.failures:
+                raise self.failures.pop(0)
+            self.taken.append(pack_body(endpoint, parcel.body).content or b"")
+            return {"taskID": len(self.taken), "objectIDs": []}
+        finally:
+            self.at_once -= 1
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.waited: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.waited.append(seconds)
+        await asyncio.sleep(0)
+
+
+def send(service: Service, count: int, lanes: Lanes, *, repeatable: bool = True) -> list[float]:
+    """Send so many batches; returns what was waited for."""
+    batches = [Batch(Span(n, n + 1), 1, b"%d" % n, repeatable) for n in range(count)]
+    clock = Clock()
+
+    async def next_batch() -> Batch | None:
+        return batches.pop(0) if batches else None
+
+    async def main() -> None:
+        client = cast("AsyncClient", service)
+        await send_batches(client, "i", next_batch, lambda *_: None, lanes=lanes, sleep=clock.sleep)
+
+    asyncio.run(main())
+    return clock.waited
+
+
+def test_several_batches_are_on_their_way_at_once_but_no_more() -> None:
+    service = Service()
+
+    send(service, 20, Lanes(4))
+
+    assert sorted(service.taken, key=int) == [b"%d" % n for n in range(20)]
+    assert service.most_at_once == 4
+
+
+def test_one_lane_keeps_the_order() -> None:
+    service = Service()
+
+    send(service, 10, Lanes(1))
+
+    assert service.taken == [b"%d" % n for n in range(10)]
+
+
+def test_told_to_slow_down_it_waits_and_opens_fewer_lanes() -> None:
+    service, lanes = Service([TooMany("slowly", wait=7)]), Lanes(4)
+
+    waited = send(service, 4, lanes)
+
+    assert waited == [7]
+    assert lanes.open == 2
+    assert len(service.taken) == 4
+
+
+def test_lanes_open_again_when_all_is_well() -> None:
+    service, lanes = Service([TooMany("slowly")]), Lanes(4)
+
+    send(service, 60, lanes)
+
+    assert lanes.open == 4
+
+
+@pytest.mark.parametrize(
+    "failure", [Unreachable("away"), TimedOut("late"), ServiceBroken("oops", status=500)]
+)
+def test_a_passing_failure_is_tried_again(failure: CallFailed) -> None:
+    service = Service([failure, failure])
+
+    send(service, 3, Lanes(1))
+
+    assert service.taken == [b"0", b"1", b"2"]
+
+
+def nobody_there() -> Unreachable:
+    error = Unreachable("nobody there")
+    error.__cause__ = httpx.ConnectError("refused")
+    return error
+
+
+def test_where_nobody_has_been_there_yet_nobody_is_waited_for() -> None:
+    service = Service([nobody_there()])
+
+    with pytest.raises(Unreachable, match="nobody there"):
+        send(service, 3, Lanes(1))
+
+    assert service.taken == []
+
+
+def test_who_was_there_before_is_waited_for() -> None:
+    service = Service([TimedOut("late"), TooMany("slowly", wait=1)])
+    lanes = Lanes(1)
+    send(service, 1, lanes)
+    service.failures = [nobody_there(), nobody_there()]
+
+    waited = send(service, 1, lanes)
+
+    assert (service.taken, waited) == ([b"0", b"0"], [0.5, 1.0])
+
+
+def test_what_may_not_be_repeated_is_not() -> None:
+    service = Service([TimedOut("late")])
+
+    with pytest.raises(TimedOut):
+        send(service, 3, Lanes(1), repeatable=False)
+
+    assert service.taken == []
+
+
+def test_even_what_may_not_be_repeated_waits_when_nothing_was_taken() -> None:
+    service = Service([TooMany("slowly", wait=1)])
+
+    send(service, 1, Lanes(1), repeatable=False)
+
+    assert service.taken == [b"0"]
+
+
+def test_a_refusal_ends_the_load_at_once() -> None:
+    service = Service([KeyRefused("no", status=403)])
+
+    with pytest.raises(KeyRefused):
+        send(service, 3, Lanes(1))
+
+    assert service.taken == []
+
+
+def test_patience_ends() -> None:
+    service = Service([TooMany("slowly", wait=1)] * MAX_ATTEMPTS)
+
+    with pytest.raises(TooMany):
+        send(service, 1, Lanes(1))

@@ -1,0 +1,96 @@
+"""Names that a machine can hold to the glossary: modules, classes and constants."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+MODULES = sorted((ROOT / "svc_notebook").rglob("*.py"))
+
+# A module is a noun; these are nouns that end as gerunds do, or terms of the field.
+NOUNS_IN_ING = {
+    "binding": "of arguments to parameters",
+    "blocking": "the adjective: functions that block",
+    "encoding": "of text, and of records as JSON",
+    "error_mapping": "a mapping of statuses to errors",
+    "keyring": "a noun",
+    "loading": "bulk loading",
+    "paging": "the usual word for pages of results",
+    "ranking": "the usual word for the order of hits",
+    "replica_setting": "the setting `replicas`",
+    "sampling": "the statistical term",
+    "sending": "the part of a load that sends",
+    "top_k_pruning": "the term of information retrieval",
+    "tuning": "relevance tuning",
+    "warning": "a noun",
+}
+# A private helper may share its name with one elsewhere: nobody imports it.
+SHARED_CLASSES: dict[str, str] = {}
+# Single words that are complete: mathematical or physical quantities and formats.
+SINGLE_WORDS: dict[str, str] = {
+    "RESAMPLES": "a number of resamples",
+}
+
+
+def module_names() -> set[str]:
+    return {part for path in MODULES for part in path.relative_to(ROOT).with_suffix("").parts}
+
+
+def test_modules_are_nouns() -> None:
+    gerunds = {name for name in module_names() if name.endswith("ing")}
+
+    assert gerunds - set(NOUNS_IN_ING) == set()
+
+
+@pytest.mark.parametrize("name", NOUNS_IN_ING)
+def test_an_exception_is_still_needed(name: str) -> None:
+    assert name in module_names()
+
+
+def test_no_two_classes_share_a_name() -> None:
+    names = Counter(node.name for path in MODULES for node in classes_of(path))
+
+    assert {name for name, count in names.items() if count > 1} - set(SHARED_CLASSES) == set()
+
+
+def test_numbers_are_named_with_their_quantity() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in MODULES
+        for name in numeric_constants(path)
+        if "_" not in name.strip("_") and name not in SINGLE_WORDS
+    }
+
+    assert found == set()
+
+
+def classes_of(path: Path) -> Iterator[ast.ClassDef]:
+    return (node for node in parse(path).body if isinstance(node, ast.ClassDef))
+
+
+def numeric_constants(path: Path) -> Iterator[str]:
+    for node in parse(path).body:
+        if isinstance(node, ast.Assign) and is_number(node.value):
+            for target in node.targets:
+                if isinstance(target, ast.Name) and target.id.isupper():
+                    yield target.id
+
+
+def is_number(node: ast.expr) -> bool:
+    if isinstance(node, ast.BinOp):
+        return is_number(node.left) and is_number(node.right)
+    if isinstance(node, ast.UnaryOp):
+        return is_number(node.operand)
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
