@@ -22,7 +22,7 @@ import pytest
 import svc_notebook as svc
 import svc_notebook.editors.functions  # the classes, too
 from svc_notebook import accessors, editors, tuning
-from svc_notebook.api.parameters import SearchParams, Settings
+from svc_notebook.api.parameters import PARAMETERS, SearchParams, Settings
 from svc_notebook.api.secured_keys import Restrictions
 from svc_notebook.api.shapes import KeyFields
 from svc_notebook.api.texts import list_texts
@@ -64,8 +64,8 @@ def find_takers() -> Iterator[Taker]:
         code = inspect.unwrap(function).__code__
         own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         for parameter in inspect.signature(inspect.unwrap(function)).parameters.values():
-            if parameter.name not in own:
-                continue  # a search parameter that `**params` takes: checked by its declared type
+            if parameter.name in PARAMETERS and parameter.name not in own:
+                continue  # `**params` takes it: checked by its declared type
             written = str(parameter.annotation)
             wide = SEVERAL.search(written) or (
                 parameter.name in NAMES and "Mapping[" not in written

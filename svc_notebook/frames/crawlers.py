@@ -11,7 +11,7 @@ from svc_notebook.api.shapes import UrlStatus
 from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.crawlers import crawler_id, list_all
 from svc_notebook.client.pagination import every_entry
-from svc_notebook.errors import NotFound, Refused
+from svc_notebook.errors import NotFound, Refused, UnexpectedAnswer
 from svc_notebook.frames.columns import Backend, finished, typed
 from svc_notebook.frames.provenance import remembered
 from svc_notebook.frames.schemas import CRAWLED_URLS, CRAWLER_URLS, CRAWLERS, DEFAULTS, DOMAINS
@@ -110,7 +110,14 @@ async def _every_url(
                 raise NotFound(ELSEWHERE, status=error.status, endpoint=error.endpoint) from error
             raise
         rows += page.get("urls", ())
-        after = page.get("cursor")
+        following = page.get("cursor")
+        if following is not None and following <= after:
+            raise UnexpectedAnswer(
+                f"list_crawled_urls: the cursor {following} does not follow {after}; "
+                f"{len(rows):,} URLs were read",
+                endpoint="list_crawled_urls",
+            )
+        after = following
     return rows
 
 

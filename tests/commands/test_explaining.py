@@ -130,6 +130,7 @@ def test_one_hit_or_none_has_nothing_to_explain(index: str, query: str) -> None:
     assert (len(found), str(found["rank"].dtype)) == (0, "int64")
 
 
+@pytest.mark.filterwarnings("ignore::svc_notebook.errors.UnknownAttributeWarning")
 def test_values_are_said_in_words_beside_titles(typed: Typed, index: str) -> None:
     svc.settings(index, searchableAttributes=["brand", "name"], ranking=["attribute", "custom"])
 

@@ -16,6 +16,7 @@ import pytest
 
 from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec
 from svc_notebook.api.shapes import Event, ShownSearch
+from svc_notebook.api.shapes.crawlers import CrawledUrl
 from svc_notebook.api.validation import hints
 from svc_notebook.client import AsyncClient, ClientConfig, Secret
 from svc_notebook.errors import SvcError
@@ -23,7 +24,11 @@ from svc_notebook.functions import aio, keys
 from tests.commands.test_reaching import CALLS, CASES, ENTRY, ON_SOMETHING, RULE, SYNONYM, WRITTEN
 
 # No key here is ever seen to change.
-pytestmark = pytest.mark.filterwarnings("ignore:the service took the call")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:the service took the call"),
+    pytest.mark.filterwarnings("ignore::svc_notebook.errors.UnknownAttributeWarning"),
+    pytest.mark.filterwarnings("ignore:.* of .* ids .* not in:UserWarning"),
+]
 ROWS = {row.name: row for row in ENDPOINTS}
 HIT = {
     "objectID": "1", "name": "lamp", "size": {"width": 3},
@@ -54,6 +59,14 @@ def sample_of(kind: Any) -> Any:
     return {str: "1", int: 1, float: 1.0, bool: True, Any: "1", type(None): None}[kind]
 
 
+PINNING = {
+    "objectID": "2",
+    "conditions": [{"pattern": "lamp", "anchoring": "is"}],
+    "consequence": {
+        "promote": [{"objectID": "1", "position": 0}],
+        "hide": [{"objectID": "2"}],
+    },
+}
 # Where a sample of the declared shape would not lead a function to its end.
 SAMPLES: dict[str, Any] = {
     "search": SEARCHED,
@@ -63,7 +76,8 @@ SAMPLES: dict[str, Any] = {
     "get_objects": {"results": [HIT]},
     "get_settings": {"hitsPerPage": 7, "searchableAttributes": ["name"]},
     "get_rule": RULE,
-    "search_rules": {"hits": [RULE], "nbHits": 1, "page": 0, "nbPages": 1},
+    "search_rules": {"hits": [RULE, PINNING], "nbHits": 2, "page": 0, "nbPages": 1},
+    "list_crawled_urls": {"urls": [sample_of(CrawledUrl)]},
     "get_synonym": SYNONYM,
     "search_synonyms": {"hits": [SYNONYM], "nbHits": 1},
     "search_dictionary": {"hits": [ENTRY], "nbHits": 1, "page": 0, "nbPages": 1},

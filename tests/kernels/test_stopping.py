@@ -78,7 +78,7 @@ def test_stop_tells_what_had_been_done(kernel: Kernel, kind: str) -> None:
 def test_stop_ends_a_call_that_is_awaited_though_nothing_comes(kernel: Kernel, call: str) -> None:
     with serving(hang) as server:
         kernel.good(
-            f"client = AsyncClient(Connection(url={server.url!r}, patience=Patience(read=60)))"
+            f"client = AsyncClient(ClientConfig(url={server.url!r}, patience=RetryPolicy(read=60)))"
         )
         status, error = stop_in_the_middle(kernel, f"await client.{call}")
         kernel.good("await client.close()")
