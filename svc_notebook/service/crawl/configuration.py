@@ -1,4 +1,4 @@
-"""A crawler's configuration, read and checked."""
+"""Parse and validate a crawler's configuration."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A crawler's configuration as it travels: every member there is, and what each may hold.
+"""The schema of a crawler's configuration: all members and the values that each accepts.
 
-The members and their bounds are those of a hosted crawler (`api-notes.md`, section 13). What stood
-at the top before it moved into the actions (`cache`, `discoveryPatterns`, aliases) is taken at both
-places.
+The members and their bounds are those of a hosted crawler (`api-notes.md`, section 13). Members
+that were at the top level before they moved into the actions (`cache`, `discoveryPatterns`,
+aliases) are accepted in both places.
 """
 
 from __future__ import annotations

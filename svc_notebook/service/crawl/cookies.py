@@ -1,4 +1,4 @@
-"""The cookies that hosts of a crawl demand before they show a page."""
+"""The cookie jar of a crawl: cookies that hosts require before they serve a page."""
 
 from __future__ import annotations
 

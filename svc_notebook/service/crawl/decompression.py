@@ -1,4 +1,4 @@
-"""Unpack bodies as they arrive, and stop at a limit: a small bomb must not fill the memory."""
+"""Decompress bodies while they arrive, up to a size limit that stops decompression bombs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables by address, whose rows extractors find under `dataSources` by the page's URL."""
+"""External data: tables keyed by URL that extractors read as `dataSources` of the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check what an extractor returned, and give each record an objectID that stays."""
+"""Validate the records that an extractor returns, and give each a stable objectID."""
 
 from __future__ import annotations
 

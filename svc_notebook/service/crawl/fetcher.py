@@ -1,4 +1,4 @@
-"""Bring pages over HTTP: politely, within limits, and from public addresses only."""
+"""Fetch pages over HTTP within rate and size limits, from public addresses only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crawl: visit what waits in a ledger until nothing does."""
+"""The crawl loop: visit the URLs waiting in a ledger until none is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a crawl keeps the URLs it knows: what it asks of whoever stores them."""
+"""The interface of the store in which a crawl keeps its known URLs."""
 
 from __future__ import annotations
 

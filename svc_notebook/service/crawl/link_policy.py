@@ -1,4 +1,4 @@
-"""Where a page leads, as far as a crawl follows."""
+"""Which links of a page a crawl follows."""
 
 from __future__ import annotations
 

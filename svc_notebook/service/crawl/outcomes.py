@@ -1,6 +1,6 @@
-"""How visits can end: each reason with its status, its category and a sentence for people.
+"""Outcomes of a visit: each reason with its status, its category and a message for users.
 
-Failures have reasons of their own besides (`failure.py`): `http_404`, `timeout`, `dns_error`.
+Failures also have reasons of their own (`failure.py`): `http_404`, `timeout`, `dns_error`.
 """
 
 from __future__ import annotations

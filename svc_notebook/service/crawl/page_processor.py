@@ -1,4 +1,4 @@
-"""Visit one URL: fetch it, read it, extract records, gather what it links to."""
+"""Process one URL: fetch it, parse it, extract records and collect its links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a crawler asks for pages: its headers, its patience, and how it logs in."""
+"""Request options of a crawler: headers, timeouts, retries and login."""
 
 from __future__ import annotations
 

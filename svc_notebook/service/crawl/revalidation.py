@@ -1,4 +1,4 @@
-"""What is kept of a page so that the next crawl need not read it again, if it did not change."""
+"""Revalidation: what the next crawl needs to skip a page that has not changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a site's robots.txt allows: read once a host, and kept for a crawl."""
+"""robots.txt rules: read once per host and kept for the crawl."""
 
 from __future__ import annotations
 

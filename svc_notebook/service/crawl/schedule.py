@@ -1,7 +1,7 @@
-"""When a crawler runs by itself: a schedule in words, and the next time after a given one.
+"""The schedule of a crawler: parse its text, and compute the next run after a given time.
 
-The words are those of Later.js ("at 3:00 pm on Monday", "every 2 weeks", "on the 1st and 15th day
-of the month", "also", "except"), taken as UTC; two crawls are at least a day apart.
+The syntax is that of Later.js text ("at 3:00 pm on Monday", "every 2 weeks", "on the 1st and 15th
+day of the month", "also", "except"). Times are UTC. Two crawls are at least a day apart.
 """
 
 from __future__ import annotations

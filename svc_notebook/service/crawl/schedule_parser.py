@@ -1,4 +1,4 @@
-"""Read the words of a schedule into the parts they stand for."""
+"""Parse the text of a schedule into its time constraints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which URLs a configuration visits, and which of its actions take a page."""
+"""Which URLs a configuration crawls, and which of its actions process a page."""
 
 from __future__ import annotations
 

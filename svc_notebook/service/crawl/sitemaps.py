@@ -1,4 +1,4 @@
-"""Read the URLs of a sitemap: XML, an index of sitemaps, a feed or plain text, packed or not."""
+"""Read the URLs of a sitemap: XML, sitemap index, feed or plain text, compressed or not."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Connect to public addresses only: a page must not lead a crawler into the network it runs in.
+"""SSRF guard: connect to public addresses only, so that no page can reach the internal network.
 
-A name is resolved here, the address is checked, and that very address is connected to: a name that
-stands for another address a moment later gains nothing.
+The guard resolves the host name, checks the address and connects to that same address, so that a
+name that resolves to another address a moment later (DNS rebinding) has no effect.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How fast pages are asked for: so many at once, so many a second, and each host's own delay."""
+"""The throttle of a crawl: concurrent requests, requests per second, and delay per host."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Resolve references to http(s) URLs as browsers do (WHATWG URL, basic URL parser).
 
-Python's own `urljoin` follows RFC 3986: it takes `\\` for an ordinary character, cuts off a `;` at
-the end of a path and reads `http:///host/` as a URL without a host. A crawler that reads a link
-otherwise than browsers do can be led past a robots.txt.
+Python's `urljoin` follows RFC 3986: it treats `\\` as an ordinary character, removes a `;` at the
+end of a path and reads `http:///host/` as a URL without a host. A crawler that resolves links
+differently from browsers can be led past a robots.txt.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""URLs in one spelling, so that a page is known by one name."""
+"""Normalize URLs, so that each page has one URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engine calls an array, and the few shapes of arithmetic it needs everywhere."""
+"""The array types of the engine, and array helpers that several of its modules use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def parts_of(arrays: Arrays) -> dict[str, dict[str, Array]]:
 
 
 def spread(starts: Array, lengths: Array) -> Array:
-    """Return start, start + 1, ... for each stretch, one after the other."""
+    """Return start, start + 1, ... for each range, concatenated."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     return np.repeat(starts - (ends - lengths), lengths) + np.arange(total)

@@ -1,4 +1,4 @@
-"""Files that are archives of XML: read without trusting any size or entity they name."""
+"""Read zip archives of XML files without trusting their sizes or XML entities."""
 
 from __future__ import annotations
 

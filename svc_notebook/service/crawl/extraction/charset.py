@@ -1,4 +1,4 @@
-"""The text of a page's bytes, in the encoding that the page or its server names."""
+"""Decode a page's bytes in the encoding that the page or its server declares."""
 
 from __future__ import annotations
 

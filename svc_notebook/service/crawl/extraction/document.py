@@ -1,4 +1,4 @@
-"""A page that was read: its tree, its title, where it leads and what it asks of crawlers."""
+"""A parsed page: its tree, title, links and robots directives."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The process in which pages are read and extractors run: what it does may fail without harm.
+"""The worker process that parses pages and runs extractors; a crash there is harmless.
 
-It reads requests from its input and answers on its output. Every extractor gets a JavaScript
-world of its own, which is used again for its next page only if all in it is as it was: no page and
-no extractor can leave anything behind for another. When its parent goes away, however that happens,
-so does the process.
+It reads requests from its input and writes responses to its output. Each extractor runs in its own
+JavaScript context. The context is reused for the next page only if its state is unchanged, so that
+no page and no extractor can leave data behind for another. The process ends when its parent ends,
+however that happens.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Extractor functions, run in processes of their own that may fail without harm."""
+"""Run extractor functions in worker processes that may crash without harm."""
 
 from __future__ import annotations
 

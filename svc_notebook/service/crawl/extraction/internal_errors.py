@@ -1,4 +1,4 @@
-"""Tell faults of our own code from files that are broken."""
+"""Distinguish errors in this package's code from errors caused by broken files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a page leads: its links, made absolute, and what the page asks crawlers to leave alone."""
+"""The links of a page as absolute URLs, and the page's robots directives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages as pages: what a mail says, whoever sent it."""
+"""Convert email messages to pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages written for files that are none, so that extractors read them as any other."""
+"""Generate HTML for files that are not HTML, so that extractors read them as any other page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Office files as pages: texts, tables and slides of Word, Excel and PowerPoint."""
+"""Convert Word, Excel and PowerPoint files to pages: texts, tables and slides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page as it was fetched, and what kind of file it is."""
+"""A fetched page and its file type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of PDF files, page by page."""
+"""Extract the text of PDF files, page by page."""
 
 from __future__ import annotations
 

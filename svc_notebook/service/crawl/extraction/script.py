@@ -1,4 +1,4 @@
-"""The engine's own script: plain modules put into one text, each in a scope of its own."""
+"""Bundle the engine's JavaScript modules into one script, each in its own scope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that does dangerous work, and is killed and replaced when it takes too much."""
+"""A subprocess for unsafe work that is killed and replaced when it exceeds its limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filters evaluated on one segment: which rows pass, and what they score."""
+"""Evaluate filters on one segment: the rows that pass, and their scores."""
 
 from __future__ import annotations
 

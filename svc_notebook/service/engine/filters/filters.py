@@ -1,14 +1,10 @@
-"""The filters of a search: five parameters in text or lists, one conjunction of terms out.
+"""Parse the five filter parameters, text or lists, into one conjunction of terms.
 
-```
-"a:x"                     one term
-["a:x", "b:y"]            a and b
-[["a:x", "b:y"], "c:z"]   (a or b) and c; what is nested deeper counts as the inner list
-"a:x,(b:y,c:z)"           the older text form: a and (b or c)
-```
+``` "a:x"                     one term ["a:x", "b:y"]            a and b [["a:x", "b:y"], "c:z"]
+(a or b) and c; deeper lists are flattened into the inner list "a:x,(b:y,c:z)"           the older
+text form: a and (b or c) ```
 
-A minus before a value negates it, `\\-` is a minus meant literally, quotes around a value are
-taken off.
+A minus before a value negates it, `\\-` is a literal minus, and quotes around a value are removed.
 """
 
 from __future__ import annotations

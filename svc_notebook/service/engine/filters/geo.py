@@ -1,4 +1,4 @@
-"""Places on the globe: what records hold under `_geoloc`, as columns, and how far it is."""
+"""Geo points: the `_geoloc` values of records as columns, and distances between points."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a search says about places: its parameters read, with refusals that name the spot.
+"""Parse and validate the geo parameters of a search; errors name the invalid value.
 
-A box counts before a polygon, and either before a centre. `aroundLatLngViaIP` is accepted and
-changes nothing: who calls over the loopback is at no place.
+A bounding box takes precedence over a polygon, and both over a centre. `aroundLatLngViaIP` is
+accepted and ignored: a loopback address has no location.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Places in one search: which rows lie where it looks, how near they are, what it tells of them."""
+"""Geo search: the rows within the searched area, their distances and their ranking info."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The grammar of the parameter `filters`: text in, terms out, or a refusal that shows the place.
+"""The parser of the `filters` parameter: text to terms, with errors that show the position.
 
 ```
 filter := group (AND group)*
@@ -11,8 +11,8 @@ atom   := name ':' value ['<score=' integer '>']
         | value ['<score=' integer '>']                       a tag
 ```
 
-Names and values stand bare or in quotes, single or double, where a backslash takes the next
-character as it is. OR binds tighter than AND.
+Names and values are bare or in single or double quotes; inside quotes a backslash escapes the next
+character. OR binds tighter than AND.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The rows for which the terms of a filter hold: terms of one attribute by one look-up.
+"""Find the rows that match filter terms, with one lookup for all terms of one attribute.
 
-Ten thousand terms cost little more than one: those that name values of the same attribute are
-looked up as a set, and the masks of the others are joined one at a time and never kept.
+Ten thousand terms cost little more than one: terms with values of the same attribute are looked up
+as a set, and the masks of the other terms are combined one at a time and not kept.
 """
 
 from __future__ import annotations

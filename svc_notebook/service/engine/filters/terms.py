@@ -1,6 +1,6 @@
-"""The terms of a filter, and the canonical text that says them.
+"""Filter terms, and their canonical text.
 
-A filter is a conjunction of groups, a group is a disjunction of terms of one kind.
+A filter is a conjunction of groups; a group is a disjunction of terms of one kind.
 """
 
 from __future__ import annotations

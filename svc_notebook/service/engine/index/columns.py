@@ -1,4 +1,4 @@
-"""Columns of a segment beside its words: facets, numbers, and what records are sorted by."""
+"""Columns of a segment besides its postings: facets, numbers and sort keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records taken apart into columns, one for each path that leads to plain values."""
+"""Flatten records into columns, one for each path to plain values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The objectIDs of an order, packed: what goes on reading it needs no segment any more."""
+"""A packed list of objectIDs in order, readable without the segments they come from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One index's searchable state."""
+"""The searchable state of one index."""
 
 from __future__ import annotations
 

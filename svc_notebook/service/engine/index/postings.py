@@ -1,7 +1,7 @@
-"""Where each word stands: one sorted table of occurrences for the words of many records.
+"""Postings: one sorted table of the occurrences of all words in many records.
 
-A place is a number that rises through the whole table: neighbours in one text differ by one, and
-`ELEMENT_GAP` places lie between any two texts, so that distances need no look at records or
+A place is a number that increases through the whole table: neighbours in one text differ by one,
+and `ELEMENT_GAP` places separate two texts, so that distances are computed without the records or
 attributes.
 """
 

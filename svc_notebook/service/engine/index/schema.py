@@ -1,4 +1,4 @@
-"""The shape of an index: what its settings say must be stored of each record."""
+"""The schema of an index: what its settings require to be stored for each record."""
 
 from __future__ import annotations
 

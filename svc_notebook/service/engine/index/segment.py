@@ -1,4 +1,4 @@
-"""A segment: some records as arrays that never change; records are in the order of their ids."""
+"""A segment: immutable arrays for some records, ordered by objectID."""
 
 from __future__ import annotations
 

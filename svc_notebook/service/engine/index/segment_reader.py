@@ -1,4 +1,4 @@
-"""A segment as a reader sees it: with the mask of the records that are still alive."""
+"""A reader's view of a segment: the segment with the mask of its live records."""
 
 from __future__ import annotations
 

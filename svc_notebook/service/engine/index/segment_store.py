@@ -1,4 +1,4 @@
-"""What is stored of some records under one shape; indices of the same records may share it."""
+"""The segments of some records under one schema; indices of the same records may share them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Segments as files: written once, mapped into memory when read, named in one manifest.
+"""Segment files: written once, memory-mapped for reading and listed in one manifest.
 
-A segment's file is its arrays one after the other, each aligned, behind a header that says where
-they are. The manifest names the segments, what is alive in them, and the stamp; it is replaced
-as a whole, so a reader finds the old state or the new one.
+A segment file is a header with the offsets of its arrays, followed by the arrays, each aligned. The
+manifest lists the segments, their live records and the stamp. It is replaced atomically, so that a
+reader finds either the old state or the new one.
 """
 
 from __future__ import annotations

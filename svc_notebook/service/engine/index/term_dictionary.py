@@ -1,4 +1,4 @@
-"""Many distinct strings in ascending order, in one blob that may lie in a mapped file."""
+"""A sorted dictionary of distinct strings in one blob, which may be in a memory-mapped file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The criteria of the ranking, each a column of numbers over candidate records, lower first."""
+"""Ranking criteria: each is a numeric column over the candidate records, lower is better."""
 
 from __future__ import annotations
 

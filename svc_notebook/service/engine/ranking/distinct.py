@@ -1,4 +1,4 @@
-"""Hits by group: the best few records of each value of attributeForDistinct."""
+"""Distinct: the best records of each value of attributeForDistinct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in one segment a query word stands, in each of the ways it may be written."""
+"""Look up the postings of a query word and its variants in one segment."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The best of many rows where nothing but filters' scores and sorted attributes decides.
+"""Top-k by a presorted order, where only filter scores and sorted attributes decide.
 
-A search without words may match a whole segment. Its best rows are then met in an order that was
-sorted ahead, instead of comparing all rows with each other.
+A search without words may match a whole segment. Its best rows are read from an order that is
+sorted in advance instead of comparing all rows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hits that stand where they were put, and those that never show."""
+"""Promoted hits, which have fixed positions, and hidden hits."""
 
 from __future__ import annotations
 

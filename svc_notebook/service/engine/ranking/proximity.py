@@ -1,9 +1,9 @@
-"""How close the words of a query stand: the best choice of one occurrence for each word.
+"""Proximity of query words: the best choice of one occurrence for each word.
 
-Neighbouring words of the query are compared in turn, for all records at once. In order and
-adjacent is 1, with one word between 2, and so on; the other way round is one more;
-`MAX_DISTANCE` is "not near". Where one stretch of text stands for both words, they are as near as
-can be. Along with its distance each choice carries the best rank of the attributes it touches.
+Neighbouring words of the query are compared in turn, for all records at once. The distance of
+adjacent words in order is 1, with one word between them 2, and so on; in reverse order it is one
+more. `MAX_DISTANCE` means "not near". Where one stretch of text matches both words, their distance
+is the minimum. Each choice has its distance and the best rank of the attributes that it touches.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ranking: criterion after criterion, first inside each segment, then across them."""
+"""Rank by one criterion after another, first inside each segment, then across segments."""
 
 from __future__ import annotations
 

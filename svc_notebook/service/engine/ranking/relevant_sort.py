@@ -1,8 +1,8 @@
-"""Relevant sort: which of the hits are relevant enough to be sorted by something else.
+"""Relevant sort: select the hits that are relevant enough to be sorted by an attribute.
 
-Hits that all criteria about words and filters call equal are one step of relevance; the positions
-of words and the distance of places do not count. Of the steps that a search finds,
-`relevancyStrictness` drops that many percent, the least relevant first, but never the best.
+Hits with equal values in all criteria about words and filters form one relevance level; the
+positions of words and geo distances are ignored. `relevancyStrictness` is the percentage of levels
+that are dropped, least relevant first. The best level is never dropped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which records of one segment a query matches, and with how many typos."""
+"""Retrieval: the records of one segment that match a query, and their typo counts."""
 
 from __future__ import annotations
 

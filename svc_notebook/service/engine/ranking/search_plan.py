@@ -1,4 +1,4 @@
-"""The steps of one search over all segments: match, drop, rank, explain."""
+"""The steps of one search over all segments: match, remove words, rank, explain."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The rows that may be best by where their words stand, told before distances are measured.
+"""Top-k pruning: exclude rows by the positions of their words before measuring distances.
 
-Words cannot stand nearer than side by side. Where enough rows have them so, and one of them as far
-up as some rank, rows that have none so far up come after those: they need not be measured.
+No distance is shorter than that of adjacent words. If enough rows have adjacent words with one word
+at a given attribute rank or better, rows without any word at that rank come after them and need not
+be measured.
 """
 
 from __future__ import annotations

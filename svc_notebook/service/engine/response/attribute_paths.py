@@ -1,4 +1,4 @@
-"""Attributes named by dotted paths, as a tree: a thousand are looked up as fast as one."""
+"""A tree of dotted attribute paths, in which a thousand paths are matched as fast as one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facets of the records found: counts, statistics, and a search inside one facet's values."""
+"""Facets of the matching records: counts, statistics and search for facet values."""
 
 from __future__ import annotations
 

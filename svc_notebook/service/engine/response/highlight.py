@@ -1,8 +1,8 @@
-"""Highlights and snippets: the texts of a hit again, with what the query matched marked.
+"""Highlights and snippets: the texts of a hit with the matches marked.
 
-Both mirror the record: objects stay objects, arrays stay arrays, and each plain value becomes a
-leaf that says how much of the query it holds. Numbers and booleans are written as texts, null is
-left out.
+Both mirror the record: objects remain objects, arrays remain arrays, and each plain value becomes a
+leaf that reports how much of the query it matches. Numbers and booleans are written as text, nulls
+are omitted.
 """
 
 from __future__ import annotations

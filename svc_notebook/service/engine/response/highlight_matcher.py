@@ -1,4 +1,4 @@
-"""Which tokens of a hit a query matches: the rule of the index, told word by word for marking."""
+"""Match the tokens of a hit against a query for highlighting, by the rules of the index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be marked in a text: single tokens, and runs of them that stand side by side."""
+"""Highlight spans: the tokens and runs of adjacent tokens to mark in a text."""
 
 from __future__ import annotations
 

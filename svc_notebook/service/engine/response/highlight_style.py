@@ -1,4 +1,4 @@
-"""What a search wants marked and cut, and how the marks look."""
+"""Highlighting options: the attributes to highlight and snippet, and the tags around matches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hits: the records found, with what was asked for of them, marked and explained."""
+"""Build hits: the requested attributes of records with highlights and ranking info."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which hits of a search are wanted: by page, or by offset and length."""
+"""Pagination: the range of hits to return, by page or by offset and length."""
 
 from __future__ import annotations
 

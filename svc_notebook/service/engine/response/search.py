@@ -1,4 +1,4 @@
-"""A search from its parameters to its answer."""
+"""Run a search from its parameters to its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The standard stop words: words of each language that say nothing of what is looked for."""
+"""Standard stop words of each language: words without meaning for a search."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import cache, lru_cache
 
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 
-# The source counts words of web pages and the endings of addresses among the stop words of English,
-# and so much of what people look for. They are searched for here.
+# The source lists words of web pages and domain endings as English stop words, among them many
+# words that people search for. Here they are not stop words.
 ENGLISH_SHORT = frozenset(
     """
     a am an as at be by do go he i if in is it me my no of oh on or so to up us we
