@@ -89,7 +89,7 @@ def check_time() -> None:
 
 
 def restart_time() -> None:
-    """Restart the clock for the next search of the same call; raise if time is over or cancelled."""
+    """Restart the clock for the next search of a call; raise if time is over or cancelled."""
     if (deadline := _current.get()) is not None:
         deadline.check()
         deadline.restart()

@@ -23,7 +23,10 @@ from svc_notebook.service.engine.text.tokenization import TokenizerSettings, spl
 VIRTUAL = "_virtual"
 """Internal setting that marks a virtual replica, whose customRanking sorts the relevant hits."""
 EMBEDDED_LISTS = "_embeddedLists"
-"""Internal parameter with lists of attributes in the form of `attributesToRetrieve`; attributes outside them are never returned."""
+"""Internal parameter: lists of attributes in the form of `attributesToRetrieve`.
+
+Attributes outside these lists are never returned.
+"""
 YES_AND_NO = {"true": True, "false": False}
 
 

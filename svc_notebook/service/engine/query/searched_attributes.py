@@ -20,7 +20,7 @@ from svc_notebook.service.engine.index.schema import Searched, covers
 from svc_notebook.service.engine.query.options import EffectiveParameters
 
 POSITIONS_PER_ATTRIBUTE = LAST_POSITION + 1
-"""The rank of an occurrence is its attribute's rank times this, plus the position in ordered attributes."""
+"""An occurrence's rank: its attribute's rank times this, plus its position if order counts."""
 
 Paths = tuple[str, ...]
 UNWANTED = (
@@ -33,7 +33,7 @@ Allowed = Array | None
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """The searched attributes of one segment by number; `counted` masks the position bits that count."""
+    """The searched attributes of one segment; `counted` masks the position bits that count."""
 
     slots: Sequence[str]
     ranks: Array
@@ -55,7 +55,7 @@ class Fields:
         return cls(("",), np.zeros(1, np.int64), np.zeros(1, np.int32), None, None, None, None)
 
     def within(self, paths: Sequence[str]) -> Allowed:
-        """Return the mask of the named attributes and those nested in them, all if none is named."""
+        """Return the mask of the named attributes and those nested in them, all if none."""
         return _only(self.slots, paths or None)
 
     def rank(self, spots: Array) -> Array:

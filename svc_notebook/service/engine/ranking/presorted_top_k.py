@@ -14,19 +14,19 @@ from svc_notebook.service.engine.arrays import Array
 
 NO_ROWS = np.zeros(0, np.int32)
 NO_SCORE = -1
-"""Less than any score."""
+"""Lower than any score."""
 DENSITY_FACTOR = 4
-"""Comparing is as fast when only so few rows match that the order is read about as far."""
+"""The presorted order is faster if matches are denser than this factor requires."""
 
 
 def is_dense(mask: Array, wanted: int) -> bool:
-    """Whether so many rows match that few places of an order need to be read for the best."""
+    """Return whether enough rows match to find the best near the start of an order."""
     count = np.count_nonzero(mask)
     return bool(wanted * len(mask) * DENSITY_FACTOR < count * count)
 
 
 def find_leading(order: Array, mask: Array, scores: Array | None, wanted: int) -> Array:
-    """Return the best rows of a mask, ascending: by scores, then as they come in an order."""
+    """Return the best rows of a mask, ascending, by score, then by position in the order."""
     found = []
     for tier in _tiers(mask, scores):
         found.append(_first_in(order, tier, wanted))
@@ -37,7 +37,7 @@ def find_leading(order: Array, mask: Array, scores: Array | None, wanted: int) -
 
 
 def _tiers(mask: Array, scores: Array | None) -> Iterator[Array]:
-    """Cut a mask into those of rows that score the same, the highest first."""
+    """Split a mask into rows with equal scores, highest score first."""
     if scores is None:
         yield mask
         return
@@ -49,7 +49,7 @@ def _tiers(mask: Array, scores: Array | None) -> Iterator[Array]:
 
 
 def _first_in(order: Array, mask: Array, wanted: int) -> Array:
-    """Read an order further and further until enough of a mask is met."""
+    """Read an order in growing blocks until enough rows of a mask are found."""
     found: list[Array] = []
     start, size = 0, wanted
     while wanted and start < len(order):

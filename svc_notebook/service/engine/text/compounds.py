@@ -31,7 +31,7 @@ MAX_WORD_LETTERS = 40
 MAX_CACHED_WORDS = 500_000
 """Splits are cached because segments are merged and share their words."""
 MAX_CHECKED_ENTRIES = 200
-"""Up to this many custom entries are searched in each word; other words use the standard splitter."""
+"""With more custom entries than this, words are not checked for them before the split."""
 
 Piece = tuple[str, ...]
 """A part of a compound: as written, and then without its linking element, if it has one."""

@@ -35,7 +35,7 @@ COMPOUND = "warmwarm"
 
 
 def speak(words: Sequence[str], options: EffectiveParameters) -> Iterator[tuple[int, Alternative]]:
-    """Return the variants that languages add to the words of a query, each with its word's position."""
+    """Return the variants that languages add to a query's words, each with its word's position."""
     for place, word in enumerate(words):
         for ways in (_inflect, _take_apart, _look_inside, _change_script):
             yield from ((place, way) for way in ways(word, options))
@@ -57,7 +57,7 @@ def removes_stop_words(options: EffectiveParameters) -> bool:
 
 
 def is_stop_word(word: str, options: EffectiveParameters) -> bool:
-    """Return whether a word is a stop word in the languages of `removeStopWords` or of the query."""
+    """Return whether a word is a stop word in the languages of the option or of the query."""
     asked = _asked(options, "removeStopWords") or True
     spoken = _spoken(options) or standard_languages()
     return _book(options).is_stop_word(word, spoken if asked is True else asked)

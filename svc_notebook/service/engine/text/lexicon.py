@@ -20,7 +20,7 @@ Phrase = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Dictionaries:
-    """Custom entries of an application by dictionary, and the languages with standard ones disabled."""
+    """An application's entries by dictionary, and the languages without standard ones."""
 
     own: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
     off: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -81,7 +81,7 @@ class Thesaurus:
 
 @dataclass(frozen=True, eq=False)
 class _SynonymTable:
-    """Synonyms by their sources; `longest` is the length of the longest source by its first word."""
+    """Synonyms by source; `longest` maps a first word to the length of its longest source."""
 
     by_source: Mapping[Phrase, tuple[Meaning, ...]]
     by_id: Mapping[str, Meaning]

@@ -91,7 +91,7 @@ def split(text: str, rules: TokenizerSettings) -> list[str]:
 
 
 def split_all(texts: Sequence[str], rules: TokenizerSettings) -> list[str]:
-    """Return the words of all texts in one list, with a `BREAK` after the last word of each text."""
+    """Return the words of all texts in one list, with a `BREAK` after each text's last word."""
     if not texts:
         return []
     plain = rules.plain
