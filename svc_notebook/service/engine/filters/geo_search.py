@@ -97,7 +97,7 @@ class Around:
         return np.asarray(np.maximum(np.floor(metres / precisions) * precisions, starts))
 
     def explain(self, segment: Segment, rows: Array) -> Sequence[Mapping[str, Any]]:
-        """Return each row's distance in units of the precision, the precision and the nearest point.
+        """Return each row's distance in precision units, the precision and the nearest point.
 
         A promoted record may have no point.
         """

@@ -85,7 +85,7 @@ class Finder:
         return [chunk for some in groups.values() for chunk in self.find(some) if len(chunk)]
 
     def may_stand(self, way: Alternative) -> bool:
-        """Return whether all words of a multi-word variant exist; parts of split words rarely do."""
+        """Return whether all words of a multi-word variant exist; parts of words rarely do."""
         return len(way.words) == 1 or self.known.keys() >= set(way.words)
 
     def find_rows(self, way: Alternative) -> Array:
@@ -93,7 +93,7 @@ class Finder:
         return self.find_written([way]).rows
 
     def find(self, ways: Sequence[Alternative]) -> Iterator[Chunk]:
-        """Return the occurrences of one variant, or of several with equal options, by their cost."""
+        """Return the occurrences of a variant, or of several with equal options, by cost."""
         searched, way = self.fields.searched, ways[0]
         costs = self.fields.with_typos if way.typos else None
         within = self.fields.within(way.within)

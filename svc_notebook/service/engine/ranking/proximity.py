@@ -104,7 +104,7 @@ def _go_on(before: Standing, word: Standing, records: int, least: int, allowed: 
 
 
 def _reach(before: Standing, word: Standing, nearest: Array, least: int, allowed: int) -> Array:
-    """Return the best value at each occurrence of the next word, or one above the allowed maximum."""
+    """Return the best value at each occurrence of the next word, or one above what is allowed."""
     floor = nearest[word.owners]
     best = floor + (MAX_DISTANCE << COST_SHIFT)
     if allowed < MAX_TOTAL_DISTANCE - MAX_DISTANCE:

@@ -90,7 +90,7 @@ def rank_segment(candidates: Candidates, steps: Sequence[Step], wanted: int) -> 
 
 
 class _Contest:
-    """The rows of one segment that may be among the best `wanted`; tied rows share the last place."""
+    """The rows of a segment that may be among the best `wanted`; tied rows share the last place."""
 
     def __init__(self, candidates: Candidates, wanted: int) -> None:
         self._candidates = candidates

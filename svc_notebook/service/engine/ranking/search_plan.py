@@ -97,7 +97,7 @@ class SearchPlan:
         return find_leading(order, match.rows, scores, wanted)
 
     def _order_ahead(self, segment: Segment) -> Array | None:
-        """Return the presorted order if only filter scores and sorted attributes decide, else None."""
+        """Return the presorted order if only filter scores and sorted attributes decide."""
         sorts = tuple(step for step in self.steps if isinstance(step, Sorted))
         if "geo" in self.steps and self.where.nearness(segment, NO_ROWS) is not None:
             return None
