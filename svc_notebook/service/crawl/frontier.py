@@ -63,7 +63,7 @@ def seeds(configuration: Configuration) -> Iterator[Waiting]:
 
 
 def found_by(outcome: VisitOutcome, waiting: Waiting) -> Iterator[Waiting]:
-    """Return the URLs that a visit found; those from a seed's sitemap or redirect are seeds, too."""
+    """Return the URLs that a visit found; those of a seed's sitemap or redirect are seeds."""
     handed_on = outcome.reason in _HANDED_ON
     depth = outcome.depth + (not handed_on)
     heir = waiting.seed and (waiting.kind == "sitemap" or handed_on)

@@ -151,7 +151,7 @@ class _Translation:
     def settle_star(self) -> None:
         """Make the previous star atomic at its first match; later ones are never better.
 
-        Without it, a hostile URL makes `*-*-*-x` backtrack exponentially.
+        Otherwise a hostile URL makes `*-*-*-x` try every way to split it.
         """
         if self.star is not None:
             self.parts[self.star :] = [f"(?>{''.join(self.parts[self.star :])})"]

@@ -110,7 +110,7 @@ class Candidates:
         return part
 
     def among(self, rows: Array) -> Candidates | None:
-        """Return the candidates of ascending `rows` with all known values; None if any is absent."""
+        """Return the candidates of ascending `rows` with all known values; None if one is new."""
         at = np.searchsorted(self.rows, rows)
         if len(at) and (at[-1] >= len(self.rows) or (self.rows[at] != rows).any()):
             return None
