@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import httpx
 
-# Limits per host and per crawl; hosts with legitimate cookie checks stay below them.
+# Limits per host and per crawl: a host that sets more cookies does not want its pages read.
 MAX_COOKIES_PER_HOST = 50
 MAX_COOKIE_BYTES = 4096
 MAX_HOSTS = 1000

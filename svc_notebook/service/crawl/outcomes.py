@@ -1,6 +1,7 @@
 """Outcomes of a visit: each reason with its status, its category and a message for users.
 
-Failures also have reasons of their own (`failure.py`): `http_404`, `timeout`, `dns_error`.
+Failures also have reasons such as `timeout` and `dns_error` (`FAILURES`), or `http_404` for an HTTP
+status.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class VisitOutcome:
     readable: str
     yielded: tuple[Yielded, ...] = ()
     found: tuple[str, ...] = ()
-    sitemaps: tuple[str, ...] = ()  # further sitemaps, where the URL was one
+    sitemaps: tuple[str, ...] = ()  # sitemaps listed in a sitemap or robots.txt
     logs: tuple[str, ...] = ()
     remember: Remembered | None = None
     external: Mapping[str, Any] = field(default_factory=dict)  # the page's `dataSources`

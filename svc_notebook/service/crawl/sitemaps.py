@@ -82,7 +82,7 @@ class _SitemapReader:
     def read(self, body: bytes) -> Sitemap:
         try:
             self.parser.Parse(body, True)
-        except (expat.ExpatError, LookupError, ValueError) as error:  # no such encoding, too
+        except (expat.ExpatError, LookupError, ValueError) as error:  # also unknown encodings
             if not (self.found.pages or self.found.sitemaps):
                 raise FetchFailure("invalid_sitemap", f"the sitemap is no XML: {error}") from None
             self.found.log.append(f"the sitemap breaks off: {error}")

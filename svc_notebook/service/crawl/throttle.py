@@ -21,7 +21,7 @@ class Pace:
         self._slots = asyncio.Semaphore(max(int(rate), 1))
         self._starts: deque[float] = deque(maxlen=max(int(rate), 1))
         self._delays: dict[str, float] = {}
-        self._free: dict[str, float] = {}  # when a host may be asked again
+        self._free: dict[str, float] = {}  # when a host may receive the next request
 
     @asynccontextmanager
     async def turn(self, host: str) -> AsyncIterator[None]:

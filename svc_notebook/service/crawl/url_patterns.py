@@ -95,7 +95,7 @@ class _Translation:
         self.text = text
         self.at = 0
         self.parts: list[str] = []
-        # Index of the last star followed only by single characters; count of other wildcards.
+        # Index of the last star if only single characters follow; count of other wildcards.
         self.star: int | None = None
         self.loose = 0
 

@@ -13,7 +13,7 @@ Arrays = Mapping[str, Array]
 
 
 def part(name: str, arrays: Arrays) -> dict[str, Array]:
-    """Prefix the names of arrays, so that several groups of them fit in one file."""
+    """Prefix the names of arrays, so that several groups of arrays fit in one file."""
     return {f"{name}/{key}": array for key, array in arrays.items()}
 
 

@@ -283,7 +283,7 @@ def limit_memory(size: int) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (size, size))
-    except (ImportError, OSError, ValueError):  # Windows has none; V8's own limit holds there
+    except (ImportError, OSError, ValueError):  # not on Windows: only V8's limit applies
         pass
 
 

@@ -67,7 +67,7 @@ class Extraction:
     records: list[dict[str, Any]] = field(default_factory=list)
     logs: list[str] = field(default_factory=list)
     error: str | None = None
-    overran: bool = False  # whether it was ended for the time it took
+    overran: bool = False  # whether it exceeded its time limit
 
 
 class Extractors:

@@ -58,7 +58,7 @@ BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 SIGNATURES = (
     (b"%PDF-", "application/pdf"),
     (b"PK\x03\x04", "application/zip"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/zip"),  # as vague: old Office files
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/zip"),  # unspecific: old Office files
     (b"%!PS-Adobe-", "application/postscript"),
     (b"\x1f\x8b\x08", "application/gzip"),
     (b"\x89PNG", "image/png"),

@@ -103,7 +103,7 @@ class Index:
         knowledge: Knowledge = UNTAUGHT,
         pins: Pins = NO_PINS,
     ) -> SearchResult:
-        """Search; `fetch` returns the records of the hits."""
+        """Search; `fetch` returns the records of objectIDs, None for deleted ones."""
         state = self._state
         options = EffectiveParameters(state.settings, params, knowledge)
         return search.find_hits(state.stock.views, options, fetch, pins)

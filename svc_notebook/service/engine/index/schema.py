@@ -118,7 +118,7 @@ def read_faceted(settings: Mapping[str, Any]) -> dict[str, Faceted]:
     return found
 
 
-# A list of one blank name unlinks all replicas.
+# A list with one blank name unlinks all replicas.
 MAY_BE_BLANK = ("replicas",)
 
 

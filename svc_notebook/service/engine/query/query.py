@@ -193,7 +193,7 @@ def _may_join(word: str, options: EffectiveParameters) -> bool:
 
 
 def _optional_places(words: Sequence[QueryWord], options: EffectiveParameters) -> list[int]:
-    """Find the words, and runs of words, that optionalWords names."""
+    """Return the positions of the words and runs of words that optionalWords lists."""
     given = options["optionalWords"]
     entries = [given] if isinstance(given, str) else given
     texts = [word.text for word in words]

@@ -16,7 +16,7 @@ NO_ROWS = np.zeros(0, np.int32)
 NO_SCORE = -1
 """Lower than any score."""
 DENSITY_FACTOR = 4
-"""The presorted order is faster if matches are denser than this factor requires."""
+"""With fewer matches than this requires, comparing all rows is as fast as reading the order."""
 
 
 def is_dense(mask: Array, wanted: int) -> bool:

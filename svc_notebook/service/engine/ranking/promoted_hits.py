@@ -62,7 +62,7 @@ class Pinned:
 
     @cached_property
     def ids(self) -> frozenset[str]:
-        """Their objectIDs."""
+        """The objectIDs of the promoted records."""
         return frozenset(self.order[:])
 
     def rows(self, segment: Segment) -> Array:

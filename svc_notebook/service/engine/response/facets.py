@@ -25,7 +25,7 @@ Chosen = Sequence[tuple[Segment, Array]]
 """Segments, each with the mask of its rows that count."""
 
 MIN_PRESELECTED_VALUES = 2000
-"""With more values than this, segments are joined by the hashes of values, not by names."""
+"""With more values than this, segments are joined by value hashes instead of names."""
 
 
 @dataclass(frozen=True)

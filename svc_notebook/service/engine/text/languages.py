@@ -42,7 +42,7 @@ def speak(words: Sequence[str], options: EffectiveParameters) -> Iterator[tuple[
 
 
 def warm(options: EffectiveParameters, vocabularies: Iterable[Vocabulary]) -> None:
-    """Preload and precompute the language resources that the settings need."""
+    """Load and precompute the language resources that the settings need."""
     list(speak([COMPOUND], options))
     if removes_stop_words(options):
         is_stop_word(COMPOUND, options)

@@ -58,7 +58,7 @@ class Wordbook:
         return any(self._stops(word, language) for language in languages)
 
     def forms(self, word: str, languages: Iterable[str]) -> list[Phrase]:
-        """Return the other forms of a word in the languages."""
+        """Return the other forms of a word in any of the languages."""
         found = (form for language in languages for form in self._forms(word, language))
         return [form for form in dict.fromkeys(found) if form != (word,)]
 
