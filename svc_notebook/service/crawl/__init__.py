@@ -1,1 +1,1 @@
-"""The crawl itself: a configuration, pages, links and what they yield."""
+"""Crawler: configuration, frontier, fetching, link policy and record extraction."""

@@ -1,4 +1,4 @@
-"""A crawler's configuration, read and checked."""
+"""Parse and validate a crawler's configuration."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from svc_notebook.service.crawl.schedule import Schedule, read_schedule
 from svc_notebook.service.crawl.url_patterns import Patterns, read_patterns
 from svc_notebook.service.crawl.urls import Spelling
 
-# A crawl without an end would fill the disk: an endless calendar stops here.
+# The limit stops endless crawls, such as calendars, which would fill the disk.
 MAX_CRAWLED_URLS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Action:
-    """What to make of the pages it matches; `paths` is None where every page of the site is."""
+    """How to process matching pages; `paths` is None to match every page of the site."""
 
     index: str  # the full name: indexPrefix + indexName
     name: str | None
@@ -47,9 +47,9 @@ class Action:
 
 @dataclass(frozen=True)
 class ExternalTable:
-    """A table by address, whose rows extractors find under `dataSources`.
+    """An external table by URL, whose rows extractors read in `dataSources`.
 
-    Without a `kind` its address does not say what it is, and its answer has to.
+    Without a `kind`, the URL does not imply the format, and the response decides.
     """
 
     name: str
@@ -59,7 +59,7 @@ class ExternalTable:
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a crawler may visit, how it asks, and what it makes of what it gets."""
+    """A validated configuration: URLs to visit, request options and actions."""
 
     app_id: str
     api_key: str | None = field(repr=False)
@@ -87,31 +87,31 @@ class Configuration:
     max_lost_percentage: float
     max_failed_urls: int | None
     save_backup: bool
-    # Stands for all that shapes records: a page is read again where it has changed.
+    # Hash of all members that affect records: if it changes, pages are read again.
     fingerprint: str
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The hosts of the URLs it starts from: the site, where an action names no paths."""
+        """The hosts of the start URLs: the site of actions without paths."""
         return frozenset(urlsplit(url).netloc for url in (*self.start_urls, *self.sitemaps))
 
 
 class Checks(Protocol):
-    """Whoever can tell whether a text is a JavaScript function."""
+    """Checks whether a text is a JavaScript function."""
 
     def check(self, source: str) -> None:
-        """Refuse what is none; raises `BadInput`."""
+        """Raise `BadInput` if the source is not a function."""
         ...
 
 
 def merge(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Put changed top-level members in the place of old ones; null takes one away."""
+    """Return the configuration with top-level members replaced; null removes a member."""
     merged = {**config, **changes}
     return {name: value for name, value in merged.items() if value is not None}
 
 
 def read_configuration(config: Mapping[str, Any]) -> Configuration:
-    """Check a configuration's JSON; raises `BadInput` naming the member and what it may hold."""
+    """Validate a configuration's JSON; raises `BadInput` with the member and its valid values."""
     check_members(config, ConfigurationShape, "")
     given = {name: value for name, value in config.items() if value is not None}
     actions = tuple(
@@ -160,7 +160,7 @@ def read_configuration(config: Mapping[str, Any]) -> Configuration:
 
 
 def check_functions(config: Mapping[str, Any], checker: Checks) -> None:
-    """Let `checker` look at every function of a configuration that was read; raises `BadInput`."""
+    """Check every function of a validated configuration with `checker`; raises `BadInput`."""
     functions = [
         (f"actions[{at}].recordExtractor", action["recordExtractor"])
         for at, action in enumerate(config["actions"])
@@ -201,7 +201,7 @@ def _refuse_repeated(names: Sequence[str | None]) -> None:
 
 
 def _refuse_browser(config: Mapping[str, Any]) -> None:
-    """Say plainly that there is no browser, rather than read pages otherwise than was asked."""
+    """Raise for options that need a browser instead of ignoring them."""
     renders = config.get("renderJavaScript", False)
     if renders and not (isinstance(renders, dict) and not renders["enabled"]):
         raise BadInput(
@@ -226,7 +226,7 @@ def _read_urls(
 
 
 def _read_spelling(config: Mapping[str, Any]) -> Spelling:
-    """Gather the aliases of the top and of all actions: a URL that is found has no action yet."""
+    """Collect the aliases of the top level and all actions: a found URL has no action yet."""
     places = [config, *config["actions"]]
     hosts = {old.lower(): new for place in places for old, new in _items(place, "hostnameAliases")}
     paths: dict[str, dict[str, str]] = {}
@@ -272,11 +272,11 @@ _KINDS = {
 
 
 def _read_schedule(text: str | None, name: str) -> Schedule | None:
-    """Read a schedule; `never` is what a hosted crawler says where there is none."""
+    """Parse a schedule; hosted crawlers write `never` for none."""
     return read_schedule(text, name) if text and text.strip().lower() != "never" else None
 
 
-# What says when and how fast to crawl, and not what comes of it.
+# Members about timing and limits, which do not affect the records.
 _TIMING = ("rateLimit", "schedule", "safetyChecks", "saveBackup", "maxUrls", "maxDepth", "apiKey")
 
 

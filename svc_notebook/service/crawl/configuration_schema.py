@@ -1,8 +1,8 @@
-"""A crawler's configuration as it travels: every member there is, and what each may hold.
+"""The schema of a crawler's configuration: all members and the values that each accepts.
 
-The members and their bounds are those of a hosted crawler (`api-notes.md`, section 13). What stood
-at the top before it moved into the actions (`cache`, `discoveryPatterns`, aliases) is taken at both
-places.
+The members and their bounds are those of a hosted crawler (`api-notes.md`, section 13). Members
+that were at the top level before they moved into the actions (`cache`, `discoveryPatterns`,
+aliases) are accepted in both places.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ HostnameAliases = dict[str, str]
 PathAliases = dict[str, dict[str, str]]
 FileType = Literal["doc", "email", "html", "odp", "ods", "odt", "pdf", "ppt", "xls"]
 
-# Not a class: Python would take `__type` for a private name.
+# Not a class, in which Python would mangle the name `__type`.
 Function = TypedDict("Function", {"__type": Required[Literal["function"]], "source": Required[str]})
 
 
 class Cache(TypedDict, total=False):
-    """Whether pages that did not change are read again."""
+    """Whether unchanged pages are skipped."""
 
     enabled: bool
 
 
 class WaitTime(TypedDict, total=False):
-    """How long a browser waits."""
+    """How long a browser waits, in milliseconds."""
 
     min: Milliseconds
     max: Milliseconds
@@ -46,7 +46,7 @@ class RenderJavaScript(TypedDict, total=False):
 
 
 class CrawlRequestOptions(TypedDict, total=False):
-    """How pages are asked for."""
+    """Options of page requests; `timeout` is in milliseconds."""
 
     proxy: str
     timeout: Annotated[float, Meta(ge=1, le=600_000)]
@@ -55,7 +55,7 @@ class CrawlRequestOptions(TypedDict, total=False):
 
 
 class LoginOptions(TypedDict, total=False):
-    """The request that logs in."""
+    """Options of the login request; `timeout` is in milliseconds."""
 
     method: Literal["GET", "POST", "PUT", "PATCH"]
     headers: Headers
@@ -64,7 +64,7 @@ class LoginOptions(TypedDict, total=False):
 
 
 class FetchRequest(TypedDict, total=False):
-    """Log in by one request; its cookies go with every later one."""
+    """Log in with one request; its cookies are sent with all later requests."""
 
     url: Required[str]
     requestOptions: LoginOptions
@@ -80,13 +80,13 @@ class BrowserRequest(TypedDict, total=False):
 
 
 class ExtraParameters(TypedDict, total=False):
-    """Further members of a request for a token."""
+    """Additional parameters of a token request."""
 
     resource: str
 
 
 class AccessTokenRequest(TypedDict, total=False):
-    """Ask for a token by client credentials (RFC 6749, 4.4)."""
+    """Request a token with client credentials (RFC 6749, 4.4)."""
 
     url: Required[str]
     grantType: Required[Literal["client_credentials"]]
@@ -97,7 +97,7 @@ class AccessTokenRequest(TypedDict, total=False):
 
 
 class OauthRequest(TypedDict):
-    """Log in by a token."""
+    """Log in with an OAuth token."""
 
     accessTokenRequest: AccessTokenRequest
 
@@ -111,7 +111,7 @@ class Login(TypedDict, total=False):
 
 
 class ExternalSource(TypedDict):
-    """A table by address: a column or member `url`, and what each page's extractor gets of it."""
+    """An external table by URL; rows are matched to pages by the column or member `url`."""
 
     dataSourceId: str
     type: Literal["csv", "json"]
@@ -119,20 +119,20 @@ class ExternalSource(TypedDict):
 
 
 class BeforePublishing(TypedDict, total=False):
-    """What stops a crawl from being published."""
+    """Conditions that prevent a crawl from being published."""
 
     maxLostRecordsPercentage: Annotated[float, Meta(ge=0, le=100)]
     maxFailedUrls: Annotated[int, Meta(ge=0)] | None
 
 
 class SafetyChecks(TypedDict, total=False):
-    """What is checked after a crawl."""
+    """Checks after a crawl."""
 
     beforeIndexPublishing: BeforePublishing
 
 
 class ActionShape(TypedDict, total=False):
-    """What to make of the pages that match."""
+    """How to process matching pages."""
 
     indexName: Required[Annotated[str, Meta(min_length=1, max_length=256)]]
     recordExtractor: Required[Function]
@@ -149,7 +149,7 @@ class ActionShape(TypedDict, total=False):
 
 
 class ConfigurationShape(TypedDict, total=False):
-    """Everything a crawler is told."""
+    """The complete configuration of a crawler."""
 
     appId: Required[str]
     rateLimit: Required[Annotated[float, Meta(ge=1, le=100)]]

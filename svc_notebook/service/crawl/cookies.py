@@ -1,4 +1,4 @@
-"""The cookies that hosts of a crawl demand before they show a page."""
+"""The cookie jar of a crawl: cookies that hosts require before they serve a page."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from collections.abc import Sequence
 
 import httpx
 
-# For each host and for a crawl: a host that sets more is not one that wants its pages read.
+# Limits per host and per crawl: a host that sets more cookies does not want its pages read.
 MAX_COOKIES_PER_HOST = 50
 MAX_COOKIE_BYTES = 4096
 MAX_HOSTS = 1000
 
 
 class HostCookies:
-    """Cookies by the host that set them, sent to no other host.
+    """Cookies by the host that set them, sent to that host only.
 
-    Only what a page needs to be read is kept, not what every page sets: a crawl reads pages as
-    somebody who comes for the first time does, whatever was read before.
+    Only cookies that a page requires are kept, not those that pages set: each page is read as by a
+    first-time visitor, regardless of the pages read before.
     """
 
     def __init__(self) -> None:
         self._by_host: dict[str, httpx.Cookies] = {}
 
     def keep(self, url: str, lines: Sequence[str]) -> None:
-        """Keep what `Set-Cookie` lines of an answer to `url` say."""
+        """Store the cookies of the `Set-Cookie` lines of a response to `url`."""
         host = httpx.URL(url).netloc.decode()
         if host not in self._by_host and len(self._by_host) >= MAX_HOSTS:
             self._by_host.pop(next(iter(self._by_host)))
@@ -35,7 +35,7 @@ class HostCookies:
             jar.jar.clear(cookie.domain, cookie.path, cookie.name)
 
     def header(self, url: str) -> str:
-        """Return the `Cookie` header for a URL; empty, where there is none."""
+        """Return the `Cookie` header for a URL, empty if it has no cookies."""
         jar = self._by_host.get(httpx.URL(url).netloc.decode())
         if jar is None:
             return ""
@@ -44,6 +44,6 @@ class HostCookies:
         return str(request.headers.get("Cookie", ""))
 
     def add(self, other: HostCookies) -> None:
-        """Take over what another one keeps."""
+        """Add all cookies of another jar."""
         for host, jar in other._by_host.items():
             self._by_host.setdefault(host, httpx.Cookies()).update(jar)

@@ -1,4 +1,4 @@
-"""Unpack bodies as they arrive, and stop at a limit: a small bomb must not fill the memory."""
+"""Decompress bodies while they arrive, up to a size limit that stops decompression bombs."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import zlib
 
 from svc_notebook.service.crawl.outcomes import FetchFailure
 
-# What is asked for; brotli would need a further library, and every server has gzip.
+# The accepted encodings; brotli would need another library, and every server supports gzip.
 ACCEPTED = "gzip, deflate"
-# What a packed body may be longer than what is in it.
+# How many bytes a compressed body may exceed the limit.
 _COMPRESSION_OVERHEAD_BYTES = 1 << 16
 _GZIP = ("gzip", "x-gzip")
 
 
 class Body:
-    """A body that grows to at most `limit` bytes, unpacked by its Content-Encoding."""
+    """A response body of at most `limit` bytes, decompressed by its Content-Encoding."""
 
     def __init__(self, encoding: str, limit: int) -> None:
         codings = [name.strip().lower() for name in encoding.split(",")]
@@ -32,7 +32,7 @@ class Body:
         self._unpacker: zlib._Decompress | None = None
 
     def add(self, chunk: bytes) -> None:
-        """Add a chunk; raises `FetchFailure` beyond the limit or where it cannot be unpacked."""
+        """Add a chunk; raises `FetchFailure` above the limit or if it cannot be decompressed."""
         if not self._coding:
             self._keep(chunk)
             return
@@ -54,7 +54,7 @@ class Body:
             chunk = self._rest()
 
     def read(self) -> bytes:
-        """Return the whole body."""
+        """Return the whole body; raises `FetchFailure` if it is truncated."""
         if self._head or (self._unpacker and not self._unpacker.eof):
             raise FetchFailure("truncated_body", "the body breaks off before its end")
         return b"".join(self._parts)
@@ -69,7 +69,7 @@ class Body:
         return FetchFailure("page_too_big", f"the body has more than {self._limit:,} bytes")
 
     def _rest(self) -> bytes:
-        """Return what is still to unpack: gzip may be several files in a row."""
+        """Return the data still to decompress: gzip may have several members in a row."""
         assert self._unpacker
         if not self._unpacker.eof:
             return self._unpacker.unconsumed_tail
@@ -82,6 +82,6 @@ class Body:
     def _unpacker_for(self, start: bytes) -> zlib._Decompress:
         if self._coding in _GZIP:
             return zlib.decompressobj(16 + zlib.MAX_WBITS)
-        # What servers call deflate comes with zlib's head or without.
+        # Servers send deflate with or without a zlib header.
         wrapped = start[:1] and start[0] & 0x0F == 8 and int.from_bytes(start[:2]) % 31 == 0
         return zlib.decompressobj(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)

@@ -1,4 +1,4 @@
-"""Tables by address, whose rows extractors find under `dataSources` by the page's URL."""
+"""External data: tables keyed by URL that extractors read as `dataSources` of the page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 
 async def read_sources(fetcher: Fetcher) -> dict[str, dict[str, Row]]:
-    """Fetch all tables: by name, then by URL; raises `BadInput` where one cannot be read."""
+    """Fetch all tables: by name, then by URL; raises `BadInput` if one cannot be read."""
     spelling = fetcher.configuration.spelling
     return {
         source.name: await _read_source(fetcher, source, spelling)
@@ -32,7 +32,7 @@ async def read_sources(fetcher: Fetcher) -> dict[str, dict[str, Row]]:
 
 
 def rows_of(tables: Mapping[str, Mapping[str, Row]], url: str) -> dict[str, Row]:
-    """Return what the tables hold of a page; a table without it gives an empty row."""
+    """Return the rows of a page by table name; tables without the page give an empty row."""
     return {name: rows.get(url, {}) for name, rows in tables.items()}
 
 
@@ -57,7 +57,7 @@ async def _read_source(
 
 
 def _unpack(body: bytes, source: ExternalTable) -> bytes:
-    """Unpack a file that was packed by whoever wrote it, as `prices.csv.gz` is."""
+    """Decompress a file that is stored compressed, such as `prices.csv.gz`."""
     if not body.startswith(GZIP):
         return body
     unpacked = Body("gzip", MAX_EXTERNAL_DATA_BYTES)
@@ -69,7 +69,7 @@ def _unpack(body: bytes, source: ExternalTable) -> bytes:
 
 
 def _kind_of(answer: FetchResponse) -> str:
-    """Say what a table is whose address does not."""
+    """Return the format of a table whose URL does not imply it."""
     says = "json" in answer.headers.get("content-type", "").lower()
     return "json" if says or answer.body.lstrip()[:1] in (b"[", b"{") else "csv"
 
@@ -89,13 +89,13 @@ def _read_csv(text: str, source: ExternalTable) -> Iterable[Row]:
 
 
 def _name_url(names: Sequence[str]) -> list[str]:
-    """Call a column `url` that is called `URL`, unless another one is called so."""
+    """Rename a column such as `URL` to `url`, unless there is a column `url`."""
     found = next((name for name in names if name.strip().lower() == "url"), None)
     return [*names] if "url" in names else ["url" if name == found else name for name in names]
 
 
 def _read_json(text: str, source: ExternalTable) -> Iterable[Row]:
-    """Read a list of objects with `url`, one in each line, or one object whose members are URLs."""
+    """Parse a list of objects with `url`, one object per line, or one object with URLs as keys."""
     try:
         read = _decode(text)
     except (msgspec.DecodeError, RecursionError) as error:

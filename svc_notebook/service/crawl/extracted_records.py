@@ -1,4 +1,4 @@
-"""Check what an extractor returned, and give each record an objectID that stays."""
+"""Validate the records that an extractor returns, and give each a stable objectID."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import msgspec
 from svc_notebook.service.crawl.configuration import Action
 from svc_notebook.service.crawl.outcomes import FetchFailure, Yielded
 
-# As compact JSON; what the service takes of a record at all.
+# As compact JSON; the service's limit for any record.
 MAX_RECORD_BYTES = 100_000
-# Of the objectIDs that several records share.
+# Duplicate objectIDs listed in a message.
 MAX_NAMED_IDS = 5
 
 
 def name_records(
     yields: Sequence[Yielded], actions: Sequence[Action], url: str
 ) -> tuple[Yielded, ...]:
-    """Check the records of a page and name those that have no objectID; raises `FetchFailure`.
+    """Validate the records of a page and add missing objectIDs; raises `FetchFailure`.
 
-    A name is the page's URL and the record's place among all of the page in the same index: the
-    next crawl gives the same names.
+    A generated objectID consists of the page's URL and the record's number among those of the page
+    in the same index, so that the next crawl generates the same ones.
     """
     counts: dict[str, int] = {}
     named = []
@@ -37,9 +37,9 @@ def name_records(
 
 
 def find_duplicates(yields: Sequence[Yielded]) -> str:
-    """Say which records of a page take the place of others of it; empty, where none does.
+    """Return a message about records replaced by later ones of the page, empty if none is.
 
-    Records that are equal in every member are one.
+    Records that are equal in every member count as one.
     """
     kept: dict[tuple[str, str], dict[str, Any]] = {}
     lost: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Bring pages over HTTP: politely, within limits, and from public addresses only."""
+"""Fetch pages over HTTP within rate and size limits, from public addresses only."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ AGENT = "SvcNotebookCrawler"
 MAX_PAGE_BYTES = 10 << 20
 MAX_REDIRECTS = 5
 REDIRECTS = (301, 302, 303, 307, 308)
-# Worth another try: the server is busy or broken for the moment.
+# Temporary server errors, which are retried.
 PASSING = (408, 425, 429, 500, 502, 503, 504)
-# The server as a whole, not this page alone.
+# Statuses about the whole server, not only this page.
 BUSY = (429, 503)
 MAX_RETRY_WAIT_SECONDS = 30.0
-# What a page elsewhere, to which a link or a redirect leads, is not to learn.
+# Headers that are not sent to other sites, to which links and redirects lead.
 _SECRET = ("authorization", "cookie")
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.8"
 
 
 @dataclass(frozen=True)
 class FetchResponse:
-    """What a server said; header names are in lower case."""
+    """A server's response; header names are in lower case."""
 
     url: str
     status: int
@@ -56,13 +56,13 @@ class FetchResponse:
 
     @property
     def target(self) -> str | None:
-        """Return where a redirect leads, if it is one and leads anywhere."""
+        """The URL of a redirect, None for other responses."""
         location = self.headers.get("location", "")
         return normalize(location, self.url) if self.status in REDIRECTS and location else None
 
 
 class Fetcher:
-    """The connections of one crawl; `async with` opens and closes them."""
+    """The HTTP connections of one crawl; `async with` opens and closes them."""
 
     def __init__(
         self,
@@ -105,9 +105,9 @@ class Fetcher:
         limit: int = MAX_PAGE_BYTES,
         cookies: HostCookies | None = None,
     ) -> FetchResponse:
-        """Ask for a URL, again where that may help; a redirect is an answer. Raises `FetchFailure`.
+        """Fetch a URL with retries; redirects are returned, not followed. Raises `FetchFailure`.
 
-        `cookies` are sent beside those that are kept for the crawl.
+        `cookies` are sent in addition to those kept for the crawl.
         """
         await self.log_in()
         host = urlsplit(url).netloc
@@ -125,12 +125,12 @@ class Fetcher:
             wait = _retry_after(answer)
             if wait is not None or answer.status in BUSY:
                 self.pace.rest(host, wait or self._wait(attempt))
-            else:  # one broken page is no reason to leave the others alone
+            else:  # one broken page does not slow down the others
                 await asyncio.sleep(self._wait(attempt))
         raise AssertionError("the last attempt returns or raises")
 
     async def follow(self, url: str, *, limit: int = MAX_PAGE_BYTES) -> FetchResponse:
-        """Ask for a URL and go where it leads; raises `FetchFailure`."""
+        """Fetch a URL and follow redirects; raises `FetchFailure`."""
         for _ in range(MAX_REDIRECTS + 1):
             answer = await self.fetch(url, limit=limit)
             if answer.target is None:
@@ -139,7 +139,7 @@ class Fetcher:
         raise too_many_hops()
 
     async def log_in(self) -> None:
-        """Log in once, where the configuration says how; raises `BadInput` if that is refused."""
+        """Log in once if the configuration has a login; raises `BadInput` if it fails."""
         async with self._logging_in:
             if not self._logged_in and (login := self.configuration.login):
                 try:
@@ -169,7 +169,7 @@ class Fetcher:
             return await self._send(sent, self._requests.timeout, limit)
 
     async def _send(self, request: httpx.Request, patience: float, limit: int) -> FetchResponse:
-        """Send one request and read its response in time; raises `FetchFailure`."""
+        """Send one request and read its response within the timeout; raises `FetchFailure`."""
         try:
             async with asyncio.timeout(patience):
                 return await self._exchange(request, patience, limit)
@@ -258,18 +258,18 @@ class Fetcher:
         return answer
 
     def _wait(self, attempt: int) -> float:
-        """Wait longer each time, and not all at the same moment."""
+        """Return the exponential backoff with jitter, in seconds."""
         return float(
             min(self._backoff * 2**attempt, MAX_RETRY_WAIT_SECONDS) * random.uniform(0.5, 1)
         )
 
 
-# Failures that another try may mend.
+# Failures that are retried.
 _AGAIN = frozenset({"timeout", "network_error", "connection_refused", "truncated_body"})
 
 
 def too_many_hops() -> FetchFailure:
-    """Make the failure of a URL that leads on to another, and so on."""
+    """Return the failure for too many redirects."""
     return FetchFailure(
         "too_many_redirects", f"more than {MAX_REDIRECTS} redirects one after another"
     )
@@ -287,7 +287,7 @@ def _connect_failure(request: httpx.Request, error: httpcore.ConnectError) -> Fe
 
 
 async def _read_body(response: httpcore.Response, body: Body) -> None:
-    """Read a body to its end; raises `FetchFailure` where the connection ends before."""
+    """Read a whole body; raises `FetchFailure` if the connection closes early."""
     size = 0
     try:
         async for chunk in response.aiter_stream():
@@ -300,13 +300,13 @@ async def _read_body(response: httpcore.Response, body: Body) -> None:
 
 
 def _join_cookies(headers: Iterable[str]) -> str:
-    """Join `Cookie` headers; of several cookies of one name the last counts."""
+    """Join `Cookie` headers; the last of several cookies with the same name wins."""
     pairs = [pair.strip() for header in headers for pair in header.split(";") if pair.strip()]
     return "; ".join({pair.partition("=")[0]: pair for pair in pairs}.values())
 
 
 def _refuse_length(headers: Mapping[str, str], limit: int) -> None:
-    """Refuse by the length that is told, before anything is read."""
+    """Raise if Content-Length exceeds the limit, before the body is read."""
     length = headers.get("content-length", "")
     if length.isdigit() and int(length) > limit:
         raise FetchFailure(
@@ -315,7 +315,7 @@ def _refuse_length(headers: Mapping[str, str], limit: int) -> None:
 
 
 def _retry_after(answer: FetchResponse) -> float | None:
-    """Read how long a server wants to be left alone, as seconds or as a date."""
+    """Parse Retry-After, seconds or a date, into seconds."""
     value = answer.headers.get("retry-after", "")
     if value.isdigit():
         return float(value)
@@ -337,5 +337,5 @@ def _read_token(answer: FetchResponse) -> str:
 
 @cache
 def _context() -> ssl.SSLContext:
-    """Make the one TLS context: reading the certificates takes 20 ms."""
+    """Return the shared TLS context: loading the certificates takes 20 ms."""
     return httpcore.default_ssl_context()

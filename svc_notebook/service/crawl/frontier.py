@@ -1,4 +1,4 @@
-"""Crawl: visit what waits in a ledger until nothing does."""
+"""The crawl loop: visit the URLs waiting in a ledger until none is left."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from svc_notebook.service.crawl.page_processor import Visitor
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.extraction import Extractors
 
-# URLs taken from the ledger at once: enough to find one whose host is free.
+# URLs taken from the ledger at once: enough to find one with a free host.
 WINDOW_URLS = 500
-# The most that are held, where all those hosts ask for patience.
+# Maximum URLs held in memory if all their hosts are slow.
 MAX_TAKEN_URLS = 10 * WINDOW_URLS
-# Outcomes are settled together: a transaction costs a flush to the disk.
+# Outcomes are settled in batches: each transaction costs a flush to disk.
 BATCH, BATCH_SECONDS = 50, 0.2
 
 log = logging.getLogger(__name__)
@@ -40,11 +40,11 @@ async def crawl(
     stopped: asyncio.Event,
     whole: bool = True,
 ) -> None:
-    """Visit all that waits; a whole crawl begins with the configuration's own URLs.
+    """Visit all waiting URLs; a whole crawl adds the configuration's own URLs first.
 
-    Without `whole` only what is in the ledger is visited, and no link but a redirect is followed.
-    It may be killed at any moment and called again on the same ledger. Raises `BadInput` where it
-    cannot begin: login refused, external data that cannot be read.
+    Without `whole`, only URLs in the ledger are visited, and no links except redirects are
+    followed. A crawl may be killed at any time and resumed by another call on the same ledger.
+    Raises `BadInput` if it cannot start: the login fails or external data cannot be read.
     """
     visitor = Visitor(configuration, fetcher, extractors)
     try:
@@ -57,13 +57,13 @@ async def crawl(
 
 
 def seeds(configuration: Configuration) -> Iterator[Waiting]:
-    """List what a whole crawl begins with."""
+    """Return the URLs that a whole crawl starts with."""
     yield from (Waiting(url, seed=True) for url in configuration.start_urls)
     yield from (Waiting(url, kind="sitemap", seed=True) for url in configuration.sitemaps)
 
 
 def found_by(outcome: VisitOutcome, waiting: Waiting) -> Iterator[Waiting]:
-    """List what a visit found; what a seed's sitemap or redirect leads to is a seed as well."""
+    """Return the URLs that a visit found; those of a seed's sitemap or redirect are seeds."""
     handed_on = outcome.reason in _HANDED_ON
     depth = outcome.depth + (not handed_on)
     heir = waiting.seed and (waiting.kind == "sitemap" or handed_on)
@@ -77,12 +77,12 @@ def found_by(outcome: VisitOutcome, waiting: Waiting) -> Iterator[Waiting]:
     )
 
 
-# Where one URL stands for another, the other one takes its place.
+# Outcomes in which another URL replaces the visited one.
 _HANDED_ON = ("http_redirect", "canonical")
 
 
 class _Round:
-    """The visits under way, and what is taken from the ledger for them."""
+    """The visits in progress, and the URLs taken from the ledger for them."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class _Round:
         self._met: set[str] = set()
 
     async def run(self) -> None:
-        """Go on until nothing waits and nothing is under way, or until it is stopped."""
+        """Run until no URL is waiting and no visit is in progress, or until stopped."""
         stop = asyncio.create_task(self._stopped.wait())
         try:
             while not self._stopped.is_set():
@@ -124,7 +124,7 @@ class _Round:
             await self._leave_off()
 
     def _refill(self) -> None:
-        """Take more from the ledger when there is too little to choose from."""
+        """Take more URLs from the ledger if too few hosts are free."""
         held = self._held()
         free = sum(_host(waiting) not in held for waiting in self._next)
         if free >= self._width or len(self._next) >= MAX_TAKEN_URLS:
@@ -138,7 +138,7 @@ class _Round:
         self._next.extend(row for row in rows if row.url not in busy)
 
     def _begin(self) -> None:
-        """Begin visits: one at a time with a host that asks for patience."""
+        """Start visits, one at a time for slow hosts."""
         held, later = self._held(), []
         while self._next and len(self._active) < self._width:
             waiting = self._next.popleft()
@@ -151,15 +151,15 @@ class _Round:
         self._next.extendleft(reversed(later))
 
     def _held(self) -> set[str]:
-        """Return the hosts that are asked for one page at a time, and are asked for one now."""
+        """Return the slow hosts with a visit in progress."""
         return {host for host in map(_host, self._active.values()) if self._is_slow(host)}
 
     def _is_slow(self, host: str) -> bool:
-        """Say whether a host asks for patience, or may do so in the robots.txt yet to be read."""
+        """Return whether a host requires a delay, or may do so in a robots.txt not yet read."""
         return host not in self._met or self._pace.is_slow(host)
 
     async def _wait(self, stop: asyncio.Task[bool]) -> None:
-        """Wait for a visit to end, and settle when it is time."""
+        """Wait for a visit to end, and settle outcomes when due."""
         await asyncio.wait(
             (*self._active, stop),
             timeout=BATCH_SECONDS if self._ended else None,
@@ -183,7 +183,7 @@ class _Round:
         )
 
     def _settle(self) -> None:
-        """Hand over how visits ended, with what they found, in one step."""
+        """Write the outcomes and the URLs they found to the ledger in one transaction."""
         if not self._ended:
             return
         found = [
@@ -200,7 +200,7 @@ class _Round:
             return await self._visitor.visit(waiting, self._ledger.remembered(waiting.url))
         except SvcError:
             raise
-        except Exception as error:  # one page must not end the crawl
+        except Exception as error:  # one page must not stop the crawl
             log.exception("visiting %s", waiting.url)
             readable = f"the crawler itself failed: {type(error).__name__}: {error}"
             return VisitOutcome(
@@ -208,7 +208,7 @@ class _Round:
             )
 
     async def _leave_off(self) -> None:
-        """End the visits under way; they wait in the ledger still. Keep what has ended."""
+        """Cancel the visits in progress, whose URLs remain waiting, and settle those that ended."""
         for task in self._active:
             task.cancel()
         await asyncio.gather(*self._active, return_exceptions=True)
@@ -219,13 +219,13 @@ def _host(waiting: Waiting) -> str:
     return _host_of(waiting.url)
 
 
-@lru_cache(MAX_TAKEN_URLS)  # asked for all that is held, whenever a visit ends
+@lru_cache(MAX_TAKEN_URLS)  # called for all held URLs whenever a visit ends
 def _host_of(url: str) -> str:
     return urlsplit(url).netloc
 
 
 async def _unless_stopped(work: object, stopped: asyncio.Event) -> None:
-    """Do work, or leave off when it is stopped."""
+    """Await work, or cancel it when stopped."""
     assert asyncio.iscoroutine(work)
     doing = asyncio.ensure_future(work)
     stop = asyncio.create_task(stopped.wait())

@@ -1,4 +1,4 @@
-"""Where a crawl keeps the URLs it knows: what it asks of whoever stores them."""
+"""The interface of the store in which a crawl keeps its known URLs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Kind = Literal["page", "sitemap"]
 
 @dataclass(frozen=True)
 class Waiting:
-    """A URL to visit; `depth` counts the links from a start to it.
+    """A URL to visit; `depth` is the number of links from a start URL.
 
-    A seed was named by the configuration or a sitemap: it is visited whatever it matches. `hops`
-    counts the URLs that led on to it, one after another; `referrer` is the URL that named it first.
+    A seed comes from the configuration or a sitemap and may be deeper than `maxDepth`. `hops` is
+    the number of consecutive redirects to it; `referrer` is the URL that named it first.
     """
 
     url: str
@@ -28,17 +28,17 @@ class Waiting:
 
 
 class UrlLedger(Protocol):
-    """The URLs of one crawl: each is waiting, or settled once and for all.
+    """The URLs of one crawl: each is either waiting or settled for good.
 
-    A URL is known by its text alone; a sitemap and a page are never the same URL.
+    A URL is identified by its text alone; a sitemap and a page never have the same URL.
     """
 
     def waiting(self, n: int) -> list[Waiting]:
-        """Return the first `n` unsettled URLs, by depth, then in the order they came."""
+        """Return the first `n` unsettled URLs, by depth, then in insertion order."""
         ...
 
     def add(self, found: Iterable[Waiting], *, limit: int | None = None) -> None:
-        """Queue those that are unknown, as long as fewer than `limit` pages are known."""
+        """Queue unknown URLs while fewer than `limit` pages are known."""
         ...
 
     def settle(
@@ -48,12 +48,12 @@ class UrlLedger(Protocol):
         *,
         limit: int | None = None,
     ) -> None:
-        """Keep how visits ended with their records, and queue what they found: all or nothing.
+        """Store outcomes with their records, and queue the URLs they found, atomically.
 
-        A URL that is settled already stays as it is.
+        A settled URL is not changed.
         """
         ...
 
     def remembered(self, url: str) -> Remembered | None:
-        """Return what the last whole crawl kept of a URL, if it had anything to remember."""
+        """Return what the last whole crawl kept for revalidating a URL, None if nothing."""
         ...

@@ -1,4 +1,4 @@
-"""Where a page leads, as far as a crawl follows."""
+"""Which links of a page a crawl follows."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from svc_notebook.service.crawl.scope import Scope
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.extraction import Document, Extractors
 
-# Links of one page that are followed; a page of more is made by a machine.
+# Maximum links followed per page; pages with more are machine-generated.
 MAX_LINKS_PER_PAGE = 10_000
 
 
 class Leads:
-    """What a configuration follows of what a page names."""
+    """The links that a configuration follows."""
 
     def __init__(self, configuration: Configuration, scope: Scope) -> None:
         self._configuration = configuration
         self._scope = scope
 
     def of(self, document: Document, extractors: Extractors) -> tuple[str, ...]:
-        """Return the URLs to visit next, by the configuration's own function if it has one."""
+        """Return the URLs to visit next, from `linkExtractor` if the configuration has one."""
         configuration = self._configuration
         if "nofollow" in document.robots and not configuration.ignores_nofollow:
             return ()
@@ -40,7 +40,7 @@ class Leads:
         return self.within(links, document.url)
 
     def canonical(self, document: Document) -> str | None:
-        """Return the canonical URL of a page, where it is another one and is to be heeded."""
+        """Return the canonical URL of a page if it is another URL and not ignored."""
         ignored = self._configuration.ignores_canonical
         if document.canonical is None or ignored is True:
             return None
@@ -52,11 +52,11 @@ class Leads:
     def within(
         self, urls: Iterable[str], base: str, *, seed: bool = False, most: int = MAX_LINKS_PER_PAGE
     ) -> tuple[str, ...]:
-        """Spell URLs that were found, each once, and keep those that are to be visited."""
+        """Normalize found URLs, without duplicates, and keep those within the crawl."""
         spelled = dict.fromkeys(url for url in (self.spell(url, base) for url in urls) if url)
         kept = (url for url in spelled if url != base and self._scope.takes(url, seed=seed))
         return tuple(islice(kept, most))
 
     def spell(self, url: str, base: str) -> str | None:
-        """Spell one URL that was found."""
+        """Normalize one found URL."""
         return self._configuration.spelling.found(url, base)

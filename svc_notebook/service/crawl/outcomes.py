@@ -1,6 +1,7 @@
-"""How visits can end: each reason with its status, its category and a sentence for people.
+"""Outcomes of a visit: each reason with its status, its category and a message for users.
 
-Failures have reasons of their own besides (`failure.py`): `http_404`, `timeout`, `dns_error`.
+Failures also have reasons such as `timeout` and `dns_error` (`FAILURES`), or `http_404` for an HTTP
+status.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Literal
 
 
 class FetchFailure(Exception):
-    """A fetch that brought no page; `reason` is what statistics count."""
+    """A failed visit; `reason` is the key in statistics."""
 
     def __init__(self, reason: str, readable: str) -> None:
         super().__init__(readable)
@@ -26,7 +27,7 @@ Category = Literal["fetch", "extraction", "indexing", "success"]
 
 @dataclass(frozen=True)
 class Yielded:
-    """What one action made of a page; `action` is its place in the configuration."""
+    """The result of one action on a page; `action` is its index in the configuration."""
 
     action: int
     index: str  # the full name: indexPrefix + indexName
@@ -37,9 +38,9 @@ class Yielded:
 
 @dataclass(frozen=True)
 class Remembered:
-    """What an earlier crawl kept of a URL, so that a page that did not change is not read again.
+    """What an earlier crawl kept of a URL to skip it while unchanged.
 
-    `fingerprint` stands for all that shapes the records besides the page itself.
+    `fingerprint` is a hash of everything besides the page that affects the records.
     """
 
     etag: str | None
@@ -51,9 +52,9 @@ class Remembered:
 
 @dataclass(frozen=True)
 class VisitOutcome:
-    """How the visit of one URL ended.
+    """The outcome of visiting one URL.
 
-    `found` are the URLs to visit next, `remember` is what the next crawl wants to know.
+    `found` are the URLs to visit next, `remember` is kept for the next crawl.
     """
 
     url: str
@@ -64,16 +65,16 @@ class VisitOutcome:
     readable: str
     yielded: tuple[Yielded, ...] = ()
     found: tuple[str, ...] = ()
-    sitemaps: tuple[str, ...] = ()  # further sitemaps, where the URL was one
+    sitemaps: tuple[str, ...] = ()  # sitemaps listed in a sitemap or robots.txt
     logs: tuple[str, ...] = ()
     remember: Remembered | None = None
     external: Mapping[str, Any] = field(default_factory=dict)  # the page's `dataSources`
 
     @property
     def records(self) -> dict[str, list[dict[str, Any]]]:
-        """The records to keep, by the full name of their index: none of a page that failed.
+        """The records to index, by full index name; a failed page has none.
 
-        `yielded` shows what its extractors made all the same.
+        `yielded` still contains what its extractors returned.
         """
         if self.status != "DONE":
             return {}
@@ -104,7 +105,7 @@ REASONS: dict[str, tuple[Status, Category, str]] = {
 }
 
 
-# What each failure says of every URL that ended by it; a URL's own message says more.
+# The general message of each failure; a URL's own message is more specific.
 FAILURES: dict[str, str] = {
     "broken_file": "The file is broken",
     "connection_refused": "The host does not accept a connection",
@@ -135,7 +136,7 @@ FAILURES: dict[str, str] = {
 
 
 def describe_reason(reason: str) -> str:
-    """Say what a reason means for every URL that ended by it."""
+    """Return the general message of a reason."""
     if reason in REASONS:
         return REASONS[reason][2]
     if reason.startswith("http_") and reason[5:].isdigit():
@@ -144,7 +145,7 @@ def describe_reason(reason: str) -> str:
 
 
 def refuse_status(status: int) -> FetchFailure:
-    """Make the failure of a status that brings no page."""
+    """Return the failure for an HTTP status without a page."""
     try:
         phrase = HTTPStatus(status).phrase
     except ValueError:

@@ -1,4 +1,4 @@
-"""Visit one URL: fetch it, read it, extract records, gather what it links to."""
+"""Process one URL: fetch it, parse it, extract records and collect its links."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
-# Is told what a visit is about to do.
+# Receives the name of each step of a visit.
 OnStage = Callable[[str], None]
 
-# Pages read at once: as many as there are processes to read them.
+# Pages parsed at once: the number of worker processes.
 PARALLEL_READERS = 2
 
 
@@ -64,7 +64,7 @@ async def visit(
     remembered: Remembered | None = None,
     on_stage: OnStage = lambda _: None,
 ) -> VisitOutcome:
-    """Visit one URL alone; raises `BadInput` where login or external data fail."""
+    """Visit a single URL; raises `BadInput` if the login or external data fail."""
     visitor = Visitor(configuration, fetcher, extractors, on_stage=on_stage)
     try:
         await visitor.prepare()
@@ -75,7 +75,7 @@ async def visit(
 
 @dataclass(frozen=True)
 class _Look:
-    """A page that was fetched and read, and what is to be made of it."""
+    """A fetched and parsed page with the actions that apply to it."""
 
     waiting: Waiting
     answer: FetchResponse
@@ -85,7 +85,7 @@ class _Look:
 
 
 class Visitor:
-    """Visits URLs, and knows what lasts for a crawl: robots.txt files and external data."""
+    """Visits URLs, and keeps the state of a crawl: robots.txt rules and external data."""
 
     def __init__(
         self,
@@ -104,23 +104,23 @@ class Visitor:
         self._memory = Memory(configuration, self._scope)
         self._robots = Robots(fetcher)
         self._tables: dict[str, dict[str, Row]] = {}
-        # Reading holds a thread; the default pool resolves names, and must not wait for it.
+        # Parsing blocks a thread; the default pool resolves host names and must not wait for it.
         self._readers = ThreadPoolExecutor(PARALLEL_READERS, thread_name_prefix="crawl-reader")
 
     async def prepare(self) -> None:
-        """Log in and fetch external data; raises `BadInput` where that fails."""
+        """Log in and fetch external data; raises `BadInput` if that fails."""
         self._on_stage("logging in")
         await self._fetcher.log_in()
         self._on_stage("fetching external data")
         self._tables = await read_sources(self._fetcher)
 
     async def close(self) -> None:
-        """Leave off."""
+        """Cancel pending work and release the threads."""
         await self._robots.close()
         self._readers.shutdown(wait=False, cancel_futures=True)
 
     async def visit(self, waiting: Waiting, remembered: Remembered | None = None) -> VisitOutcome:
-        """Visit one URL; whatever goes wrong with it is told by the outcome."""
+        """Visit one URL; all fetch and extraction errors are part of the outcome."""
         stage: Category = "fetch"
         try:
             if waiting.kind == "sitemap":
@@ -155,7 +155,7 @@ class Visitor:
     async def _fetch_page(
         self, waiting: Waiting, remembered: Remembered | None
     ) -> FetchResponse | VisitOutcome:
-        """Fetch a page, unless there is a reason not to; an outcome says how it ended already."""
+        """Fetch a page; an outcome is returned if the visit ends here."""
         if self._scope.excludes(waiting.url):
             return _ended(waiting, "excluded")
         self._on_stage("fetching robots.txt")
@@ -183,10 +183,10 @@ class Visitor:
         return answer
 
     async def _pass_cookie_check(self, url: str, first: FetchResponse) -> FetchResponse:
-        """Return the page itself, where a redirect only sets a cookie and leads back to it.
+        """Return the page if a redirect only sets a cookie and leads back to it.
 
-        The way back may lead over other URLs of the host. What does not lead back is a redirect
-        like any other: `first`.
+        The redirects may pass other URLs of the host. A redirect that does not lead back is
+        returned unchanged as `first`.
         """
         answer, cookies = first, HostCookies()
         for _ in range(MAX_REDIRECTS):
@@ -215,7 +215,7 @@ class Visitor:
         return (await self._robots.rules(url)).allows(url)
 
     async def _read(self, waiting: Waiting, answer: FetchResponse) -> _Look | VisitOutcome:
-        """Read a page, unless its type or what it says of itself is a reason not to go on."""
+        """Parse a page; an outcome is returned if its type or its canonical URL ends the visit."""
         kind = file_type(answer.headers.get("content-type", ""), waiting.url, answer.body)
         actions = [(n, a) for n, a in self._scope.actions(waiting.url) if kind in a.file_types]
         if kind is None or (kind != "html" and not actions):
@@ -234,7 +234,7 @@ class Visitor:
         return _Look(waiting, answer, document, actions, rows_of(self._tables, waiting.url))
 
     async def _extract(self, look: _Look) -> VisitOutcome:
-        """Make records and gather links of a page."""
+        """Extract the records and links of a page."""
         self._on_stage("gathering links")
         found = await self._in_thread(self._leads.of, look.document, self._extractors)
         sitemaps = await self._named_sitemaps(look.waiting)
@@ -257,7 +257,7 @@ class Visitor:
     def _judge(
         self, look: _Look, yielded: tuple[Yielded, ...], common: dict[str, Any]
     ) -> VisitOutcome:
-        """Say how a page ended whose extractors have run: all of them, or none of them count."""
+        """Return the outcome of a page after its extractors ran; one error discards all records."""
         common["logs"] = tuple(line for one in yielded for line in one.logs)
         if wrong := next((one for one in yielded if one.error), None):
             failure = FetchFailure("extractor_error", f"actions[{wrong.action}]: {wrong.error}")
@@ -274,7 +274,7 @@ class Visitor:
         return _ended(look.waiting, reason, yielded=named, remember=remember, **common)
 
     async def _run_all(self, look: _Look, actions: Iterable[tuple[int, Action]]) -> list[Yielded]:
-        """Run extractors in turn, until one takes too long: none of the page counts then."""
+        """Run extractors in turn until one exceeds its time, which fails the page."""
         yielded = []
         for place, action in actions:
             self._on_stage(f"running actions[{place}].recordExtractor")
@@ -288,7 +288,7 @@ class Visitor:
         return yielded
 
     async def _named_sitemaps(self, waiting: Waiting) -> tuple[str, ...]:
-        """Return the sitemaps that the robots.txt of a site names, where a crawl begins."""
+        """Return the sitemaps in the robots.txt of a start URL's host."""
         if waiting.depth or self._configuration.ignores_robots:
             return ()
         return (await self._robots.rules(waiting.url)).sitemaps
@@ -296,7 +296,7 @@ class Visitor:
     async def _in_thread(
         self, work: Callable[Given, Made], *args: Given.args, **options: Given.kwargs
     ) -> Made:
-        """Run what reads a page aside; what cannot be read becomes a `FetchFailure`."""
+        """Run blocking work in a reader thread; errors of the page become a `FetchFailure`."""
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._readers, lambda: work(*args, **options))
@@ -307,7 +307,7 @@ class Visitor:
 
 
 def _leads_back(target: str, url: str) -> bool:
-    """Say whether a redirect from `url` is to return there: it is that URL, or it names it."""
+    """Return whether a redirect from `url` leads back: it is that URL or contains it."""
     if origin(target) != origin(url):
         return False
     named, path = unquote(urlsplit(target).query), urlsplit(url).path

@@ -1,4 +1,4 @@
-"""How a crawler asks for pages: its headers, its patience, and how it logs in."""
+"""Request options of a crawler: headers, timeouts, retries and login."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 @dataclass(frozen=True)
 class Requests:
-    """How pages are asked for; times in seconds."""
+    """The options of page requests; `timeout` in seconds."""
 
     timeout: float = 30.0
     retries: int = 3
@@ -27,7 +27,7 @@ class Requests:
 
 @dataclass(frozen=True)
 class LoginRequest:
-    """The request that logs in; a token's answer goes into `Authorization`."""
+    """The login request; with `token` its response provides the `Authorization` header."""
 
     url: str
     method: str
@@ -38,7 +38,7 @@ class LoginRequest:
 
 
 def read_requests(options: Mapping[str, Any]) -> Requests:
-    """Read `requestOptions`."""
+    """Parse `requestOptions`."""
     return Requests(
         timeout=options.get("timeout", 30_000) / 1000,
         retries=options.get("retries", 3),
@@ -48,7 +48,7 @@ def read_requests(options: Mapping[str, Any]) -> Requests:
 
 
 def _read_proxy(written: str) -> dict[str, Any]:
-    """Read a proxy's address, which may bear a name and a password."""
+    """Parse a proxy URL, which may contain a user name and password."""
     if not written:
         return {}
     before, at, place = written.rpartition("@")
@@ -70,7 +70,7 @@ def _read_headers(headers: Mapping[str, str], name: str) -> dict[str, str]:
 
 
 def read_login(login: Mapping[str, Any]) -> LoginRequest | None:
-    """Read `login`."""
+    """Parse `login`; None if it is empty."""
     if len(login) > 1:
         raise BadInput("`login`: give one of fetchRequest and oauthRequest, not several")
     if fetch := login.get("fetchRequest"):
@@ -113,7 +113,7 @@ def _read_token_login(request: Mapping[str, Any]) -> LoginRequest:
 
 
 def read_url(url: str, name: str) -> str:
-    """Return a URL in its one spelling; raises `BadInput` where it cannot be fetched."""
+    """Return the normalized URL; raises `BadInput` if it cannot be fetched."""
     spelled = normalize(url)
     if spelled is None:
         raise BadInput(

@@ -1,4 +1,4 @@
-"""What is kept of a page so that the next crawl need not read it again, if it did not change."""
+"""Revalidation: what the next crawl needs to skip a page that has not changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svc_notebook.service.crawl.scope import Scope
 
 
 class Memory:
-    """Decides what of an earlier crawl still holds."""
+    """Decides whether the results of an earlier crawl are still valid."""
 
     def __init__(self, configuration: Configuration, scope: Scope) -> None:
         self._configuration = configuration
@@ -24,7 +24,7 @@ class Memory:
     def usable(
         self, url: str, remembered: Remembered | None, rows: Mapping[str, Row]
     ) -> Remembered | None:
-        """Return what is remembered of a page, if its records would be the same today."""
+        """Return what is remembered of a page if its records would be the same today."""
         holds = (
             remembered is not None
             and remembered.fingerprint == self._fingerprint(rows)
@@ -39,16 +39,16 @@ class Memory:
         yielded: tuple[Yielded, ...],
         found: tuple[str, ...],
     ) -> Remembered | None:
-        """Return what the next crawl wants to know, where a page can say that it did not change."""
+        """Return what the next crawl needs if the response has an ETag or Last-Modified header."""
         said = (answer.headers.get(name, "") for name in ("etag", "last-modified"))
-        # What is not ASCII could not be sent back.
+        # Non-ASCII values cannot be sent in a request.
         etag, modified = (value if value.isascii() else "" for value in said)
         if not etag and not modified:
             return None
         return Remembered(etag or None, modified or None, self._fingerprint(rows), found, yielded)
 
     def _fingerprint(self, rows: Mapping[str, Row]) -> str:
-        """Stand for all that shapes the records of a page besides itself."""
+        """Return a hash of everything besides the page that affects its records."""
         if not any(rows.values()):
             return self._configuration.fingerprint
         text = self._configuration.fingerprint.encode() + msgspec.json.encode(rows, order="sorted")
@@ -56,7 +56,7 @@ class Memory:
 
 
 def conditions(known: Remembered | None) -> dict[str, str]:
-    """Ask for a page only if it changed."""
+    """Return the headers of a conditional request."""
     if known is None:
         return {}
     asked = {"If-None-Match": known.etag, "If-Modified-Since": known.modified}

@@ -1,4 +1,4 @@
-"""What a site's robots.txt allows: read once a host, and kept for a crawl."""
+"""robots.txt rules: read once per host and kept for the crawl."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from svc_notebook.service.crawl.fetcher import AGENT, Fetcher, FetchResponse
 from svc_notebook.service.crawl.outcomes import FetchFailure
 from svc_notebook.service.crawl.urls import normalize, origin
 
-# What is read of the file (RFC 9309, 2.5, asks for at least as much).
+# The maximum size of the file (RFC 9309, 2.5, requires at least as much).
 MAX_ROBOTS_BYTES = 500 << 10
 MAX_SITEMAPS_PER_HOST = 100
 MAX_CACHED_HOSTS = 1000
@@ -19,26 +19,26 @@ MAX_CACHED_HOSTS = 1000
 
 @dataclass(frozen=True)
 class RobotsRules:
-    """The rules of one host; no file allows everything."""
+    """The rules of one host; without a file everything is allowed."""
 
     file: Protego | None = field(default=None, repr=False)
     sitemaps: tuple[str, ...] = ()
     delay: float | None = None
 
     def allows(self, url: str) -> bool:
-        """Say whether a URL may be fetched."""
+        """Return whether a URL may be fetched."""
         return self.file is None or self.file.can_fetch(url, AGENT)
 
 
 class Robots:
-    """The rules of the hosts that a crawl meets."""
+    """The rules of all hosts of a crawl, cached."""
 
     def __init__(self, fetcher: Fetcher) -> None:
         self._fetcher = fetcher
         self._rules: dict[str, asyncio.Task[RobotsRules]] = {}
 
     async def rules(self, url: str) -> RobotsRules:
-        """Return the rules for a URL; raises `FetchFailure` where the file cannot be had."""
+        """Return the rules for a URL; raises `FetchFailure` if the file is unavailable."""
         place = origin(url)
         task = self._rules.get(place)
         if task is None:
@@ -49,7 +49,7 @@ class Robots:
         return await asyncio.shield(task)
 
     async def close(self) -> None:
-        """End what is still being read."""
+        """Cancel requests in progress."""
         for task in self._rules.values():
             task.cancel()
         await asyncio.gather(*self._rules.values(), return_exceptions=True)
@@ -74,7 +74,7 @@ class Robots:
 
 
 def read_rules(answer: FetchResponse) -> RobotsRules:
-    """Read a robots.txt; what is none has no rules."""
+    """Parse a robots.txt; other content gives no rules."""
     file = Protego.parse(answer.body.decode("utf-8-sig", "replace").replace("\0", ""))
     named = [normalize(url, answer.url) for url in file.sitemaps]
     delay = file.crawl_delay(AGENT)

@@ -1,7 +1,7 @@
-"""When a crawler runs by itself: a schedule in words, and the next time after a given one.
+"""The schedule of a crawler: parse its text, and compute the next run after a given time.
 
-The words are those of Later.js ("at 3:00 pm on Monday", "every 2 weeks", "on the 1st and 15th day
-of the month", "also", "except"), taken as UTC; two crawls are at least a day apart.
+The syntax is that of Later.js text ("at 3:00 pm on Monday", "every 2 weeks", "on the 1st and 15th
+day of the month", "also", "except"). Times are UTC. Two crawls are at least a day apart.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.schedule_parser import Part, read_parts
 
 LEAST = timedelta(days=1)
-# A leap day comes back within this time; what does not come in it never does.
+# A leap day recurs within this time; a schedule without a time in it never runs.
 HORIZON_DAYS = 366 * 8 + 2
-# How far apart crawls are is looked at over this many days.
+# The interval between runs is checked over this many days.
 INTERVAL_CHECK_DAYS = 800
 FIRST = date(2024, 1, 1)
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A schedule as it was written, in UTC: what comes in any of `parts` and in no exception."""
+    """A parsed schedule in UTC: the times in any of `parts` and in none of `exceptions`."""
 
     text: str
     parts: tuple[Part, ...]
     exceptions: tuple[Part, ...] = ()
 
     def after(self, moment: datetime) -> datetime | None:
-        """Return the first time later than `moment`, if there is one."""
+        """Return the first time later than `moment`, None if there is none."""
         moment = moment.astimezone(UTC)
         return next((time for time in self._from(moment.date()) if time > moment), None)
 
@@ -42,7 +42,7 @@ class Schedule:
             yield from self._within(day + timedelta(days=ahead))
 
     def _within(self, day: date) -> list[datetime]:
-        """Gather the times of one day."""
+        """Return the times of one day."""
         found = {moment for part in self.parts if part.begins(day) for moment in part.times()}
         return [
             datetime.combine(day, moment, UTC)
@@ -51,14 +51,14 @@ class Schedule:
         ]
 
     def is_sparse(self) -> bool:
-        """Say whether no two times of about two years are closer than a day."""
+        """Return whether all times of about two years are at least a day apart."""
         return all(
             then - now >= LEAST for now, then in pairwise(self._from(FIRST, INTERVAL_CHECK_DAYS))
         )
 
 
 def read_schedule(text: str, name: str = "schedule") -> Schedule:
-    """Read a schedule in words; raises `BadInput` at a word that is not understood."""
+    """Parse the text of a schedule; raises `BadInput` with the first unknown word."""
     parts, exceptions = read_parts(text, name)
     schedule = Schedule(text, tuple(parts), tuple(exceptions))
     if schedule.after(datetime.combine(FIRST, time(), UTC)) is None:

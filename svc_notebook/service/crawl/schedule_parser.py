@@ -1,4 +1,4 @@
-"""Read the words of a schedule into the parts they stand for."""
+"""Parse the text of a schedule into its time constraints."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ FIELDS: dict[str, Callable[[date], tuple[int, bool]]] = {
 
 @dataclass
 class Part:
-    """What has to hold at once: for each field named, one of its numbers."""
+    """Constraints that apply together: one of the listed numbers for each field."""
 
     fields: dict[str, set[int]] = field(default_factory=dict)
     clock: set[time] = field(default_factory=set)
 
     def begins(self, day: date) -> bool:
-        """Say whether a time of this part falls on a day: on the first of a month, where only
-        months are named, on a Monday for weeks.
+        """Return whether a time of this part falls on a day.
+
+        With months only, that is the first day of a month, with weeks a Monday.
         """
         return self.holds(day) and (self._is_daily() or self._opens(day))
 
     def holds(self, day: date) -> bool:
-        """Say whether a day is among those that are named."""
+        """Return whether a day satisfies the constraints."""
         return all(
             number in self.fields[name] or (last and 0 in self.fields[name])
             for name, (number, last) in (
@@ -45,7 +46,7 @@ class Part:
         )
 
     def times(self) -> set[time]:
-        """Return the times of a day: midnight, where none is named."""
+        """Return the times of a day, midnight by default."""
         hours = self.fields.get("hour")
         minutes = self.fields.get("minute")
         if self.clock or (hours is None and minutes is None):
@@ -54,7 +55,7 @@ class Part:
         return {time(hour, minute) for hour in every for minute in minutes or {0}}
 
     def covers(self, day: date, moment: time) -> bool:
-        """Say whether a moment lies within this part, as an exception asks."""
+        """Return whether a moment is within this part when it is an exception."""
         return (
             self.holds(day)
             and (not self.clock or moment in self.clock)
@@ -77,7 +78,7 @@ def _days_of_month(day: date) -> int:
 
 
 def _week_of_month(day: date) -> int:
-    """Count the weeks of a month, from Monday; the first may be short."""
+    """Return the week of the month; weeks begin on Monday, the first may be short."""
     return (day.day + day.replace(day=1).isoweekday() - 2) // 7 + 1
 
 
@@ -99,7 +100,7 @@ MONTHS = {
 } | {"sept": 9}
 GROUPS = {"weekday": {2, 3, 4, 5, 6}, "weekend": {1, 7}}
 NUMBERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": 0}
-# A unit's word, its field, and the numbers it counts; `last` is 0.
+# The name of a unit, its field and its valid numbers; `last` is 0.
 UNITS = {
     "minute": ("minute", range(60)),
     "hour": ("hour", range(24)),
@@ -122,7 +123,7 @@ _FILLERS = {"the"}
 
 
 def read_parts(text: str, name: str) -> tuple[list[Part], list[Part]]:
-    """Read a schedule's words into what it names and what it leaves out."""
+    """Parse the text of a schedule into its parts and its exceptions."""
     return _ScheduleReader(text, name).read()
 
 
@@ -167,7 +168,7 @@ class _ScheduleReader:
             part.clock.add(self.clock(token))
 
     def days(self, part: Part) -> None:
-        """`on Monday and Friday`, `on the 1st day of the month`, `of January`."""
+        """Parse `on Monday and Friday`, `on the 1st day of the month`, `of January`."""
         numbers: set[int] = set()
         field_name = ""
         while True:
@@ -225,7 +226,7 @@ class _ScheduleReader:
         return number
 
     def item(self) -> tuple[str, set[int]]:
-        """One name or number, or `a through b` of them."""
+        """Parse one name or number, or a range `a through b`."""
         kind, numbers = self.single(self.take())
         if len(numbers) == 1 and self.skip("through", "-"):
             other, ends = self.single(self.take())
@@ -246,7 +247,7 @@ class _ScheduleReader:
         return "number", {self.number(word)}
 
     def unit(self, numbers: set[int]) -> str:
-        """Read the unit that numbers count; the day of the month, where none is named."""
+        """Parse the unit of numbers, by default the day of the month."""
         if self.peek().removesuffix("s") not in UNITS:
             return self.within(numbers, "day")
         return self.within(numbers, self.unit_word())

@@ -1,4 +1,4 @@
-"""Which URLs a configuration visits, and which of its actions take a page."""
+"""Which URLs a configuration crawls, and which of its actions process a page."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 from svc_notebook.service.crawl.configuration import Action, Configuration
 from svc_notebook.service.crawl.urls import path_depth
 
-# Pages of a site link to the same URLs again and again, and patterns take their time.
+# Pages of a site link to the same URLs repeatedly, and matching patterns is slow.
 MAX_CACHED_URLS = 10_000
 
 
 class Scope:
-    """What belongs to a crawl."""
+    """Which URLs belong to a crawl."""
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
@@ -26,7 +26,7 @@ class Scope:
         self.excludes = lru_cache(MAX_CACHED_URLS)(self._find_exclusion)
 
     def takes(self, url: str, *, seed: bool = False) -> bool:
-        """Say whether a URL that was found is visited; seeds may lie deeper than `maxDepth`."""
+        """Return whether a found URL is visited; seeds may be deeper than `maxDepth`."""
         return (
             not self.excludes(url)
             and (seed or self._is_shallow(url))
@@ -34,11 +34,11 @@ class Scope:
         )
 
     def _find_exclusion(self, url: str) -> bool:
-        """Say whether a URL is never visited."""
+        """Return whether a URL matches an exclusion pattern."""
         return self._configuration.exclusions.match(url)
 
     def belongs(self, url: str) -> bool:
-        """Say whether a URL is on the site: where it starts, or where its patterns are."""
+        """Return whether a URL is on the site: a start host, or matched by a pattern."""
         return (
             urlsplit(url).netloc in self._hosts
             or bool(self.actions(url))
@@ -46,7 +46,7 @@ class Scope:
         )
 
     def _find_actions(self, url: str) -> tuple[tuple[int, Action], ...]:
-        """List the actions whose paths hold a URL, with their places."""
+        """Return the actions whose paths match a URL, with their indexes."""
         return tuple(
             (place, action)
             for place, action in enumerate(self._configuration.actions)

@@ -1,4 +1,4 @@
-"""Read the URLs of a sitemap: XML, an index of sitemaps, a feed or plain text, packed or not."""
+"""Read the URLs of a sitemap: XML, sitemap index, feed or plain text, compressed or not."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from xml.parsers import expat
 
 from svc_notebook.service.crawl.outcomes import FetchFailure
 
-# The bounds of the protocol (sitemaps.org).
+# The limits of the protocol (sitemaps.org).
 MAX_SITEMAP_URLS = 50_000
 MAX_SITEMAP_BYTES = 50 << 20
-# An index of indexes of indexes is a loop.
+# Deeper nesting of sitemap indexes is a loop.
 MAX_INDEX_DEPTH = 3
 _MAX_URL_CHARACTERS = 4000
 
 
 @dataclass
 class Sitemap:
-    """What a sitemap names; `log` tells what was left out of it."""
+    """The URLs of a sitemap; `log` lists what was omitted."""
 
     pages: list[str] = field(default_factory=list)
     sitemaps: list[str] = field(default_factory=list)
@@ -26,7 +26,7 @@ class Sitemap:
 
 
 def read_sitemap(body: bytes) -> Sitemap:
-    """Read a sitemap; raises `FetchFailure` where it is none."""
+    """Parse a sitemap; raises `FetchFailure` if it is not one."""
     if body[:2] == b"\x1f\x8b":
         body = _unpack(body)
     start = body[:200].removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -66,7 +66,7 @@ def _cap(sitemap: Sitemap) -> Sitemap:
 
 
 class _SitemapReader:
-    """One pass over the XML, without entities of its own: they are how a bomb is written."""
+    """A streaming XML parser that rejects entity declarations, which allow XML bombs."""
 
     def __init__(self) -> None:
         self.found = Sitemap()
@@ -82,7 +82,7 @@ class _SitemapReader:
     def read(self, body: bytes) -> Sitemap:
         try:
             self.parser.Parse(body, True)
-        except (expat.ExpatError, LookupError, ValueError) as error:  # no such encoding, too
+        except (expat.ExpatError, LookupError, ValueError) as error:  # also unknown encodings
             if not (self.found.pages or self.found.sitemaps):
                 raise FetchFailure("invalid_sitemap", f"the sitemap is no XML: {error}") from None
             self.found.log.append(f"the sitemap breaks off: {error}")

@@ -1,7 +1,7 @@
-"""Connect to public addresses only: a page must not lead a crawler into the network it runs in.
+"""SSRF guard: connect to public addresses only, so that no page can reach the internal network.
 
-A name is resolved here, the address is checked, and that very address is connected to: a name that
-stands for another address a moment later gains nothing.
+The guard resolves the host name, checks the address and connects to that same address, so that a
+name that resolves to another address a moment later (DNS rebinding) has no effect.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from svc_notebook.service.crawl.outcomes import FetchFailure
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# What is not on the open internet, or only in a relay's hands (IANA, registries of special-purpose
-# addresses). The tables of `ipaddress` differ by Python's release: they count as well, not alone.
+# Addresses that are not public or only reach a relay (IANA, registries of special-purpose
+# addresses). The tables of `ipaddress` differ by Python release, so they are only used in addition.
 _SPECIAL_IPV4 = (
     "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
     "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
     "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
 )  # fmt: skip
-# Within the one block that is handed out (RFC 4291); nothing of IPv6 beyond it is public.
+# The only allocated global unicast block (RFC 4291); no IPv6 address outside it is public.
 _GLOBAL_IPV6 = "2000::/3"
 _SPECIAL_IPV6 = ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
 NOT_PUBLIC = tuple(map(ipaddress.ip_network, (*_SPECIAL_IPV4, *_SPECIAL_IPV6)))
 GLOBAL_IPV6 = ipaddress.IPv6Network(_GLOBAL_IPV6)
-# Prefixes under which an IPv4 address is reached as it is.
+# Prefixes of IPv6 addresses that embed an IPv4 address.
 MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 CONNECT_SECONDS = 10.0
-# One system call to look at one socket, where there is such a thing; the usual kind takes four.
+# `poll`, where available, checks one socket with one system call; the default selector takes four.
 _Selector = getattr(selectors, "PollSelector", selectors.DefaultSelector)
 
 
 def is_public(address: Address) -> bool:
-    """Say whether an address is on the open internet, and not a private one in disguise."""
+    """Return whether an address is public and does not embed a private one."""
     if isinstance(address, ipaddress.IPv6Address):
         if address in MAPPED or address in NAT64:
             return is_public(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
@@ -52,7 +52,7 @@ def is_public(address: Address) -> bool:
 
 
 class Gate(httpcore.AsyncNetworkBackend):
-    """A network whose private part is closed, unless it is opened."""
+    """A network backend that refuses private addresses unless they are allowed."""
 
     def __init__(self, *, allow_private: bool) -> None:
         self._allow_private = allow_private
@@ -66,7 +66,7 @@ class Gate(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Connect to the first address of a host that may be connected to and answers."""
+        """Connect to the first allowed address of a host that accepts the connection."""
         addresses = self._admit(host, await _resolve(host, port, timeout or CONNECT_SECONDS))
         for address in addresses[:-1]:
             try:
@@ -76,11 +76,11 @@ class Gate(httpcore.AsyncNetworkBackend):
         return await self._connect(addresses[-1], port, timeout, local_address, socket_options)
 
     async def connect_unix_socket(self, *args: Any, **options: Any) -> httpcore.AsyncNetworkStream:
-        """Refuse: no page is behind a socket file."""
+        """Raise `FetchFailure`: crawlers connect over TCP only."""
         raise FetchFailure("private_address", "a crawler connects over TCP only")
 
     async def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Sleep for `seconds`."""
         await asyncio.sleep(seconds)
 
     async def _connect(
@@ -108,10 +108,10 @@ class Gate(httpcore.AsyncNetworkBackend):
 
 
 class Line(httpcore.AsyncNetworkStream):
-    """A connection that is quick to tell whether the other end hung up.
+    """A connection with a fast check for whether the peer has closed it.
 
-    Each request asks that of every connection that is kept, and the library's own puts together
-    all it knows of both ends before it answers.
+    Each request checks every idle connection, and the library's own check collects all information
+    about both endpoints first.
     """
 
     def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
@@ -119,15 +119,15 @@ class Line(httpcore.AsyncNetworkStream):
         self._socket: socket.socket = stream.get_extra_info("socket")
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
-        """Read what there is."""
+        """Read the available bytes."""
         return await self._stream.read(max_bytes, timeout)
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        """Write all of it."""
+        """Write the whole buffer."""
         await self._stream.write(buffer, timeout)
 
     async def aclose(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         await self._stream.aclose()
 
     async def start_tls(
@@ -136,11 +136,11 @@ class Line(httpcore.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> httpcore.AsyncNetworkStream:
-        """Go on under TLS."""
+        """Upgrade the connection to TLS."""
         return Line(await self._stream.start_tls(ssl_context, server_hostname, timeout))
 
     def get_extra_info(self, info: str) -> Any:
-        """Tell what is known of the connection."""
+        """Return information about the connection."""
         return self._is_readable() if info == "is_readable" else self._stream.get_extra_info(info)
 
     def _is_readable(self) -> bool:
@@ -152,7 +152,7 @@ class Line(httpcore.AsyncNetworkStream):
 
 
 async def _resolve(host: str, port: int, patience: float) -> list[str]:
-    """Return the addresses of a host, each once, in the order the system prefers."""
+    """Return the distinct addresses of a host in the system's order of preference."""
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(patience):

@@ -1,4 +1,4 @@
-"""How fast pages are asked for: so many at once, so many a second, and each host's own delay."""
+"""The throttle of a crawl: concurrent requests, requests per second, and delay per host."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from time import monotonic
 
-# A host that asks for a longer delay between pages gets this one.
+# Longer delays requested by a host are capped to this.
 MAX_CRAWL_DELAY_SECONDS = 60.0
 MAX_KNOWN_HOSTS = 10_000
 
 
 class Pace:
-    """At most `rate` pages at once, and at most `rate` begun within a second."""
+    """Limits a crawl to `rate` concurrent requests and `rate` new requests per second."""
 
     def __init__(self, rate: float, *, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._slots = asyncio.Semaphore(max(int(rate), 1))
         self._starts: deque[float] = deque(maxlen=max(int(rate), 1))
         self._delays: dict[str, float] = {}
-        self._free: dict[str, float] = {}  # when a host may be asked again
+        self._free: dict[str, float] = {}  # when a host may receive the next request
 
     @asynccontextmanager
     async def turn(self, host: str) -> AsyncIterator[None]:
-        """Wait for one's turn with a host, and hold a slot for the time of the block."""
+        """Wait for the next turn of a host, and hold a slot during the block."""
         await self._wait_for_host(host)
         if host in self._delays:
             self._free[host] = self._clock() + self._delays[host]
@@ -34,12 +34,12 @@ class Pace:
             yield
 
     def delay(self, host: str, seconds: float) -> None:
-        """Keep this time between two pages of a host (its Crawl-delay)."""
+        """Set the delay between two pages of a host (its Crawl-delay), in seconds."""
         if len(self._delays) < MAX_KNOWN_HOSTS:
             self._delays[host] = min(seconds, MAX_CRAWL_DELAY_SECONDS)
 
     def rest(self, host: str, seconds: float) -> None:
-        """Leave a host alone for a time (its Retry-After)."""
+        """Pause requests to a host (its Retry-After), in seconds."""
         if len(self._free) > MAX_KNOWN_HOSTS:
             now = self._clock()
             self._free = {name: free for name, free in self._free.items() if free > now}
@@ -47,7 +47,7 @@ class Pace:
         self._free[host] = max(self._free.get(host, 0.0), until)
 
     def is_slow(self, host: str) -> bool:
-        """Say whether a host is asked for one page at a time."""
+        """Return whether a host is limited to one page at a time."""
         return host in self._delays or self._free.get(host, 0.0) > self._clock()
 
     async def _wait_for_host(self, host: str) -> None:

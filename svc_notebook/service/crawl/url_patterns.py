@@ -1,10 +1,10 @@
-r"""Patterns over whole URLs, as micromatch reads them.
+r"""URL patterns with the glob syntax of micromatch, matched against whole URLs.
 
-`*` stays within a segment, `**` as a whole segment spans any number of them, `?` is one
-character, `{a,b}` and `{1..3}` are alternatives, `@( ) +( ) *( ) ?( ) !( )` are groups, `[ ]`
-holds characters, `\` takes the meaning away, `!` in front takes URLs out again. Segments that
-begin with a dot are matched by name only. Nothing else reads patterns in just this way: what other
-libraries call globs differs in every second one of the cases that the tests hold.
+`*` matches within a segment, `**` as a whole segment matches any number of segments, `?` matches
+one character, `{a,b}` and `{1..3}` are alternatives, `@( ) +( ) *( ) ?( ) !( )` are groups, `[ ]`
+is a character class, `\` escapes the next character, and a leading `!` excludes URLs. Only a
+pattern with an explicit dot matches segments that begin with a dot. No other library implements
+these rules: the glob implementations tried differ in every second test case.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import regex
 from svc_notebook.errors import BadInput
 
 MAX_PATTERN_CHARACTERS = 2000
-# Seconds for a pattern and a URL made to try every way it could match; others take microseconds.
+# Seconds for a pattern and a URL that cause catastrophic backtracking; others take microseconds.
 MATCH_SECONDS = 0.25
-# The widest range that `{1..n}` may spell out.
+# The largest range that `{1..n}` may expand to.
 MAX_RANGE_NUMBERS = 1000
-# Wildcards of a segment that have to be tried against each other.
+# Maximum wildcards per segment that backtrack against each other.
 MAX_SEGMENT_WILDCARDS = 2
 
 _STAR = "[^/]*?"
@@ -39,17 +39,17 @@ _CLASSES = {
 
 @dataclass(frozen=True)
 class Patterns:
-    """Patterns in the order they were given: of those that speak of a URL, the last one decides.
+    """Patterns in order: the last one that matches a URL decides.
 
-    Patterns that are all negated leave everything but what they name. A URL that a pattern cannot
-    be matched with in time, it does not speak of.
+    If all patterns are negated, they match every URL except those they exclude. A pattern that
+    times out on a URL does not match it.
     """
 
     written: tuple[str, ...]
     rows: tuple[tuple[bool, regex.Pattern[str]], ...]
 
     def match(self, url: str) -> bool:
-        """Say whether the patterns, taken together, hold a URL."""
+        """Return whether the patterns together match a URL."""
         last = next((negated for negated, row in reversed(self.rows) if holds(row, url)), None)
         if last is None:
             return bool(self.rows) and all(negated for negated, _ in self.rows)
@@ -57,7 +57,7 @@ class Patterns:
 
 
 def holds(pattern: regex.Pattern[str], url: str) -> bool:
-    """Say whether a pattern holds a URL, without keeping other threads from their work."""
+    """Return whether a pattern matches a URL, without blocking other threads."""
     try:
         return bool(pattern.fullmatch(url, concurrent=True, timeout=MATCH_SECONDS))
     except TimeoutError:
@@ -65,7 +65,7 @@ def holds(pattern: regex.Pattern[str], url: str) -> bool:
 
 
 def read_patterns(written: Iterable[str], name: str) -> Patterns:
-    """Read patterns; raises `BadInput` naming the one that cannot be read."""
+    """Parse patterns; raises `BadInput` with the invalid one."""
     written = tuple(written)
     return Patterns(
         written, tuple(read_pattern(text, f"{name}[{at}]") for at, text in enumerate(written))
@@ -73,7 +73,7 @@ def read_patterns(written: Iterable[str], name: str) -> Patterns:
 
 
 def read_pattern(text: str, name: str) -> tuple[bool, regex.Pattern[str]]:
-    """Read one pattern: whether it is negated, and what it holds."""
+    """Parse one pattern: whether it is negated, and its regular expression."""
     if not text.strip():
         raise BadInput(f"`{name}` is empty; give a pattern such as https://shop.test/**")
     if len(text) > MAX_PATTERN_CHARACTERS:
@@ -89,13 +89,13 @@ def read_pattern(text: str, name: str) -> tuple[bool, regex.Pattern[str]]:
 
 
 class _Translation:
-    """One pattern on its way into a regular expression."""
+    """Translates one pattern into a regular expression."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
         self.parts: list[str] = []
-        # The last star, where only single characters came after it; how often that was not so.
+        # Index of the last star if only single characters follow; count of other wildcards.
         self.star: int | None = None
         self.loose = 0
 
@@ -149,9 +149,9 @@ class _Translation:
         self.parts.append(guard + _STAR + ("" if after else "/?"))
 
     def settle_star(self) -> None:
-        """Let the star before this one keep the first place that fits, for any later one is worse.
+        """Make the previous star atomic at its first match; later ones are never better.
 
-        Without it a hostile URL makes `*-*-*-x` try every way to share it out.
+        Otherwise a hostile URL makes `*-*-*-x` try every way to split it.
         """
         if self.star is not None:
             self.parts[self.star :] = [f"(?>{''.join(self.parts[self.star :])})"]
@@ -165,7 +165,7 @@ class _Translation:
             raise ValueError("too many wildcards and groups between two slashes")
 
     def span(self, end: int) -> None:
-        """`**` as a whole segment: any number of segments, none too."""
+        """Translate `**` as a whole segment: any number of segments, including none."""
         self.star = None
         after_slash = self.text[self.at - 1 : self.at] == "/"
         while self.text.startswith("/**", end) and self.text[end + 3 : end + 4] in ("", "/"):
@@ -183,7 +183,7 @@ class _Translation:
             self.parts.append(f"{_NO_DOT}{_SPAN}/?" if ended and end == 2 else _SPAN)
 
     def extended(self, sign: str) -> None:
-        """A group with a sign before it: `+(a|b)`."""
+        """Translate a group with a prefix: `+(a|b)`."""
         self.at += 1
         before, body = self.loose, self.group()
         if sign in "+*" and re.search(r"[^\\][*+]", body):
@@ -199,7 +199,7 @@ class _Translation:
         self.parts.append(f"(?:(?!(?:{body}){tail}){wide})")
 
     def group(self) -> str:
-        """Read from `(` to its `)`; returns what is in between."""
+        """Translate from `(` to its `)`; returns the regular expression in between."""
         start, outer = self.at, self.parts
         self.at += 1
         self.parts, before, most = [], self.loose, self.loose
@@ -262,7 +262,7 @@ class _Translation:
         return self.at == 0 or self.text[self.at - 1] == "/"
 
 
-# Pieces that take what is always as long: the star before them may keep the first place.
+# Pieces of fixed length: the star before them can be made atomic.
 _FIXED = "*?[\\"
 _PIECES = {
     "\\": _Translation.escaped,
@@ -275,7 +275,7 @@ _PIECES = {
 
 
 def _closing(text: str, start: int) -> int:
-    """Find the brace that closes the one at `start`."""
+    """Return the index of the brace that closes the one at `start`."""
     depth = 0
     for found in re.compile(r"\\.|[{}]").finditer(text, start):
         depth += {"{": 1, "}": -1}.get(found[0], 0)
@@ -285,7 +285,7 @@ def _closing(text: str, start: int) -> int:
 
 
 def _has_comma(inner: str) -> bool:
-    """Say whether a comma stands at the top of what is between braces."""
+    """Return whether there is a top-level comma between braces."""
     depth = 0
     for found in re.finditer(r"\\.|[{}(),]", inner):
         depth += {"{": 1, "(": 1, "}": -1, ")": -1}.get(found[0], 0)
@@ -295,7 +295,7 @@ def _has_comma(inner: str) -> bool:
 
 
 def _spell_range(inner: str) -> list[str]:
-    """Spell out `1..3`, `01..12`, `a..e` or `0..10..5`; nothing where it is no range."""
+    """Expand `1..3`, `01..12`, `a..e` or `0..10..5`; empty if it is not a range."""
     found = _RANGE.fullmatch(inner)
     if not found or found[1].isalpha() != found[2].isalpha():
         return []

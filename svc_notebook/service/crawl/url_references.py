@@ -1,8 +1,8 @@
 """Resolve references to http(s) URLs as browsers do (WHATWG URL, basic URL parser).
 
-Python's own `urljoin` follows RFC 3986: it takes `\\` for an ordinary character, cuts off a `;` at
-the end of a path and reads `http:///host/` as a URL without a host. A crawler that reads a link
-otherwise than browsers do can be led past a robots.txt.
+Python's `urljoin` follows RFC 3986: it treats `\\` as an ordinary character, removes a `;` at the
+end of a path and reads `http:///host/` as a URL without a host. A crawler that resolves links
+differently from browsers can be led past a robots.txt.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 SCHEMES = ("http", "https")
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-# C0 controls and spaces around a URL, and these three within it, are not part of it.
+# C0 controls and spaces around a URL, and these three inside it, are ignored.
 _AROUND = "".join(map(chr, range(0x21)))
 _WITHIN = str.maketrans("", "", "\t\r\n")
 _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
@@ -23,8 +23,8 @@ _DOT = re.compile("%2e", re.IGNORECASE)
 def resolve(reference: str, base: str | None = None) -> str | None:
     """Return the absolute URL of a reference, without its fragment.
 
-    `base` is the http(s) URL of the page that holds it. None is what is not a URL of http or
-    https.
+    `base` is the http(s) URL of the page that contains it. Returns None for anything but http(s)
+    URLs.
     """
     reference = reference.strip(_AROUND).translate(_WITHIN)
     named = _SCHEME.match(reference)
@@ -50,7 +50,7 @@ def resolve(reference: str, base: str | None = None) -> str | None:
 
 
 def _join(scheme: str, place: str, path: str, query: str) -> str | None:
-    """Put a URL together; raises `ValueError` where its host or port is not valid."""
+    """Build a URL; raises `ValueError` if its host or port is invalid."""
     parts = urlsplit(f"{scheme}://{place}")
     if not parts.hostname or parts.port == 0:
         return None
@@ -58,7 +58,7 @@ def _join(scheme: str, place: str, path: str, query: str) -> str | None:
 
 
 def resolve_dots(path: str) -> str:
-    """Take the segments `.` and `..` out of a path, escaped ones too."""
+    """Remove the segments `.` and `..` from a path, also if escaped."""
     kept: list[str] = []
     segments = path.split("/")[1:] or [""]
     for segment in segments:
@@ -72,14 +72,14 @@ def resolve_dots(path: str) -> str:
 
 
 def ends_in_number(host: str) -> bool:
-    """Say whether a host has to be an IPv4 address: its last label is a number."""
+    """Return whether a host must be an IPv4 address: its last label is a number."""
     return _NUMBER.fullmatch(host.rpartition(".")[2]) is not None
 
 
 def read_ipv4(host: str) -> int:
-    """Read an IPv4 address as browsers do: `127.1`, `0x7f.1` and `2130706433` are one.
+    """Parse an IPv4 address as browsers do: `127.1`, `0x7f.1` and `2130706433` are equal.
 
-    Raises `ValueError` where it is none.
+    Raises `ValueError` if it is invalid.
     """
     numbers = [_read_number(part) for part in host.split(".")]
     *first, last = numbers

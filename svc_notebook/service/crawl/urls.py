@@ -1,4 +1,4 @@
-"""URLs in one spelling, so that a page is known by one name."""
+"""Normalize URLs, so that each page has one URL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import idna
 from svc_notebook.service.crawl.url_references import ends_in_number, read_ipv4, resolve
 
 MAX_URL_CHARACTERS = 2000
-# The deepest path there is; a link that leads deeper is a loop (`maxDepth` goes no further).
+# The maximum path depth; a deeper link is a loop (the maximum of `maxDepth`).
 MAX_PATH_DEPTH = 100
 PORTS = {"http": 80, "https": 443}
 
@@ -23,7 +23,7 @@ _SAFE_IN_QUERY = _SAFE.replace("'", "") + "?"
 _ESCAPES = re.compile(r"((?:%[0-9A-Fa-f]{2})+)")
 _RESERVED = re.compile(rb"([^A-Za-z0-9\-._~])")
 _HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_\-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_\-]*[a-z0-9_])?)*")
-# What is spelled well already, as nearly all links are: recognised in a tenth of the time. Neither
+# URLs that are already normalized, as nearly all are: recognised in a tenth of the time. Neither
 # possessive repeats nor atomic groups: Python before 3.11.5 matches those of groups wrongly.
 _MAX_FAST_PATH_CHARACTERS = 250
 _PLAIN = re.compile(
@@ -33,10 +33,10 @@ _PLAIN = re.compile(
 
 
 def normalize(url: str, base: str | None = None) -> str | None:
-    """Return a URL in its one spelling; None where it is none that can be fetched.
+    """Return the normalized URL; None if it cannot be fetched.
 
-    Resolved as browsers do; no fragment, no user, no default port; dots in the path resolved,
-    escapes as short as they go.
+    It is resolved as browsers do, without fragment, user and default port, with dots in the path
+    resolved and as few escapes as possible.
     """
     if (
         len(url) <= _MAX_FAST_PATH_CHARACTERS
@@ -62,7 +62,7 @@ def normalize(url: str, base: str | None = None) -> str | None:
 
 
 def spell_host(host: str) -> str | None:
-    """Return a host's name as DNS knows it, an address of version 6 in brackets."""
+    """Return a host name in its DNS form, an IPv6 address in brackets; None if invalid."""
     try:
         host = unquote_to_bytes(host).decode().lower().rstrip(".")
         if ":" in host:
@@ -78,18 +78,18 @@ def spell_host(host: str) -> str | None:
 
 
 def path_depth(url: str) -> int:
-    """Count the segments of a URL's path, as `maxDepth` does: 1 for `/foo`, 2 for `/foo/`."""
+    """Return the depth of a URL's path as `maxDepth` counts it: 1 for `/foo`, 2 for `/foo/`."""
     return max(urlsplit(url).path.count("/"), 1)
 
 
 def origin(url: str) -> str:
-    """Return scheme, host and port: what a robots.txt speaks of."""
+    """Return scheme, host and port, the scope of a robots.txt."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
 
 def _spell(text: str, safe: str) -> str:
-    """Escape what has to be, and nothing that has not."""
+    """Escape only the characters that require it."""
     pieces = _ESCAPES.split(text)
     return "".join(
         _shorten(piece) if at % 2 else quote(piece, safe=safe) for at, piece in enumerate(pieces)
@@ -103,14 +103,14 @@ def _shorten(escapes: str) -> str:
 
 @dataclass(frozen=True)
 class Spelling:
-    """How a configuration spells what it finds: parameters left out, hosts and paths changed."""
+    """The URL normalization of a configuration: ignored parameters, host and path aliases."""
 
     ignored: Sequence[str] = ()
     hosts: Mapping[str, str] = field(default_factory=dict)
     paths: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def found(self, url: str, base: str | None = None) -> str | None:
-        """Spell a URL that was found on a page, in a sitemap, a canonical link or a redirect."""
+        """Normalize a URL found in a page, a sitemap, a canonical link or a redirect."""
         spelled = normalize(url, base)
         if spelled is None or not (self.hosts or self.paths):
             return spelled and self.seed(spelled)
@@ -119,7 +119,7 @@ class Spelling:
         return normalize(urlunsplit(changed)) if changed != parts else urlunsplit(parts)
 
     def seed(self, url: str) -> str:
-        """Spell a URL of the configuration: only parameters are left out."""
+        """Normalize a URL of the configuration: only ignored parameters are removed."""
         if not self.ignored or "?" not in url:
             return url
         parts = urlsplit(url)

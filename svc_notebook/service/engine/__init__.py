@@ -1,4 +1,4 @@
-"""The search engine: records, settings and queries, no HTTP and no SQLite."""
+"""The search engine: records, settings and queries, without HTTP or SQLite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engine calls an array, and the few shapes of arithmetic it needs everywhere."""
+"""The array types of the engine, and array helpers that several of its modules use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Arrays = Mapping[str, Array]
 
 
 def part(name: str, arrays: Arrays) -> dict[str, Array]:
-    """Prefix the names of arrays, so that several groups of them fit in one file."""
+    """Prefix the names of arrays, so that several groups of arrays fit in one file."""
     return {f"{name}/{key}": array for key, array in arrays.items()}
 
 
@@ -27,7 +27,7 @@ def parts_of(arrays: Arrays) -> dict[str, dict[str, Array]]:
 
 
 def spread(starts: Array, lengths: Array) -> Array:
-    """Return start, start + 1, ... for each stretch, one after the other."""
+    """Return start, start + 1, ... for each range, concatenated."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     return np.repeat(starts - (ends - lengths), lengths) + np.arange(total)

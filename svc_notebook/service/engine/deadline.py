@@ -1,7 +1,7 @@
-"""How long a search may take: loops of unbounded length ask between two steps whether to go on.
+"""The deadline of a search: long-running loops check it between steps.
 
-The deadline belongs to the context of the search, so that every loop reaches it; without one, as
-for writes, nothing ends early.
+The deadline is a context variable of the search, so that every loop can read it. Without a
+deadline, as for writes, nothing is interrupted.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from time import monotonic
 from svc_notebook.errors import Refused
 
 SEARCH_TIMEOUT_SECONDS = 4.0
-"""Less than the 5 s for which clients wait, so that they see the refusal."""
+"""Less than the 5 s client timeout, so that clients receive the error."""
 
 
 class SearchCancelled(Exception):
-    """Nobody waits for the search any more."""
+    """The caller no longer waits for the search."""
 
 
 class Deadline:
-    """The moment at which a search ends unfinished; `cancel` works from any thread."""
+    """The time limit of a search, `seconds` from its start; `cancel` works from any thread."""
 
     def __init__(self, seconds: float = SEARCH_TIMEOUT_SECONDS) -> None:
         self.seconds = seconds
@@ -31,15 +31,15 @@ class Deadline:
         self.restart()
 
     def restart(self) -> None:
-        """Grant the whole time from now on."""
+        """Restart the clock with the full time."""
         self._end = monotonic() + self.seconds
 
     def extend(self, seconds: float) -> None:
-        """Grant more time."""
+        """Add seconds to the time limit."""
         self._end += seconds
 
     def cancel(self) -> None:
-        """End the search at its next step."""
+        """Stop the search at its next step."""
         self._cancelled = True
 
     def raise_if_cancelled(self) -> None:
@@ -63,7 +63,7 @@ _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def limit_time(deadline: Deadline) -> Iterator[None]:
-    """Let a deadline hold for everything inside."""
+    """Set the deadline of all code in the context."""
     token = _current.set(deadline)
     try:
         yield
@@ -73,7 +73,7 @@ def limit_time(deadline: Deadline) -> Iterator[None]:
 
 @contextmanager
 def stop_clock() -> Iterator[None]:
-    """Do not count the time of what is prepared once for all searches, as opening an index."""
+    """Exclude one-time preparation shared by all searches, such as opening an index."""
     begun = monotonic()
     try:
         yield
@@ -83,13 +83,13 @@ def stop_clock() -> Iterator[None]:
 
 
 def check_time() -> None:
-    """Raise if the search that runs here has no time left, or nobody waits for it."""
+    """Raise if the current search has no time left or is cancelled."""
     if (deadline := _current.get()) is not None:
         deadline.check()
 
 
 def restart_time() -> None:
-    """Grant the whole time to the next search of one call; raises if nobody waits for it."""
+    """Restart the clock for the next search of a call; raise if time is over or cancelled."""
     if (deadline := _current.get()) is not None:
         deadline.check()
         deadline.restart()

@@ -1,4 +1,4 @@
-"""From a page to records: documents of many kinds, and JavaScript that reads them in isolation."""
+"""Extract records from pages: document parsers and sandboxed JavaScript extractors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are archives of XML: read without trusting any size or entity they name."""
+"""Read zip archives of XML files without trusting their sizes or XML entities."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from xml.parsers import expat
 
 from svc_notebook.service.crawl.extraction.page import Unreadable
 
-# One part of an archive, and all that are read, once unpacked.
+# The uncompressed size of one member, and of all members that are read.
 MAX_MEMBER_BYTES = 64 << 20
 MAX_ARCHIVE_BYTES = 256 << 20
 MAX_XML_DEPTH = 500
-# How archives are broken, as Python's reader tells it.
+# The errors that Python's zip reader raises for broken archives.
 BROKEN = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError),
     *(KeyError, OSError, RuntimeError, ValueError),
@@ -24,7 +24,7 @@ BROKEN = (
 
 
 class Archive:
-    """A zip file whose parts are read one by one."""
+    """A zip file whose members are read one by one."""
 
     def __init__(self, body: bytes) -> None:
         try:
@@ -35,7 +35,7 @@ class Archive:
         self._left = MAX_ARCHIVE_BYTES
 
     def read(self, name: str) -> bytes:
-        """Unpack one part; raises Unreadable when it is broken or a bomb."""
+        """Decompress one member; raises `Unreadable` if it is broken or too large."""
         most = min(MAX_MEMBER_BYTES, self._left)
         try:
             with self._zip.open(name) as part:
@@ -48,12 +48,12 @@ class Archive:
         return data
 
     def tree(self, name: str) -> Element | None:
-        """Parse one part as XML; None where there is no such part."""
+        """Parse one member as XML; None if it does not exist."""
         return parse_xml(self.read(name)) if name in self.names else None
 
 
 def parse_xml(data: bytes) -> Element:
-    """Parse XML that declares nothing of its own, names as `{space}name`; raises Unreadable."""
+    """Parse XML without a DOCTYPE, with names as `{namespace}name`; raises `Unreadable`."""
     builder = TreeBuilder()
     parser = expat.ParserCreate(namespace_separator="}")
     depth = 0
@@ -83,10 +83,10 @@ def parse_xml(data: bytes) -> Element:
 
 
 def braced(name: str) -> str:
-    """Write a name as ElementTree does."""
+    """Return a name in ElementTree's form."""
     return "{" + name if "}" in name else name
 
 
 def refuse(*_: object) -> None:
-    """Refuse what declares a document type: no office writes one, and entities are bombs."""
+    """Raise for a DOCTYPE declaration: office files have none, and entities allow XML bombs."""
     raise Unreadable("its XML declares a document type", reason="broken_file")

@@ -1,4 +1,4 @@
-"""The text of a page's bytes, in the encoding that the page or its server names."""
+"""Decode a page's bytes in the encoding that the page or its server declares."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 NAMED = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:+-]+)", re.IGNORECASE)
-# Only a page's first bytes are looked through for a `meta` that names the encoding.
+# Only this many bytes of a page are searched for a `meta` with the encoding.
 META_SEARCH_BYTES = 4096
 META = re.compile(
     rb"<meta\b[^>]*?charset\s*=\s*[\"']?\s*([\w.:+-]+)|<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:+-]+)",
     re.IGNORECASE,
 )
-# Pages say these and mean those, as browsers know (WHATWG, Encoding).
+# Encoding labels and the encodings that browsers use for them (WHATWG, Encoding).
 MEANT = {
     "iso8859-1": "cp1252",
     "ascii": "cp1252",
@@ -33,7 +33,7 @@ MEANT = {
 
 
 def decode(body: bytes, content_type: str) -> str:
-    """Decode a page: a byte order mark first, then its header, then its `meta`, then a guess."""
+    """Decode a page by its byte order mark, else its header, else its `meta`, else a guess."""
     for mark, encoding in BOMS:
         if body.startswith(mark):
             return body[len(mark) :].decode(encoding, "replace")
@@ -42,21 +42,21 @@ def decode(body: bytes, content_type: str) -> str:
 
 
 def from_header(content_type: str) -> str | None:
-    """Return the encoding a `Content-Type` names, if it is one."""
+    """Return the encoding in a `Content-Type`, None if there is none or it is unknown."""
     found = NAMED.search(content_type)
     return known(found[1]) if found else None
 
 
 def from_meta(body: bytes) -> str | None:
-    """Return the encoding a page names within itself, if it is one."""
+    """Return the encoding that a page declares itself, None if there is none or it is unknown."""
     found = META.search(body[:META_SEARCH_BYTES])
     name = known((found[1] or found[2]).decode("ascii", "replace")) if found else None
-    # A `meta` that could be read is no UTF-16, whatever it says.
+    # A `meta` that is readable as ASCII cannot be in UTF-16.
     return "utf-8" if name and name.startswith("utf-16") else name
 
 
 def known(name: str) -> str | None:
-    """Return Python's name of an encoding of texts, or None."""
+    """Return Python's name of a text encoding, None if unknown."""
     try:
         found = codecs.lookup(name)
         "".encode(found.name)
@@ -66,7 +66,7 @@ def known(name: str) -> str | None:
 
 
 def guess(body: bytes) -> str:
-    """Take UTF-8 where the bytes are that, else what western pages were written in."""
+    """Decode as UTF-8 if valid, else as Windows-1252."""
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""A page that was read: its tree, its title, where it leads and what it asks of crawlers."""
+"""A parsed page: its tree, title, links and robots directives."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
 CANONICAL_HEADER = re.compile(r'<([^>]*)>\s*;[^,]*\brel\s*=\s*"?canonical\b', re.IGNORECASE)
-# What `none` stands for in `robots`, beside itself.
+# The directives that `none` in `robots` implies.
 NONE = frozenset({"noindex", "nofollow"})
-# Directives of a header are for everybody unless an agent's name stands before them.
+# Header directives with a value; any other name before a colon is the name of an agent.
 VALUED = ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after")
 
 
 @dataclass(frozen=True)
 class Document:
-    """What a page says; `html` is its tree as the parser writes it out, whatever the file was."""
+    """A parsed page; `html` is its tree as serialized by the parser, for any file type."""
 
     url: str
     file_type: str
@@ -46,13 +46,13 @@ class Document:
     links: tuple[Link, ...] = field(repr=False)
 
     def matches(self, selectors: Sequence[str]) -> bool:
-        """Tell whether any selector finds something and none with a leading `!` does."""
+        """Return whether any selector matches and none with a leading `!` does."""
         wanted = [selector for selector in selectors if not selector.startswith("!")]
         unwanted = [selector[1:] for selector in selectors if selector.startswith("!")]
         return not any(map(self.has, unwanted)) and (not wanted or any(map(self.has, wanted)))
 
     def has(self, selector: str) -> bool:
-        """Tell whether a selector finds something; raises BadInput where it is none."""
+        """Return whether a selector matches; raises `BadInput` if it is invalid."""
         from selectolax.lexbor import SelectolaxError
 
         try:
@@ -62,17 +62,17 @@ class Document:
 
     @cached_property
     def tree(self) -> LexborHTMLParser:
-        """The page's tree, parsed anew."""
+        """The page's tree, parsed from `html`."""
         from selectolax.lexbor import LexborHTMLParser
 
         return LexborHTMLParser(self.html)
 
 
 def read_document(page: FetchedPage) -> Document:
-    """Read a page of any kind that is known; raises Unreadable.
+    """Parse a page of any supported type; raises `Unreadable`.
 
-    Pages may be made to take minutes or gigabytes: `Extractors.read` does the same in a process
-    that may be killed.
+    Hostile pages may take minutes or gigabytes: `Extractors.read` does the same in a process that
+    may be killed.
     """
     kind = file_type(page.content_type, page.url, page.body)
     if kind == "html":
@@ -92,12 +92,12 @@ READERS: dict[str, Callable[[bytes], str]] = {
 
 
 def from_html(page: FetchedPage, kind: str, html: str) -> Document:
-    """Read what a text in HTML says of itself."""
+    """Build the document of an HTML text."""
     from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
     try:
         tree = LexborHTMLParser(html)
-    except SelectolaxError as error:  # any text is HTML: what can be short is memory
+    except SelectolaxError as error:  # any text is valid HTML: only memory can run out
         raise Unreadable("reading it took too much memory", reason="too_large") from error
     robots = frozenset(read_robots(tree, page.headers))
     return Document(
@@ -119,7 +119,7 @@ def read_title(tree: LexborHTMLParser) -> str:
 
 
 def read_canonical(tree: LexborHTMLParser, page: FetchedPage) -> str | None:
-    """Return the address the page would rather be known by, if it names one."""
+    """Return the canonical URL that the page declares, None if there is none."""
     if node := tree.css_first("link[rel~=canonical i][href]"):
         return resolve(value_of(node, "href"), base_of(tree, page.url))
     named = CANONICAL_HEADER.search(header(page.headers, "link"))
@@ -127,7 +127,7 @@ def read_canonical(tree: LexborHTMLParser, page: FetchedPage) -> str | None:
 
 
 def read_robots(tree: LexborHTMLParser, headers: Mapping[str, str]) -> Iterator[str]:
-    """Yield what the page asks of every crawler, in its head and in `X-Robots-Tag`."""
+    """Yield the directives for all crawlers, from the head and from `X-Robots-Tag`."""
     said = [value_of(node, "content") for node in tree.css("meta[name=robots i][content]")]
     for directive in ",".join([*said, for_everybody(header(headers, "x-robots-tag"))]).split(","):
         word = directive.strip().lower()
@@ -137,7 +137,7 @@ def read_robots(tree: LexborHTMLParser, headers: Mapping[str, str]) -> Iterator[
 
 
 def for_everybody(value: str) -> str:
-    """Drop what a header says to one agent: `bot: noindex, nofollow` is said to `bot` alone."""
+    """Remove directives for one agent: `bot: noindex, nofollow` applies to `bot` alone."""
     kept: list[str] = []
     addressed = False
     for part in value.split(","):
@@ -148,5 +148,5 @@ def for_everybody(value: str) -> str:
 
 
 def header(headers: Mapping[str, str], name: str) -> str:
-    """Return a header, its repetitions joined, in whatever case its name came."""
+    """Return a header, repetitions joined; its name is case-insensitive."""
     return ",".join(value for key, value in headers.items() if key.lower() == name)

@@ -1,9 +1,9 @@
-"""The process in which pages are read and extractors run: what it does may fail without harm.
+"""The worker process that parses pages and runs extractors; a crash there is harmless.
 
-It reads requests from its input and answers on its output. Every extractor gets a JavaScript
-world of its own, which is used again for its next page only if all in it is as it was: no page and
-no extractor can leave anything behind for another. When its parent goes away, however that happens,
-so does the process.
+It reads requests from its input and writes responses to its output. Each extractor runs in its own
+JavaScript context. The context is reused for the next page only if its state is unchanged, so that
+no page and no extractor can leave data behind for another. The process ends when its parent ends,
+however that happens.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from svc_notebook.service.crawl.extraction.page import FetchedPage, Unreadable
 from svc_notebook.service.crawl.extraction.script import read_script
 from svc_notebook.service.crawl.extraction.worker import receive, send
 
-# How a function reads that was a method of the configuration.
+# The source of a function that was defined as a method in the configuration.
 METHOD = re.compile(r"\s*(?:async\s+)?(recordExtractor|linkExtractor)\s*\(")
 NAME = "recordExtractor"
 COMPLAINT = re.compile(r"(?:<anonymous>|recordExtractor):(\d+): (.*)\n(.*)\n( *)\^")
 
 
 def wrap(source: str) -> str:
-    """Make an expression of a function's source that stands in the same lines."""
+    """Turn the source of a function into an expression with the same line numbers."""
     source = source.rstrip().removesuffix(";")
     method = METHOD.match(source)
     before, after = ("({", f"\n}}).{method[1]}") if method else ("(", "\n)")
@@ -42,7 +42,7 @@ def wrap(source: str) -> str:
 
 
 def locate(complaint: str) -> str:
-    """Say what the engine says, with the line and column of the source."""
+    """Return an error message of V8 with the line and column in the source."""
     found = COMPLAINT.match(complaint)
     if found is None:
         return complaint.strip().splitlines()[0].removeprefix(f"{NAME}:")
@@ -53,24 +53,24 @@ def locate(complaint: str) -> str:
     return f"{said} (line {line}, column {len(space) + 1 - ours})"
 
 
-# What Python, V8 and a page's parser need besides what an extractor may take.
+# The memory of Python, V8 and the page parser, in addition to that of an extractor.
 BASE_MEMORY_BYTES = 1 << 30
-# The records of a page; a page itself is no larger.
+# Maximum size of the records of a page; a page itself is not larger.
 MAX_RECORDS_BYTES = 32 << 20
-# Worlds that wait for the next page of their extractors; each holds a few megabytes.
+# Contexts kept for the next page of their extractors; each takes a few megabytes.
 MAX_IDLE_CONTEXTS = 8
-# Sources of which it is remembered whether their worlds are worth keeping.
+# Sources for which the engine remembers whether their contexts can be reused.
 MAX_KNOWN_SOURCES = 1000
 OPEN = "its promise is never settled: there are no timers and no network here"
 
 
 class World:
-    """One JavaScript engine with our script in it, for one run after another of one extractor."""
+    """A JavaScript context with our script, for consecutive runs of one extractor."""
 
     def __init__(self, memory: int) -> None:
         self.racer = MiniRacer()
         self.racer.set_hard_memory_limit(memory)
-        # Past that, too much may be left for the next run to be collected first.
+        # Above this limit, garbage of one run could exhaust the memory of the next.
         self.racer.set_soft_memory_limit(memory // 4)
         script = self.racer.eval(read_script())
         assert isinstance(script, JSMappedObject)
@@ -78,7 +78,7 @@ class World:
         self._functions = {str(name): script[name] for name in script}
 
     def function(self, source: str) -> JSFunction:
-        """Return what a source says; raises JSEvalException, and Unfit where it is no function."""
+        """Evaluate a source; raises `JSEvalException`, or `Unfit` if it is not a function."""
         found = self.racer.eval(wrap(source))
         if not isinstance(found, JSFunction):
             raise Unfit("an extractor is a function: write `({ url, $ }) => { return [...]; }`")
@@ -91,12 +91,12 @@ class World:
         return function(*arguments)
 
     def watch(self) -> None:
-        """Note how all is, so that it can be told after a run whether it still is so."""
+        """Record the global state, so that changes can be detected after a run."""
         self.call("watch")
         self.watched = True
 
     def is_fit(self) -> bool:
-        """Tell whether the next run would find all as the last one did; forget what it came to."""
+        """Return whether the next run finds the recorded state; clears the last result."""
         return (
             self.watched
             and self.call("tidy") is True
@@ -104,16 +104,16 @@ class World:
         )
 
     def close(self) -> None:
-        """Give back what the engine took."""
+        """Release the context's memory."""
         self.racer.close()
 
 
 class Unfit(Exception):
-    """What was given is not what it should be."""
+    """The source is not a function."""
 
 
 class Ended(Exception):
-    """V8 broke a run off; `answer` says why."""
+    """V8 aborted a run; `answer` contains the reason."""
 
     def __init__(self, answer: dict[str, Any]) -> None:
         super().__init__(answer["error"])
@@ -121,38 +121,38 @@ class Ended(Exception):
 
 
 class Engine:
-    """What the process does, request by request: `("extract", source, html, facts)`."""
+    """The requests that the process handles, such as `("extract", source, html, facts)`."""
 
     def __init__(self, memory: int) -> None:
         self.memory = memory
         self.next: World | None = None
-        # By the source that ran there, the one used last at the end.
+        # By source, least recently used first.
         self.worlds: dict[str, World] = {}
-        # Whether a source that came before leaves its worlds as it finds them, as far as is known.
+        # Whether a known source leaves the state of its contexts unchanged, as far as known.
         self.tidy: dict[str, bool] = {}
 
     def prepare(self) -> None:
-        """Make the next world, while nobody waits."""
+        """Create the next context while no request is waiting."""
         self.next = self.next or World(self.memory)
 
     def read(self, *page: Any) -> dict[str, Any]:
-        """Read a page into a document."""
+        """Parse a page into a document."""
         return {"value": msgspec.msgpack.encode(read_document(FetchedPage(*page)))}
 
     def check(self, source: str) -> dict[str, Any]:
-        """Find out whether a source is a function."""
+        """Check whether a source is a function."""
         return self._in_world(source, lambda world: {"value": world.function(source) is not None})
 
     def extract(self, source: str, html: str, facts: str) -> dict[str, Any]:
-        """Run a `recordExtractor`; its outcome is JSON."""
+        """Run a `recordExtractor`; the result is JSON."""
         return self._run(source, "runExtractor", html, facts)
 
     def links(self, source: str, html: str, facts: str) -> dict[str, Any]:
-        """Run a `linkExtractor`; its outcome is JSON."""
+        """Run a `linkExtractor`; the result is JSON."""
         return self._run(source, "runLinks", html, facts)
 
     def matches(self, html: str, selectors: str) -> dict[str, Any]:
-        """Find out which selectors find something; the outcome is JSON."""
+        """Check which selectors match; the result is JSON."""
         return self._in_world("", lambda world: _finish(world, "testSelectors", html, selectors))
 
     def _run(self, source: str, name: str, *arguments: str) -> dict[str, Any]:
@@ -161,7 +161,7 @@ class Engine:
         )
 
     def _in_world(self, source: str, work: Callable[[World], dict[str, Any]]) -> dict[str, Any]:
-        """Work in a world where nothing else than this source ran; a new one has the last word."""
+        """Run work in the source's context; if it is aborted there, again in a new context."""
         if world := self.worlds.pop(source, None):
             with suppress(Ended):
                 return self._work(source, world, work)
@@ -171,7 +171,7 @@ class Engine:
             return error.answer
 
     def _take(self, source: str) -> World:
-        """Take a new world; it is watched, which takes a while, for a source that came before."""
+        """Take a new context; it is watched, which is slow, only for a repeated source."""
         self.prepare()
         world, self.next = self.next, None
         assert world is not None
@@ -184,14 +184,14 @@ class Engine:
     def _work(
         self, source: str, world: World, work: Callable[[World], dict[str, Any]]
     ) -> dict[str, Any]:
-        """Work in a world, and keep it if the next run would find it as this one did."""
+        """Run work in a context, and keep the context if its state is unchanged."""
         fit = False
         try:
             answer = work(world)
             fit = world.is_fit()
             return answer
         except JSEvalException as error:
-            # Where an extractor is ended for want of memory, V8 does not always say so.
+            # V8 does not always report that a run was aborted for lack of memory.
             spent = isinstance(error, JSOOMException) or world.racer.was_hard_memory_limit_reached()
             much = f"it took more than {self.memory >> 20} MB of memory"
             raise Ended({"error": much if spent else locate(str(error)), "spent": spent}) from error
@@ -211,7 +211,7 @@ class Engine:
 
 
 def _finish(world: World, name: str, *arguments: Any) -> dict[str, Any]:
-    """Call a function of the script that runs something, and read what it came to."""
+    """Call a function of the script that runs code, and return its result."""
     world.call(name, *arguments)
     outcome = world.call("readOutcome")
     if outcome is None:
@@ -225,9 +225,9 @@ def _finish(world: World, name: str, *arguments: Any) -> dict[str, Any]:
 
 
 def main(memory: int) -> None:
-    """Answer requests until there are no more."""
+    """Handle requests until the input ends."""
     limit_memory(memory + BASE_MEMORY_BYTES)
-    # Whatever writes to the standard output meant people, not our parent.
+    # Redirect other output, so that only responses reach the parent process.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -238,10 +238,10 @@ def main(memory: int) -> None:
 async def answer_all(
     engine: Engine, requests: queue.SimpleQueue[Any], answers: IO[bytes]
 ) -> NoReturn:
-    """Answer one request after another.
+    """Handle requests one after another.
 
-    It is a coroutine because V8 is called directly from a loop that runs; without one, every world
-    would have a thread and a loop of its own, through which each call goes.
+    It is a coroutine because V8 is called directly from a running event loop; otherwise each
+    context would have its own thread and loop, through which each call passes.
     """
     engine.prepare()
     send(answers, "ready")
@@ -251,7 +251,7 @@ async def answer_all(
 
 
 def take_in(pipe: IO[bytes], requests: queue.SimpleQueue[Any]) -> None:
-    """Take in requests, and end the process when there can be no more, whatever it is at."""
+    """Receive requests, and exit the process as soon as the input ends, even during work."""
     with suppress(EOFError, OSError):
         while True:
             requests.put(receive(pipe))
@@ -259,7 +259,7 @@ def take_in(pipe: IO[bytes], requests: queue.SimpleQueue[Any]) -> None:
 
 
 def reply(engine: Engine, request: tuple[str, Any]) -> dict[str, Any]:
-    """Do what is asked; what cannot be is an error in the answer."""
+    """Handle a request; failures are returned as errors in the response."""
     name, *arguments = request
     try:
         answer: dict[str, Any] = getattr(engine, name)(*arguments)
@@ -267,7 +267,7 @@ def reply(engine: Engine, request: tuple[str, Any]) -> dict[str, Any]:
         return {"unreadable": str(error), "reason": error.reason}
     except (MemoryError, RecursionError) as error:
         return {"error": f"it is too large or too deep ({type(error).__name__})", "spent": True}
-    except Exception as error:  # a file may be broken in ways that nobody has thought of
+    except Exception as error:  # files may be broken in unforeseen ways
         said = f"{type(error).__name__}: {error}"
         place = own_place(error)
         if place or name != "read":
@@ -278,12 +278,12 @@ def reply(engine: Engine, request: tuple[str, Any]) -> dict[str, Any]:
 
 
 def limit_memory(size: int) -> None:
-    """Let the system refuse more memory than that, where it can."""
+    """Limit the memory of the process, where the system supports it."""
     try:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (size, size))
-    except (ImportError, OSError, ValueError):  # Windows has none; V8's own limit holds there
+    except (ImportError, OSError, ValueError):  # not on Windows: only V8's limit applies
         pass
 
 

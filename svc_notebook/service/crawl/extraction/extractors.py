@@ -1,4 +1,4 @@
-"""Extractor functions, run in processes of their own that may fail without harm."""
+"""Run extractor functions in worker processes that may crash without harm."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from svc_notebook.service.crawl.extraction.worker import Broken, Overrun, Worker
 
 ENGINE = "svc_notebook.service.crawl.extraction.engine"
 NEEDED = ("py_mini_racer", "selectolax", "pypdf")
-# What is nested deeper than that, others could not read any more.
+# JSON nested more deeply cannot be read by other parsers.
 MAX_DEPTH = 200
 BROKEN = "the engine broke down over it, most likely for want of memory"
 
 
 class ExtractionResult(msgspec.Struct):
-    """What a run came to, as the engine's script writes it."""
+    """The result of a run, as written by the engine's script."""
 
     value: list[Any] | None = None
     logs: list[str] = []
@@ -36,24 +36,24 @@ Kind = TypeVar("Kind", bound=ExtractionResult)
 
 
 class ExtractedRecords(ExtractionResult):
-    """What a `recordExtractor` came to."""
+    """The result of a `recordExtractor`."""
 
     value: list[dict[str, Any]] | None = None
 
 
 class Links(ExtractionResult):
-    """What a `linkExtractor` came to."""
+    """The result of a `linkExtractor`."""
 
     value: list[str] | None = None
 
 
 class MatchedSelectors(ExtractionResult):
-    """Which selectors found something."""
+    """Whether each selector matches."""
 
     value: list[bool] | None = None
 
 
-# Made here, for two threads that are the first to decode one type may break msgspec.
+# Created at import: two threads that decode a new type at the same time may crash msgspec.
 RECORDS = msgspec.json.Decoder(ExtractedRecords)
 LINKS = msgspec.json.Decoder(Links)
 FOUND = msgspec.json.Decoder(MatchedSelectors)
@@ -62,19 +62,19 @@ DOCUMENT = msgspec.msgpack.Decoder(Document)
 
 @dataclass(frozen=True)
 class Extraction:
-    """What an extractor made of a page; `error` is why there is nothing."""
+    """The records that an extractor returned for a page; `error` is set if it failed."""
 
     records: list[dict[str, Any]] = field(default_factory=list)
     logs: list[str] = field(default_factory=list)
     error: str | None = None
-    overran: bool = False  # whether it was ended for the time it took
+    overran: bool = False  # whether it exceeded its time limit
 
 
 class Extractors:
-    """A few isolated engines, reused over pages, each replaced when it takes too much.
+    """A pool of isolated engines, reused across pages and replaced when they exceed limits.
 
-    Calls block, and may come from several threads at once. An extractor has `seconds`, starting an
-    engine aside, and `memory` in bytes; reading a page may take `reading` seconds.
+    Calls block and are thread-safe. An extractor has `seconds` to run, not counting the start of an
+    engine, and `memory` in bytes; parsing a page may take `reading` seconds.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Extractors:
         self.seconds = seconds
         self.reading = reading
         self._workers = [Worker(ENGINE, str(memory)) for _ in range(processes)]
-        # The one used last is taken first: the others are not even started without need.
+        # Last in, first out: further workers start only when needed.
         self._idle: queue.LifoQueue[Worker] = queue.LifoQueue()
         for worker in self._workers:
             self._idle.put(worker)
@@ -102,7 +102,7 @@ class Extractors:
         self.close()
 
     def read(self, page: FetchedPage) -> Document:
-        """Read a page of any kind that is known; raises Unreadable."""
+        """Parse a page of any supported type; raises `Unreadable`."""
         request = ("read", page.url, page.body, page.content_type, dict(page.headers))
         try:
             answer = self._ask(*request, seconds=self.reading)
@@ -117,16 +117,16 @@ class Extractors:
         raise Unreadable(answer.get("unreadable") or answer["error"], reason=reason)
 
     def check(self, source: str) -> None:
-        """Refuse a source that is no function, with the line and column; raises BadInput."""
+        """Raise `BadInput` with line and column if a source is not a function."""
         if error := self._answer("check", source).get("error"):
             raise BadInput(error)
 
     def check_selectors(self, selectors: Sequence[str]) -> None:
-        """Refuse selectors that cannot be read, a leading `!` aside; raises BadInput."""
+        """Raise `BadInput` for invalid selectors; a leading `!` is allowed."""
         self._found("<p></p>", selectors)
 
     def matches(self, document: Document, selectors: Sequence[str]) -> bool:
-        """Tell whether any selector finds something and none with a leading `!` does."""
+        """Return whether any selector matches and none with a leading `!` does."""
         found = self._found(document.html, selectors) if selectors else []
         pairs = list(zip(selectors, found, strict=True))
         wanted = [has for selector, has in pairs if not selector.startswith("!")]
@@ -143,7 +143,7 @@ class Extractors:
     def extract(
         self, document: Document, source: str, *, sources: Mapping[str, Any] | None = None
     ) -> Extraction:
-        """Run a `recordExtractor` over a document; what goes wrong there is `error`."""
+        """Run a `recordExtractor` on a document; its failures are returned as `error`."""
         outcome = self._run("extract", RECORDS, document, source, sources)
         if nests_deeply(outcome.value):
             return Extraction(
@@ -152,14 +152,14 @@ class Extractors:
         return Extraction(outcome.value or [], outcome.logs, outcome.error, outcome.overran)
 
     def links(self, document: Document, source: str) -> list[str]:
-        """Run a `linkExtractor` over a document; raises BadInput with what goes wrong there."""
+        """Run a `linkExtractor` on a document; raises `BadInput` if it fails."""
         outcome = self._run("links", LINKS, document, source, None)
         if outcome.error is not None:
             raise BadInput(f"linkExtractor: {outcome.error}")
         return outcome.value or []
 
     def close(self) -> None:
-        """End the engines; whoever waits for one is told so."""
+        """Stop the engines; pending requests fail."""
         self._closed = True
         for worker in self._workers:
             worker.close()
@@ -172,12 +172,12 @@ class Extractors:
         source: str,
         sources: Mapping[str, Any] | None,
     ) -> Kind:
-        """Have an extractor run."""
+        """Run an extractor."""
         facts = as_json(facts_of(document, sources))
         return self._read(self._answer(name, source, document.html, facts), decoder)
 
     def _read(self, answer: dict[str, Any], decoder: msgspec.json.Decoder[Kind]) -> Kind:
-        """Read what a run came to, which an extractor may have had its hands in."""
+        """Decode the result of a run, which an extractor may have manipulated."""
         if "error" in answer:
             return failed(decoder, answer["error"], overran=answer.get("overran", False))
         try:
@@ -186,7 +186,7 @@ class Extractors:
             return failed(decoder, f"what it returned cannot be read: {error}")
 
     def _answer(self, *request: Any) -> dict[str, Any]:
-        """Ask; running over is an error like any other."""
+        """Send a request; a timeout is returned as an error."""
         try:
             return self._ask(*request, seconds=self.seconds)
         except Overrun:
@@ -217,13 +217,13 @@ class Extractors:
 
 
 def failed(decoder: msgspec.json.Decoder[Kind], error: str, *, overran: bool = False) -> Kind:
-    """Return the outcome of a run that came to nothing."""
+    """Return the result of a failed run."""
     outcome: Kind = decoder.type(error=error, overran=overran)
     return outcome
 
 
 def facts_of(document: Document, sources: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return what an extractor is told of a page besides its tree."""
+    """Return what an extractor receives of a page besides its tree."""
     return {
         "url": document.url,
         "fileType": document.file_type,
@@ -234,7 +234,7 @@ def facts_of(document: Document, sources: Mapping[str, Any] | None) -> dict[str,
 
 
 def nests_deeply(value: object) -> bool:
-    """Tell whether lists and objects stand in each other more often than anybody needs."""
+    """Return whether lists and objects are nested more than `MAX_DEPTH` levels deep."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
         level = [inner for outer in level for inner in members(outer)]
@@ -244,17 +244,17 @@ def nests_deeply(value: object) -> bool:
 
 
 def members(value: object) -> Iterable[Any]:
-    """Return what stands in a list or object."""
+    """Return the items of a list or the values of an object."""
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def as_json(value: Any) -> str:
-    """Return a value as the script takes it."""
+    """Return a value as JSON for the script."""
     return msgspec.json.encode(value).decode()
 
 
 def check_installed() -> None:
-    """Refuse to go on without what the crawler needs; raises BadInput."""
+    """Raise `BadInput` if packages that the crawler needs are missing."""
     if missing := [name for name in NEEDED if not installed(name)]:
         raise BadInput(
             f"the crawler needs more than is installed ({', '.join(missing)}):"
@@ -263,8 +263,8 @@ def check_installed() -> None:
 
 
 def installed(name: str) -> bool:
-    """Tell whether a package could be imported, without doing so."""
+    """Return whether a package can be imported, without importing it."""
     try:
         return find_spec(name) is not None
-    except ValueError:  # it is there and says nothing of itself
+    except ValueError:  # it is loaded without a spec
         return False

@@ -1,4 +1,4 @@
-"""Tell faults of our own code from files that are broken."""
+"""Distinguish errors in this package's code from errors caused by broken files."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ PACKAGE = Path(__file__).parents[3]
 
 
 def own_place(error: BaseException) -> str:
-    """Return where in our own code an error was raised; empty, where a library raised it.
+    """Return the location of an error raised in this package, empty if a library raised it.
 
-    Libraries fail in many ways over a broken file; what our own code raises unawares is a fault of
-    ours, and must not be told of the page.
+    Libraries raise many kinds of errors for broken files. An unexpected error from this package's
+    code is a bug and must not be reported as a fault of the page.
     """
     frames = traceback.extract_tb(error.__traceback__)
     if not frames or not Path(frames[-1].filename).is_relative_to(PACKAGE):

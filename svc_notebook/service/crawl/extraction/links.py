@@ -1,4 +1,4 @@
-"""Where a page leads: its links, made absolute, and what the page asks crawlers to leave alone."""
+"""The links of a page as absolute URLs, and the page's robots directives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from svc_notebook.service.crawl.url_references import resolve
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-# Where addresses stand; for `link` the relation is the kind.
+# The elements with URLs; the kind of a `link` is its relation.
 SOURCES = (
     ("a[href]", "a", "href"),
     ("area[href]", "area", "href"),
@@ -22,7 +22,7 @@ SOURCES = (
     ("link[rel~=next i][href]", "next", "href"),
     ("link[rel~=prev i][href]", "prev", "href"),
 )
-# What an alternate may be to be followed.
+# The media types of alternates that are followed.
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 REFRESH = re.compile(
     r"[\s\d.]*[;,]?\s*(?:url\s*=)?\s*(['\"]?)(.+?)\1\s*\Z", re.IGNORECASE | re.DOTALL
@@ -31,7 +31,7 @@ REFRESH = re.compile(
 
 @dataclass(frozen=True)
 class Link:
-    """An address that a page names; `kind` is the element or relation that names it."""
+    """A URL that a page links to; `kind` is the element or relation."""
 
     url: str
     nofollow: bool = False
@@ -39,7 +39,7 @@ class Link:
 
 
 def read_links(tree: LexborHTMLParser, url: str, *, nofollow: bool = False) -> tuple[Link, ...]:
-    """List where the page leads, each address once; `nofollow` is what the whole page asks."""
+    """Return the links of a page without duplicates; `nofollow` applies to the whole page."""
     base = base_of(tree, url)
     found: dict[str, Link] = {}
     for link in find_links(tree, base):
@@ -52,13 +52,13 @@ def read_links(tree: LexborHTMLParser, url: str, *, nofollow: bool = False) -> t
 
 
 def base_of(tree: LexborHTMLParser, url: str) -> str:
-    """Return what the page's addresses are relative to."""
+    """Return the base URL of the page's links."""
     node = tree.css_first("base[href]")
     return (resolve(value_of(node, "href"), url) if node else None) or url
 
 
 def find_links(tree: LexborHTMLParser, base: str) -> Iterator[Link]:
-    """Yield every address a page names, one with `nofollow` marked as such."""
+    """Yield every URL that a page links to, with its `nofollow` flag."""
     for selector, kind, attribute in SOURCES:
         for node in tree.css(selector):
             if kind == "alternate" and not is_translation(node):
@@ -72,16 +72,16 @@ def find_links(tree: LexborHTMLParser, base: str) -> Iterator[Link]:
 
 
 def is_translation(node: LexborNode) -> bool:
-    """Tell whether an alternate is a page: feeds, stylesheets and data about the page are none."""
+    """Return whether an alternate is a page, not a feed, stylesheet or metadata."""
     media_type = value_of(node, "type").partition(";")[0].strip().lower()
     named = media_type in HTML_TYPES if media_type else bool(value_of(node, "hreflang").strip())
     return named and "stylesheet" not in words(node, "rel")
 
 
 def value_of(node: LexborNode, name: str) -> str:
-    """Return an attribute's value, empty where there is none; SVG has `xlink:href`, too.
+    """Return an attribute's value, empty if it is missing; in SVG it may be `xlink:href`.
 
-    A selector for `[href]` finds elements that have `xlink:href` alone.
+    A selector for `[href]` also matches elements that only have `xlink:href`.
     """
     attributes = node.attributes
     found = attributes.get(name, attributes.get(f"xlink:{name}"))

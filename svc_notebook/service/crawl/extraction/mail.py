@@ -1,4 +1,4 @@
-"""Messages as pages: what a mail says, whoever sent it."""
+"""Convert email messages to pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from svc_notebook.service.crawl.extraction.page import Unreadable
 
 
 def read_mail(body: bytes) -> str:
-    """Write a message as a page, its subject the title; raises Unreadable."""
+    """Convert a message to HTML with its subject as title; raises `Unreadable`."""
     message = email.message_from_bytes(body, policy=email.policy.default)
     if not message.keys():
         raise Unreadable("it is no message: it has no header", reason="broken_file")
@@ -23,18 +23,18 @@ def read_mail(body: bytes) -> str:
 
 
 def header(message: EmailMessage, name: str) -> str:
-    """Return a header as text, however badly it was written."""
+    """Return a header as text, empty if it is malformed."""
     try:
         return str(message.get(name, ""))
-    except (ValueError, IndexError, AttributeError):  # its parser gives up in these ways
+    except (ValueError, IndexError, AttributeError):  # raised by its parser
         return ""
 
 
 def part(message: EmailMessage, kind: str) -> str:
-    """Return the body of a kind, or nothing."""
+    """Return the body of a subtype, empty if there is none."""
     found = message.get_body((kind,))
     try:
         return str(found.get_content()) if found else ""
-    except (LookupError, ValueError):  # an encoding that is none
+    except (LookupError, ValueError):  # an unknown encoding
         payload = found.get_payload(decode=True) if found else b""
         return payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""

@@ -1,4 +1,4 @@
-"""Pages written for files that are none, so that extractors read them as any other."""
+"""Generate HTML for files that are not HTML, so that extractors read them as any other page."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from html import escape
 
 from svc_notebook.service.crawl.extraction.page import Unreadable
 
-# More text than that nobody wrote: the file was made to be large.
+# No real document has more text: the file is a decompression bomb.
 MAX_TEXT_CHARACTERS = 64 << 20
 
 
 def write_page(
     blocks: Iterable[str], *, title: str = "", said: Mapping[str, str] | None = None
 ) -> str:
-    """Write a page of blocks in HTML; raises Unreadable when it grows too large."""
+    """Write an HTML page of blocks; raises `Unreadable` if it grows too large."""
     meta = [
         f'<meta name="{escape(name)}" content="{escape(value)}">'
         for name, value in (said or {}).items()
@@ -25,7 +25,7 @@ def write_page(
 
 
 def limited(blocks: Iterable[str]) -> Iterable[str]:
-    """Pass blocks on as long as they are not too much together."""
+    """Yield blocks up to the total size limit."""
     size = 0
     for block in blocks:
         size += len(block)
@@ -37,13 +37,13 @@ def limited(blocks: Iterable[str]) -> Iterable[str]:
 
 
 def paragraph(text: str, name: str = "p") -> str:
-    """Write a text as an element, or nothing where there is none."""
+    """Write a text as an element, empty if the text is blank."""
     text = " ".join(text.split())
     return f"<{name}>{escape(text)}</{name}>" if text else ""
 
 
 def table(rows: Iterable[Iterable[str]]) -> str:
-    """Write rows of texts as a table, or nothing where there are none."""
+    """Write rows of texts as a table, empty without rows."""
     written = [
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     ]

@@ -1,4 +1,4 @@
-"""Office files as pages: texts, tables and slides of Word, Excel and PowerPoint."""
+"""Convert Word, Excel and PowerPoint files to pages: texts, tables and slides."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 LINK = "{http://www.w3.org/1999/xlink}"
 
-# A cell that says it is repeated a million times is there to be empty.
+# Cells with very high repeat counts are empty padding.
 MAX_REPEATED_CELLS = 100
 
 
 def read_open(archive: Archive) -> Iterator[str]:
-    """Yield what an OpenDocument file holds, whichever of its kinds it is."""
+    """Yield the blocks of an OpenDocument file of any kind."""
     tree = archive.tree("content.xml")
     yield from open_blocks(tree) if tree is not None else ()
 
@@ -43,9 +43,9 @@ def open_blocks(part: Element) -> Iterator[str]:
 
 
 def open_paragraph(part: Element, name: str) -> str:
-    """Write a paragraph, and what stands in frames within it after it."""
+    """Write a paragraph, followed by the contents of its frames."""
     inner = open_inline(part).strip()
-    # Frames with texts of their own stand within paragraphs.
+    # Frames with texts are nested in paragraphs.
     framed = "".join(open_blocks(part))
     return (f"<{name}>{inner}</{name}>" if inner else "") + framed
 
@@ -65,7 +65,7 @@ def open_inline(part: Element) -> str:
 
 
 def open_rows(part: Element) -> Iterator[list[str]]:
-    """Yield the rows of a table that say anything."""
+    """Yield the non-empty rows of a table."""
     for row in part.iter(f"{TABLE}table-row"):
         cells: list[str] = []
         for cell in row:
@@ -91,7 +91,7 @@ HEADING = re.compile(r"(?:heading|überschrift|titre)\s*([1-6])\Z", re.IGNORECAS
 
 
 def read_office(body: bytes) -> str:
-    """Write an office file as a page; raises Unreadable for what is old, broken or another kind."""
+    """Convert an office file to HTML; raises `Unreadable` if it is old, broken or unknown."""
     if body.startswith(OLD):
         text = "it is of Office's old binary format: save it as .docx, .xlsx or .pptx"
         raise Unreadable(text, reason="unsupported_file_format")
@@ -103,7 +103,7 @@ def read_office(body: bytes) -> str:
 
 
 def title_of(archive: Archive) -> str:
-    """Read the title of a file, wherever its kind keeps it."""
+    """Return the title from the metadata of any kind of office file."""
     for part in ("docProps/core.xml", "meta.xml"):
         tree = archive.tree(part)
         title = tree.find(f".//{DUBLIN}title") if tree is not None else None
@@ -130,7 +130,7 @@ def read_word(archive: Archive) -> Iterator[str]:
 
 
 def word_paragraph(part: Element, relations: dict[str, str]) -> str:
-    """Write one paragraph, as a heading where its style is one, links as links."""
+    """Write one paragraph or heading, by its style, with its links."""
     style = part.find(f"{WORD}pPr/{WORD}pStyle")
     named = (style.get(f"{WORD}val") or "") if style is not None else ""
     level = HEADING.match(named)
@@ -140,7 +140,7 @@ def word_paragraph(part: Element, relations: dict[str, str]) -> str:
 
 
 def word_run(part: Element, relations: dict[str, str]) -> str:
-    """Write a piece of a paragraph."""
+    """Write a part of a paragraph."""
     text = escape(plain(part, WORD))
     address = (
         relations.get(part.get(f"{RELATION}id", "")) if part.tag == f"{WORD}hyperlink" else None
@@ -159,7 +159,7 @@ def plain(part: Element, space: str) -> str:
 
 
 def read_relations(archive: Archive, name: str) -> dict[str, str]:
-    """Return what the ids of a part stand for."""
+    """Return the targets of a part's relationship ids."""
     tree = archive.tree(name)
     return {part.get("Id", ""): part.get("Target", "") for part in tree} if tree is not None else {}
 
@@ -174,7 +174,7 @@ def read_slides(archive: Archive) -> Iterator[str]:
 
 
 def slide_shape(shape: Element) -> str:
-    """Write the lines of one box of a slide."""
+    """Write the lines of one shape of a slide."""
     place = shape.find(f"{SLIDE}nvSpPr/{SLIDE}nvPr/{SLIDE}ph")
     name = "h2" if place is not None and place.get("type") in ("title", "ctrTitle") else "p"
     lines = [plain(line, DRAWING) for line in shape.iter(f"{DRAWING}p")]
@@ -196,7 +196,7 @@ def read_sheets(archive: Archive) -> Iterator[str]:
 
 
 def sheet_rows(tree: Element, shared: list[str]) -> Iterator[list[str]]:
-    """Yield the rows of a sheet that say anything."""
+    """Yield the non-empty rows of a sheet."""
     for row in tree.iter(f"{SHEET}row"):
         cells = [cell_text(cell, shared) for cell in row.iter(f"{SHEET}c")]
         if any(cells):
@@ -204,14 +204,14 @@ def sheet_rows(tree: Element, shared: list[str]) -> Iterator[list[str]]:
 
 
 def cell_text(cell: Element, shared: list[str]) -> str:
-    """Return what a cell shows, or its plain value."""
+    """Return the text of a cell, or its raw value."""
     value = cell.findtext(f"{SHEET}v") or ""
     if cell.get("t") == "s":
         return shared[int(value)] if value.isdigit() and int(value) < len(shared) else ""
     return plain(cell, SHEET) if cell.get("t") == "inlineStr" else value
 
 
-# By the part that every file of a kind has.
+# By the member that identifies the file type.
 READERS: dict[str, Callable[[Archive], Iterator[str]]] = {
     "word/document.xml": read_word,
     "xl/workbook.xml": read_sheets,

@@ -1,4 +1,4 @@
-"""A page as it was fetched, and what kind of file it is."""
+"""A fetched page and its file type."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from svc_notebook.errors import BadInput
 
-# What `fileTypesToMatch` calls a file, by its media type (`api-notes.md`, section 13).
+# File types of `fileTypesToMatch` by media type (`api-notes.md`, section 13).
 BY_MEDIA_TYPE = {
     "text/html": "html",
     "application/xhtml+xml": "html",
@@ -38,11 +38,11 @@ BY_SUFFIX = {
     ".odt": "odt",
     ".pdf": "pdf",
 }
-# Media types by which servers say that they do not know: the address decides.
+# Unspecific media types: the suffix of the URL decides.
 VAGUE = frozenset({"", "application/octet-stream", "application/zip", "binary/octet-stream"})
 
 
-# What stands for no type at all: browsers look at the bytes then (WHATWG, MIME Sniffing).
+# Unknown media types: browsers inspect the bytes (WHATWG, MIME Sniffing).
 UNNAMED = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
 SNIFFED_BYTES = 1445
 TAGS = (
@@ -50,7 +50,7 @@ TAGS = (
     b"a", b"style", b"title", b"b", b"body", b"br", b"p", b"meta", b"main", b"article", b"section",
 )  # fmt: skip
 MARKUP = re.compile(rb"<(?:%s)[\s>/]|<!--" % b"|".join(TAGS), re.IGNORECASE)
-# Comments and processing instructions may stand before what says which XML it is.
+# Comments and processing instructions may precede the root that identifies the XML.
 XHTML = re.compile(
     rb"(?:<\?.*?\?>|<!--.*?-->|\s)*<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
 )
@@ -58,7 +58,7 @@ BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 SIGNATURES = (
     (b"%PDF-", "application/pdf"),
     (b"PK\x03\x04", "application/zip"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/zip"),  # as vague: old Office files
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/zip"),  # unspecific: old Office files
     (b"%!PS-Adobe-", "application/postscript"),
     (b"\x1f\x8b\x08", "application/gzip"),
     (b"\x89PNG", "image/png"),
@@ -69,7 +69,7 @@ UTF_16 = (b"\xfe\xff", b"\xff\xfe")
 
 
 class Unreadable(BadInput):
-    """A page has nothing that could be read; `reason` names why in one snake_case word."""
+    """A page cannot be read; `reason` is one snake_case word."""
 
     def __init__(self, message: str, *, reason: str) -> None:
         super().__init__(message)
@@ -78,7 +78,7 @@ class Unreadable(BadInput):
 
 @dataclass(frozen=True)
 class FetchedPage:
-    """What was fetched, and where it was found in the end."""
+    """A fetched page with its final URL."""
 
     url: str
     body: bytes
@@ -87,7 +87,7 @@ class FetchedPage:
 
 
 def sniff_media_type(body: bytes) -> str:
-    """Return the media type that a body's first bytes show; empty where there are none."""
+    """Return the media type by a body's first bytes; empty if the body is empty."""
     start = body[:SNIFFED_BYTES]
     if found := next((name for sign, name in SIGNATURES if start.startswith(sign)), None):
         return found
@@ -104,10 +104,10 @@ def sniff_media_type(body: bytes) -> str:
 
 
 def file_type(content_type: str, url: str, body: bytes = b"") -> str | None:
-    """Name the kind of file as `fileTypesToMatch` does; None is a kind that cannot be read.
+    """Return the file type as in `fileTypesToMatch`; None if it is unsupported.
 
-    Where a server does not name a type the bytes of the body do, and the address where they are
-    text or an archive: both may be many kinds.
+    Without a media type from the server, the bytes of the body decide, and the suffix of the URL if
+    they are text or an archive, which have several file types.
     """
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type in UNNAMED:

@@ -1,4 +1,4 @@
-"""The text of PDF files, page by page."""
+"""Extract the text of PDF files, page by page."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from pypdf import PdfReader
 
 MAX_PAGES = 5000
-# A blank line, or a line that ends a sentence before one that starts anew.
+# A blank line, or the end of a sentence before a line that begins a new one.
 BREAK = re.compile(r"\n\s*\n|(?<=[.!?:])\n(?=\s*[A-Z0-9•])")
 HYPHENATED = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
 FIELDS = {"author": "author", "subject": "description", "keywords": "keywords"}
 
 
 def read_pdf(body: bytes) -> str:
-    """Write a PDF file as a page of `div.page`, each of paragraphs; raises Unreadable."""
+    """Convert a PDF file to HTML with a `div.page` of paragraphs per page; raises `Unreadable`."""
     from pypdf import PdfReader
     from pypdf.errors import PyPdfError
 
@@ -35,7 +35,7 @@ def read_pdf(body: bytes) -> str:
         return write_pdf(reader)
     except (Unreadable, MemoryError):
         raise
-    except (PyPdfError, Exception) as error:  # broken files break its reader in every way
+    except (PyPdfError, Exception) as error:  # pypdf raises any exception for broken files
         if own_place(error):
             raise
         text = f"it is no PDF file that can be read: {error}"
@@ -43,14 +43,14 @@ def read_pdf(body: bytes) -> str:
 
 
 def write_pdf(reader: PdfReader) -> str:
-    """Write what a reader found."""
+    """Convert the pages of an opened PDF file to HTML."""
     about = {key.lower().lstrip("/"): str(value) for key, value in (reader.metadata or {}).items()}
     said = {FIELDS[name]: about[name] for name in FIELDS if name in about}
     return write_page(pages(reader), title=about.get("title", ""), said=said)
 
 
 def pages(reader: PdfReader) -> Iterator[str]:
-    """Yield every page's paragraphs."""
+    """Yield the paragraphs of each page."""
     for number, page in enumerate(reader.pages):
         if number == MAX_PAGES:
             raise Unreadable(f"it has more than {MAX_PAGES} pages", reason="too_large")

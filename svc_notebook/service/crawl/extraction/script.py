@@ -1,4 +1,4 @@
-"""The engine's own script: plain modules put into one text, each in a scope of its own."""
+"""Bundle the engine's JavaScript modules into one script, each in its own scope."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENTITIES = 'const ENTITIES = "{}";'
 
 @cache
 def read_script() -> str:
-    """Return the script: its value holds what the entry exports, and nothing is global."""
+    """Return the script; it evaluates to the entry's exports and defines no globals."""
     order = dict.fromkeys(walk(ENTRY))
     texts = {name: COMMENT.sub("", (FOLDER / name).read_text(encoding="utf-8")) for name in order}
     texts["entities.js"] = texts["entities.js"].replace(ENTITIES, name_entities())
@@ -29,7 +29,7 @@ def read_script() -> str:
 
 
 def walk(name: str) -> Iterator[str]:
-    """Yield the modules that one imports, before itself."""
+    """Yield the modules that a module imports, then the module itself."""
     text = (FOLDER / name).read_text(encoding="utf-8")
     for found in IMPORT.finditer(text):
         yield from walk(found[1])
@@ -37,15 +37,15 @@ def walk(name: str) -> Iterator[str]:
 
 
 def names_in(text: str) -> str:
-    """Return the exported names, as both a pattern and an object have them."""
+    """Return the exported names in braces, valid both as a pattern and as an object."""
     return "{" + ", ".join(EXPORT.findall(text)) + "}"
 
 
 def body_of(text: str) -> str:
-    """Return a module without its imports, its exports returned: what it imports is around it."""
+    """Return a module without imports that returns its exports; outer scopes hold the imports."""
     return f"{EXPORT.sub('', IMPORT.sub('', text))}\nreturn {names_in(text)};"
 
 
 def name_entities() -> str:
-    """Return HTML's names of characters as a constant, to be read only by a page that needs one."""
+    """Return the HTML entity names as a JSON constant, parsed only by pages that need it."""
     return f"const ENTITIES = {json.dumps(json.dumps(html.entities.html5))};"

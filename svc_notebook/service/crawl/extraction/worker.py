@@ -1,4 +1,4 @@
-"""A process that does dangerous work, and is killed and replaced when it takes too much."""
+"""A subprocess for unsafe work that is killed and replaced when it exceeds its limits."""
 
 from __future__ import annotations
 
@@ -12,22 +12,25 @@ from typing import IO, Any
 import msgspec
 
 LENGTH_PREFIX_BYTES = 4
-# Starting takes a second at most, unless the machine has no time for it.
+# Starting takes at most a second, unless the machine is overloaded.
 START_SECONDS = 60
-# An answer is a page or its records: more than this is nobody's.
+# A response is a page or its records, which are never larger than this.
 MAX_MESSAGE_BYTES = 128 << 20
 
 
 class Overrun(Exception):
-    """The work took longer than it may."""
+    """The work exceeded its time limit."""
 
 
 class Broken(Exception):
-    """The process went away in the middle of the work."""
+    """The process ended during the work."""
 
 
 class Worker:
-    """One process at most, started when first asked; a request is a tuple, an answer any value."""
+    """At most one process, started on the first request.
+
+    A request is a tuple, a response any value.
+    """
 
     def __init__(self, module: str, *arguments: str) -> None:
         self._command = (sys.executable, "-m", module, *arguments)
@@ -35,19 +38,22 @@ class Worker:
         self._lock = threading.Lock()
 
     def ask(self, request: tuple[Any, ...], seconds: float) -> Any:
-        """Have one request answered; raises Overrun or Broken, and the next has a new process."""
+        """Send a request and return its response; raises `Overrun` or `Broken`.
+
+        After either, the next request starts a new process.
+        """
         with self._lock:
             process = self._running()
             return self._exchange(process, request, seconds)
 
     def close(self) -> None:
-        """Kill the process; whoever waits for an answer is told that it is broken."""
+        """Kill the process; pending requests raise `Broken`."""
         process, self._process = self._process, None
         if process is not None:
             end(process)
 
     def _running(self) -> subprocess.Popen[bytes]:
-        """Return the process, which says that it is ready before the first request is its."""
+        """Return the process, started and ready for requests."""
         if self._process is not None and self._process.poll() is not None:
             self.close()
         if self._process is None:
@@ -77,7 +83,7 @@ class Worker:
 
 @contextmanager
 def killing(process: subprocess.Popen[bytes], seconds: float) -> Iterator[threading.Event]:
-    """Kill a process when the block takes longer; the event tells whether that was so."""
+    """Kill a process if the block exceeds the time limit; the event is then set."""
     overrun = threading.Event()
 
     def stop() -> None:
@@ -94,26 +100,26 @@ def killing(process: subprocess.Popen[bytes], seconds: float) -> Iterator[thread
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and let go of its pipes."""
+    """Kill a process and close its pipes."""
     process.kill()
     process.wait()
     for pipe in (process.stdin, process.stdout):
         try:
             assert pipe
             pipe.close()
-        except OSError:  # what was to be sent has nobody to go to
+        except OSError:  # unsent data has no receiver
             pass
 
 
 def send(pipe: IO[bytes], value: object) -> None:
-    """Write one value, its length before it."""
+    """Write one value with its length as prefix."""
     body = msgspec.msgpack.encode(value)
     pipe.write(len(body).to_bytes(LENGTH_PREFIX_BYTES, "big") + body)
     pipe.flush()
 
 
 def receive(pipe: IO[bytes]) -> Any:
-    """Read one value; raises EOFError where there is none."""
+    """Read one value; raises `EOFError` at the end of the pipe."""
     length = int.from_bytes(read_exactly(pipe, LENGTH_PREFIX_BYTES), "big")
     if length > MAX_MESSAGE_BYTES:
         raise EOFError(f"{length} bytes are no answer")
@@ -121,7 +127,7 @@ def receive(pipe: IO[bytes]) -> Any:
 
 
 def read_exactly(pipe: IO[bytes], length: int) -> bytes:
-    """Read so many bytes, or raise EOFError."""
+    """Read `length` bytes; raises `EOFError` if there are fewer."""
     body = pipe.read(length)
     if len(body) < length:
         raise EOFError

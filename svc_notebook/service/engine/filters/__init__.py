@@ -1,1 +1,1 @@
-"""Filters and places: grammar, terms and their evaluation on a segment."""
+"""Filters and geo search: grammar, terms and their evaluation on a segment."""

@@ -1,4 +1,4 @@
-"""Filters evaluated on one segment: which rows pass, and what they score."""
+"""Evaluate filters on one segment: the rows that pass, and their scores."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 
 EQUALITY = {"=", "!="}
 FEW_TERMS = 4
-"""So many terms of one attribute are scored sooner one by one."""
+"""Up to this many terms of one attribute are scored faster one by one."""
 
 Rows = Array | slice
 Kind = type[np.int32 | np.int64]
@@ -44,7 +44,7 @@ Kind = type[np.int32 | np.int64]
 
 @dataclass(frozen=True, eq=False)
 class FilterEvaluation:
-    """The filters of a search; `optional` ones only score."""
+    """The filters of a search; `optional` ones only affect scores."""
 
     required: Filter
     optional: Filter
@@ -52,7 +52,7 @@ class FilterEvaluation:
 
     @classmethod
     def of(cls, options: EffectiveParameters) -> FilterEvaluation:
-        """Read the filters of a search."""
+        """Parse the filters of a search."""
         params = options.params
         required = parse_filters(params)
         if options.filterable:
@@ -60,20 +60,20 @@ class FilterEvaluation:
         return cls(required, parse_optional(params), bool(options["sumOrFiltersScores"]))
 
     def rows(self, segment: Segment) -> Array | None:
-        """Return the mask of rows that pass, None for all."""
+        """Return the mask of the rows that pass, None for all."""
         return self._conditions.find_rows(segment) if self.required else None
 
     @property
     def scores_differ(self) -> bool:
-        """Whether scores may tell rows that pass apart."""
+        """Whether rows that pass may have different scores."""
         return bool(self._differing.groups)
 
     def scores(self, segment: Segment, rows: Rows) -> Array | None:
-        """Return what tells rows that pass apart by their scores; None where nothing does."""
+        """Return the parts of the scores that differ between passing rows; None if none does."""
         return self._differing.add_up(segment, rows) if self.scores_differ else None
 
     def all_scores(self, segment: Segment, rows: Rows) -> Array:
-        """Return what rows that pass score."""
+        """Return the full filter scores of rows that pass."""
         return Scoring((*self.required, *self.optional), self.add_scores).add_up(segment, rows)
 
     @cached_property
@@ -91,16 +91,17 @@ class FilterEvaluation:
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """What rows score by some groups: the sum of theirs.
+    """The scores of rows for some groups: the sum over the groups.
 
-    A group's score is the sum of its terms' scores with `add_scores`, else the highest of them.
+    The score of a group is the sum of its matching terms' scores with `add_scores`, otherwise the
+    highest of them.
     """
 
     groups: Sequence[Group]
     add_scores: bool
 
     def add_up(self, segment: Segment, rows: Rows) -> Array:
-        """Return the score of each of some rows."""
+        """Return the scores of rows."""
         kind = self._kind
         count = len(segment) if isinstance(rows, slice) else len(rows)
         total: Array = np.full(count, self._offset, kind)
@@ -120,7 +121,7 @@ class Scoring:
 
     @cached_property
     def _added(self) -> Sequence[tuple[Member, int]]:
-        """The terms that score whatever the others of their group do, with their scores."""
+        """The terms whose scores are added regardless of their group's other terms."""
         chosen = [group for group in self.groups if self.add_scores or len(group) == 1]
         scored = [(read_member(term), _score(term)) for group in chosen for term in group]
         return [(member, score) for member, score in scored if member and score]
@@ -139,7 +140,7 @@ class Scoring:
 
     @cached_property
     def _many(self) -> Mapping[Column, Sequence[tuple[object, int]]]:
-        """Values and what they add; what a negated term adds to others is taken from its own."""
+        """Values and their scores; a negated term subtracts its score from rows with its value."""
         return {
             column: [(member.value, -score if member.negated else score) for member, score in some]
             for column, some in self._by_column.items()
@@ -147,13 +148,13 @@ class Scoring:
 
     @cached_property
     def _offset(self) -> int:
-        """What all rows get for the negated terms among many."""
+        """The score that all rows get for negated terms in `_many`."""
         many = [pair for some in self._by_column.values() for pair in some]
         return sum(score for member, score in many if member.negated)
 
     @cached_property
     def _highest(self) -> Sequence[Sequence[tuple[int, AnyOf]]]:
-        """For each group of which the highest score counts its scores, descending."""
+        """For each group with a highest score, its scores in descending order."""
         return [_steps_of(group) for group in self.groups if not self.add_scores and len(group) > 1]
 
 
@@ -174,7 +175,7 @@ def _highest_score(
 
 
 def _check_numbers(required: Filter, filterable: Mapping[str, bool]) -> None:
-    """Refuse to compare numbers that the settings leave out."""
+    """Raise for comparisons that numericAttributesForFiltering does not allow."""
     for term in (
         term for group in required for term in group if isinstance(term, Numeric | Between)
     ):
@@ -191,5 +192,5 @@ def _check_numbers(required: Filter, filterable: Mapping[str, bool]) -> None:
 
 
 def _score(term: Term) -> int:
-    """Numbers filter and never score."""
+    """Return the score of a term; numeric terms have none."""
     return term.score if isinstance(term, Facet | Tag) else 0

@@ -1,14 +1,10 @@
-"""The filters of a search: five parameters in text or lists, one conjunction of terms out.
+"""Parse the five filter parameters, text or lists, into one conjunction of terms.
 
-```
-"a:x"                     one term
-["a:x", "b:y"]            a and b
-[["a:x", "b:y"], "c:z"]   (a or b) and c; what is nested deeper counts as the inner list
-"a:x,(b:y,c:z)"           the older text form: a and (b or c)
-```
+``` "a:x"                     one term ["a:x", "b:y"]            a and b [["a:x", "b:y"], "c:z"]
+(a or b) and c; deeper lists are flattened into the inner list "a:x,(b:y,c:z)"           the older
+text form: a and (b or c) ```
 
-A minus before a value negates it, `\\-` is a minus meant literally, quotes around a value are
-taken off.
+A minus before a value negates it, `\\-` is a literal minus, and quotes around a value are removed.
 """
 
 from __future__ import annotations
@@ -75,7 +71,7 @@ _JSON_KINDS: dict[type, str] = {
 
 
 def parse_filters(params: Mapping[str, Any]) -> Filter:
-    """Read every parameter that excludes records, joined by AND; none gives `()`."""
+    """Parse all parameters that exclude records, combined with AND; without any return `()`."""
     groups = _read_text(params)
     for name, read_item in _LISTS.items():
         if more := _read_parameter(name, params.get(name), read_item, MAX_FILTER_TERMS):
@@ -85,7 +81,7 @@ def parse_filters(params: Mapping[str, Any]) -> Filter:
 
 
 def parse_optional(params: Mapping[str, Any]) -> Filter:
-    """Read `optionalFilters`, which rank records and exclude none."""
+    """Parse `optionalFilters`, which affect the ranking and exclude no record."""
     name = "optionalFilters"
     return _read_parameter(name, params.get(name), _read_facet, MAX_OPTIONAL_TERMS)
 
@@ -132,7 +128,7 @@ def _flatten(item: object, where: str, depth: int) -> Iterator[tuple[str, str]]:
 
 
 def _open_text(name: str, text: str, most: int) -> list[Any]:
-    """Give the list a text stands for: JSON, or the older form."""
+    """Return the list that a text contains: JSON, or the older form."""
     if not text.lstrip().startswith("["):
         return _split_pieces(name, text, most)
     try:

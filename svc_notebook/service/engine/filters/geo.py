@@ -1,4 +1,4 @@
-"""Places on the globe: what records hold under `_geoloc`, as columns, and how far it is."""
+"""Geo points: the `_geoloc` values of records as columns, and distances between points."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ FARTHEST_NORTH, FARTHEST_EAST = 90, 180
 
 
 class Point(NamedTuple):
-    """A place, in degrees."""
+    """A geo point in degrees."""
 
     lat: float
     lng: float
 
 
 def read_places(records: Sequence[Record]) -> dict[str, Numbers]:
-    """Return the columns of latitudes and longitudes; what is no place on the globe is left out.
+    """Return the latitude and longitude columns; values that are not valid points are skipped.
 
-    Number n of either column belongs to the same place.
+    Entry n of both columns belongs to the same point.
     """
     found = [
         (row, *place)
@@ -58,13 +58,13 @@ def _places_in(value: Any) -> Iterator[Point]:
 
 
 def is_degrees(value: Any, most: float) -> TypeGuard[float]:
-    """Whether a value is an angle of at most so many degrees either way."""
+    """Return whether a value is a number between `-most` and `most`."""
     return isinstance(value, int | float) and not isinstance(value, bool) and -most <= value <= most
 
 
 @dataclass(frozen=True, eq=False)
 class GeoPoints:
-    """The places of some records; a row may have none, one or several, next to each other."""
+    """The geo points of some records; a row has none, one or several consecutive entries."""
 
     rows: Array
     lats: Array
@@ -72,14 +72,14 @@ class GeoPoints:
 
     @classmethod
     def of(cls, numbers: Mapping[str, Numbers]) -> GeoPoints:
-        """Take up the columns that `read_places` gave."""
+        """Build them from the columns of `read_places`."""
         lats, lngs = numbers.get(LATITUDE), numbers.get(LONGITUDE)
         if lats is None or lngs is None:
             return cls(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))
         return cls(lats.rows, lats.values, lngs.values)
 
     def nearest(self, centre: Point, records: int) -> Array:
-        """Return for each row the haversine to the nearest of its places, infinite for none."""
+        """Return each row's haversine to its nearest point, infinite without points."""
         distances = self._haversines(centre, slice(None))
         if len(self._starts) < len(self.rows):
             distances = np.minimum.reduceat(distances, self._starts)
@@ -90,20 +90,23 @@ class GeoPoints:
         return found
 
     def nearest_of(self, row: int, centre: Point) -> Point:
-        """Return the nearest place of a row that has one."""
+        """Return the point of a row that is nearest to the centre; the row must have one."""
         span = slice(*np.searchsorted(self.rows, [row, row + 1]).tolist())
         at = span.start + int(np.argmin(self._haversines(centre, span)))
         return Point(float(self.lats[at]), float(self.lngs[at]))
 
     def between(self, south: float, north: float) -> GeoPoints:
-        """Return the places between two latitudes, in the order of theirs and not of rows."""
+        """Return the points between two latitudes, ordered by latitude instead of row."""
         sorted_ = self._by_latitude
         start = np.searchsorted(sorted_.lats, south)
         span = slice(start, np.searchsorted(sorted_.lats, north, "right"))
         return GeoPoints(sorted_.rows[span], sorted_.lats[span], sorted_.lngs[span])
 
     def _haversines(self, centre: Point, span: slice) -> Array:
-        """Half the chord between two points of the unit sphere, squared, is their haversine."""
+        """Return the haversine of each point to the centre.
+
+        It is the square of half the chord between two points of the unit sphere.
+        """
         total = np.zeros(len(self.rows[span]))
         for axis, at in zip(self._axes, _read_axes(*np.array(centre)), strict=True):
             apart = axis[span] - at
@@ -134,7 +137,7 @@ def _read_axes(lats: Array, lngs: Array) -> Sequence[Array]:
 
 
 def to_metres(haversines: Array) -> Array:
-    """Return the distances over the ground that belong to haversines."""
+    """Convert haversines to distances on the ground in metres."""
     metres: Array = np.minimum(haversines, 1)
     np.arcsin(np.sqrt(metres, out=metres), out=metres)
     metres *= 2 * EARTH_RADIUS_METERS
@@ -142,6 +145,6 @@ def to_metres(haversines: Array) -> Array:
 
 
 def to_haversine(metres: float) -> float:
-    """Return the haversine of a distance over the ground; infinite for half the globe's girth."""
+    """Convert a distance in metres to a haversine; infinite from half the circumference on."""
     angle = min(metres, 4 * EARTH_RADIUS_METERS) / (2 * EARTH_RADIUS_METERS)
     return math.sin(angle) ** 2 if angle < math.pi / 2 else math.inf

@@ -1,7 +1,7 @@
-"""What a search says about places: its parameters read, with refusals that name the spot.
+"""Parse and validate the geo parameters of a search; errors name the invalid value.
 
-A box counts before a polygon, and either before a centre. `aroundLatLngViaIP` is accepted and
-changes nothing: who calls over the loopback is at no place.
+A bounding box takes precedence over a polygon, and both over a centre. `aroundLatLngViaIP` is
+accepted and ignored: a loopback address has no location.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from svc_notebook.service.engine.filters.geo import (
 
 FULL_CIRCLE_DEGREES = 2 * FARTHEST_EAST
 PAIRS_AT_ONCE = 250_000
-"""Pairs of an edge and a place that are held at one time: about 20 MB."""
+"""Pairs of an edge and a point processed at one time: about 20 MB."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """All between two latitudes and two longitudes."""
+    """The area between two latitudes and two longitudes."""
 
     corner: Point
     opposite: Point
 
     def find_rows(self, places: GeoPoints) -> Array:
-        """Return the rows of the places inside."""
+        """Return the rows of the points inside."""
         check_time()
         south, north = sorted((self.corner.lat, self.opposite.lat))
         within: Array = (places.lats >= south) & (places.lats <= north)
@@ -56,16 +56,16 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class Polygon:
-    """All inside a closed line; where it crosses itself, what it goes round an odd number of times.
+    """The area inside a closed line, by the even-odd rule where the line crosses itself.
 
-    Each edge looks only at the places between its two latitudes, so that thousands of edges stay
-    cheap. `corners` are a latitude and a longitude each.
+    Each edge is compared only with the points between its two latitudes, so that thousands of edges
+    are fast. `corners` are pairs of latitude and longitude.
     """
 
     corners: Sequence[Point] | Array
 
     def find_rows(self, places: GeoPoints) -> Array:
-        """Return the rows of the places inside."""
+        """Return the rows of the points inside."""
         check_time()
         corners = np.asarray(self.corners)
         (south, west), (north, east) = corners.min(axis=0), corners.max(axis=0)
@@ -76,7 +76,7 @@ class Polygon:
 
 
 def _find_inside(corners: Array, lats: Array, lngs: Array) -> Array:
-    """Count the edges that a ray to the east meets, for places in the order of latitudes."""
+    """Count the edges that a ray to the east crosses, for points ordered by latitude."""
     ends = np.roll(corners, -1, axis=0)
     rising = (corners[:, 0] <= ends[:, 0])[:, None]
     edges = np.hstack([np.where(rising, corners, ends), np.where(rising, ends, corners)]).T.copy()
@@ -89,7 +89,7 @@ def _find_inside(corners: Array, lats: Array, lngs: Array) -> Array:
         place = spread(starts[chosen], counts[chosen])
         south, from_lng, north, to_lng = np.repeat(edges[:, chosen], counts[chosen], axis=1)
         lat, lng = lats[place], lngs[place]
-        # Above zero west of the edge, below zero east of it, zero on its line.
+        # Positive west of the edge, negative east of it, zero on its line.
         side = (lat - south) * (to_lng - from_lng) - (lng - from_lng) * (north - south)
         crossings += np.bincount(place[(side > 0) & (lat < north)], minlength=len(lats))
         west, east = np.minimum(from_lng, to_lng), np.maximum(from_lng, to_lng)
@@ -99,7 +99,7 @@ def _find_inside(corners: Array, lats: Array, lngs: Array) -> Array:
 
 
 def _cut_edges(counts: Array) -> Iterator[Array]:
-    """Return the edges that look at any place, in portions of so many pairs as fit."""
+    """Return the edges with points to compare, in portions of at most `PAIRS_AT_ONCE` pairs."""
     edges = np.flatnonzero(counts)
     ends = np.cumsum(counts[edges])
     start = 0
@@ -111,23 +111,23 @@ def _cut_edges(counts: Array) -> Iterator[Array]:
 
 
 MIN_PRECISION_METERS = 10
-"""Distances are never told apart more finely than this, in metres."""
+"""The finest precision of distances, in metres."""
 BOX, FEWEST, MOST = 4, 6, 20_000
-"""Numbers in a box, and in a polygon at least and at most."""
+"""The numbers in a box, and the minimum and maximum numbers in a polygon."""
 MAX_AREAS = 1_000
-"""Boxes or polygons of one search."""
+"""Maximum boxes or polygons of one search."""
 MAX_AREA_POINTS = 200_000
-"""Points of all boxes or polygons of one search together."""
+"""Maximum points of all boxes or polygons of one search together."""
 NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", re.ASCII)
 AXES = (("latitude", FARTHEST_NORTH), ("longitude", FARTHEST_EAST))
 
 
 @dataclass(frozen=True)
 class Centre:
-    """A place to search around: how far, and how finely distances count.
+    """The centre of a geo search, with its radius and precision in metres.
 
-    Without a `radius` it follows from the density, with `least` its floor. `steps` are distances
-    in ascending order, each with the precision from there on.
+    Without a `radius`, the radius is computed from the density of records, with `least` as its
+    minimum. `steps` are distances in ascending order, each with the precision from there on.
     """
 
     point: Point
@@ -141,7 +141,7 @@ Areas = Sequence[Box | Polygon]
 
 
 def read_where(params: Mapping[str, Any]) -> Areas | Centre | None:
-    """Return where a search looks, None for everywhere."""
+    """Return the area or centre of a search, None for everywhere."""
     for name, read in AREAS.items():
         if given := _number_lists(name, params.get(name)):
             _check_sizes(name, len(given), sum(len(numbers) for numbers, _ in given))
@@ -176,7 +176,7 @@ def _read_centre(text: str, params: Mapping[str, Any]) -> Centre:
 
 
 def _read_steps(given: Any) -> Sequence[tuple[int, int]]:
-    """Return where each precision begins; the first begins at no distance at all."""
+    """Return the distances from which each precision applies; the first is 0."""
     if not isinstance(given, list):
         return [(0, max(given or MIN_PRECISION_METERS, MIN_PRECISION_METERS))]
     steps = {max(step["from"], 0): max(step["value"], MIN_PRECISION_METERS) for step in given}
@@ -211,7 +211,7 @@ def _read_points(numbers: Sequence[Any], where: str) -> list[Point]:
 
 
 def _read_corners(numbers: Sequence[Any], where: str) -> Sequence[Point] | Array:
-    """Read many points at once; one by one, and so with the place, where any of them is wrong."""
+    """Parse many points at once; if any is invalid, one by one, so that the error names it."""
     if set(map(type, numbers)) <= {int, float}:
         with suppress(OverflowError):
             corners = np.array(numbers, np.float64).reshape(-1, 2)
@@ -221,7 +221,7 @@ def _read_corners(numbers: Sequence[Any], where: str) -> Sequence[Point] | Array
 
 
 def _number_lists(name: str, given: Any) -> list[tuple[Sequence[Any], str]]:
-    """Return the numbers of each area, and where they stand."""
+    """Return the numbers of each area with their path in the parameter."""
     value = _open_text(name, given) if isinstance(given, str) else given or []
     if value and not any(isinstance(one, list) for one in value):
         size = BOX if name == "insideBoundingBox" else len(value)
@@ -236,7 +236,7 @@ def _number_lists(name: str, given: Any) -> list[tuple[Sequence[Any], str]]:
 
 
 def _open_text(name: str, text: str) -> list[Any]:
-    """Read JSON, or numbers with commas between them."""
+    """Parse JSON or comma-separated numbers."""
     _check_sizes(name, 0, text.count(","))
     if not text.lstrip().startswith("["):
         return _split_numbers(name, text) if text.strip() else []

@@ -1,4 +1,4 @@
-"""Places in one search: which rows lie where it looks, how near they are, what it tells of them."""
+"""Geo search: the rows within the searched area, their distances and their ranking info."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.index.segment_reader import View
 
 AUTO_RADIUS_RECORDS = 1000
-"""A radius nobody gave reaches the nearest so many records, whatever else a search wants."""
+"""An automatic radius includes this many nearest records, regardless of the query and filters."""
 
 
 class Where(Protocol):
-    """Where a search looks."""
+    """The geo condition of a search."""
 
     def rows(self, segment: Segment) -> Array | None:
-        """Return the mask of rows that lie there, None for all."""
+        """Return the mask of the rows inside the area, None for all."""
 
     def nearness(self, segment: Segment, rows: Array) -> Array | None:
-        """Return what rows rank by, nearer first; None where all are equal."""
+        """Return the distances that rows rank by, lower first; None if all are equal."""
 
     def explain(self, segment: Segment, rows: Array) -> Sequence[Mapping[str, Any]]:
-        """Return what ranking info tells of rows."""
+        """Return the geo members of the ranking info of rows."""
 
     def members(self) -> Mapping[str, str]:
-        """Return the members of the answer."""
+        """Return the geo members of the response."""
 
 
 def find_where(params: Mapping[str, Any], views: Sequence[View]) -> Where:
-    """Read where a search of these views looks."""
+    """Read the geo condition of a search on these views."""
     found = read_where(params)
     if isinstance(found, Centre):
         return Around(found, views)
@@ -45,33 +45,33 @@ def find_where(params: Mapping[str, Any], views: Sequence[View]) -> Where:
 
 
 class Everywhere:
-    """A search that says nothing of places."""
+    """A search without a geo condition."""
 
     def rows(self, segment: Segment) -> Array | None:
         """Return None: all rows."""
         return None
 
     def nearness(self, segment: Segment, rows: Array) -> Array | None:
-        """Return None: nothing is near or far."""
+        """Return None: all rows are equal."""
         return None
 
     def explain(self, segment: Segment, rows: Array) -> Sequence[Mapping[str, Any]]:
-        """Return the same for all."""
+        """Return the same info for all rows."""
         return [{"geoDistance": 0, "geoPrecision": 1}] * len(rows)
 
     def members(self) -> Mapping[str, str]:
-        """Return nothing."""
+        """Return no members."""
         return {}
 
 
 @dataclass(frozen=True)
 class Inside(Everywhere):
-    """A search inside any of some areas."""
+    """A search inside any of several areas."""
 
     areas: Areas
 
     def rows(self, segment: Segment) -> Array:
-        """Return the mask of rows with a place in one of the areas."""
+        """Return the mask of rows with a point in one of the areas."""
         found = np.zeros(len(segment), bool)
         for area in self.areas:
             found[area.find_rows(segment.places)] = True
@@ -80,26 +80,26 @@ class Inside(Everywhere):
 
 @dataclass(frozen=True, eq=False)
 class Around:
-    """A search around a centre; the nearest place of a record counts."""
+    """A search around a centre; the nearest point of a record counts."""
 
     centre: Centre
     views: Sequence[View]
 
     def rows(self, segment: Segment) -> Array:
-        """Return the mask of rows near enough."""
+        """Return the mask of the rows within the radius."""
         limit = min(to_haversine(self._radius), np.finfo(np.float64).max)
         return np.asarray(self._haversines(segment) <= limit)
 
     def nearness(self, segment: Segment, rows: Array) -> Array:
-        """Return the least distance that counts as the same as each row's."""
+        """Return each row's distance in metres, rounded down to the precision."""
         metres = to_metres(self._haversines(segment)[rows])
         starts, precisions = self._steps(metres)
         return np.asarray(np.maximum(np.floor(metres / precisions) * precisions, starts))
 
     def explain(self, segment: Segment, rows: Array) -> Sequence[Mapping[str, Any]]:
-        """Return each row's distance in steps, the step, and which of its places is nearest.
+        """Return each row's distance in precision units, the precision and the nearest point.
 
-        A promoted record may be nowhere.
+        A promoted record may have no point.
         """
         haversines = self._haversines(segment)[rows]
         metres = to_metres(haversines)
@@ -125,7 +125,7 @@ class Around:
         ]
 
     def members(self) -> Mapping[str, str]:
-        """Return the centre, and the radius if nobody gave it."""
+        """Return the centre, and the radius if it is automatic."""
         told = {"aroundLatLng": self.centre.text}
         if self.centre.radius is None:
             told["automaticRadius"] = str(int(self._radius))
@@ -139,7 +139,7 @@ class Around:
         return found
 
     def _steps(self, metres: Array) -> tuple[Array, Array]:
-        """Return where the precision of each distance begins, and the precision."""
+        """Return the start of the precision step of each distance, and its precision."""
         starts, precisions = np.array(self.centre.steps, np.float64).T
         if len(starts) == 1:
             return starts, precisions

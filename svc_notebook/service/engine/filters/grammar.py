@@ -1,4 +1,4 @@
-"""The grammar of the parameter `filters`: text in, terms out, or a refusal that shows the place.
+"""The parser of the `filters` parameter: text to terms, with errors that show the position.
 
 ```
 filter := group (AND group)*
@@ -11,8 +11,8 @@ atom   := name ':' value ['<score=' integer '>']
         | value ['<score=' integer '>']                       a tag
 ```
 
-Names and values stand bare or in quotes, single or double, where a backslash takes the next
-character as it is. OR binds tighter than AND.
+Names and values are bare or in single or double quotes; inside quotes a backslash escapes the next
+character. OR binds tighter than AND.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ _STRAY = {
 
 
 def parse_text(text: str, where: str) -> Filter:
-    """Read a whole filter; `where` names the parameter in a refusal."""
+    """Parse a whole filter; `where` names the parameter in errors."""
     return _FilterReader(text, where).read_filter()
 
 
 def parse_number(text: str, where: str) -> Numeric | Between:
-    """Read one comparison or range, as an item of `numericFilters` is."""
+    """Parse one comparison or range in the form of an item of `numericFilters`."""
     reader = _FilterReader(text, where)
     comparison = reader.read_comparison()
     reader.skip_space()
@@ -78,19 +78,19 @@ def parse_number(text: str, where: str) -> Numeric | Between:
 
 
 def unquote(quoted: re.Match[str]) -> str:
-    """Give the text inside a match of `QUOTED`."""
+    """Return the text inside a match of `QUOTED`."""
     inner = quoted[1] if quoted[1] is not None else quoted[2]
     return _ESCAPE.sub(r"\1", inner) if "\\" in inner else inner
 
 
 def refuse(where: str, problem: str, text: str, at: int) -> NoReturn:
-    """Refuse `text`, with `^` at the offending character."""
+    """Raise `BadInput` about `text`, with `^` at the invalid character."""
     near = f"{text[max(0, at - 20) : at]}^{text[at : at + 12]}"
     raise BadInput(f'{where}: {problem} at character {at + 1}, near "{near}"')
 
 
 class _FilterReader:
-    """A place in the text, moved forward by whatever reads."""
+    """A recursive descent parser with its position in the text."""
 
     def __init__(self, text: str, where: str) -> None:
         self.text = text

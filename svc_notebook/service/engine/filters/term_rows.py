@@ -1,7 +1,7 @@
-"""The rows for which the terms of a filter hold: terms of one attribute by one look-up.
+"""Find the rows that match filter terms, with one lookup for all terms of one attribute.
 
-Ten thousand terms cost little more than one: those that name values of the same attribute are
-looked up as a set, and the masks of the others are joined one at a time and never kept.
+Ten thousand terms cost little more than one: terms with values of the same attribute are looked up
+as a set, and the masks of the other terms are combined one at a time and not kept.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ COMPARE: Mapping[str, Callable[[Array, float], Array]] = {
 
 
 class Column(NamedTuple):
-    """An attribute of which values are looked up: as numbers, else as facet values."""
+    """An attribute to look up, as numbers or as facet values."""
 
     path: str
     numeric: bool
 
 
 Sets = Mapping[Column, Sequence[Any]]
-"""Columns, each with the values of which a row needs one."""
+"""Columns, each with the values of which a row must have one."""
 
 
 class Member(NamedTuple):
-    """A term that names one value of a column."""
+    """A term that tests for one value of a column."""
 
     column: Column
     value: Any
@@ -49,7 +49,7 @@ class Member(NamedTuple):
 
 
 def read_member(term: Term) -> Member | None:
-    """Return which value of which column a term names; None for a comparison."""
+    """Return the column and value that a term tests; None for a comparison."""
     match term:
         case Facet(attribute, value, negated, _):
             return Member(Column(attribute, False), value, negated)
@@ -62,14 +62,14 @@ def read_member(term: Term) -> Member | None:
 
 @dataclass(frozen=True, eq=False)
 class AnyOf:
-    """Terms of which one must hold."""
+    """Terms of which at least one must match."""
 
     sets: Sets
     others: Sequence[Term]
 
     @classmethod
     def of(cls, terms: Iterable[Term]) -> AnyOf:
-        """Sort terms by the column they look at."""
+        """Group terms by the column that they test."""
         sets: dict[Column, list[Any]] = {}
         others: list[Term] = []
         for term in terms:
@@ -81,7 +81,7 @@ class AnyOf:
         return cls(sets, others)
 
     def find_rows(self, segment: Segment) -> Array:
-        """Return the mask of rows for which any of the terms holds."""
+        """Return the mask of the rows that match any of the terms."""
         found: Array | None = None
         for column, values in self.sets.items():
             found = _either(found, find_members(segment, column, values))
@@ -94,14 +94,14 @@ class AnyOf:
 
 @dataclass(frozen=True, eq=False)
 class AllOf:
-    """Groups of terms that must all hold."""
+    """Groups of terms that must all match."""
 
     excluded: Sets
     groups: Sequence[AnyOf]
 
     @classmethod
     def of(cls, filter_: Filter) -> AllOf:
-        """Gather the values that exclude a row; every other group stays a group."""
+        """Collect the values that exclude a row; other groups are kept as they are."""
         excluded: dict[Column, list[Any]] = {}
         groups: list[AnyOf] = []
         for group in filter_:
@@ -113,7 +113,7 @@ class AllOf:
         return cls(excluded, groups)
 
     def find_rows(self, segment: Segment) -> Array:
-        """Return the mask of rows for which all of the groups hold."""
+        """Return the mask of the rows that match all groups."""
         found: Array | None = None
         for column, values in self.excluded.items():
             found = _both(found, ~find_members(segment, column, values))
@@ -133,7 +133,7 @@ def _both(one: Array | None, other: Array) -> Array:
 
 
 def find_members(segment: Segment, column: Column, values: Sequence[Any]) -> Array:
-    """Return the mask of rows that have one of some values."""
+    """Return the mask of the rows that have one of some values."""
     check_time()
     count = len(segment)
     if column.numeric:
@@ -153,7 +153,7 @@ def find_members(segment: Segment, column: Column, values: Sequence[Any]) -> Arr
 
 
 def find_term(segment: Segment, term: Term) -> Array:
-    """Return the mask of rows for which one term holds."""
+    """Return the mask of the rows that match one term."""
     if (member := read_member(term)) is not None:
         found = find_members(segment, member.column, [member.value])
         return ~found if member.negated else found
@@ -176,9 +176,9 @@ def _test_of(term: Numeric | Between) -> Callable[[Array], Array]:
 
 
 def add_members(segment: Segment, column: Column, weights: Sequence[tuple[Any, int]]) -> Array:
-    """Return for each row the sum of the weights of the values it has.
+    """Return for each row the sum of the weights of its values.
 
-    A value that is written in several ways counts once for a row that has more than one of them.
+    A value written in several ways counts once for a row that has more than one of them.
     """
     total = np.zeros(len(segment), np.int64)
     labels = segment.labels.get(column.path)

@@ -1,6 +1,6 @@
-"""The terms of a filter, and the canonical text that says them.
+"""Filter terms, and their canonical text.
 
-A filter is a conjunction of groups, a group is a disjunction of terms of one kind.
+A filter is a conjunction of groups; a group is a disjunction of terms of one kind.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import NamedTuple
 from svc_notebook.errors import BadInput
 
 MAX_FILTER_TERMS = 10_000
-"""Terms of all filters of one search together."""
+"""Maximum terms of all filters of one search together."""
 MAX_OPTIONAL_TERMS = 1_000
-"""Terms of the optional filters of one search."""
+"""Maximum terms of the optional filters of one search."""
 
 KEYWORDS = frozenset({"AND", "OR", "NOT"})
 TAGS = "_tags"
@@ -21,7 +21,7 @@ _PLAIN = re.compile(r"\w[\w.-]*")
 
 
 class Facet(NamedTuple):
-    """A record's attribute has this value; `true`, `false` and numbers match by their text."""
+    """An attribute has this value; `true`, `false` and numbers match by their text."""
 
     attribute: str
     value: str
@@ -30,7 +30,7 @@ class Facet(NamedTuple):
 
 
 class Numeric(NamedTuple):
-    """A number of a record's attribute compares so: `operator` is < <= = != > or >=."""
+    """A numeric attribute compares with a number; `operator` is < <= = != > or >=."""
 
     attribute: str
     operator: str
@@ -39,7 +39,7 @@ class Numeric(NamedTuple):
 
 
 class Between(NamedTuple):
-    """A number of a record's attribute lies in the range, both ends included."""
+    """A number of an attribute is in the range, both ends included."""
 
     attribute: str
     low: float
@@ -48,7 +48,7 @@ class Between(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """A record's `_tags` hold this value."""
+    """The `_tags` of a record contain this value."""
 
     value: str
     negated: bool = False
@@ -68,7 +68,7 @@ KINDS: dict[type[Term], str] = {
 
 
 def check_term_count(count: int, most: int, where: str) -> None:
-    """Refuse more terms than a search takes; `where` names the parameter."""
+    """Raise for more terms than a search accepts; `where` names the parameter."""
     if count > most:
         raise BadInput(
             f"{where}: more than {most:,} filter terms, the most that one search takes; split the "
@@ -77,7 +77,7 @@ def check_term_count(count: int, most: int, where: str) -> None:
 
 
 def render(filter_: Filter) -> str:
-    """Write a filter as canonical text for the parameter `filters`."""
+    """Write a filter as canonical text of the parameter `filters`."""
     return " AND ".join(map(_render_group, filter_))
 
 

@@ -1,4 +1,4 @@
-"""Columns of a segment beside its words: facets, numbers, and what records are sorted by."""
+"""Columns of a segment besides its postings: facets, numbers and sort keys."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class Naming:
-    """Names by hashes of their words, in order, with the place of each among the names."""
+    """Facet values by the hashes of their words, sorted, with the code of each value."""
 
     names: TermDictionary
     rules: TokenizerSettings
@@ -32,7 +32,7 @@ class Naming:
 
     @classmethod
     def of(cls, names: TermDictionary, rules: TokenizerSettings) -> Naming:
-        """Read what words the names consist of."""
+        """Tokenize the names and hash their words."""
         texts = [_spell(name, rules) for name in names.all()]
         hashes = _hash(texts)
         order = np.argsort(hashes, kind="stable")
@@ -40,7 +40,7 @@ class Naming:
         return cls(names, rules, hashes[order], order, longest)
 
     def find(self, words: Sequence[str]) -> Iterator[tuple[Span, int]]:
-        """Return the runs of words that are a name, and the place of the name."""
+        """Return the runs of words that equal a name, with the code of the name."""
         spans = [
             (start, end)
             for start in range(len(words))
@@ -64,19 +64,19 @@ def _hash(texts: Sequence[str]) -> Array:
 
 
 MAX_LINEAR_LABELS = 6
-"""So many labels are found sooner one by one."""
+"""Up to this many labels are found faster one by one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """The numbers under one path; a row may have none, one or several."""
+    """The numbers under one path; a row has none, one or several."""
 
     rows: Array
     values: Array
 
     @classmethod
     def of(cls, leaf: Leaf) -> Numbers | None:
-        """Keep the numbers of a leaf, if it has any."""
+        """Build the column from the numbers of a leaf, None if it has none."""
         kinds = set(map(type, leaf.values))
         if not kinds & {int, float}:
             return None
@@ -89,16 +89,16 @@ class Numbers:
         return cls(np.array(rows, np.int32)[finite], found[finite])
 
     def arrays(self) -> Arrays:
-        """Return what must be kept of them."""
+        """Return the arrays to store."""
         return {"rows": self.rows, "values": self.values}
 
     def moved(self, rows: Array) -> Numbers:
-        """Return them under new row numbers, without those that are gone."""
+        """Return the column under new row numbers, without deleted rows."""
         row = rows[self.rows]
         return Numbers(row[row >= 0], self.values[row >= 0])
 
     def rows_where(self, test: Callable[[Array], Array], records: int) -> Array:
-        """Mark the rows of which any number passes the test."""
+        """Return the mask of the rows with a number that passes the test."""
         if self._one_per_row and len(self.rows) == records:
             return test(self.values)
         return marked(self.rows[test(self.values)], records)
@@ -115,14 +115,14 @@ class Numbers:
         return self.values[mask if aligned else mask[self.rows]]
 
     def first(self, records: int) -> Array:
-        """Return one number per row, the first; NaN where there is none."""
+        """Return the first number of each row, NaN for none."""
         firsts = np.full(records, np.nan)
         firsts[self.rows[::-1]] = self.values[::-1]
         return firsts
 
 
 def join_numbers(many: Sequence[Numbers]) -> Numbers:
-    """Join columns whose rows were renumbered already."""
+    """Join columns whose rows are already renumbered."""
     rows = np.concatenate([one.rows for one in many])
     order = np.argsort(rows, kind="stable")
     return Numbers(
@@ -132,7 +132,7 @@ def join_numbers(many: Sequence[Numbers]) -> Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The texts under one path, as codes in ascending order; a row may have several."""
+    """The facet values under one path as codes in ascending order; a row may have several."""
 
     names: TermDictionary
     rows: Array
@@ -140,7 +140,7 @@ class Labels:
 
     @classmethod
     def of(cls, leaf: Leaf) -> Labels:
-        """Turn the values of a leaf into labels: numbers and booleans as they are written."""
+        """Build the labels of a leaf; numbers and booleans become text."""
         texts = [value if type(value) is str else label(value) for value in leaf.values]
         names = sorted(set(texts))
         code = {name: number for number, name in enumerate(names)}
@@ -149,21 +149,21 @@ class Labels:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Labels:
-        """Take up what `arrays` gave."""
+        """Restore labels from `arrays`."""
         names = TermDictionary.from_arrays(parts_of(arrays)["names"])
         return cls(names, arrays["rows"], arrays["codes"])
 
     def arrays(self) -> Arrays:
-        """Return what must be kept of them."""
+        """Return the arrays to store."""
         return {"rows": self.rows, "codes": self.codes, **part("names", self.names.arrays())}
 
     def moved(self, rows: Array) -> Labels:
-        """Return them under new row numbers, without those that are gone."""
+        """Return the labels under new row numbers, without deleted rows."""
         row = rows[self.rows]
         return Labels(self.names, row[row >= 0], self.codes[row >= 0])
 
     def rows_labelled(self, texts: Sequence[str], records: int, *, exact: bool = False) -> Array:
-        """Mark the rows that carry any of some labels, whatever their case unless `exact`."""
+        """Return the mask of the rows with any of the labels, case-insensitive unless `exact`."""
         codes = self.codes_of(texts, exact=exact)
         if not len(codes):
             return np.zeros(records, bool)
@@ -178,12 +178,12 @@ class Labels:
         return marked(self.rows[carried], records)
 
     def count(self, chosen: Array) -> Array:
-        """Count the chosen rows under each label; `chosen` is a mask of rows."""
+        """Count the selected rows of each label; `chosen` is a mask of rows."""
         aligned = self._one_per_row and len(chosen) == len(self.codes)
         carried = chosen if aligned else chosen[self.rows]
         if 2 * np.count_nonzero(carried) <= len(carried):
             return self._count(self.codes[carried])
-        # Of most of them, the few that are not chosen are counted sooner.
+        # If most rows are selected, counting the others is faster.
         return self._totals - self._count(self.codes[~carried])
 
     def _count(self, codes: Array) -> Array:
@@ -195,11 +195,11 @@ class Labels:
 
     @cached_property
     def hashes(self) -> Array:
-        """A number for each label that is the same in every segment."""
+        """A hash of each label that is equal in all segments."""
         return np.fromiter(map(label_hash, self.names.all()), np.uint64, len(self.names))
 
     def words(self, rules: TokenizerSettings) -> Postings:
-        """Return the words of the labels, as if each label were a record."""
+        """Return the postings of the labels, with each label as a record."""
         found = self._words.get(rules)
         if found is None:
             rows = np.arange(len(self.names))
@@ -208,14 +208,14 @@ class Labels:
         return found
 
     def naming(self, rules: TokenizerSettings) -> Naming:
-        """Return the labels by their words."""
+        """Return the labels indexed by their words."""
         found = self._namings.get(rules)
         if found is None:
             found = self._namings[rules] = Naming.of(self.names, rules)
         return found
 
     def codes_of(self, texts: Sequence[str], *, exact: bool) -> Array:
-        """Return the codes of some labels, whatever their case unless `exact`."""
+        """Return the codes of some labels, case-insensitive unless `exact`."""
         if exact:
             few = len(texts) <= MAX_LINEAR_LABELS
             codes = np.array([*map(self.names.find, texts)]) if few else self.names.find_many(texts)
@@ -245,7 +245,7 @@ class Labels:
 
 
 def join_labels(many: Sequence[Labels]) -> Labels:
-    """Join columns whose rows were renumbered already."""
+    """Join columns whose rows are already renumbered."""
     names, moved = union([one.names for one in many])
     rows = np.concatenate([one.rows for one in many])
     codes = np.concatenate([to[one.codes] for one, to in zip(many, moved, strict=True)])
@@ -259,20 +259,20 @@ def join_labels(many: Sequence[Labels]) -> Labels:
 
 
 def label(value: object) -> str:
-    """Return the text under which a value is a facet."""
+    """Return the facet value of a plain value as text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return number_text(value) if isinstance(value, int | float) else str(value)
 
 
 def label_hash(text: str) -> int:
-    """Return a number that stands for a text in every process."""
+    """Return a 64-bit hash of a text that is equal in every process and never 0."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little") or 1
 
 
 def marked(rows: Array, records: int) -> Array:
-    """Return a mask in which these rows are set."""
+    """Return a mask with these rows set."""
     mask = np.zeros(records, bool)
     mask[rows] = True
     return mask
@@ -293,7 +293,7 @@ def _float(value: float) -> float:
 
 
 def _distinct_pairs(rows: Array, codes: Array) -> tuple[Array, Array]:
-    """Sort by row, and count a label once however often a record repeats it."""
+    """Sort by row, and count a label once per row even if the record repeats it."""
     if len(rows) < 2 or bool((rows[1:] > rows[:-1]).all()):
         return rows, codes
     pairs = np.unique((rows.astype(np.int64) << 32) | codes)

@@ -1,4 +1,4 @@
-"""Records taken apart into columns, one for each path that leads to plain values."""
+"""Flatten records into columns, one for each path to plain values."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 Record = Mapping[str, Any]
 
 MAX_DEPTH = 60
-"""Objects nested deeper than this are stored, but not searched."""
+"""Objects nested deeper than this are stored but not indexed."""
 
 
 @dataclass
 class Leaf:
-    """The plain values under one path: `values[n]` stands in record number `rows[n]`."""
+    """The plain values under one path: `values[n]` belongs to record number `rows[n]`."""
 
     rows: list[int] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
 
     def add(self, rows: list[int], values: list[Any]) -> None:
-        """Put in more values, keeping the order of the rows."""
+        """Add values, keeping the rows in order."""
         if not self.rows or self.rows[-1] <= rows[0]:
             self.rows += rows
             self.values += values
@@ -33,7 +33,7 @@ class Leaf:
 
 
 def read_leaves(records: Sequence[Record]) -> dict[str, Leaf]:
-    """Take records apart; arrays give several values to one row, objects longer paths."""
+    """Flatten records: arrays give several values to one row, objects extend the path."""
     leaves: dict[str, Leaf] = {}
     waiting = deque((path, leaf, 1) for path, leaf in _columns(range(len(records)), records))
     while waiting:
@@ -58,7 +58,7 @@ def read_leaves(records: Sequence[Record]) -> dict[str, Leaf]:
 
 
 def number_text(value: float) -> str:
-    """Write a number as it is read and filtered by: whole numbers without a point."""
+    """Write a number as text: whole numbers without a decimal point."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value)

@@ -1,4 +1,4 @@
-"""The objectIDs of an order, packed: what goes on reading it needs no segment any more."""
+"""A packed list of objectIDs in order, readable without the segments they come from."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from svc_notebook.service.engine.index.term_dictionary import starts_of
 from svc_notebook.service.engine.ranking.ranking import Order
 
 BLOCK_ROWS = 1 << 16
-"""So many are packed, or searched, at one time."""
+"""Rows packed or searched at one time."""
 
 
 class IdList:
-    """ObjectIDs in any order; `ids[i:j]` are some of them."""
+    """ObjectIDs in any order; `ids[i:j]` returns a slice as a list."""
 
     def __init__(self, blob: Array, starts: Array) -> None:
         self._blob = blob
@@ -39,7 +39,7 @@ class IdList:
 
     @property
     def nbytes(self) -> int:
-        """The memory it takes, in bytes."""
+        """Memory use in bytes."""
         return int(self._blob.nbytes + self._starts.nbytes)
 
     def __len__(self) -> int:
@@ -57,7 +57,7 @@ class IdList:
         ]
 
     def find(self, name: str) -> int:
-        """Return the place of an objectID, or -1."""
+        """Return the position of an objectID, -1 if absent."""
         for start in range(0, len(self), BLOCK_ROWS):
             check_time()
             names = self[start : start + BLOCK_ROWS]
@@ -67,7 +67,7 @@ class IdList:
 
 
 def _cut_order(order: Order) -> Iterator[tuple[Array, Array, Array, Array]]:
-    """Return, in portions, places in the order, where their ids begin and end, and in what."""
+    """Return portions of an order: positions, start and end offsets of their ids, and the blob."""
     for number, segment in enumerate(order.segments):
         places = np.flatnonzero(order.numbers == number)
         for start in range(0, len(places), BLOCK_ROWS):

@@ -1,4 +1,4 @@
-"""One index's searchable state."""
+"""The searchable state of one index."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, eq=False)
 class IndexState:
-    """What readers see: settings, and what is stored under their shape."""
+    """The state that readers see: the settings and the segments under their schema."""
 
     settings: Mapping[str, Any]
     stock: Stock
 
 
 class Index:
-    """Records to search, under settings.
+    """A searchable index: records under settings.
 
     One writer at a time, any number of readers in other threads.
     """
@@ -48,23 +48,23 @@ class Index:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The settings that are not at their defaults."""
+        """The settings that differ from their defaults."""
         return self._state.settings
 
     @property
     def stock(self) -> Stock:
-        """What is stored, perhaps for other indices too."""
+        """The segment store, which other indices may share."""
         return self._state.stock
 
     def __len__(self) -> int:
         return len(self.stock)
 
     def put(self, records: Sequence[Record]) -> None:
-        """Add whole records, each with its `objectID`; those of the same id are replaced."""
+        """Add or replace whole records by their `objectID`."""
         self.stock.put(records)
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Delete records; ids that are not there are passed over."""
+        """Delete records; unknown ids are ignored."""
         self.stock.delete(ids)
 
     def clear(self) -> None:
@@ -72,20 +72,20 @@ class Index:
         self.stock.clear()
 
     def configure(self, settings: Mapping[str, Any], records: Chunks) -> None:
-        """Take new settings; index all `records()` again only if something else must be stored."""
+        """Apply new settings; reindex all `records()` only if other data must be stored."""
         search.check_settings(settings)
         self._state = IndexState(dict(settings), self.stock.serving(Shape.of(settings), records))
 
     def copy(self) -> Index:
-        """Return an index of the same records, which shares all that is stored so far."""
+        """Return an index of the same records that shares the existing segments."""
         return Index(self.settings, self.stock.fork())
 
     def compact(self) -> None:
-        """Merge everything into one segment; may run beside a writer, who is not held up."""
+        """Merge all segments into one; a concurrent writer is not blocked."""
         self.stock.compact()
 
     def warm(self, knowledge: Knowledge) -> None:
-        """Work out ahead what the first search of its kind would wait for."""
+        """Precompute what the first search would otherwise wait for."""
         state = self._state
         options = EffectiveParameters(state.settings, {}, knowledge)
         segments = [view.segment for view in state.stock.views]
@@ -103,7 +103,7 @@ class Index:
         knowledge: Knowledge = UNTAUGHT,
         pins: Pins = NO_PINS,
     ) -> SearchResult:
-        """Search; `fetch` gives the records of the hits."""
+        """Search; `fetch` returns the records of objectIDs, None for deleted ones."""
         state = self._state
         options = EffectiveParameters(state.settings, params, knowledge)
         return search.find_hits(state.stock.views, options, fetch, pins)
@@ -117,7 +117,7 @@ class Index:
         knowledge: Knowledge = UNTAUGHT,
         pins: Pins = NO_PINS,
     ) -> FacetFound:
-        """Search inside the values of a facet; `params` restrict the records that count."""
+        """Search the values of a facet; `params` select the records that count."""
         state = self._state
         options = EffectiveParameters(state.settings, params, knowledge)
         return search.find_values(state.stock.views, options, facet, query, limit, pins)
@@ -132,26 +132,26 @@ class Index:
         return search.find_ids(state.stock.views, EffectiveParameters(state.settings, params))
 
     def passing(self, ids: Sequence[str], params: Mapping[str, Any]) -> set[str]:
-        """Return those of some objectIDs whose records pass the filters."""
+        """Return the objectIDs among `ids` whose records pass the filters."""
         state = self._state
         return search.find_passing(
             state.stock.views, EffectiveParameters(state.settings, params), ids
         )
 
     def order(self, params: Mapping[str, Any], knowledge: Knowledge = UNTAUGHT) -> Order:
-        """Return all that match, in the order in which they are browsed."""
+        """Return all matching records in browse order."""
         state = self._state
         return search.find_order(
             state.stock.views, EffectiveParameters(state.settings, params, knowledge)
         )
 
     def save(self, folder: Path, stamp: int) -> None:
-        """Write what is stored to a folder; what lies there already is not written again."""
+        """Save the segments to a folder; existing segment files are not rewritten."""
         self.stock.save(folder, stamp)
 
     @classmethod
     def load(cls, folder: Path, settings: Mapping[str, Any]) -> tuple[Index, int] | None:
-        """Read what was saved and its stamp; None if that is no good under these settings."""
+        """Load a saved index and its stamp; None if unreadable or stored for other settings."""
         found = Stock.load(folder)
         if found is None or not found[0].shape.serves(Shape.of(settings)):
             return None

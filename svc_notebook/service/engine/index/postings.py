@@ -1,7 +1,7 @@
-"""Where each word stands: one sorted table of occurrences for the words of many records.
+"""Postings: one sorted table of the occurrences of all words in many records.
 
-A place is a number that rises through the whole table: neighbours in one text differ by one, and
-`ELEMENT_GAP` places lie between any two texts, so that distances need no look at records or
+A place is a number that increases through the whole table: neighbours in one text differ by one,
+and `ELEMENT_GAP` places separate two texts, so that distances are computed without the records or
 attributes.
 """
 
@@ -22,20 +22,20 @@ from svc_notebook.service.engine.text.typos import Vocabulary
 
 ELEMENT_GAP = 8
 LAST_POSITION = 999
-"""Words further on in an attribute are found, and rank as if they stood here."""
+"""The highest stored position: later words match and rank as if they were here."""
 POSITION_MASK = 0x3FF
 ALONE_FLAG = 0x400
 SLOT_SHIFT = 11
-"""An occurrence's `spot`: the attribute's number, whether its text is this word alone, position."""
+"""Layout of an occurrence's `spot`: attribute number, flag for a one-word text, position."""
 PLACE_BITS = 40
 PLACE_MASK = (1 << PLACE_BITS) - 1
 CHUNK_OCCURRENCES = 1 << 20
-"""Occurrences that are put in order at once: all of a million records' would take gigabytes."""
+"""Occurrences sorted at one time: those of a million records would take gigabytes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Postings:
-    """Occurrences in the order of words, and for one word in the order of places."""
+    """Occurrences ordered by word, then by place."""
 
     vocabulary: Vocabulary
     starts: Array
@@ -48,7 +48,7 @@ class Postings:
     def of(
         cls, texts: Sequence[str], rows: Array, slots: Array, records: int, rules: TokenizerSettings
     ) -> Postings:
-        """Index texts that come in the order of their rows, and within a row of their slots."""
+        """Index texts ordered by row, then by slot."""
         numbers, words = _number_words(split_all(texts, rules))
         lengths, numbers = _cut_at_breaks(numbers)
         text = np.repeat(np.arange(len(texts)), lengths)
@@ -75,12 +75,12 @@ class Postings:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Postings:
-        """Take up what `arrays` gave."""
+        """Restore postings from `arrays`."""
         vocabulary = Vocabulary.from_arrays(parts_of(arrays)["vocabulary"])
         return cls(vocabulary, **{name: arrays[name] for name in COLUMNS})
 
     def arrays(self) -> Arrays:
-        """Return what must be kept of them."""
+        """Return the arrays to store."""
         columns = {name: getattr(self, name) for name in COLUMNS}
         return {**columns, **part("vocabulary", self.vocabulary.arrays())}
 
@@ -90,7 +90,7 @@ class Postings:
         return spread(starts, self.starts[words + 1] - starts)
 
     def with_slots(self, moved: Array) -> Postings:
-        """Return them with other attribute numbers."""
+        """Return the postings with other attribute numbers."""
         spots = (moved[self.spots >> SLOT_SHIFT] << SLOT_SHIFT) | (
             self.spots & ((1 << SLOT_SHIFT) - 1)
         )
@@ -101,7 +101,7 @@ COLUMNS = ("starts", "rows", "spots", "places", "first_places")
 
 
 def merge(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Postings:
-    """Join postings; `moved[n]` tells where each row of the nth goes, -1 where it is gone."""
+    """Merge postings; `moved[n]` maps the rows of the nth to new rows, -1 for deleted rows."""
     first_places = starts_of(_spans(many, moved, records))
     names, renamed = union([one.vocabulary.names for one in many])
     counts = np.zeros(len(names), np.int64)
@@ -134,7 +134,7 @@ def _spans(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Ar
 
 
 def _stretches(many: Sequence[Postings], renamed: Sequence[Array], words: int) -> Iterator[slice]:
-    """Cut the words of all so that those of one stretch occur about `CHUNK_OCCURRENCES` times."""
+    """Split the words into ranges with about `CHUNK_OCCURRENCES` occurrences each."""
     occur = np.zeros(words, np.int64)
     for one, ranks in zip(many, renamed, strict=True):
         occur[ranks] += np.diff(one.starts)
@@ -146,7 +146,7 @@ def _stretches(many: Sequence[Postings], renamed: Sequence[Array], words: int) -
 def _cut(
     one: Postings, moved: Array, ranks: Array, words: slice, first_places: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the occurrences of some words that stay: word and place as one number, row, spot."""
+    """Return the kept occurrences of a range of words: word and place as one number, row, spot."""
     first, last = np.searchsorted(ranks, (words.start, words.stop))
     span = slice(one.starts[first], one.starts[last])
     terms = np.repeat(ranks[first:last] - words.start, np.diff(one.starts[first : last + 1]))
@@ -159,7 +159,7 @@ def _cut(
 
 
 def _number_words(words: list[str]) -> tuple[Array, list[str]]:
-    """Number words as they come; the break is number 0 and not listed."""
+    """Number words by first occurrence; the break is number 0 and not listed."""
     known: defaultdict[str, int] = defaultdict(count().__next__)
     known[BREAK]
     numbers = np.fromiter(map(known.__getitem__, words), np.int64, len(words))
@@ -173,7 +173,7 @@ def _cut_at_breaks(numbers: Array) -> tuple[Array, Array]:
 
 
 def _find_sealed(texts: Sequence[str], rules: TokenizerSettings) -> list[tuple[str, int, int]]:
-    """Return the words of bracketed tokens as they are sealed, their texts and places in them."""
+    """Return the sealed words of bracketed tokens, with their text numbers and positions."""
     return [
         (word, number, place)
         for number, text in enumerate(texts)
@@ -191,7 +191,7 @@ def _append_sealed(
     text: Array,
     within: Array,
 ) -> tuple[Array, Array, Array]:
-    """Add sealed words to the occurrences; each stands where the plain word stands, too."""
+    """Add sealed words to the occurrences, at the positions of the plain words."""
     known: dict[str, int] = {}
     added = [known.setdefault(word, len(words) + len(known)) for word, _, _ in sealed]
     words += known
@@ -203,7 +203,7 @@ def _append_sealed(
 
 
 def _earlier_words(rows: Array, slots: Array, lengths: Array) -> Array:
-    """Count, for each text, the words before it in the same attribute of the same record."""
+    """Count the words before each text in the same attribute of the same record."""
     before = starts_of(lengths)[:-1]
     opens = np.ones(len(rows), bool)
     opens[1:] = (rows[1:] != rows[:-1]) | (slots[1:] != slots[:-1])
@@ -212,7 +212,7 @@ def _earlier_words(rows: Array, slots: Array, lengths: Array) -> Array:
 
 
 def _order_by(terms: Array) -> Array:
-    """Return the stable order of terms, by halves of 16 bits, for which NumPy has a radix sort."""
+    """Return the stable order of terms, by 16-bit halves, for which NumPy uses a radix sort."""
     order = np.argsort((terms & 0xFFFF).astype(np.uint16), kind="stable")
     if terms.max(initial=0) > 0xFFFF:
         order = order[np.argsort((terms[order] >> 16).astype(np.uint16), kind="stable")]

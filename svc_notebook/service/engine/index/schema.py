@@ -1,4 +1,4 @@
-"""The shape of an index: what its settings say must be stored of each record."""
+"""The schema of an index: what its settings require to be stored for each record."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ TAGS = "_tags"
 OBJECT_ID = "objectID"
 GEOLOC = "_geoloc"
 INTERNAL = frozenset({OBJECT_ID, TAGS, GEOLOC})
-"""Attributes that are searched only when searchableAttributes names them."""
+"""Attributes that are searched only if searchableAttributes names them."""
 
 _MODIFIER = re.compile(r"\s*(\w+)\((.*)\)\s*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Searched:
-    """One entry of searchableAttributes: where it stands, and whether word order counts."""
+    """One attribute of searchableAttributes: its rank, and whether the word position counts."""
 
     path: str
     rank: int
@@ -48,7 +48,7 @@ class Sorted:
 
 @dataclass(frozen=True)
 class Shape:
-    """What is stored of each record; two settings of one shape need no rebuilding."""
+    """What is stored of each record; settings with equal schemas need no reindexing."""
 
     searched: tuple[str, ...] = ()
     facets: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Shape:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Shape:
-        """Read the shape off an index's settings."""
+        """Read the schema from an index's settings."""
         return cls(
             tuple(sorted(entry.path for entry in read_searched(settings))),
             tuple(sorted(read_faceted(settings).keys() - {TAGS})),
@@ -68,19 +68,19 @@ class Shape:
         )
 
     def serves(self, wanted: Shape) -> bool:
-        """Whether what is stored under this shape is enough for another one."""
+        """Return whether data stored under this schema is sufficient for another one."""
         return wanted.sorts <= self.sorts and wanted == Shape(
             self.searched, self.facets, wanted.sorts, self.distinct, self.rules
         )
 
 
 def covers(entry: str, path: str) -> bool:
-    """Whether an attribute is the other one, or an object around it."""
+    """Return whether an attribute equals the entry or is nested in it."""
     return path == entry or path.startswith(f"{entry}.")
 
 
 def names_path(entries: Sequence[str], path: str) -> bool:
-    """Whether a list as `attributesToRetrieve` has it shows an attribute."""
+    """Return whether a list in the form of `attributesToRetrieve` includes an attribute."""
     names = [entry.strip() for entry in entries]
     unwanted = [name[1:] for name in names if name.startswith("-")]
     wanted = [name for name in names if not name.startswith("-")]
@@ -90,7 +90,7 @@ def names_path(entries: Sequence[str], path: str) -> bool:
 
 
 def read_searched(settings: Mapping[str, Any]) -> list[Searched]:
-    """Read searchableAttributes; the entries of one `a,b` are equal and unordered."""
+    """Read searchableAttributes; attributes of one `a,b` entry are equal and unordered."""
     found: dict[str, Searched] = {}
     for rank, entry in enumerate(settings.get("searchableAttributes") or ()):
         paths = _split_outside(entry)
@@ -118,14 +118,15 @@ def read_faceted(settings: Mapping[str, Any]) -> dict[str, Faceted]:
     return found
 
 
-# A list of one blank name unlinks all replicas.
+# A list with one blank name unlinks all replicas.
 MAY_BE_BLANK = ("replicas",)
 
 
 def check_entries(settings: Mapping[str, Any]) -> None:
-    """Refuse entries that say nothing, name no attribute, or break off within a modifier.
+    """Raise for entries that are blank, name no attribute or have an unclosed modifier.
 
-    For settings that are new: those stored by older versions may have such, and are searched.
+    Only for new settings: settings stored by older versions may contain such entries and remain
+    searchable.
     """
     for setting in ("searchableAttributes", "attributesForFaceting", NUMERIC):
         for entry in settings.get(setting) or ():
@@ -140,14 +141,14 @@ def check_entries(settings: Mapping[str, Any]) -> None:
 
 
 def read_filterable(settings: Mapping[str, Any]) -> dict[str, bool]:
-    """Read numericAttributesForFiltering: whether a path is compared for equality only."""
+    """Read numericAttributesForFiltering: for each path, whether only equality is allowed."""
     entries = settings.get(NUMERIC) or ()
     read = (_modified(text, NUMERIC, {"equalOnly"}) for text in entries)
     return {path: modifier == "equalOnly" for modifier, path in read}
 
 
 def read_sorts(settings: Mapping[str, Any]) -> list[Sorted]:
-    """Read the entries of customRanking, and those of ranking that are no criteria."""
+    """Read the entries of customRanking, and the sort attributes in ranking."""
     custom = [read_sort(entry, "customRanking") for entry in settings.get("customRanking") or ()]
     ranking = [entry for entry in settings.get("ranking") or () if entry not in CRITERIA]
     return custom + [read_sort(entry, "ranking") for entry in ranking]

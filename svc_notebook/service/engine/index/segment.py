@@ -1,4 +1,4 @@
-"""A segment: some records as arrays that never change; records are in the order of their ids."""
+"""A segment: immutable arrays for some records, ordered by objectID."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from svc_notebook.service.engine.text.tokenization import split_camel
 Column = TypeVar("Column", Labels, Numbers)
 
 TEXT = np.finfo(np.float64).max
-"""Stands for any text where records are sorted by a number: texts come after numbers."""
+"""The sort value of any text in a numeric sort: texts come after numbers."""
 HIGHEST = np.nextafter(TEXT, 0)
 MAX_PRESORTED_ORDERS = 8
-"""Orders kept of one segment, each of four bytes a record."""
+"""Presorted orders kept per segment, four bytes per record each."""
 
 
 class SortKey(NamedTuple):
-    """What an attribute sorts by: a number per row, NaN for none, and where it is `TEXT` a code.
+    """Sort values of an attribute: a number per row, NaN for none; texts are `TEXT` and a code.
 
-    Codes count the names from 1; 0 is no text.
+    Codes number the names from 1; 0 means that the row has no text.
     """
 
     numbers: Array
@@ -53,7 +53,7 @@ class SortKey(NamedTuple):
     names: TermDictionary | None
 
     def digits(self, rows: Array | slice, *, descending: bool) -> Array:
-        """Return numbers by which rows sort; one without the attribute is last either way."""
+        """Return sortable numbers of rows; those without the attribute are last in either order."""
         numbers = self.numbers[rows]
         digits = -numbers if descending else numbers
         return np.where(np.isnan(digits), np.inf, digits)
@@ -61,7 +61,7 @@ class SortKey(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """Everything that is searched, filtered, counted and sorted by, for some records."""
+    """The immutable data of some records for search, filters, facets and sorting."""
 
     ids: TermDictionary
     slots: tuple[str, ...]
@@ -71,7 +71,7 @@ class Segment:
     numbers: Mapping[str, Numbers]
     groups: Array
     name: str = field(default_factory=lambda: uuid.uuid4().hex)
-    # Whether its arrays lie in its file.
+    # Whether its arrays are memory-mapped from its file.
     mapped: bool = False
 
     def __len__(self) -> int:
@@ -79,7 +79,7 @@ class Segment:
 
     @classmethod
     def of(cls, records: Sequence[Record], shape: Shape) -> Segment:
-        """Index records that have distinct ids and come in their order."""
+        """Index records with distinct ids, given in the order of their ids."""
         leaves = read_leaves(records)
         slots, texts, rows, numbers = _read_texts(leaves, shape)
         return cls(
@@ -93,34 +93,34 @@ class Segment:
         )
 
     def knowing(self, other: Segment) -> Segment:
-        """Take over the orders that another of the same records has worked out."""
+        """Copy the presorted orders of another segment of the same records."""
         self._orders.update(other._orders)
         return self
 
     @cached_property
     def places(self) -> GeoPoints:
-        """The places of the records."""
+        """The geo points of the records."""
         return GeoPoints.of(self.numbers)
 
     @cached_property
     def grouping(self) -> tuple[Array, Array]:
-        """The distinct groups in ascending order, and for each row the place of its group there."""
+        """The distinct groups in ascending order, and the index of each row's group."""
         groups, places = np.unique(self.groups, return_inverse=True)
         return groups, places.astype(np.int32)
 
     def sort_key(self, path: str) -> SortKey:
-        """Return what records sort by under this attribute; the first of several values counts."""
+        """Return the sort values of an attribute; the first of several values counts."""
         key = self._sort_keys.get(path)
         if key is None:
             key = self._sort_keys[path] = self._read_sort_key(path)
         return key
 
     def order(self, sorts: tuple[Sorted, ...]) -> Array | None:
-        """Return all rows in the order of some attributes, then of ids, if it was worked out."""
+        """Return the presorted order by attributes, then ids; None if not computed."""
         return self._orders.get(sorts)
 
     def work_out_order(self, sorts: tuple[Sorted, ...]) -> None:
-        """Sort all rows; what was sorted by other attributes longest ago is forgotten."""
+        """Compute a presorted order; the oldest are dropped beyond `MAX_PRESORTED_ORDERS`."""
         orders = self._orders
         if sorts not in orders:
             columns = [column for one in sorts for column in self._sort_columns(one)]
@@ -158,7 +158,7 @@ class Segment:
 
 
 def merge_segments(many: Sequence[Segment], alive: Sequence[Array]) -> Segment:
-    """Join segments, leaving out what is no longer alive."""
+    """Merge segments without their deleted records."""
     ids, moved = _merge_ids(many, alive)
     slots = many[0].slots
     if any(one.slots != slots for one in many):
@@ -177,7 +177,7 @@ def merge_segments(many: Sequence[Segment], alive: Sequence[Array]) -> Segment:
 def _merge_ids(
     many: Sequence[Segment], alive: Sequence[Array]
 ) -> tuple[TermDictionary, list[Array]]:
-    """Return the ids that stay, and for each segment where its rows go, or -1."""
+    """Return the remaining ids, and the new row of each row of each segment, or -1."""
     ids, places = union([one.ids.only(mask) for one, mask in zip(many, alive, strict=True)])
     moved = [np.full(len(mask), -1, np.int32) for mask in alive]
     for rows, mask, place in zip(moved, alive, places, strict=True):
@@ -186,7 +186,7 @@ def _merge_ids(
 
 
 def _with_same_slots(many: Sequence[Segment]) -> tuple[list[Segment], tuple[str, ...]]:
-    """Number the attributes of segments that found different ones in one way."""
+    """Renumber the attributes of segments that have different ones."""
     slots = tuple(sorted(set().union(*(one.slots for one in many))))
     number = {path: place for place, path in enumerate(slots)}
     return [_renumbered(one, slots, number) for one in many], slots
@@ -204,7 +204,7 @@ def _merge_columns(
     moved: Sequence[Array],
     join: Callable[[Sequence[Column]], Column],
 ) -> dict[str, Column]:
-    """Merge what stands under the same path; a path of which nothing is left is dropped."""
+    """Merge the columns of each path; empty columns are dropped."""
     columns: dict[str, list[Column]] = {}
     for paths, rows in zip(many, moved, strict=True):
         for path, column in paths.items():
@@ -225,7 +225,7 @@ def _merge_groups(many: Sequence[Segment], moved: Sequence[Array], records: int)
 def _read_texts(
     leaves: Mapping[str, Leaf], shape: Shape
 ) -> tuple[tuple[str, ...], list[str], Array, Array]:
-    """Return the searched paths, and their texts in the order of rows, then paths."""
+    """Return the searched paths, and their texts ordered by row, then path."""
     searched = [path for path in sorted(leaves) if _is_searched(path, shape)]
     everything = not shape.searched
     found = {path: _texts_of(leaves[path], everything=everything) for path in searched}
@@ -250,7 +250,7 @@ def _is_searched(path: str, shape: Shape) -> bool:
 
 
 def _texts_of(leaf: Leaf, *, everything: bool) -> tuple[list[int], list[str]]:
-    """Return what is searched: texts, and numbers where the attribute is named."""
+    """Return the searchable values: texts, and numbers if the attribute is named."""
     kinds = set(map(type, leaf.values))
     if kinds == {str}:
         return leaf.rows, leaf.values
@@ -267,7 +267,7 @@ def _faceted(leaves: Mapping[str, Leaf], shape: Shape) -> Iterable[str]:
 
 
 def _read_numbers(leaves: Mapping[str, Leaf]) -> dict[str, Numbers]:
-    """Return the numbers of every path but those of places, which are read as a whole."""
+    """Return the numbers of every path except geo points, which are read separately."""
     columns = {path: Numbers.of(leaf) for path, leaf in leaves.items()}
     return {
         path: column
@@ -287,7 +287,7 @@ def _read_sort_texts(leaves: Mapping[str, Leaf], shape: Shape) -> dict[str, Labe
 
 
 def _read_groups(leaves: Mapping[str, Leaf], records: int, path: str) -> Array:
-    """Return a number for the group of each record, 0 for none."""
+    """Return the group hash of each record, 0 for none."""
     groups = np.zeros(records if path else 0, np.uint64)
     if path and (leaf := leaves.get(path)):
         for row, value in zip(reversed(leaf.rows), reversed(leaf.values), strict=True):

@@ -1,4 +1,4 @@
-"""A segment as a reader sees it: with the mask of the records that are still alive."""
+"""A reader's view of a segment: the segment with the mask of its live records."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from svc_notebook.service.engine.index.segment import Segment, merge_segments
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A segment and which of its rows are alive; both never change."""
+    """An immutable pair of a segment and the mask of its live rows."""
 
     segment: Segment
     alive: Array
 
     @classmethod
     def of(cls, segment: Segment) -> View:
-        """Return a view in which everything is alive."""
+        """Return a view with all rows alive."""
         return cls(segment, np.ones(len(segment), bool))
 
     @cached_property
     def count(self) -> int:
-        """How many records are alive."""
+        """The number of live records."""
         return int(np.count_nonzero(self.alive))
 
     def without(self, ids: Sequence[str]) -> View:
-        """Return a view in which these records are gone."""
+        """Return a view with these records deleted."""
         rows = self.segment.ids.find_many(ids)
         rows = rows[rows >= 0]
         if not self.alive[rows].any():
@@ -41,12 +41,12 @@ class View:
 
 
 def merge_views(views: Sequence[View]) -> View:
-    """Make one view of several, without what is dead."""
+    """Merge several views into one without deleted records."""
     return View.of(merge_segments([view.segment for view in views], [view.alive for view in views]))
 
 
 def follow(merged: View, before: Sequence[View], now: Sequence[View]) -> View:
-    """Delete from a merged view what has been deleted from its parts since they were read."""
+    """Delete from a merged view the records deleted from its parts since they were read."""
     gone = [
         name
         for old, new in zip(before, now, strict=True)

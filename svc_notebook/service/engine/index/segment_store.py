@@ -1,4 +1,4 @@
-"""What is stored of some records under one shape; indices of the same records may share it."""
+"""The segments of some records under one schema; indices of the same records may share them."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from svc_notebook.service.engine.index.storage import (
 )
 
 MERGE_FACTOR = 4
-"""So many segments of one size become one of the next."""
+"""Number of segments of one size class that are merged into one of the next."""
 MIN_SEGMENT_RECORDS = 256
 LARGE_SEGMENT_RECORDS = 50_000
-"""Records from which on a segment is read from its file, once it has one."""
+"""Segments of at least this many records are memory-mapped once they are saved."""
 LARGE_BYTES = 16 * 2**20
-"""Bytes of a file from which on a segment of fewer records, whose texts are long, is, too."""
+"""Segments with files of at least this size are memory-mapped, too."""
 
 Chunks = Callable[[], Iterable[Sequence[Record]]]
 
 
 class Stock:
-    """Segments, swapped as a list.
+    """The segments of an index, replaced as a list.
 
-    One writer at a time, any number of readers in other threads. A reader works on the views it
-    found when it began; a writer never changes one, it publishes the next.
+    One writer at a time, any number of readers in other threads. A reader uses the views that it
+    found at its start; a writer never changes a view, it publishes new ones.
     """
 
     def __init__(self, shape: Shape, views: Sequence[View] = ()) -> None:
@@ -42,7 +42,7 @@ class Stock:
 
     @classmethod
     def filled(cls, shape: Shape, chunks: Iterable[Sequence[Record]]) -> Stock:
-        """Return a stock of records that come in chunks."""
+        """Return a store of records given in chunks."""
         made = cls(shape)
         for chunk in chunks:
             made.put(chunk)
@@ -52,12 +52,12 @@ class Stock:
         return sum(view.count for view in self.views)
 
     def put(self, records: Sequence[Record]) -> None:
-        """Add whole records, each with its `objectID`; those of the same id are replaced."""
+        """Add or replace whole records by their `objectID`."""
         self.prepare(records)()
         self.settle()
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Delete records; ids that are not there are passed over."""
+        """Delete records; unknown ids are ignored."""
         self.prepare(gone=ids)()
 
     def clear(self) -> None:
@@ -67,7 +67,7 @@ class Stock:
     def prepare(
         self, put: Sequence[Record] = (), gone: Iterable[str] = (), *, emptied: bool = False
     ) -> Callable[[], None]:
-        """Index records ahead; return what lets readers see a change, all of it at once."""
+        """Index records in advance; return a function that publishes the change atomically."""
         latest = {record[OBJECT_ID]: record for record in put}
         ids = sorted(latest)
         added = [View.of(Segment.of([latest[name] for name in ids], self.shape))] if ids else []
@@ -81,26 +81,26 @@ class Stock:
         return show
 
     def settle(self) -> None:
-        """Merge segments where there are many of one size."""
+        """Merge segments while a size class is full."""
         while run := _find_level(self.views):
             self._merge(run)
 
     def fork(self) -> Stock:
-        """Return a stock of the same records that goes its own way from now on."""
+        """Return an independent store of the same records."""
         return Stock(self.shape, self.views)
 
     def serving(self, shape: Shape, records: Chunks) -> Stock:
-        """Return a stock that serves a shape: this one, or else a new one of all `records()`."""
+        """Return a store for a schema: this one if it suffices, else one of all `records()`."""
         return self if self.shape.serves(shape) else Stock.filled(shape, records())
 
     def compact(self) -> None:
-        """Merge everything into one segment; may run beside a writer, who is not held up."""
+        """Merge all segments into one; a concurrent writer is not blocked."""
         views = self.views
         if len(views) > 1 or any(view.count < len(view.segment) for view in views):
             self._merge(views)
 
     def save(self, folder: Path, stamp: int) -> None:
-        """Write it to a folder; what lies there already is not written again."""
+        """Save to a folder; existing segment files are not rewritten."""
         views = self.views
         save_views(folder, stamp, self.shape, views)
         for view in views:
@@ -113,14 +113,14 @@ class Stock:
 
     @classmethod
     def load(cls, folder: Path) -> tuple[Stock, int] | None:
-        """Read what was saved and its stamp; None if there is nothing that can be read."""
+        """Load a saved store and its stamp; None if there is none or it is unreadable."""
         if (found := load_views(folder)) is None:
             return None
         shape, stamp, views = found
         return cls(shape, views), stamp
 
     def _take_from_file(self, folder: Path, segment: Segment) -> None:
-        """Let go of a segment's memory; the system reads its file, and forgets it where it must."""
+        """Replace a segment in memory by its memory-mapped file, which the system may page out."""
         mapped = read_segment(folder, segment.name).knowing(segment)
         with self._publishing:
             self.views = tuple(
@@ -128,7 +128,7 @@ class Stock:
             )
 
     def _merge(self, run: Sequence[View]) -> None:
-        """Merge views; give up if one of them has been dropped meanwhile."""
+        """Merge views; discard the result if one of them was dropped meanwhile."""
         merged = merge_views(run)
         with self._publishing:
             now = {view.segment.name: view for view in self.views}

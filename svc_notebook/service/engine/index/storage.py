@@ -1,8 +1,8 @@
-"""Segments as files: written once, mapped into memory when read, named in one manifest.
+"""Segment files: written once, memory-mapped for reading and listed in one manifest.
 
-A segment's file is its arrays one after the other, each aligned, behind a header that says where
-they are. The manifest names the segments, what is alive in them, and the stamp; it is replaced
-as a whole, so a reader finds the old state or the new one.
+A segment file is a header with the offsets of its arrays, followed by the arrays, each aligned. The
+manifest lists the segments, their live records and the stamp. It is replaced atomically, so that a
+reader finds either the old state or the new one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ UNREADABLE = (OSError, ValueError, KeyError, TypeError, IndexError, msgspec.Msgs
 
 
 class ArrayPosition(msgspec.Struct):
-    """Where an array lies in a file, counted from the end of the header."""
+    """The position of an array in a file, counted from the end of the header."""
 
     kind: str
     shape: list[int]
@@ -40,7 +40,7 @@ class ArrayPosition(msgspec.Struct):
 
 
 class SegmentHeader(msgspec.Struct):
-    """What a segment's file begins with."""
+    """The header of a segment file."""
 
     slots: list[str]
     paths: dict[str, list[str]]
@@ -57,7 +57,7 @@ class StoredSegment(msgspec.Struct):
 
 
 class StoredSchema(msgspec.Struct):
-    """A shape, as a manifest tells it."""
+    """A schema as stored in a manifest."""
 
     searched: list[str]
     facets: list[str]
@@ -70,7 +70,7 @@ class StoredSchema(msgspec.Struct):
 
 
 class Manifest(msgspec.Struct):
-    """What a folder holds."""
+    """The contents of an index folder."""
 
     format: int
     stamp: int
@@ -79,7 +79,7 @@ class Manifest(msgspec.Struct):
 
 
 def save_views(folder: Path, stamp: int, shape: Shape, views: Sequence[View]) -> None:
-    """Write what is not written yet, then the manifest, then drop what it does not name."""
+    """Write new segment files, then the manifest, then delete files that it does not list."""
     folder.mkdir(parents=True, exist_ok=True)
     for view in views:
         path = folder / f"{view.segment.name}{SUFFIX}"
@@ -95,7 +95,7 @@ def save_views(folder: Path, stamp: int, shape: Shape, views: Sequence[View]) ->
 
 
 def load_views(folder: Path) -> tuple[Shape, int, tuple[View, ...]] | None:
-    """Read a folder; None if there is nothing, or nothing that can be read."""
+    """Load a folder; None if it is empty or unreadable."""
     try:
         manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
         if manifest.format != FILE_FORMAT:
@@ -149,12 +149,12 @@ def _encode_arrays(
 
 
 def measure_segment(folder: Path, name: str) -> int:
-    """Return the bytes of a segment's file."""
+    """Return the size of a segment's file in bytes."""
     return (folder / f"{name}{SUFFIX}").stat().st_size
 
 
 def read_segment(folder: Path, name: str) -> Segment:
-    """Read a segment that was written; its arrays stay in the file until they are looked at."""
+    """Open a segment file; its arrays are memory-mapped."""
     path = folder / f"{name}{SUFFIX}"
     with path.open("rb") as file:
         size = int(file.readline(20))
@@ -217,7 +217,7 @@ def _write_file(path: Path, pieces: Sequence[bytes | memoryview]) -> None:
 def _drop_others(folder: Path, names: set[str]) -> None:
     for path in folder.glob(f"*{SUFFIX}*"):
         if path.name.partition(".")[0] not in names:
-            with suppress(PermissionError):  # Windows keeps what is mapped: the next save drops it
+            with suppress(PermissionError):  # Windows locks mapped files: the next save retries
                 path.unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""Many distinct strings in ascending order, in one blob that may lie in a mapped file."""
+"""A sorted dictionary of distinct strings in one blob, which may be in a memory-mapped file."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array, Arrays
 
 AFTER = b"\xff"
-"""Sorts after anything UTF-8 may go on with."""
+"""A byte that sorts after any byte of UTF-8."""
 
 MAX_PLAIN_SEARCH_KEYS = 100
 """Fewer keys than this are faster one by one than as arrays."""
 
 BLOCK_NAMES = 1 << 16
-"""So many strings of one blob are held as Python's at once, which take several times the room."""
+"""Strings decoded at one time; as Python strings they take several times the memory."""
 
 
 class TermDictionary:
-    """Distinct strings, sorted by code point: the nth is `names[n]`, `find` is the way back."""
+    """Distinct strings sorted by code point: `names[n]` is the nth, `find` the inverse."""
 
     def __init__(self, blob: Array, starts: Array) -> None:
         self.blob = blob
@@ -31,7 +31,7 @@ class TermDictionary:
 
     @classmethod
     def of(cls, ascending: Sequence[str]) -> TermDictionary:
-        """Store strings that are distinct and sorted already."""
+        """Store strings that are already distinct and sorted."""
         return cls._joined([_pack(ascending)])
 
     @classmethod
@@ -42,11 +42,11 @@ class TermDictionary:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> TermDictionary:
-        """Take up what `arrays` gave."""
+        """Restore a dictionary from `arrays`."""
         return cls(arrays["blob"], arrays["starts"])
 
     def arrays(self) -> Arrays:
-        """Return what must be kept of them."""
+        """Return the arrays to store."""
         return {"blob": self.blob, "starts": self.starts}
 
     def __len__(self) -> int:
@@ -66,26 +66,26 @@ class TermDictionary:
         return self.take(np.arange(len(self)))
 
     def blocks(self) -> Iterator[tuple[slice, list[str]]]:
-        """Go through all strings, some of them at a time."""
+        """Iterate over all strings in blocks."""
         for start in range(0, len(self), BLOCK_NAMES):
             span = slice(start, min(start + BLOCK_NAMES, len(self)))
             yield span, self.take(np.arange(span.start, span.stop))
 
     def only(self, mask: Array) -> TermDictionary:
-        """Return those of a mask."""
+        """Return a dictionary of the strings in a mask."""
         if mask.all():
             return self
         lengths = np.diff(self.starts)
         return TermDictionary(self.blob[np.repeat(mask, lengths)], starts_of(lengths[mask]))
 
     def find(self, name: str) -> int:
-        """Return the place of a string, or -1."""
+        """Return the position of a string, -1 if absent."""
         key = _encode(name)
         place = self._first_not_below(key)
         return place if place < len(self) and self._encoded(place) == key else -1
 
     def find_many(self, names: Sequence[str]) -> Array:
-        """Return the place of each string, -1 where there is none."""
+        """Return the position of each string, -1 if absent."""
         found = np.full(len(names), -1, np.int64)
         if not len(self) or not names:
             return found
@@ -101,7 +101,7 @@ class TermDictionary:
         return found
 
     def beginning(self, prefix: str) -> tuple[int, int]:
-        """Return the first place, and the one after the last, of strings that begin so."""
+        """Return the range of positions, end excluded, of strings with a prefix."""
         key = _encode(prefix)
         return self._first_not_below(key), self._first_not_below(key + AFTER)
 
@@ -142,7 +142,7 @@ class TermDictionary:
 
 
 def union(many: Sequence[TermDictionary]) -> tuple[TermDictionary, list[Array]]:
-    """Merge; also tell, for each of the merged, where its strings went."""
+    """Merge dictionaries; also return the new positions of each one's strings."""
     moved = [np.empty(len(one), np.int32) for one in many]
     pieces = [_pack([])]
     start = 0
@@ -158,7 +158,7 @@ def union(many: Sequence[TermDictionary]) -> tuple[TermDictionary, list[Array]]:
 
 
 def _cut_alike(many: Sequence[TermDictionary]) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Cut all at the same strings, with at most `BLOCK_NAMES` of each between two cuts."""
+    """Split all at the same strings, with at most `BLOCK_NAMES` of each between two splits."""
     cuts = sorted(
         {one._encoded(at) for one in many for at in range(BLOCK_NAMES, len(one), BLOCK_NAMES)}
     )
@@ -167,14 +167,14 @@ def _cut_alike(many: Sequence[TermDictionary]) -> Iterator[tuple[tuple[int, int]
 
 
 def starts_of(lengths: Array) -> Array:
-    """Return where each of consecutive stretches starts, and where the last one ends."""
+    """Return the start of each consecutive range, and the end of the last."""
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
 
 
 def _pack(names: Sequence[str]) -> tuple[bytes, Array]:
-    """Return strings one after the other, and the length of each in bytes."""
+    """Return the strings concatenated, and the length of each in bytes."""
     whole = "".join(names)
     if whole.isascii():
         return whole.encode(), np.fromiter(map(len, names), np.int64, len(names))
@@ -191,7 +191,7 @@ def _head(key: bytes) -> np.uint64:
 
 
 def _heads(blob: Array, starts: Array, skipped: int) -> Array:
-    """Return the eight bytes after the skipped ones as one number that sorts alike."""
+    """Return the eight bytes after the skipped ones as a number with the same sort order."""
     heads = np.zeros(len(starts) - 1, np.uint64)
     if not len(blob):
         return heads

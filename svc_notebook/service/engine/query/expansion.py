@@ -1,4 +1,4 @@
-"""Further ways in which the words of a query may stand in a text, each from its own source."""
+"""Query expansion: variants of query words from language resources and synonyms."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from svc_notebook.service.engine.text.synonyms import Sense
 def expand(
     said: Sequence[str], dropped: AbstractSet[int], before: int, options: EffectiveParameters
 ) -> Iterator[tuple[int, Alternative]]:
-    """Return what languages and synonyms add to a run of words: a place in it and a way.
+    """Return the variants from languages and synonyms for a run of words, with word positions.
 
-    Words at `dropped` places are not looked for and not counted by the places returned, yet a
-    synonym may be for them, too. `before` is how many words come before the run.
+    Words at `dropped` positions are not searched and not counted in the returned positions, but a
+    synonym may match them. `before` is the number of words before the run.
     """
     left = [place for place in range(len(said)) if place not in dropped]
     moved = {place: number for number, place in enumerate(left)}
@@ -36,7 +36,7 @@ def _find_synonyms(
 
 
 def _counts(sense: Sense, words: Sequence[str], options: EffectiveParameters) -> bool:
-    """A correction is a typo: where none is forgiven, there is none to correct."""
+    """Return whether a synonym applies: corrections count as typos and need typo tolerance."""
     if not sense.typos:
         return True
     if options.typo_tolerance is False:
@@ -53,9 +53,10 @@ def _is_exact(sense: Sense, options: EffectiveParameters) -> bool:
 def _spread(
     sense: Sense, said: Sequence[str], left: Collection[int], before: int, *, exact: bool
 ) -> Iterator[tuple[int, Alternative]]:
-    """Give every word of a run the one way in which the whole run may stand.
+    """Return one variant of a whole run for each of its words.
 
-    Where all of them match by it, it stands for the whole; it is paid for once.
+    If all words of the run match by it, it counts as one match of the run; only the first has its
+    typo cost.
     """
     instead = " ".join(_source(sense, said))
     span = before + sense.start + 1 if sense.length > 1 else 0

@@ -1,7 +1,7 @@
-"""How many words a hit needs where none of many is needed: the further down, the more.
+"""Minimum should match for queries of optional words: lower-ranked hits need more words.
 
-The first thousand hits need one word. Each further thousand needs one more, or, of ten words and
-more, a fifth of them more.
+The first thousand hits need one word. Each further thousand needs one word more or, for queries of
+ten or more words, a fifth of the words more.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from svc_notebook.service.engine.ranking.ranking import Order
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 
 MIN_QUERY_WORDS = 4
-"""Queries of fewer words stay as they are."""
+"""Queries with fewer words are not changed."""
 MIN_STAGE_HITS = 1000
 MANY_WORDS = 10
 MAX_STAGES = 5
@@ -26,7 +26,7 @@ Rank = Callable[[Sequence[SegmentMatch], int], Order]
 
 
 def narrow(query: Query, matches: list[SegmentMatch], rank: Rank) -> list[SegmentMatch]:
-    """Return the matches without the records that have too few words for where they stand."""
+    """Return the matches without the records that have too few words for their rank."""
     words = len(query.words)
     if words < MIN_QUERY_WORDS or not all(word.optional for word in query.words):
         return matches
@@ -43,9 +43,9 @@ def narrow(query: Query, matches: list[SegmentMatch], rank: Rank) -> list[Segmen
 
 @dataclass(frozen=True, eq=False)
 class _Ahead:
-    """The best of all that matches, ranked once, and how many words each has.
+    """The best of all matches, ranked once, with the number of words of each.
 
-    Most often they are the best of those with more words, too, which keep their order.
+    They usually include the best of the records with more words, which keep their order.
     """
 
     matches: Sequence[SegmentMatch]
@@ -56,7 +56,7 @@ class _Ahead:
 
     @classmethod
     def of(cls, matches: Sequence[SegmentMatch], rank: Rank, most: int) -> _Ahead:
-        """Rank all that matches."""
+        """Rank all matches."""
         order = rank(matches, most)
         words = np.zeros(len(order), np.int16)
         for match in matches:
@@ -65,7 +65,7 @@ class _Ahead:
         return cls(matches, rank, order, words, len(order) < most)
 
     def best(self, needed: int, wanted: int) -> Order:
-        """Return the best of the records that have so many words."""
+        """Return the best records with at least `needed` words."""
         places = np.flatnonzero(self.words >= needed)
         if self.whole or len(places) >= wanted:
             return self.order.take(places[:wanted])
@@ -73,7 +73,7 @@ class _Ahead:
 
 
 def _keep_stage(ahead: _Ahead, needed: int, kept: Sequence[Array]) -> bool:
-    """Keep the next thousand, after those kept before; return whether there may be more."""
+    """Keep the next thousand hits after those already kept; return whether there may be more."""
     pairs = list(zip(ahead.matches, kept, strict=True))
     before = sum(
         int(np.count_nonzero(match.word_count(np.flatnonzero(rows)) >= needed))
@@ -86,7 +86,7 @@ def _keep_stage(ahead: _Ahead, needed: int, kept: Sequence[Array]) -> bool:
 
 
 def _places_of(match: SegmentMatch, order: Order) -> Array:
-    """Return where the records of a match stand in an order."""
+    """Return the positions of a match's records in an order."""
     numbers = [n for n, segment in enumerate(order.segments) if segment is match.segment]
     return np.flatnonzero(np.isin(order.numbers, numbers))
 

@@ -1,4 +1,4 @@
-"""What one search asks for: its parameters over the index's settings over the defaults."""
+"""The effective parameters of a search: its own, then the index settings, then the defaults."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from svc_notebook.service.engine.text.lexicon import UNTAUGHT, Knowledge
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 
 VIRTUAL = "_virtual"
-"""The mark among settings of an index that is a virtual replica: its customRanking sorts what is
-relevant."""
+"""Internal setting that marks a virtual replica, whose customRanking sorts the relevant hits."""
 EMBEDDED_LISTS = "_embeddedLists"
-"""The mark among parameters: lists of attributes, as `attributesToRetrieve` has them, beyond which
-nothing is shown, whatever else is asked for."""
+"""Internal parameter: lists of attributes in the form of `attributesToRetrieve`.
+
+Attributes outside these lists are never returned.
+"""
 YES_AND_NO = {"true": True, "false": False}
 
 
@@ -51,42 +52,42 @@ class EffectiveParameters:
 
     @property
     def sorts_relevant(self) -> bool:
-        """Whether what is relevant is sorted by customRanking before all else."""
+        """Whether relevant hits are sorted by customRanking first (virtual replicas)."""
         return bool(self.settings.get(VIRTUAL))
 
     @property
     def distinct(self) -> int:
-        """Return how many hits of each group are wanted; 0 for all."""
+        """The number of hits per group, 0 for all."""
         return int(self["distinct"]) if self["attributeForDistinct"] else 0
 
     @cached_property
     def rules(self) -> TokenizerSettings:
-        """Return the rules of words."""
+        """The tokenizer settings."""
         return TokenizerSettings.of(self.settings)
 
     @cached_property
     def unforgiven(self) -> frozenset[str]:
-        """Return the words that match only as they are written."""
+        """The words without typo tolerance."""
         given = self["disableTypoToleranceOnWords"]
         return frozenset(word for text in given for word in split(text, self.rules))
 
     @cached_property
     def searched(self) -> list[Searched]:
-        """Return the entries of searchableAttributes."""
+        """The entries of searchableAttributes."""
         return read_searched(self.settings)
 
     @cached_property
     def faceted(self) -> dict[str, Faceted]:
-        """Return the entries of attributesForFaceting."""
+        """The entries of attributesForFaceting."""
         return read_faceted(self.settings)
 
     @cached_property
     def filterable(self) -> dict[str, bool]:
-        """Return the entries of numericAttributesForFiltering; none stand for all numbers."""
+        """The entries of numericAttributesForFiltering; empty means all numeric attributes."""
         return read_filterable(self.settings)
 
     def sees(self, path: str) -> bool:
-        """Whether whoever asks may see an attribute."""
+        """Return whether the caller may see an attribute."""
         if not all(names_path(names, path) for names in self.params.get(EMBEDDED_LISTS, ())):
             return False
         hidden = self.settings.get("unretrievableAttributes")

@@ -1,4 +1,4 @@
-"""A query as words, and for each word every way it may stand in a text."""
+"""Parse a query into words, each with all its variants."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from svc_notebook.service.engine.text.languages import is_stop_word, removes_sto
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 
 JOINED_TYPOS = 1
-"""What it costs in typos to write two words as one, or one as two."""
+"""The typo cost of two words joined into one, or one split into two."""
 MIN_PART_LETTERS = 2
 MAX_QUERY_WORDS = 100
-"""Later words of a query are ignored."""
+"""Further words of a query are ignored."""
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,19 @@ class QueryWord:
 
 @dataclass(frozen=True)
 class Query:
-    """What a query looks for, and what it shuts out."""
+    """The words of a query and its excluded words."""
 
     words: tuple[QueryWord, ...] = ()
     excluded: tuple[Alternative, ...] = ()
 
     @cached_property
     def spellings(self) -> list[str]:
-        """Every word that is looked up as it is written."""
+        """Every word that is looked up as written."""
         ways = [way for word in self.words for way in word.alternatives]
         return list(dict.fromkeys(word for way in (*ways, *self.excluded) for word in way.words))
 
     def optional_at(self, places: Sequence[int]) -> Query:
-        """Return the query with the words at these places made optional."""
+        """Return the query with the words at these positions optional."""
         return replace(
             self,
             words=tuple(
@@ -56,7 +56,7 @@ class Query:
 
 
 def read_query(options: EffectiveParameters) -> Query:
-    """Read the query of a search."""
+    """Parse the query of a search."""
     words: list[QueryWord] = []
     excluded: list[Alternative] = []
     parts = _without_stop_words([part for part in _read_parts(options) if part.words], options)
@@ -76,7 +76,7 @@ def read_query(options: EffectiveParameters) -> Query:
 
 
 def typos_forgiven(word: str, options: EffectiveParameters) -> int:
-    """Return how many typos a query word may be away."""
+    """Return the number of typos allowed for a query word."""
     if options.typo_tolerance is False:
         return 0
     if not options["allowTyposOnNumericTokens"] and any(map(str.isnumeric, word)):
@@ -88,13 +88,13 @@ def typos_forgiven(word: str, options: EffectiveParameters) -> int:
 
 
 def words_without_typos(options: EffectiveParameters) -> frozenset[str]:
-    """Return the words that match only as they are written."""
+    """Return the words without typo tolerance."""
     return options.unforgiven
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A stretch of a query; `dropped` are the places of words that are not looked for."""
+    """A part of a query; `dropped` are the positions of words that are not searched."""
 
     said: tuple[str, ...]
     quoted: bool = False
@@ -110,7 +110,7 @@ _PART = re.compile(r'(?<!\S)(?P<minus>-?)"(?P<phrase>[^"]*)"|(?<!\S)-(?P<word>[^
 
 
 def _read_parts(options: EffectiveParameters) -> Iterator[_Part]:
-    """Cut a query at its phrases and exclusions; the runs between them are ordinary words."""
+    """Split a query at its phrases and exclusions; the runs between them are ordinary words."""
     text, rules = options["query"], options.rules
     features = options["advancedSyntaxFeatures"] if options["advancedSyntax"] else ()
     start = 0
@@ -130,7 +130,7 @@ def _read_part(found: re.Match[str], rules: TokenizerSettings) -> _Part:
 
 
 def _without_stop_words(parts: list[_Part], options: EffectiveParameters) -> list[_Part]:
-    """Leave out stop words, but for what is typed as a beginning, and unless nothing remained."""
+    """Remove stop words, except a prefix being typed, and unless no word would be left."""
     if not removes_stop_words(options):
         return parts
     last = len(parts) - 1
@@ -155,7 +155,7 @@ def _silent(
 
 
 def _is_beginning(options: EffectiveParameters, *, ends_query: bool) -> bool:
-    """Whether a word also stands for all words that begin so."""
+    """Return whether a word is matched as a prefix."""
     kind = options["queryType"]
     return bool(kind == "prefixAll" or (kind == "prefixLast" and ends_query))
 
@@ -193,7 +193,7 @@ def _may_join(word: str, options: EffectiveParameters) -> bool:
 
 
 def _optional_places(words: Sequence[QueryWord], options: EffectiveParameters) -> list[int]:
-    """Find the words, and runs of words, that optionalWords names."""
+    """Return the positions of the words and runs of words that optionalWords lists."""
     given = options["optionalWords"]
     entries = [given] if isinstance(given, str) else given
     texts = [word.text for word in words]

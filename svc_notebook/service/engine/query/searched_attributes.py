@@ -1,4 +1,4 @@
-"""What a search makes of each searched attribute: its rank, and what may match in it."""
+"""The searched attributes of a search: the rank of each, and what may match in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from svc_notebook.service.engine.index.schema import Searched, covers
 from svc_notebook.service.engine.query.options import EffectiveParameters
 
 POSITIONS_PER_ATTRIBUTE = LAST_POSITION + 1
-"""An occurrence's rank is the attribute's times this, plus its position where order counts."""
+"""An occurrence's rank: its attribute's rank times this, plus its position if order counts."""
 
 Paths = tuple[str, ...]
 UNWANTED = (
@@ -28,12 +28,12 @@ UNWANTED = (
 )  # fmt: skip
 
 Allowed = Array | None
-"""A mask over attributes, or None where all are allowed."""
+"""A mask over attributes, None if all are allowed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """Per attribute number of one segment; `counted` are the bits of the position that count."""
+    """The searched attributes of one segment; `counted` masks the position bits that count."""
 
     slots: Sequence[str]
     ranks: Array
@@ -45,34 +45,34 @@ class Fields:
 
     @classmethod
     def of(cls, slots: Sequence[str], options: EffectiveParameters) -> Fields:
-        """Work out what the options mean for these attributes; most searches mean the same."""
+        """Resolve the options for these attributes; the results are cached."""
         unwanted = (tuple(options[name]) for name in UNWANTED)
         return _make_fields(tuple(slots), tuple(options.searched), _restricted(options), *unwanted)
 
     @classmethod
     def plain(cls) -> Fields:
-        """Return one attribute in which anything may match."""
+        """Return a single attribute without restrictions."""
         return cls(("",), np.zeros(1, np.int64), np.zeros(1, np.int32), None, None, None, None)
 
     def within(self, paths: Sequence[str]) -> Allowed:
-        """Return the mask of the attributes named, or inside one; all if none is."""
+        """Return the mask of the named attributes and those nested in them, all if none."""
         return _only(self.slots, paths or None)
 
     def rank(self, spots: Array) -> Array:
-        """Return each occurrence's rank: attribute first, then position."""
+        """Return the rank of each occurrence: attribute first, then position."""
         if len(spots) < len(self.ranks) << SLOT_SHIFT:
             return self._ranks_of(spots)
         return np.asarray(self._rank_of_spot[spots])
 
     def ranks_within(self, spots: Array, most: int) -> Array:
-        """Tell which occurrences have a rank of no more than `most`."""
+        """Return which occurrences have a rank of at most `most`."""
         if len(spots) < len(self.ranks) << SLOT_SHIFT:
             return np.asarray(self._ranks_of(spots) <= most)
         return np.asarray((self._rank_of_spot <= most)[spots])
 
     @cached_property
     def _rank_of_spot(self) -> Array:
-        """Saves many occurrences four passes for one look-up."""
+        """The rank of every spot: one lookup replaces four passes over many occurrences."""
         return self._ranks_of(np.arange(len(self.ranks) << SLOT_SHIFT))
 
     def _ranks_of(self, spots: Array) -> Array:
@@ -103,7 +103,7 @@ def _make_fields(
 
 
 def allowed_in(spots: Array, *masks: Allowed) -> Array | None:
-    """Return which occurrences stand where all the masks allow, None for all."""
+    """Return which occurrences all masks allow, None for all."""
     given = [mask for mask in masks if mask is not None]
     if not given:
         return None
@@ -112,7 +112,7 @@ def allowed_in(spots: Array, *masks: Allowed) -> Array | None:
 
 
 def both(one: Allowed, other: Allowed) -> Allowed:
-    """Return the mask of what both allow."""
+    """Return the intersection of two masks."""
     if one is None or other is None:
         return other if one is None else one
     allowed: Array = one & other
@@ -120,12 +120,12 @@ def both(one: Allowed, other: Allowed) -> Allowed:
 
 
 def is_alone(spots: Array) -> Array:
-    """Tell which occurrences are all there is of a text."""
+    """Return which occurrences are the only word of their text."""
     return np.asarray((spots & ALONE_FLAG) != 0)
 
 
 def path_test(paths: Iterable[str]) -> Callable[[str], bool]:
-    """Return a test whether an attribute is one of these, or inside one."""
+    """Return a predicate: whether an attribute is one of these paths or nested in one."""
     entries = list(paths)
     return lambda path: any(covers(entry, path) for entry in entries)
 

@@ -1,4 +1,4 @@
-"""The ways in which a word of a query may stand in a text."""
+"""Variants of a query word that match in a text."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from svc_notebook.service.engine.text.compounds import Splitter
 
 @dataclass(frozen=True)
 class Alternative:
-    """One way a query word may stand in a text: one word, or several next to each other.
+    """One variant of a query word: one word, or several adjacent words.
 
-    `typos` is what it costs by itself, `forgiven` how many misspellings come on top. `span` is a
-    number that neighbouring words of the query share where this stands for all of them at once,
-    0 where it stands for one; `instead` are the words of the query that a synonym replaces.
-    With `apart` the words may stand anywhere in a record, as long as it has them all; with `inside`
-    the one word is looked for as a part of compounds. `within` are the attributes where this
-    counts, all where none is named.
+    `typos` is the variant's own typo cost, `forgiven` the number of further typos allowed. `span`
+    is a number that neighbouring query words share if the variant matches all of them at once, 0 if
+    it matches one word. `instead` are the query words that a synonym replaces. With `apart`, the
+    words match anywhere in a record that has them all; with `inside`, the word is looked up as a
+    part of compounds. `within` are the attributes where the variant matches, all if empty.
     """
 
     words: tuple[str, ...]

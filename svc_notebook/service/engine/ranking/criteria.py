@@ -1,4 +1,4 @@
-"""The criteria of the ranking, each a column of numbers over candidate records, lower first."""
+"""Ranking criteria: each is a numeric column over the candidate records, lower is better."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MIN_EXACT_LETTERS = 3
 
 @dataclass(frozen=True)
 class CriteriaOptions:
-    """How a search computes its criteria."""
+    """The options of a search that affect how criteria are computed."""
 
     least_distance: int = 1
     attribute_by_distance: bool = True
@@ -38,7 +38,7 @@ class CriteriaOptions:
 
     @classmethod
     def of(cls, options: EffectiveParameters) -> CriteriaOptions:
-        """Read it off the options."""
+        """Read them from the effective parameters."""
         ranking = options["ranking"]
         by_distance = options["attributeCriteriaComputedByMinProximity"] or (
             {"proximity", "attribute"} <= set(ranking)
@@ -53,19 +53,19 @@ class CriteriaOptions:
         )
 
     def counts_word(self, word: str) -> bool:
-        """Whether the one word of a query may count as exact wherever it stands."""
+        """Return whether the only word of a query may count as exact anywhere in a text."""
         if self.single_word == "none" or len(word) < MIN_EXACT_LETTERS:
             return False
         return not self.says_nothing(word)
 
 
 Owned = tuple[Chunk, Array]
-"""Occurrences, and for each the place of its record among the candidates."""
+"""Occurrences, with the index of each one's record among the candidates."""
 Scores = Callable[[Array], Array | None]
 
 
 class Candidates:
-    """Rows of one segment, and of each row the value of every criterion asked for so far."""
+    """Rows of one segment, with the values of the criteria computed so far."""
 
     def __init__(
         self,
@@ -86,13 +86,13 @@ class Candidates:
         self._farthest = MAX_TOTAL_DISTANCE
 
     def column(self, criterion: str) -> Array | None:
-        """Return a criterion's value for each row, lower first; None where all are equal."""
+        """Return a criterion's value for each row, lower is better; None if all are equal."""
         if criterion not in self._columns:
             self._columns[criterion] = COMPUTE[criterion](self)
         return self._columns[criterion]
 
     def keep(self, kept: Array) -> None:
-        """Go on with the rows that a mask keeps."""
+        """Restrict the candidates to the rows of a mask."""
         to = np.where(kept, np.cumsum(kept) - 1, -1)
         self.rows = self.rows[kept]
         self._columns = {
@@ -103,14 +103,14 @@ class Candidates:
             self._moved = to if before is None else np.where(before < 0, -1, to[before])
 
     def part(self, kept: Array, farthest: int = MAX_TOTAL_DISTANCE) -> Candidates:
-        """Return some of the rows anew; words farther apart than `farthest` are not measured."""
+        """Return new candidates of some rows; distances beyond `farthest` are not measured."""
         rows = self.rows[kept]
         part = Candidates(self.match, self._manner, self._scores, self._nearness, rows)
         part._farthest = farthest
         return part
 
     def among(self, rows: Array) -> Candidates | None:
-        """Return rows, ascending, with all that is known of them; None if not all are here."""
+        """Return the candidates of ascending `rows` with all known values; None if one is new."""
         at = np.searchsorted(self.rows, rows)
         if len(at) and (at[-1] >= len(self.rows) or (self.rows[at] != rows).any()):
             return None
@@ -122,9 +122,9 @@ class Candidates:
         return part
 
     def ranks_ahead(self, criteria: Sequence[object]) -> bool:
-        """Whether rows of which no word has a good rank come last by the first of these criteria.
+        """Return whether rows without a word of a good rank come last by the first criteria.
 
-        That is so by attribute, and by proximity where attribute decides between the nearest.
+        That is the case for attribute, and for proximity followed by attribute.
         """
         if "attribute" in self._columns or not self.match.words:
             return False
@@ -136,7 +136,7 @@ class Candidates:
         return near and sure and counts and tuple(criteria[:2]) == ("proximity", "attribute")
 
     def leading(self, criteria: Sequence[object], most: int) -> Array:
-        """Tell before which rows none can come that has no word of a rank up to `most`."""
+        """Return the mask of rows that precede all rows without a word of a rank up to `most`."""
         distance = self.column("proximity") if criteria[0] == "proximity" else None
         rank = self.column("attribute")
         leading = np.zeros(len(self.rows), bool) if rank is None else rank <= most
@@ -146,11 +146,11 @@ class Candidates:
 
     @property
     def nearest_possible(self) -> int:
-        """The distance of words side by side."""
+        """The total distance of adjacent words."""
         return (len(self.match.words) - 1) * self._manner.least_distance
 
     def distance_at(self, place: int) -> int:
-        """Return how far apart the words are in the row that comes at a place by proximity."""
+        """Return the total distance of the row at a place in the order by proximity."""
         distance = self.column("proximity")
         return (
             MAX_TOTAL_DISTANCE
@@ -159,34 +159,34 @@ class Candidates:
         )
 
     def typo(self) -> Array | None:
-        """Fewer typos first."""
+        """Return the typos; fewer rank higher."""
         if not self.match.words:
             return None
         return self.match.typos(self.rows)
 
     def words(self) -> Array | None:
-        """More words of the query first."""
+        """Return the negative number of matched words; more words rank higher."""
         if not any(match.word.optional for match in self.match.words):
             return None
         return -self.match.word_count(self.rows)
 
     def filters(self) -> Array | None:
-        """Higher scores of filters first."""
+        """Return the negative filter scores; higher scores rank higher."""
         scores = self._scores(self.rows)
         return None if scores is None else -scores
 
     def proximity(self) -> Array | None:
-        """Words closer together first."""
+        """Return the distance of the words; closer words rank higher."""
         if len(self.match.words) < 2 or self._manner.least_distance >= MAX_DISTANCE:
             return None
         distance, rank = self._nearest()
-        # Both come out of one pass, the dearest there is.
+        # One pass, the most expensive of all, computes both.
         if self._manner.attribute_by_distance:
             self._columns.setdefault("attribute", rank if self._manner.attribute_counts else None)
         return distance
 
     def attribute(self) -> Array | None:
-        """More important attributes first, then earlier words."""
+        """Return the best rank: important attributes first, then earlier positions."""
         if not self.match.words or not self._manner.attribute_counts:
             return None
         several = len(self.match.words) > 1 and self._manner.least_distance < MAX_DISTANCE
@@ -196,7 +196,7 @@ class Candidates:
         return self._best_rank()
 
     def exact(self) -> Array | None:
-        """More words exactly as in the query first."""
+        """Return the negative number of exact words; more rank higher."""
         words = self.match.words
         if not words:
             return None
@@ -211,7 +211,7 @@ class Candidates:
         return -total
 
     def geo(self) -> Array | None:
-        """Nearer places first."""
+        """Return the distances on the ground; nearer rank higher."""
         return self._nearness(self.rows)
 
     def _has_exact(self, number: int, alone: bool) -> Array:
@@ -253,7 +253,7 @@ class Candidates:
         return best
 
     def _occurrences(self, number: int) -> Sequence[Owned]:
-        """Return a word's occurrences in the rows, and the place of each one's row among them."""
+        """Return a word's occurrences in the rows, with the index of each one's row."""
         if self._found is None:
             place = np.full(len(self.match.segment), -1, np.int32)
             place[self.rows] = np.arange(len(self.rows), dtype=np.int32)
@@ -261,7 +261,7 @@ class Candidates:
                 [_at_fewest_typos(match, chunk, place) for chunk in match.chunks]
                 for match in self.match.words
             ]
-        if self._moved is not None:  # not before it is asked for: most often it never is
+        if self._moved is not None:  # deferred until needed: usually it never is
             to, self._moved = self._moved, None
             self._found = [[_renumber(*owned, to) for owned in word] for word in self._found]
         return self._found[number]
@@ -279,7 +279,7 @@ COMPUTE: Mapping[str, Callable[[Candidates], Array | None]] = {
 
 
 def _stand(chunk: Chunk, owners: Array, fields: Fields) -> Standing:
-    """Return occurrences that are all of one kind."""
+    """Return occurrences from a single chunk."""
     lengths, spans = np.full(len(owners), chunk.length), np.full(len(owners), chunk.span)
     return Standing.of(owners, chunk.places(), lengths, fields.rank(chunk.spots()), spans)
 
@@ -291,7 +291,7 @@ def _renumber(chunk: Chunk, owners: Array, to: Array) -> Owned:
 
 
 def _at_fewest_typos(match: WordMatch, chunk: Chunk, place: Array) -> Owned:
-    """Only the best spelling of a word that a record has counts in it."""
+    """Return the occurrences with the fewest typos in each record."""
     owners = place[chunk.rows]
     kept = np.flatnonzero(owners >= 0)
     if match.mixed:

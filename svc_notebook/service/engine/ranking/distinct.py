@@ -1,4 +1,4 @@
-"""Hits by group: the best few records of each value of attributeForDistinct."""
+"""Distinct: the best records of each value of attributeForDistinct."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from svc_notebook.service.engine.ranking.search_plan import SearchPlan
 
 NO_GROUPS = np.zeros(0, np.uint64)
 WINDOW_GROWTH = 4
-"""How much further to look when the best records have too few groups among them."""
+"""Growth of the ranked window while the best records contain too few groups."""
 
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """Records in order; those of one group follow each other, numbered from 0."""
+    """Records in order; those of one group are adjacent and numbered from 0."""
 
     order: Order
     numbers: Sequence[int]
 
 
 def count_groups(matches: Sequence[SegmentMatch]) -> int:
-    """Count the groups of what matches; a record in no group counts as one."""
+    """Count the groups of the matching records; a record without a group counts as one."""
     alone, found = 0, []
     for match in matches:
         groups, places = match.segment.grouping
@@ -67,7 +67,7 @@ def find_members(
 
 
 def without_groups(matches: Sequence[SegmentMatch], pinned: Pinned) -> Sequence[SegmentMatch]:
-    """Return the matches without what is promoted, and without the rest of its groups."""
+    """Return the matches without promoted records and the other records of their groups."""
     others = pinned.beside(matches)
     groups = _groups_in(pinned.order)
     if not groups.any():
@@ -81,7 +81,7 @@ def without_groups(matches: Sequence[SegmentMatch], pinned: Pinned) -> Sequence[
 def only_leaders(
     plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned
 ) -> Sequence[SegmentMatch]:
-    """Return the matches without all but the first record of each group."""
+    """Return the matches with only the best record of each group, and promoted records."""
     others = without_groups(matches, pinned)
     leaders = find_leaders(plan, others, sum(match.count for match in others))
     kept = []
@@ -116,7 +116,7 @@ def _put_together(leaders: Order, order: Order, most: int) -> Grouped:
 
 
 def _rows_in(order: Order) -> list[tuple[Segment, int]]:
-    """Return which row of which segment stands at each place."""
+    """Return the segment and row at each position."""
     pairs = zip(order.numbers.tolist(), order.rows.tolist(), strict=True)
     return [(order.segments[number], row) for number, row in pairs]
 

@@ -1,4 +1,4 @@
-"""Where in one segment a query word stands, in each of the ways it may be written."""
+"""Look up the postings of a query word and its variants in one segment."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ NONE = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Occurrences that cost the same typos; `length` is how many words of the text each spans.
+    """Occurrences with the same typo cost; `length` is the number of text words each covers.
 
-    `span` is that of the alternative they are of.
+    `span` is the span of their variant.
     """
 
     postings: Postings
@@ -34,22 +34,22 @@ class Chunk:
 
     @cached_property
     def rows(self) -> Array:
-        """The record of each, as NumPy likes best to look up by."""
+        """The record of each occurrence, in NumPy's fastest index type."""
         return self.postings.rows[self.pick].astype(np.intp)
 
     def within(self, kept: Array) -> Chunk:
-        """Return those that a mask, or their numbers, keep."""
+        """Return the occurrences selected by a mask or by their numbers."""
         if kept.dtype == bool:
             kept = np.flatnonzero(kept)
         pick = kept + self.pick.start if isinstance(self.pick, slice) else self.pick[kept]
         return Chunk(self.postings, pick, self.typos, self.exact, self.length, self.span)
 
     def spots(self) -> Array:
-        """Return the attribute and position of each."""
+        """Return the attribute and position of each occurrence."""
         return self.postings.spots[self.pick]
 
     def places(self) -> Array:
-        """Return the place of each one's first word."""
+        """Return the place of the first word of each occurrence."""
         return self.postings.places[self.pick]
 
     def __len__(self) -> int:
@@ -60,7 +60,7 @@ class Chunk:
 
 @dataclass(frozen=True, eq=False)
 class Finder:
-    """Looks up the words of one query, all at once, and then where they stand."""
+    """Looks up all words of one query at once, then their occurrences."""
 
     postings: Postings
     fields: Fields
@@ -78,22 +78,22 @@ class Finder:
         return cls(postings, fields, unforgiven, known)
 
     def find_chunks(self, ways: Sequence[Alternative]) -> list[Chunk]:
-        """Return all occurrences of a query word where the search allows them."""
+        """Return all occurrences of a query word that the search options allow."""
         groups: dict[object, list[Alternative]] = {}
         for way in filter(self.may_stand, ways):
             groups.setdefault(_kind_of(way), []).append(way)
         return [chunk for some in groups.values() for chunk in self.find(some) if len(chunk)]
 
     def may_stand(self, way: Alternative) -> bool:
-        """Whether all words of a way that stands for several are there: seldom so for parts."""
+        """Return whether all words of a multi-word variant exist; parts of words rarely do."""
         return len(way.words) == 1 or self.known.keys() >= set(way.words)
 
     def find_rows(self, way: Alternative) -> Array:
-        """Return the records in which a word or phrase stands, wherever that is searched."""
+        """Return the records that contain a word or phrase in any indexed attribute."""
         return self.find_written([way]).rows
 
     def find(self, ways: Sequence[Alternative]) -> Iterator[Chunk]:
-        """Return the occurrences of one alternative, or of several alike, by what they cost."""
+        """Return the occurrences of a variant, or of several with equal options, by cost."""
         searched, way = self.fields.searched, ways[0]
         costs = self.fields.with_typos if way.typos else None
         within = self.fields.within(way.within)
@@ -108,7 +108,7 @@ class Finder:
             yield from self.find_misspelled(way)
 
     def find_written(self, ways: Sequence[Alternative]) -> Chunk:
-        """Return where words, or words next to each other, stand as they are written."""
+        """Return the occurrences of words, or adjacent words, as written."""
         way = ways[0]
         if len(way.words) > 1:
             pick = np.concatenate([self.find_phrase(way.words) for way in ways])
@@ -120,24 +120,24 @@ class Finder:
         return Chunk(self.postings, pick, way.typos, way.exact, span=way.span)
 
     def find_whole(self, way: Alternative) -> Chunk:
-        """Return where the word itself stands."""
+        """Return the occurrences of the word itself."""
         occurrences = self.span(way.words[0])
         return Chunk(self.postings, occurrences, way.typos, way.exact, span=way.span)
 
     def find_longer(self, way: Alternative) -> Chunk:
-        """Return where words stand that begin with this one and go on."""
+        """Return the occurrences of longer words with this prefix."""
         low, high = self.postings.vocabulary.names.beginning(way.words[0])
         low = self.known.get(way.words[0], low - 1) + 1
         bounds = slice(int(self.postings.starts[low]), int(self.postings.starts[high]))
         return Chunk(self.postings, bounds, way.typos, False)
 
     def find_phrase(self, words: Sequence[str]) -> Array:
-        """Return at which occurrences of their first word the words stand next to each other."""
+        """Return the occurrences of the first word where all words are adjacent."""
         if not all(word in self.known for word in words):
             return NONE
         spans = [self.span(word) for word in words]
         at = self.postings.places
-        # The rarest word leaves least to look for.
+        # Start with the rarest word, which leaves the fewest candidates.
         order = sorted(
             range(len(words)), key=lambda number: spans[number].stop - spans[number].start
         )
@@ -150,7 +150,7 @@ class Finder:
         return np.asarray(first)
 
     def find_apart(self, way: Alternative) -> Iterator[Chunk]:
-        """Return where the words stand in records that have them all."""
+        """Return the occurrences of the words in records that contain all of them."""
         wholes = [
             _kept(self.find_whole(replace(way, words=(word,))), self.fields.searched)
             for word in way.words
@@ -163,7 +163,7 @@ class Finder:
         yield from (chunk.within(have[chunk.rows]) for chunk in wholes)
 
     def find_compounds(self, way: Alternative) -> Iterator[Chunk]:
-        """Return where compounds stand of which the word is a part, or begins one."""
+        """Return the occurrences of compounds with the word as a part, or as a prefix of one."""
         if way.inside is None:
             return
         compounds = self.postings.vocabulary.compounds(way.inside)
@@ -175,7 +175,7 @@ class Finder:
             yield _kept(chunk, self.fields.with_prefixes)
 
     def find_misspelled(self, way: Alternative) -> Iterator[Chunk]:
-        """Where beginnings of words do not match, misspelled beginnings do not either."""
+        """Return the misspelled occurrences; prefixes only where prefixes may match."""
         prefixes = self.fields.with_prefixes
         where = both(self.fields.searched, self.fields.with_typos)
         if way.prefix and prefixes is not None:
@@ -184,7 +184,7 @@ class Finder:
         yield from self.find_near(way, where, prefix=way.prefix)
 
     def find_near(self, way: Alternative, where: Allowed, *, prefix: bool) -> Iterator[Chunk]:
-        """Return where words stand that are some typos away."""
+        """Return the occurrences of words with 1 to `forgiven` typos."""
         found = self.postings.vocabulary.misspelled(way.words[0], way.forgiven, prefix)
         words, counts = found
         if self.unforgiven:
@@ -203,7 +203,7 @@ class Finder:
 
 
 def _kind_of(way: Alternative) -> object:
-    """Return what ways have in common that are looked up at once; most stand for themselves."""
+    """Return the key of variants that are looked up together; most are looked up alone."""
     if way.inside or way.apart or way.prefix or way.forgiven:
         return way
     return len(way.words), way.typos, way.exact, way.span, way.within
@@ -217,7 +217,7 @@ def _kept(chunk: Chunk, *masks: Allowed) -> Chunk:
 
 
 def _contains(ascending: Array, wanted: Array) -> Array:
-    """Tell which of the wanted numbers are there."""
+    """Return the mask of the wanted numbers that are in a sorted array."""
     at = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
     found: Array = ascending[at] == wanted
     return found

@@ -1,7 +1,7 @@
-"""The best of many rows where nothing but filters' scores and sorted attributes decides.
+"""Top-k by a presorted order, where only filter scores and sorted attributes decide.
 
-A search without words may match a whole segment. Its best rows are then met in an order that was
-sorted ahead, instead of comparing all rows with each other.
+A search without words may match a whole segment. Its best rows are read from an order that is
+sorted in advance instead of comparing all rows.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from svc_notebook.service.engine.arrays import Array
 
 NO_ROWS = np.zeros(0, np.int32)
 NO_SCORE = -1
-"""Less than any score."""
+"""Lower than any score."""
 DENSITY_FACTOR = 4
-"""Comparing is as fast when only so few rows match that the order is read about as far."""
+"""With fewer matches than this requires, comparing all rows is as fast as reading the order."""
 
 
 def is_dense(mask: Array, wanted: int) -> bool:
-    """Whether so many rows match that few places of an order need to be read for the best."""
+    """Return whether enough rows match to find the best near the start of an order."""
     count = np.count_nonzero(mask)
     return bool(wanted * len(mask) * DENSITY_FACTOR < count * count)
 
 
 def find_leading(order: Array, mask: Array, scores: Array | None, wanted: int) -> Array:
-    """Return the best rows of a mask, ascending: by scores, then as they come in an order."""
+    """Return the best rows of a mask, ascending, by score, then by position in the order."""
     found = []
     for tier in _tiers(mask, scores):
         found.append(_first_in(order, tier, wanted))
@@ -37,7 +37,7 @@ def find_leading(order: Array, mask: Array, scores: Array | None, wanted: int) -
 
 
 def _tiers(mask: Array, scores: Array | None) -> Iterator[Array]:
-    """Cut a mask into those of rows that score the same, the highest first."""
+    """Split a mask into rows with equal scores, highest score first."""
     if scores is None:
         yield mask
         return
@@ -49,7 +49,7 @@ def _tiers(mask: Array, scores: Array | None) -> Iterator[Array]:
 
 
 def _first_in(order: Array, mask: Array, wanted: int) -> Array:
-    """Read an order further and further until enough of a mask is met."""
+    """Read an order in growing blocks until enough rows of a mask are found."""
     found: list[Array] = []
     start, size = 0, wanted
     while wanted and start < len(order):

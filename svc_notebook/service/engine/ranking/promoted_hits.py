@@ -1,4 +1,4 @@
-"""Hits that stand where they were put, and those that never show."""
+"""Promoted hits, which have fixed positions, and hidden hits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from svc_notebook.service.engine.response.paging import HitRange
 
 @dataclass(frozen=True)
 class Pin:
-    """Records put one after the other from a position on; `filtered` ones must pass the filters."""
+    """Records promoted to consecutive positions; with `filtered` they must pass the filters."""
 
     ids: tuple[str, ...]
     position: int
@@ -30,9 +30,9 @@ class Pin:
 
 @dataclass(frozen=True)
 class Pins:
-    """What rules did to single hits: `hidden` ones never show, of two promotions the first counts.
+    """Promoted and hidden hits of the rules; the first promotion of a record counts.
 
-    `within` are filters that a promoted hit must pass whatever a rule says.
+    `within` are filters that a promoted hit must pass in every case.
     """
 
     promoted: tuple[Pin, ...] = ()
@@ -42,17 +42,17 @@ class Pins:
 
 NO_PINS = Pins()
 MAX_POSITION = 2**40
-"""No list is as long."""
+"""Higher than the length of any result list."""
 
 
 def show(views: Sequence[View], pins: Pins) -> Sequence[View]:
-    """Return the views without what is hidden."""
+    """Return the views without hidden records."""
     return [view.without(sorted(pins.hidden)) for view in views] if pins.hidden else views
 
 
 @dataclass(frozen=True, eq=False)
 class Pinned:
-    """The promoted records that are there, by the places they are to have."""
+    """The existing promoted records and their positions."""
 
     order: Order
     slots: Array
@@ -62,21 +62,21 @@ class Pinned:
 
     @cached_property
     def ids(self) -> frozenset[str]:
-        """Their objectIDs."""
+        """The objectIDs of the promoted records."""
         return frozenset(self.order[:])
 
     def rows(self, segment: Segment) -> Array:
-        """Return the rows of a segment that are promoted."""
+        """Return the promoted rows of a segment."""
         number = next((n for n, one in enumerate(self.order.segments) if one is segment), -1)
         found: Array = self.order.rows[self.order.numbers == number]
         return found
 
     def beside(self, matches: Sequence[SegmentMatch]) -> Sequence[SegmentMatch]:
-        """Return the matches without what is promoted."""
+        """Return the matches without promoted records."""
         return self._marked(matches, False)
 
     def among(self, matches: Sequence[SegmentMatch]) -> Sequence[SegmentMatch]:
-        """Return the matches with what is promoted."""
+        """Return the matches with promoted records."""
         return self._marked(matches, True)
 
     def _marked(self, matches: Sequence[SegmentMatch], value: bool) -> Sequence[SegmentMatch]:
@@ -85,18 +85,18 @@ class Pinned:
         return [_with_rows(match, self.rows(match.segment), value) for match in matches]
 
     def pushed(self, others: int) -> Pinned:
-        """Return them with no gaps behind the last of the other hits."""
+        """Return them without gaps after the last of the `others` hits."""
         return Pinned(self.order, np.minimum(self.slots, others + np.arange(len(self))))
 
     def gaps(self, page: HitRange) -> slice:
-        """Return which of the other hits a page has room for."""
+        """Return the slice of the other hits that fits on a page."""
         return slice(
             page.start - int(np.searchsorted(self.slots, page.start)),
             page.reach - int(np.searchsorted(self.slots, page.reach)),
         )
 
     def insert(self, others: Order, page: HitRange) -> Order:
-        """Return the page: the other hits, and between them what is promoted."""
+        """Return the page: the other hits with the promoted hits inserted."""
         here = (self.slots >= page.start) & (self.slots < page.reach)
         if not here.any():
             return others
@@ -114,7 +114,7 @@ NOTHING = Pinned(Order((), np.zeros(0, np.int16), np.zeros(0, np.int64)), np.zer
 
 
 def find_pinned(plan: SearchPlan, pins: Pins) -> Pinned:
-    """Find what is promoted among the records."""
+    """Find the promoted records that exist."""
     if not pins.promoted:
         return NOTHING
     known = _find_places(plan, pins)
@@ -131,7 +131,7 @@ def find_pinned(plan: SearchPlan, pins: Pins) -> Pinned:
 
 
 class _Known(NamedTuple):
-    """A record that may be promoted: where it is, its group if any, and whether it passes."""
+    """A record that may be promoted: its view, row, group, and whether it passes the filters."""
 
     view: int
     row: int
@@ -155,7 +155,7 @@ def _find_places(plan: SearchPlan, pins: Pins) -> dict[str, _Known]:
 
 
 def _wanted_slots(pins: Iterable[Pin], known: Mapping[str, _Known]) -> Iterator[tuple[str, int]]:
-    """Return each record once, and of each group one, with the place it should have."""
+    """Return each record once, and one record per group, with its requested position."""
     taken: set[str | int] = set()
     for pin in pins:
         position = min(pin.position, MAX_POSITION)
@@ -171,7 +171,7 @@ def _wanted_slots(pins: Iterable[Pin], known: Mapping[str, _Known]) -> Iterator[
 
 
 def _choose_slots(wanted: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """Give each the place it wants, or else the next that is free."""
+    """Assign each record its position, or the next free one."""
     slots: dict[str, int] = {}
     after: dict[int, int] = {}
     for name, slot in wanted:

@@ -1,9 +1,9 @@
-"""How close the words of a query stand: the best choice of one occurrence for each word.
+"""Proximity of query words: the best choice of one occurrence for each word.
 
-Neighbouring words of the query are compared in turn, for all records at once. In order and
-adjacent is 1, with one word between 2, and so on; the other way round is one more;
-`MAX_DISTANCE` is "not near". Where one stretch of text stands for both words, they are as near as
-can be. Along with its distance each choice carries the best rank of the attributes it touches.
+Neighbouring words of the query are compared in turn, for all records at once. The distance of
+adjacent words in order is 1, with one word between them 2, and so on; in reverse order it is one
+more. `MAX_DISTANCE` means "not near". Where one stretch of text matches both words, their distance
+is the minimum. Each choice has its distance and the best rank of the attributes that it touches.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ COST_SHIFT = 40
 RANK_MASK = (1 << COST_SHIFT) - 1
 NEVER = np.iinfo(np.int64).max >> 2
 MAX_TOTAL_DISTANCE = 1 << 16
-"""Farther than the words of any query stand apart."""
+"""More than the total distance of the words of any query."""
 
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """Occurrences of one query word, in the order of places.
+    """Occurrences of one query word, ordered by place.
 
-    `owners` number the records and rise with the places, `ends` are the places of last words,
-    `spans` tell which of them stand for several words of the query at once.
+    `owners` are record numbers, which increase with the places; `ends` are the places of the last
+    words; `spans` mark occurrences that match several query words at once.
     """
 
     owners: Array
@@ -43,7 +43,7 @@ class Standing:
     def of(
         cls, owners: Array, places: Array, lengths: Array, ranks: Array, spans: Array
     ) -> Standing:
-        """Put occurrences in order."""
+        """Sort occurrences by place."""
         if bool((places[1:] > places[:-1]).all()):
             start = places.astype(np.int64)
             return cls(owners, start, start + lengths - 1, ranks, spans)
@@ -56,28 +56,28 @@ class Standing:
 
     @cached_property
     def firsts(self) -> Array:
-        """The first occurrence in each record that has any."""
+        """The first occurrence of each record that has any."""
         opens = np.ones(len(self.owners), bool)
         np.not_equal(self.owners[1:], self.owners[:-1], out=opens[1:])
         return np.flatnonzero(opens)
 
     def take(self, kept: Array) -> Standing:
-        """Return those that a mask keeps."""
+        """Return the occurrences of a mask."""
         return Standing(*(column[kept] for column in self.columns()))
 
     def columns(self) -> Sequence[Array]:
-        """Return all there is to know of each."""
+        """Return all columns."""
         return self.owners, self.places, self.ends, self.values, self.spans
 
 
 def find_nearest(
     words: Sequence[Standing], records: int, least: int, farthest: int = MAX_TOTAL_DISTANCE
 ) -> tuple[Array, Array]:
-    """Return per record the smallest sum of distances, and the best rank that goes with it.
+    """Return the smallest total distance of each record, and the best rank at that distance.
 
-    A word that a record lacks is passed over; distances below `least` count as `least`. Records
-    that have all words are not followed up once their sum must exceed `farthest`: it is some
-    number beyond that, then, and the rank means nothing.
+    Words that a record lacks are skipped; distances below `least` count as `least`. Records with
+    all words are dropped once their total must exceed `farthest`: their result is then some number
+    above it, and their rank is meaningless.
     """
     state, rest = words[0], list(words[1:])
     while rest:
@@ -104,7 +104,7 @@ def _go_on(before: Standing, word: Standing, records: int, least: int, allowed: 
 
 
 def _reach(before: Standing, word: Standing, nearest: Array, least: int, allowed: int) -> Array:
-    """Return the best value at each occurrence of the next word, or one beyond what is allowed."""
+    """Return the best value at each occurrence of the next word, or one above what is allowed."""
     floor = nearest[word.owners]
     best = floor + (MAX_DISTANCE << COST_SHIFT)
     if allowed < MAX_TOTAL_DISTANCE - MAX_DISTANCE:
@@ -112,7 +112,7 @@ def _reach(before: Standing, word: Standing, nearest: Array, least: int, allowed
     start = np.searchsorted(before.places, word.places)
     longest = int((before.ends - before.places).max(initial=0))
     longest = max(longest, int((word.ends - word.places).max(initial=0)))
-    # Occurrences further and further off are tried, while one may still be better than the best.
+    # Try occurrences at increasing distance while one may still be better than the best.
     for step, at in ((-1, start - 1), (1, start)):
         active = np.arange(len(at))
         while True:
@@ -126,7 +126,7 @@ def _reach(before: Standing, word: Standing, nearest: Array, least: int, allowed
                 break
             distance = _distance(before, word, at, active)
             value = before.values[at] + (np.maximum(distance, least) << COST_SHIFT)
-            # What is not near may be another record's.
+            # An occurrence that is not near may belong to another record.
             best[active] = np.where(
                 distance < MAX_DISTANCE, np.minimum(best[active], value), best[active]
             )
@@ -137,7 +137,7 @@ def _reach(before: Standing, word: Standing, nearest: Array, least: int, allowed
 
 
 def _distance(before: Standing, word: Standing, at: Array, active: Array) -> Array:
-    """Return the distances of pairs; occurrences that overlap are not near each other."""
+    """Return the distances of pairs; overlapping occurrences are not near each other."""
     forth = word.places[active] - before.ends[at]
     back = before.places[at] - word.ends[active]
     apart = np.where(forth > 0, forth, np.where(back > 0, back + 1, MAX_DISTANCE))
@@ -149,7 +149,7 @@ def _distance(before: Standing, word: Standing, at: Array, active: Array) -> Arr
 
 
 def _least(state: Standing, records: int) -> Array:
-    """Return each record's least value; of a record without any, the worst."""
+    """Return each record's lowest value, `NEVER` for records without occurrences."""
     first = state.firsts
     if len(first) == records > 0:
         return np.asarray(np.minimum.reduceat(state.values, first))

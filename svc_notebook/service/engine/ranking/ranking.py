@@ -1,4 +1,4 @@
-"""The ranking: criterion after criterion, first inside each segment, then across them."""
+"""Rank by one criterion after another, first inside each segment, then across segments."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ Step = str | Sorted
 
 @dataclass(frozen=True, eq=False)
 class RankingColumn:
-    """One column of values to sort by, lower first; texts also have their names."""
+    """One column of sort values, lower first; text columns also have their names."""
 
     values: Array
     names: TermDictionary | None = None
     descending: bool = False
 
     def take(self, kept: Array) -> RankingColumn:
-        """Return the key of some of the rows."""
+        """Return the column of some of the rows."""
         return RankingColumn(self.values[kept], self.names, self.descending)
 
     def digits(self) -> Array:
-        """Return numbers that sort as the key does, within its segment."""
+        """Return numbers with the column's sort order, valid within its segment."""
         return -self.values if self.descending else self.values
 
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """The best rows of one segment, and the keys that say so, in no order yet."""
+    """The best rows of one segment, not yet sorted, with their sort columns."""
 
     candidates: Candidates
     keys: Sequence[RankingColumn]
@@ -50,12 +50,12 @@ class Ranked:
 
     @property
     def segment(self) -> Segment:
-        """Where they are."""
+        """The segment of the rows."""
         return self.candidates.match.segment
 
 
 def read_steps(options: EffectiveParameters) -> list[Step]:
-    """Return the ranking of a search; `min` and `strict` put typos first."""
+    """Return the ranking of a search; typo tolerance `min` and `strict` put typos first."""
     steps: list[Step] = []
     for entry in options["ranking"]:
         if entry == "custom":
@@ -75,9 +75,10 @@ CRITERIA = ("typo", "geo", "words", "filters", "proximity", "attribute", "exact"
 
 
 def rank_segment(candidates: Candidates, steps: Sequence[Step], wanted: int) -> Ranked:
-    """Return the rows that can be among the best `wanted`, with their keys.
+    """Return the rows that may be among the best `wanted`, with their sort columns.
 
-    After each criterion only the rows that may still get there go on to the next, dearer one.
+    After each criterion only rows that may still be among them are compared by the next, more
+    expensive one.
     """
     contest = _Contest(candidates, wanted)
     for number, step in enumerate(steps):
@@ -89,7 +90,7 @@ def rank_segment(candidates: Candidates, steps: Sequence[Step], wanted: int) -> 
 
 
 class _Contest:
-    """The rows of one segment that may be among the best `wanted`; those tied share the edge."""
+    """The rows of a segment that may be among the best `wanted`; tied rows share the last place."""
 
     def __init__(self, candidates: Candidates, wanted: int) -> None:
         self._candidates = candidates
@@ -98,7 +99,7 @@ class _Contest:
         self._keys: list[RankingColumn] = []
 
     def shorten(self, steps: Sequence[Step]) -> None:
-        """Leave out what the next steps would leave out, where that can be told beforehand."""
+        """Prune rows that the next steps would drop, where that is known in advance."""
         if self._is_open():
             found = find_promising(self._candidates, steps, self._tied, self._left())
             if found is not None:
@@ -107,7 +108,7 @@ class _Contest:
                 self._tied = self._tied[kept]
 
     def read_keys(self, step: Step) -> Iterator[RankingColumn]:
-        """Return what a step sorts by, the next key once the one before has been judged."""
+        """Return the sort columns of a step, each after the previous one is applied."""
         if isinstance(step, Sorted):
             key = self._candidates.match.segment.sort_key(step.path)
             yield RankingColumn(key.digits(self._candidates.rows, descending=step.descending))
@@ -118,13 +119,13 @@ class _Contest:
             yield RankingColumn(column)
 
     def judge(self, key: RankingColumn) -> None:
-        """Go by one more key."""
+        """Apply one more sort column."""
         self._keys.append(key)
         if self._is_open():
             self._keep(*_narrow(key.digits(), self._tied, self._left()))
 
     def finish(self) -> Ranked:
-        """Return the best rows; of those tied to the last, the first by their ids."""
+        """Return the best rows; ties for the last place are broken by id."""
         if self._is_open():
             kept = ~self._tied
             kept[np.flatnonzero(self._tied)[: self._left()]] = True
@@ -135,7 +136,7 @@ class _Contest:
         return len(self._tied) > self._wanted
 
     def _left(self) -> int:
-        """How many of those tied are wanted."""
+        """Return how many of the tied rows are wanted."""
         return self._wanted - int(np.count_nonzero(~self._tied))
 
     def _keep(self, kept: Array, tied: Array) -> None:
@@ -146,7 +147,7 @@ class _Contest:
 
 
 def _narrow(digits: Array, tied: Array, left: int) -> tuple[Array, Array]:
-    """Return which rows go on when `left` of those tied are wanted, and which are tied then."""
+    """Return the mask of rows kept if `left` of the tied ones are wanted, and which remain tied."""
     edge = _find_edge(digits if tied.all() else digits[tied], left)
     kept = ~tied
     kept |= digits <= edge
@@ -154,7 +155,7 @@ def _narrow(digits: Array, tied: Array, left: int) -> tuple[Array, Array]:
 
 
 def _find_edge(values: Array, left: int) -> Array:
-    """Return the value of the last that is wanted; most often it is that of all before it."""
+    """Return the value of the last wanted row; usually it is the lowest value."""
     lowest = values.min()
     if np.count_nonzero(values == lowest) >= left:
         return np.asarray(lowest)
@@ -163,9 +164,9 @@ def _find_edge(values: Array, left: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Rows of several segments in their final order; `order[i:j]` are objectIDs.
+    """Rows of several segments in final order; `order[i:j]` returns objectIDs.
 
-    `ranked` are rows whose criteria are known from being ranked, most often all of the order's.
+    `ranked` are candidates with known criteria from the ranking, usually all rows of the order.
     """
 
     segments: Sequence[Segment]
@@ -187,12 +188,12 @@ class Order:
         return list(found)
 
     def take(self, places: Array | slice) -> Order:
-        """Return the order of some of the places only."""
+        """Return the order at some places only."""
         return Order(self.segments, self.numbers[places], self.rows[places], self.ranked)
 
 
 def order_all(ranked: Sequence[Ranked]) -> Order:
-    """Merge what segments ranked; what is equal by every criterion is ordered by objectID."""
+    """Merge the ranked rows of all segments; complete ties are ordered by objectID."""
     segments = [one.segment for one in ranked]
     if not ranked:
         return Order(segments, np.zeros(0, np.int16), np.zeros(0, np.int64))
@@ -205,7 +206,7 @@ def order_all(ranked: Sequence[Ranked]) -> Order:
 
 
 def _join_keys(column: Sequence[RankingColumn]) -> Array:
-    """Number texts anew, so that they compare across segments."""
+    """Renumber texts so that they compare across segments."""
     if len(column) == 1 or not any(key.names for key in column):
         return np.concatenate([key.digits() for key in column])
     texts = [text for key in column for text in _read_codes(key)]

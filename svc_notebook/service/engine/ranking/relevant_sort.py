@@ -1,8 +1,8 @@
-"""Relevant sort: which of the hits are relevant enough to be sorted by something else.
+"""Relevant sort: select the hits that are relevant enough to be sorted by an attribute.
 
-Hits that all criteria about words and filters call equal are one step of relevance; the positions
-of words and the distance of places do not count. Of the steps that a search finds,
-`relevancyStrictness` drops that many percent, the least relevant first, but never the best.
+Hits with equal values in all criteria about words and filters form one relevance level; the
+positions of words and geo distances are ignored. `relevancyStrictness` is the percentage of levels
+that are dropped, least relevant first. The best level is never dropped.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from svc_notebook.service.engine.ranking.criteria import Candidates
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
 
-# How many values of a criterion are one; an attribute's thousand are its words.
+# How many values of a criterion count as equal; for attribute, 1000 ignores the word position.
 WIDTHS = {"typo": 1, "words": 1, "filters": 1, "proximity": 1, "attribute": 1000, "exact": 1}
 
 
 def keep_relevant(plan: SearchPlan, matches: Sequence[SegmentMatch]) -> Sequence[SegmentMatch]:
-    """Return the matches without what is not relevant enough."""
+    """Return the matches without hits that are not relevant enough."""
     strictness = plan.options["relevancyStrictness"]
     if not strictness or not any(match.words for match in matches):
         return matches
@@ -41,7 +41,7 @@ def keep_relevant(plan: SearchPlan, matches: Sequence[SegmentMatch]) -> Sequence
 
 
 def _number_steps(candidates: Sequence[Candidates], criteria: Sequence[str]) -> Array:
-    """Return each row's step of relevance, 0 for the best; the earlier criterion decides."""
+    """Return each row's relevance level, 0 for the best; earlier criteria take precedence."""
     steps = np.zeros(sum(len(one.rows) for one in candidates), np.int64)
     for criterion in criteria:
         columns = [one.column(criterion) for one in candidates]
@@ -53,7 +53,7 @@ def _number_steps(candidates: Sequence[Candidates], criteria: Sequence[str]) -> 
                 ]
             )
             _, codes = np.unique(values // WIDTHS[criterion], return_inverse=True)
-            # Numbered anew after each criterion, so that no number grows beyond the rows' count.
+            # Renumber after each criterion, so that no number exceeds the row count.
             _, steps = np.unique(steps * (codes.max(initial=0) + 1) + codes, return_inverse=True)
     return steps
 

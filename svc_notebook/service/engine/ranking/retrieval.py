@@ -1,4 +1,4 @@
-"""Which records of one segment a query matches, and with how many typos."""
+"""Retrieval: the records of one segment that match a query, and their typo counts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOT_FOUND_TYPOS = 99
 
 @dataclass(frozen=True, eq=False)
 class WordMatch:
-    """One query word in one segment: its occurrences, and per row the fewest typos."""
+    """One query word in one segment: its occurrences, and the fewest typos per row."""
 
     word: QueryWord
     chunks: Sequence[Chunk]
@@ -29,24 +29,24 @@ class WordMatch:
 
     @cached_property
     def dearest(self) -> int:
-        """The most that any occurrence costs."""
+        """The highest typo cost of any occurrence."""
         return max((chunk.typos for chunk in self.chunks), default=NOT_FOUND_TYPOS)
 
     @cached_property
     def mixed(self) -> bool:
-        """Whether occurrences differ in what they cost."""
+        """Whether occurrences differ in typo cost."""
         return len({chunk.typos for chunk in self.chunks}) > 1
 
     @cached_property
     def found(self) -> Array:
-        """A mask of the rows that have the word."""
+        """The mask of the rows that contain the word."""
         found: Array = self.typos < NOT_FOUND_TYPOS
         return found
 
 
 @dataclass(frozen=True, eq=False)
 class SegmentMatch:
-    """The rows of a segment that match: the query's words, the filters, and alive."""
+    """The live rows of a segment that match the words and the filters."""
 
     segment: Segment
     fields: Fields
@@ -55,11 +55,11 @@ class SegmentMatch:
 
     @property
     def count(self) -> int:
-        """How many rows match."""
+        """The number of matching rows."""
         return int(np.count_nonzero(self.rows))
 
     def typos(self, rows: Array) -> Array:
-        """Return the typos of the words that rows have."""
+        """Return the total typos of the matched words for each row."""
         total = np.zeros(len(rows), np.int16)
         for match in self.words:
             if not match.dearest:
@@ -69,14 +69,14 @@ class SegmentMatch:
         return total
 
     def word_count(self, rows: Array) -> Array:
-        """Return how many words of the query rows have."""
+        """Return the number of matched query words for each row."""
         total = np.zeros(len(rows), np.int16)
         for match in self.words:
             total += match.found[rows] * np.int16(match.word.weight)
         return total
 
     def with_typos_up_to(self, most: int) -> SegmentMatch:
-        """Return the match without rows that have more typos."""
+        """Return the match without rows with more than `most` typos."""
         rows = np.flatnonzero(self.rows)
         kept = np.zeros_like(self.rows)
         kept[rows[self.typos(rows) <= most]] = True
@@ -86,7 +86,7 @@ class SegmentMatch:
 def match_query(
     segment: Segment, alive: Array, query: Query, fields: Fields, unforgiven: frozenset[str]
 ) -> SegmentMatch:
-    """Find the rows that have every word of the query that is not optional."""
+    """Find the rows that contain every query word that is not optional."""
     words, rows = match_words(segment.postings, alive, query, fields, unforgiven)
     return SegmentMatch(segment, fields, words, rows)
 
@@ -94,7 +94,7 @@ def match_query(
 def match_words(
     postings: Postings, rows: Array, query: Query, fields: Fields, unforgiven: frozenset[str]
 ) -> tuple[Sequence[WordMatch], Array]:
-    """Find each word of a query, and which of the rows match it as a whole."""
+    """Match each query word, and return which of the rows match the whole query."""
     finder = Finder.of(postings, query, fields, unforgiven)
     words = [_match_word(finder, len(rows), word) for word in query.words]
     for match in words:
@@ -113,7 +113,7 @@ def _match_word(finder: Finder, records: int, word: QueryWord) -> WordMatch:
     check_time()
     chunks = finder.find_chunks(word.alternatives)
     typos = np.full(records, NOT_FOUND_TYPOS, np.int8)
-    # The cheapest come last, and so win.
+    # Chunks with fewer typos come last and overwrite.
     for chunk in sorted(chunks, key=lambda chunk: -chunk.typos):
         typos[chunk.rows] = chunk.typos
     return WordMatch(word, chunks, typos)

@@ -1,4 +1,4 @@
-"""The steps of one search over all segments: match, drop, rank, explain."""
+"""The steps of one search over all segments: match, remove words, rank, explain."""
 
 from __future__ import annotations
 
@@ -38,39 +38,39 @@ KEPT_TYPO_COUNTS = {"min": 1, "strict": 2}
 
 @dataclass(frozen=True, eq=False)
 class SearchPlan:
-    """What a search does in every segment alike."""
+    """The state of one search that is shared by all segments."""
 
     views: Sequence[View]
     options: EffectiveParameters
 
     @cached_property
     def selection(self) -> FilterEvaluation:
-        """The filters."""
+        """The evaluated filters."""
         return FilterEvaluation.of(self.options)
 
     @cached_property
     def where(self) -> Where:
-        """Where to look."""
+        """The geo condition."""
         return find_where(self.options.params, self.views)
 
     @cached_property
     def manner(self) -> CriteriaOptions:
-        """How criteria are computed."""
+        """The options of the criteria."""
         return CriteriaOptions.of(self.options)
 
     @cached_property
     def steps(self) -> list[Step]:
-        """The ranking."""
+        """The ranking steps."""
         return read_steps(self.options)
 
     def match(self, query: Query) -> list[SegmentMatch]:
-        """Find what matches in each segment."""
+        """Find the matching rows of each segment."""
         matches = [self._match_view(view, query) for view in self.views]
         kept = KEPT_TYPO_COUNTS.get(str(self.options.typo_tolerance))
         return _keep_fewest_typos(matches, kept) if kept and query.words else matches
 
     def match_some(self, query: Query) -> tuple[Query, list[SegmentMatch]]:
-        """Find what matches; while nothing does, make words optional as the options say."""
+        """Find matches; while there are none, make words optional by `removeWordsIfNoResults`."""
         matches = narrow(query, self.match(query), self.rank)
         for fewer in _looser(query, self.options["removeWordsIfNoResults"]):
             if any(match.count for match in matches):
@@ -79,7 +79,7 @@ class SearchPlan:
         return query, matches
 
     def rank(self, matches: Sequence[SegmentMatch], wanted: int) -> Order:
-        """Return the best records, in order."""
+        """Return the best `wanted` records in order."""
         ranked = []
         for match in matches:
             check_time()
@@ -89,7 +89,7 @@ class SearchPlan:
         return order.take(slice(wanted))
 
     def _contenders(self, match: SegmentMatch, wanted: int) -> Array:
-        """Return the rows to compare: all, or where that is known ahead, the best."""
+        """Return the rows to compare: all, or only the best if a presorted order decides."""
         order = None if match.words else self._order_ahead(match.segment)
         if order is None or not is_dense(match.rows, wanted):
             return np.flatnonzero(match.rows)
@@ -97,7 +97,7 @@ class SearchPlan:
         return find_leading(order, match.rows, scores, wanted)
 
     def _order_ahead(self, segment: Segment) -> Array | None:
-        """Return the order of all rows if scores and then sorted attributes decide, and no more."""
+        """Return the presorted order if only filter scores and sorted attributes decide."""
         sorts = tuple(step for step in self.steps if isinstance(step, Sorted))
         if "geo" in self.steps and self.where.nearness(segment, NO_ROWS) is not None:
             return None
@@ -110,7 +110,7 @@ class SearchPlan:
         return segment.order(sorts)
 
     def explain(self, matches: Sequence[SegmentMatch], order: Order) -> list[dict[str, Any]]:
-        """Return the value of every criterion for each record."""
+        """Return the ranking info of each record: the values of all criteria."""
         infos: list[dict[str, Any]] = [{} for _ in range(len(order))]
         by_segment = {match.segment: match for match in matches}
         for number, segment in enumerate(order.segments):
@@ -143,9 +143,9 @@ class SearchPlan:
         ]
 
     def _user_scores(self, match: SegmentMatch, rows: Array) -> list[int]:
-        """Return the value of the first custom ranking attribute, 0 where it is no number.
+        """Return the first custom ranking attribute, 0 where it is not a number.
 
-        Nor is it told to those who may not see it.
+        It is also 0 if the caller may not see the attribute.
         """
         custom = self.options["customRanking"]
         path = read_sort(custom[0], "customRanking").path if custom else ""
@@ -155,7 +155,7 @@ class SearchPlan:
         return [int(value) if abs(value) < TEXT else 0 for value in values.tolist()]
 
     def eligible(self, view: View) -> Array:
-        """Return the mask of the rows that pass the filters and are where to look."""
+        """Return the mask of the live rows that pass the filters and the geo condition."""
         if view not in self._eligible:
             alive = view.alive
             for chosen in (self.selection.rows(view.segment), self.where.rows(view.segment)):
@@ -186,7 +186,7 @@ class SearchPlan:
         return {}
 
     def candidates(self, match: SegmentMatch, rows: Array) -> Candidates:
-        """Return rows of a match, to be ranked."""
+        """Return the candidates for ranking some rows of a match."""
         scores = partial(self.selection.scores, match.segment)
         nearness = partial(self.where.nearness, match.segment)
         return Candidates(match, self.manner, scores, nearness, rows)
@@ -209,14 +209,14 @@ def _values(column: Array | None, count: int, sign: int) -> list[int]:
 
 
 def _clear_unmatched(columns: Mapping[str, list[int]], matched: Array) -> None:
-    """A promoted record that the query does not match has nothing to tell of words."""
+    """Set the word criteria of promoted records that do not match the query to 0."""
     for place in np.flatnonzero(~matched).tolist():
         for name in ABOUT_WORDS:
             columns[name][place] = 0
 
 
 def _keep_fewest_typos(matches: Sequence[SegmentMatch], kept: int) -> list[SegmentMatch]:
-    """Keep the records with the fewest typos there are, or with the fewest few counts."""
+    """Keep the records with the `kept` lowest typo counts."""
     counts = sorted(
         {int(n) for match in matches for n in np.unique(match.typos(np.flatnonzero(match.rows)))}
     )

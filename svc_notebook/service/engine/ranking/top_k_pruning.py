@@ -1,7 +1,8 @@
-"""The rows that may be best by where their words stand, told before distances are measured.
+"""Top-k pruning: exclude rows by the positions of their words before measuring distances.
 
-Words cannot stand nearer than side by side. Where enough rows have them so, and one of them as far
-up as some rank, rows that have none so far up come after those: they need not be measured.
+No distance is shorter than that of adjacent words. If enough rows have adjacent words with one word
+at a given attribute rank or better, rows without any word at that rank come after them and need not
+be measured.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from svc_notebook.service.engine.ranking.proximity import MAX_TOTAL_DISTANCE
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 
 MIN_CANDIDATES = 10_000
-"""Fewer rows are measured as fast as they are chosen from."""
+"""Measuring fewer rows is as fast as pruning."""
 AIMS = (256, 4096)
-"""So many occurrences are tried for each row wanted, then more."""
+"""Occurrences tried per wanted row, in two attempts."""
 SAMPLE_CANDIDATES = 4096
 MIN_REDUCTION_FACTOR = 4
-"""Choosing pays when it leaves no more than one row of so many."""
+"""Pruning pays off if it reduces the rows at least by this factor."""
 
 
 def find_promising(
     candidates: Candidates, criteria: Sequence[object], tied: Array, left: int
 ) -> tuple[Array, Candidates] | None:
-    """Return the rows that may be among the best `left` of those tied, and all that are not tied.
+    """Return the rows that may be among the best `left` of those tied, and all untied rows.
 
-    They come as a mask and as candidates, measured as far as that can matter; None stands for all
-    as they are. `criteria` are those by which ties are broken.
+    The result is a mask and the candidates, with distances measured as far as needed; None means
+    that nothing is pruned. `criteria` are those that break the ties.
     """
     some = int(np.count_nonzero(tied))
     if some < MIN_CANDIDATES or not candidates.ranks_ahead(criteria):
@@ -55,7 +56,7 @@ def find_promising(
 
 
 def _rank_at(match: SegmentMatch, aim: int) -> int:
-    """Return the rank that about so many occurrences reach, as a sample tells."""
+    """Return the rank that about `aim` occurrences reach, estimated from a sample."""
     chunks = [chunk for word in match.words for chunk in word.chunks]
     step = max(1, sum(map(len, chunks)) // SAMPLE_CANDIDATES)
     ranks = np.sort(np.concatenate([match.fields.rank(chunk.spots()[::step]) for chunk in chunks]))
@@ -63,7 +64,7 @@ def _rank_at(match: SegmentMatch, aim: int) -> int:
 
 
 def _reach(match: SegmentMatch, most: int) -> Array:
-    """Return the mask of rows that have any word at a rank as good, in whatever spelling."""
+    """Return the mask of the rows with any word, in any variant, at a rank up to `most`."""
     reached = np.zeros(len(match.rows), bool)
     for word in match.words:
         for chunk in word.chunks:

@@ -1,4 +1,4 @@
-"""Attributes named by dotted paths, as a tree: a thousand are looked up as fast as one."""
+"""A tree of dotted attribute paths, in which a thousand paths are matched as fast as one."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 @dataclass(eq=False)
 class PathTree:
-    """What lies below one attribute; `whole` means that it was named itself."""
+    """The paths below one attribute; `whole` means that the attribute itself is selected."""
 
     whole: bool = False
     inner: dict[str, PathTree] = field(default_factory=dict)
 
     @classmethod
     def of(cls, paths: Iterable[str]) -> PathTree:
-        """Make the tree of some paths, whose root is the record."""
+        """Build the tree of some paths; its root is the record."""
         root = cls()
         for path in paths:
             node = root
@@ -25,7 +25,7 @@ class PathTree:
         return root
 
     def find(self, name: str) -> PathTree | None:
-        """Return the tree of one member, whose name may have dots of its own."""
+        """Return the subtree of a member, whose name may contain dots."""
         if "." not in name:
             return self.inner.get(name)
         node: PathTree | None = self

@@ -1,4 +1,4 @@
-"""Facets of the records found: counts, statistics, and a search inside one facet's values."""
+"""Facets of the matching records: counts, statistics and search for facet values."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ Chosen = Sequence[tuple[Segment, Array]]
 """Segments, each with the mask of its rows that count."""
 
 MIN_PRESELECTED_VALUES = 2000
-"""Above so many values, segments are joined by the values' hashes, not by their names."""
+"""With more values than this, segments are joined by value hashes instead of names."""
 
 
 @dataclass(frozen=True)
 class FacetMatch:
-    """One value of a facet, and how many records have it."""
+    """One facet value and the number of records that have it."""
 
     value: str
     count: int
 
 
 class Named(NamedTuple):
-    """A run of words, and the values of a facet that are written so."""
+    """A run of words, and the facet values that consist of these words."""
 
     start: int
     end: int
@@ -45,7 +45,7 @@ class Named(NamedTuple):
 
 
 def read_facets(options: EffectiveParameters) -> list[str]:
-    """Return the facets to count; `*` stands for all that may be counted."""
+    """Return the facets to count; `*` means all that may be counted."""
     given = options["facets"]
     wanted = [given] if isinstance(given, str) else given
     countable = [path for path, entry in options.faceted.items() if entry.counted]
@@ -54,14 +54,14 @@ def read_facets(options: EffectiveParameters) -> list[str]:
 
 
 def counts_after_distinct(path: str, options: EffectiveParameters) -> bool:
-    """Whether a facet counts what is left of each group: as the search says, else the settings."""
+    """Return whether a facet is counted after distinct, by the search or else the settings."""
     after = options.params.get("facetingAfterDistinct")
     after = options.faceted[path].after_distinct if after is None else after
     return bool(after and options.distinct)
 
 
 def count_facet(chosen: Chosen, path: str, options: EffectiveParameters) -> dict[str, int]:
-    """Count the values of a facet, the most frequent or the first ones."""
+    """Count the values of a facet and return the most frequent or the first ones."""
     check_time()
     parts = [
         (labels, labels.count(mask))
@@ -74,7 +74,7 @@ def count_facet(chosen: Chosen, path: str, options: EffectiveParameters) -> dict
 
 
 def measure_facet(chosen: Chosen, path: str) -> dict[str, float] | None:
-    """Return the least, greatest, mean and sum of a facet's numbers; None without any."""
+    """Return the min, max, avg and sum of a facet's numbers; None without numbers."""
     parts = [
         numbers.chosen(mask)
         for segment, mask in chosen
@@ -91,7 +91,7 @@ def measure_facet(chosen: Chosen, path: str) -> dict[str, float] | None:
 def search_facet(
     chosen: Chosen, path: str, query: Query, options: EffectiveParameters, most: int
 ) -> list[FacetMatch]:
-    """Return the values of a facet that a query matches, the most frequent first."""
+    """Return the facet values that match a query, the most frequent first by default."""
     counts: Counter[str] = Counter()
     for segment, mask in chosen:
         if (labels := segment.labels.get(path)) is not None:
@@ -106,7 +106,7 @@ def search_facet(
 def find_named(
     views: Sequence[View], path: str, words: Sequence[str], rules: TokenizerSettings
 ) -> list[Named]:
-    """Return the runs of words that are values of a facet, the longest from each place first."""
+    """Return the runs of words that are facet values, the longest at each position first."""
     found: dict[tuple[int, int], set[str]] = {}
     for view in views:
         if (labels := view.segment.labels.get(path)) is not None:
@@ -119,7 +119,7 @@ def find_named(
 
 
 def check_searchable(path: str, options: EffectiveParameters) -> None:
-    """Refuse a facet that may not be searched in."""
+    """Raise for a facet that is not searchable."""
     entry = options.faceted.get(path)
     if entry is None or not entry.searchable or not options.sees(path):
         known = [path for path, entry in options.faceted.items() if entry.searchable]
@@ -133,7 +133,7 @@ def check_searchable(path: str, options: EffectiveParameters) -> None:
 def _matching(
     labels: Labels, counts: Array, query: Query, options: EffectiveParameters
 ) -> dict[str, int]:
-    """Match the query against each value as if it were a record."""
+    """Match the query against each value as if the value were a record."""
     rows = counts > 0
     if query.words:
         postings = labels.words(options.rules)
@@ -168,7 +168,7 @@ def _keep_first(counts: Array, most: int) -> Array:
 
 
 def _only_frequent(parts: Sequence[tuple[Labels, Array]], most: int) -> list[tuple[Labels, Array]]:
-    """Drop the values that cannot be among the most frequent over all segments."""
+    """Drop values that cannot be among the most frequent over all segments."""
     hashes = np.concatenate([labels.hashes for labels, _ in parts])
     counts = np.concatenate([counts for _, counts in parts])
     _, number = np.unique(hashes, return_inverse=True)

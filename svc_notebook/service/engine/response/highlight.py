@@ -1,8 +1,8 @@
-"""Highlights and snippets: the texts of a hit again, with what the query matched marked.
+"""Highlights and snippets: the texts of a hit with the matches marked.
 
-Both mirror the record: objects stay objects, arrays stay arrays, and each plain value becomes a
-leaf that says how much of the query it holds. Numbers and booleans are written as texts, null is
-left out.
+Both mirror the record: objects remain objects, arrays remain arrays, and each plain value becomes a
+leaf that reports how much of the query it matches. Numbers and booleans are written as text, nulls
+are omitted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from svc_notebook.service.engine.text.tokenization import Token, fold, reach, sp
 __all__ = ["Style", "highlight_hit", "mark_text", "snippet_hit"]
 
 MAX_TEXT_CHARACTERS = 50_000
-"""What follows after so many characters of a text is neither marked nor cut from."""
+"""Only this many characters of a text are highlighted or used for snippets."""
 
 _Leaf = dict[str, Any]
 _Node = dict[str, Any] | list[Any]
@@ -76,7 +76,7 @@ def mark_text(text: str, path: str, matcher: Matcher, style: Style, runs: Runs =
 
 @dataclass(frozen=True)
 class _Mirror:
-    """The shape of a record's selected attributes, with a leaf for each plain value."""
+    """Builds the result for a record's selected attributes, with a leaf for each plain value."""
 
     selection: HighlightedAttributes
     only_matching_items: bool
@@ -135,9 +135,9 @@ def _to_text(value: str | bool | float) -> str:
 
 
 class _Mark(NamedTuple):
-    """Where a mark begins and ends, the first word it covers and how many as a whole.
+    """A highlight: its first word, its start and end, and how many whole words it covers.
 
-    `words` are those of the query that match; `shown` is what to write in place of the text.
+    `words` are the matched query words; `shown` replaces the text.
     """
 
     token: Token
@@ -149,7 +149,7 @@ class _Mark(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """A text, how many words it has, and what matches in it."""
+    """A text with its word count and its highlights."""
 
     text: str
     style: Style
@@ -177,7 +177,7 @@ def _read(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _
     camel = path in style.rules.camel
     if not style.words:
         return _Reading(text, style, camel)
-    # Splitting is many times faster than finding where words stand, and many texts match nothing.
+    # Splitting is many times faster than computing offsets, and many texts match nothing.
     body = text[:MAX_TEXT_CHARACTERS]
     folded = fold(split_camel(body) if camel else body, style.rules)
     found = folded.split()
@@ -190,7 +190,7 @@ def _read(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _
 
 
 def _choose_runs(runs: Mapping[str, Sequence[Run]], words: set[str], *, sealed: bool) -> list[Run]:
-    """Return the runs that a text of these words may have."""
+    """Return the runs that a text with these words may contain."""
     chosen = [
         run
         for first in runs
@@ -233,7 +233,7 @@ def _mark_runs(text: str, style: Style, camel: bool, runs: Sequence[Run]) -> Ite
 def _find_run(
     wanted: tuple[str, ...], found: Sequence[Token], sealed: Iterable[Sealed]
 ) -> Sequence[int]:
-    """Return at which words of a text a run begins."""
+    """Return the word positions of a text at which a run begins."""
     if is_sealed(wanted):
         last = len(found) - len(wanted)
         return [one.first for one in sealed if one.words == wanted and one.first <= last]
@@ -243,7 +243,7 @@ def _find_run(
 
 
 def _mark_run(run: Sequence[Token], words: frozenset[str], shown: str | None) -> Iterator[_Mark]:
-    """Mark each token, or all of them at once where something else is shown."""
+    """Mark each token, or the whole run at once if it is replaced."""
     if shown is None:
         yield from (_Mark(token, token.start, token.end, words, 1) for token in run)
     else:
@@ -261,14 +261,14 @@ def _mark_sealed(
 def _read_tokens(
     text: str, style: Style, camel: bool, wanted: Collection[str] | None = None, folded: str = ""
 ) -> list[Token]:
-    """Return the words of a text, or those wanted, without one that goes on beyond what is read."""
+    """Return the words of a text, or those wanted, without a word cut off at the length limit."""
     found = tokens(text[:MAX_TEXT_CHARACTERS], style.rules, wanted, camel=camel, folded=folded)
     cut_through = len(text) > MAX_TEXT_CHARACTERS and found and found[-1].end == MAX_TEXT_CHARACTERS
     return found[:-1] if cut_through else found
 
 
 def _join_marks(marks: Iterable[_Mark]) -> list[_Mark]:
-    """Make one mark of those that overlap: the longest of the first, for the words of all."""
+    """Merge overlapping marks: the longest of those that start first, with the words of all."""
     joined: list[_Mark] = []
     for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end, mark.shown is not None)):
         if joined and mark.start < joined[-1].end:
@@ -292,9 +292,7 @@ def _write(reading: _Reading, start: int, end: int) -> str:
 
 
 def _choose_window(reading: _Reading, size: int) -> tuple[int, int]:
-    """Return the bounds of the words to keep: most of the query, then earliest, with equal room
-    on both sides of the matches.
-    """
+    """Return the bounds of the snippet: the most query words, then the earliest, then centred."""
     text, found = reading.text, reading.tokens()
     if len(found) <= size:
         return 0, min(len(text), MAX_TEXT_CHARACTERS)
@@ -305,7 +303,7 @@ def _choose_window(reading: _Reading, size: int) -> tuple[int, int]:
     ends_text = last == len(found) - 1
     start = found[first].start if first else 0
     end = min(len(text), MAX_TEXT_CHARACTERS) if ends_text else found[last].end
-    # A mark of several words, or with brackets, is not cut through.
+    # A mark of several words or with brackets is not split.
     return (
         next((mark.start for mark in reading.marks if mark.start < start < mark.end), start),
         next((mark.end for mark in reading.marks if mark.start < end < mark.end), end),
@@ -313,7 +311,7 @@ def _choose_window(reading: _Reading, size: int) -> tuple[int, int]:
 
 
 def _densest_span(marks: Sequence[_Mark], found: Sequence[Token], size: int) -> tuple[int, int]:
-    """Return the first and the last of the marked words that hold most of the query."""
+    """Return the first and last marked word of the window with the most query words."""
     place = {token.start: number for number, token in enumerate(found)}
     places = [place[mark.token.start] for mark in marks]
     best, span = 0, (0, 0)

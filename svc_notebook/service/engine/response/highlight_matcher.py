@@ -1,4 +1,4 @@
-"""Which tokens of a hit a query matches: the rule of the index, told word by word for marking."""
+"""Match the tokens of a hit against a query for highlighting, by the rules of the index."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from svc_notebook.service.engine.text.typos import FIRST_LETTER_TYPOS, typos_bet
 
 
 class Spotted(NamedTuple):
-    """A token that matches: its typos, the query word's number, and how many letters match."""
+    """A matching token: its typos, the query word's number and the number of matched letters."""
 
     typos: int
     number: int
@@ -31,14 +31,14 @@ Loose = Callable[[str], Spotted | None]
 
 
 class MatchOptions(NamedTuple):
-    """What may match in an attribute."""
+    """Whether typos and prefixes match in an attribute."""
 
     typos: bool
     prefixes: bool
 
 
 def make_marker(query: Query, options: EffectiveParameters) -> Marker:
-    """Return what marks the texts of a search's hits."""
+    """Return the marker for the texts of a search's hits."""
     ways = [(number, way) for number, word in enumerate(query.words) for way in word.alternatives]
     unforgiven = words_without_typos(options)
     manner_of = _make_manners(options)
@@ -78,10 +78,10 @@ def _is_run(way: Alternative) -> bool:
 
 
 def _join_spans(ways: Iterable[tuple[int, Alternative]]) -> list[Run]:
-    """Make one run of the ways in which the words of one span stand at once."""
+    """Combine the variants of one span into one run."""
     numbers: dict[tuple[int, tuple[str, ...], str], list[int]] = {}
     for number, way in ways:
-        alone = -1 - number  # in place of a span: none of those is negative
+        alone = -1 - number  # unique key: spans are never negative
         numbers.setdefault((way.span or alone, way.words, way.instead), []).append(number)
     return [Run(tuple(some), words, instead) for (_, words, instead), some in numbers.items()]
 
@@ -94,7 +94,7 @@ def _by_first_word(runs: Iterable[Run]) -> dict[str, list[Run]]:
 
 
 class _Tokens:
-    """The tokens met so far, and the matches among them, in one manner."""
+    """The tokens seen so far and their matches, for one set of match options."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class _Tokens:
                 self._expect(_Spelling.of(number, way, manner))
 
     def _expect(self, one: _Spelling) -> None:
-        """Note under which first or second letters of tokens a word may be met."""
+        """Index a word by the first or second letters of the tokens that may match it."""
         word, first, second = one.word, self._by_first, self._by_second
         if one.prefix or one.forgiven:
             first[word[0]] = (*first.get(word[0], ()), one.match)
@@ -124,7 +124,7 @@ class _Tokens:
                 second[letter] = (*second.get(letter, ()), one.match_other)
 
     def match(self, tokens: AbstractSet[str]) -> dict[str, TokenMatch]:
-        """Return the matches of those tokens that match."""
+        """Return the matches among the tokens."""
         new = tokens - self._met
         if new:
             self._met |= new
@@ -147,9 +147,9 @@ class _Tokens:
 
 
 def _choose(found: Sequence[Spotted]) -> TokenMatch:
-    """Take the words with the fewest typos, and those for which the token stands along with them.
+    """Choose the words with the fewest typos, and all words of their spans.
 
-    It is a synonym if it is none of the words itself.
+    The token is a synonym if no chosen word is the query's own.
     """
     fewest = min(found).typos
     spans = {spot.span for spot in found if spot.span and spot.typos == fewest}
@@ -164,9 +164,9 @@ def _choose(found: Sequence[Spotted]) -> TokenMatch:
 
 @dataclass(frozen=True)
 class _Spelling:
-    """A query word that also matches by its beginning, or misspelled.
+    """A query word that also matches by prefix or with typos.
 
-    Most tokens are far away, and that is told without comparing letter by letter.
+    Most tokens are rejected without comparing letters.
     """
 
     number: int
@@ -176,7 +176,7 @@ class _Spelling:
 
     @classmethod
     def of(cls, number: int, way: Alternative, manner: MatchOptions) -> _Spelling:
-        """Read off a word what of it counts in one manner."""
+        """Read the word's options under the match options."""
         forgiven = way.forgiven if manner.typos else 0
         return cls(number, way.words[0], forgiven, way.prefix and manner.prefixes)
 
@@ -208,7 +208,7 @@ class _Spelling:
 
     @cached_property
     def rest(self) -> str:
-        """All but the first letter."""
+        """All letters but the first."""
         return self.word[1:]
 
     @cached_property
@@ -218,7 +218,7 @@ class _Spelling:
 
 
 def _by_word(ways: Iterable[tuple[int, Alternative]]) -> dict[str, list[Spotted]]:
-    """Group what matches a token as a whole."""
+    """Group the matches of whole tokens by word."""
     found: dict[str, list[Spotted]] = {}
     for number, way in ways:
         single = len(way.words) == 1 and not way.inside
@@ -229,7 +229,7 @@ def _by_word(ways: Iterable[tuple[int, Alternative]]) -> dict[str, list[Spotted]
 
 
 def _spot_parts(token: str, ways: Iterable[tuple[int, Alternative]]) -> Iterator[Spotted]:
-    """Spot query words in the parts of a compound; it is marked as a whole."""
+    """Match query words against the parts of a compound, which is marked as a whole."""
     for number, way in ways:
         parts = way.inside.pieces(token) if way.inside else ()
         if any(_is_part(way, form) for piece in parts for form in piece):
@@ -242,7 +242,7 @@ def _is_part(way: Alternative, form: str) -> bool:
 
 
 def _make_manners(options: EffectiveParameters) -> Callable[[str], MatchOptions | None]:
-    """Tell what may match in an attribute; None if it is not searched."""
+    """Return a function that returns an attribute's match options, None if it is not searched."""
     restricted = options["restrictSearchableAttributes"]
     searched = path_test(entry.path for entry in options.searched)
     chosen = path_test(restricted)

@@ -1,4 +1,4 @@
-"""What is to be marked in a text: single tokens, and runs of them that stand side by side."""
+"""Highlight spans: the tokens and runs of adjacent tokens to mark in a text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 class TokenMatch(NamedTuple):
     """The numbers of the query words that a token matches, and how many of its letters to mark.
 
-    `instead` are the words of the query of which the token is a synonym.
+    `instead` are the query words of which the token is a synonym.
     """
 
     words: tuple[int, ...]
@@ -19,7 +19,7 @@ class TokenMatch(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The numbers of the query words that tokens match where they stand side by side."""
+    """The numbers of the query words that a run of adjacent tokens matches."""
 
     words: tuple[int, ...]
     tokens: tuple[str, ...]
@@ -27,14 +27,14 @@ class Run(NamedTuple):
 
 
 Matcher = Callable[[str, AbstractSet[str]], Mapping[str, TokenMatch]]
-"""Tells which of some tokens under a path match."""
+"""Returns the matches among some tokens of a path."""
 
 Runs = Callable[[str], Mapping[str, Sequence[Run]]]
-"""Tells the runs to mark under a path, by the first word of each."""
+"""Returns the runs to mark in a path, by first word."""
 
 
 class Marker(NamedTuple):
-    """What to mark under a path."""
+    """The matcher and the runs of a search."""
 
     match: Matcher
     runs: Runs

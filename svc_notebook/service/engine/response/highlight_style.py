@@ -1,4 +1,4 @@
-"""What a search wants marked and cut, and how the marks look."""
+"""Highlighting options: the attributes to highlight and snippet, and the tags around matches."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _SNIPPET = re.compile(r"([^:]+)(?::0*([1-9][0-9]{0,8}))?")
 
 @dataclass(frozen=True)
 class HighlightedAttributes:
-    """Some attributes, each with a number: how many words a snippet of it keeps.
+    """Selected attributes, each with the number of words of its snippet.
 
-    `ways` are the objects around a selected attribute that are not selected themselves.
+    `ways` are the parent objects of selected attributes that are not selected themselves.
     """
 
     numbers: Mapping[str, int]
@@ -31,7 +31,7 @@ class HighlightedAttributes:
 
     @classmethod
     def of(cls, numbers: Mapping[str, int], hidden: Sequence[str]) -> HighlightedAttributes:
-        """Select attributes by name, `*` for all; what is hidden stays out, however named."""
+        """Select attributes by name, `*` for all; hidden attributes are always excluded."""
         named = {
             path: number
             for path, number in numbers.items()
@@ -44,25 +44,25 @@ class HighlightedAttributes:
         return bool(self.numbers) or self.rest is not None
 
     def number(self, path: str, around: int | None) -> int | None:
-        """Return the attribute's number, by default that of the object around it, or None."""
+        """Return the attribute's number, else that of its parent object, or None."""
         return None if path in self.hidden else self.numbers.get(path, around)
 
     def members(self, record: Mapping[str, Any]) -> Iterable[str]:
-        """Return the attributes of the record itself in which anything may be selected."""
+        """Return the top-level attributes that may contain selected ones."""
         if self.rest is not None:
             return record
         return [name for name in record if name in self.numbers or name in self.ways]
 
     def top(self, name: str) -> int | None:
-        """Return the number `*` gives an attribute of the record itself."""
+        """Return the number that `*` gives a top-level attribute."""
         return None if name in INTERNAL else self.rest
 
 
 @dataclass(frozen=True)
 class Style:
-    """How one search marks its hits; `words` are the query's, as a matcher numbers them.
+    """How one search marks its hits; `words` are the query's, in the matcher's numbering.
 
-    With `replacing`, a synonym is shown as the words of the query that it stands for.
+    With `replacing`, a synonym is shown as the query words that it matches.
     """
 
     words: tuple[str, ...]
@@ -77,16 +77,16 @@ class Style:
 
     @cached_property
     def distinct(self) -> tuple[str, ...]:
-        """The words, each once."""
+        """The distinct words."""
         return tuple(dict.fromkeys(self.words))
 
     @cached_property
     def whole(self) -> frozenset[str]:
-        """What a text must hold to match as a whole."""
+        """The words that a text must contain for a full match."""
         return frozenset(self.words)
 
     def of_numbers(self, numbers: tuple[int, ...]) -> frozenset[str]:
-        """The words of these numbers; there are few such sets, and many texts."""
+        """Return the words with these numbers, cached: there are few such sets and many texts."""
         known = self._known.get(numbers)
         if known is None:
             known = self._known[numbers] = frozenset([self.words[number] for number in numbers])
@@ -100,7 +100,7 @@ class Style:
     def of(
         cls, settings: Mapping[str, Any], params: Mapping[str, Any], words: Sequence[str]
     ) -> Style:
-        """Read the style of a search off its parameters and the index's settings."""
+        """Read the style of a search from its parameters and the index's settings."""
         chosen = {name: _choose(name, params, settings) for name in _NAMES}
         hidden = () if params.get("_seeUnretrievable") else settings.get("unretrievableAttributes")
         highlighted = chosen["attributesToHighlight"]
@@ -140,7 +140,7 @@ def _choose(name: str, *sources: Mapping[str, Any]) -> Any:
 
 
 def read_snippets(entries: Iterable[str]) -> dict[str, int]:
-    """Read `attributesToSnippet`: how many words of each attribute; raises `BadInput`."""
+    """Read `attributesToSnippet`: the number of words of each attribute; raises `BadInput`."""
     return dict(_read_snippet(entry, place) for place, entry in enumerate(entries))
 
 

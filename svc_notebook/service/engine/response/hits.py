@@ -1,4 +1,4 @@
-"""Hits: the records found, with what was asked for of them, marked and explained."""
+"""Build hits: the requested attributes of records with highlights and ranking info."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def make_hits(
     query: Query,
     options: EffectiveParameters,
 ) -> list[Hit]:
-    """Fetch the records and make hits of those that are still there."""
+    """Fetch the records and build hits of those that still exist."""
     retrieve, narrow = make_retriever(options), make_narrower(options)
     style = Style.of(options.settings, options.params, [word.text for word in query.words])
     highlights, snippets = bool(style.highlighted), bool(style.snippeted)
@@ -54,7 +54,7 @@ def make_hits(
 
 
 def make_retriever(options: EffectiveParameters) -> Callable[[Record], Hit]:
-    """Return a function that leaves of a record what was asked for and may be seen."""
+    """Return a function that reduces a record to its requested and visible attributes."""
     entries = [entry.strip() for entry in options["attributesToRetrieve"]]
     wanted = [entry for entry in entries if not entry.startswith("-")]
     unwanted = [entry[1:] for entry in entries if entry.startswith("-")]
@@ -75,7 +75,7 @@ def make_retriever(options: EffectiveParameters) -> Callable[[Record], Hit]:
 
 
 def make_narrower(options: EffectiveParameters) -> Callable[[Record], Hit]:
-    """Return a function that leaves of a hit, or of its marks, what all embedded lists name."""
+    """Return a function that reduces a hit or its highlights to the embedded lists."""
     lists = options.params.get(EMBEDDED_LISTS, ())
     pickers = [
         make_retriever(EffectiveParameters({}, {"attributesToRetrieve": names})) for names in lists
@@ -91,7 +91,7 @@ def make_narrower(options: EffectiveParameters) -> Callable[[Record], Hit]:
 
 
 def _pick(value: Record, paths: PathTree) -> Hit:
-    """Keep what lies under the paths, in the record's own shape."""
+    """Keep the values under the paths, in the record's structure."""
     picked = {}
     for name, inner in value.items():
         if _is_whole(name, paths):
@@ -114,13 +114,13 @@ def _without(value: Record, paths: PathTree) -> Hit:
 
 
 def _is_whole(name: str, paths: PathTree) -> bool:
-    """Whether a member is named itself; its own name may have dots."""
+    """Return whether a member is selected itself; its name may contain dots."""
     found = paths.find(name)
     return found is not None and found.whole
 
 
 def _map_objects(value: Any, change: Callable[[Record], Hit]) -> Any:
-    """Apply a change to an object, or to the objects of an array; None where there are none."""
+    """Apply a change to an object or to the objects of an array; None for other values."""
     if isinstance(value, Mapping):
         return change(value)
     if isinstance(value, list):

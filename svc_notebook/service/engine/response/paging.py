@@ -1,4 +1,4 @@
-"""Which hits of a search are wanted: by page, or by offset and length."""
+"""Pagination: the range of hits to return, by page or by offset and length."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 
 @dataclass(frozen=True)
 class HitRange:
-    """A stretch of the hits; what lies beyond `limit` cannot be reached."""
+    """A range of the hits; hits beyond `limit` cannot be reached."""
 
     start: int
     size: int
@@ -18,7 +18,7 @@ class HitRange:
 
     @classmethod
     def of(cls, options: EffectiveParameters) -> HitRange:
-        """Read it off the options: a length alone means nothing, nor does an offset alone."""
+        """Read the range from the options; offset and length only apply together."""
         limit = options["paginationLimitedTo"]
         offset, length = options["offset"], options["length"]
         if offset is not None and length is not None:
@@ -28,16 +28,16 @@ class HitRange:
 
     @property
     def reach(self) -> int:
-        """How many of the best hits must be known."""
+        """The number of best hits to rank."""
         return min(self.start + self.size, self.limit)
 
     @property
     def span(self) -> slice:
-        """The wanted ones among those."""
+        """The slice of those hits to return."""
         return slice(self.start, self.reach)
 
     def members(self, hits: int) -> dict[str, int]:
-        """Return what the answer says about paging."""
+        """Return the response members about paging."""
         if self.number is None:
             return {"offset": self.start, "length": self.size}
         pages = -(-min(hits, self.limit) // self.size) if self.size else 0

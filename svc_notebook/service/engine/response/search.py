@@ -1,4 +1,4 @@
-"""A search from its parameters to its answer."""
+"""Run a search from its parameters to its result."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Stats = dict[str, dict[str, float]]
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The answer to a search, in the members the API knows."""
+    """The result of a search, by the response members of the API."""
 
     hits: list[dict[str, Any]]
     nbHits: int  # noqa: N815 - as on the wire
@@ -51,14 +51,14 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class FacetFound:
-    """The answer to a search inside a facet."""
+    """The result of a search for facet values."""
 
     hits: list[dict[str, Any]]
     exhaustive: bool = True
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:
-    """Refuse settings that no search could use."""
+    """Raise for settings that no search can use."""
     Shape.of(settings)
     read_filterable(settings)
     read_steps(EffectiveParameters(settings, {}))
@@ -72,7 +72,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
 def find_hits(
     views: Sequence[View], options: EffectiveParameters, fetch: Fetch, pins: Pins = NO_PINS
 ) -> SearchResult:
-    """Search."""
+    """Run a search and return its result."""
     options = loosen(options)
     plan, page = SearchPlan(show(views, pins), options), HitRange.of(options)
     asked = read_query(options)
@@ -124,7 +124,7 @@ def _count_hits(plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinne
 
 
 def _sorted_members(options: EffectiveParameters, count: int) -> dict[str, int]:
-    """Return what the answer says about relevant sort."""
+    """Return the response members about relevant sort."""
     if not options.sorts_relevant:
         return {}
     return {"nbSortedHits": count, "appliedRelevancyStrictness": options["relevancyStrictness"]}
@@ -147,7 +147,7 @@ def _explain(
 def _count_facets(
     plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned
 ) -> tuple[Counts | None, Stats | None]:
-    """Count the facets asked for, before or after groups are reduced as each wants it."""
+    """Count the requested facets, each before or after distinct."""
     options = plan.options
     paths = facets.read_facets(options)
     if not paths:
@@ -170,7 +170,7 @@ def find_values(
     most: int,
     pins: Pins = NO_PINS,
 ) -> FacetFound:
-    """Search inside a facet's values, counting the records that the options select."""
+    """Search the values of a facet, counting the records that the options select."""
     facets.check_searchable(path, options)
     options = loosen(options)
     plan = SearchPlan(show(views, pins), options)
@@ -195,7 +195,7 @@ def find_values(
 
 
 def find_ids(views: Sequence[View], options: EffectiveParameters) -> list[str]:
-    """Return the objectIDs of what passes the filters, whatever the query."""
+    """Return the objectIDs of records that pass the filters, regardless of the query."""
     matches = SearchPlan(views, options).match(Query())
     return [
         name for match in matches for name in match.segment.ids.take(np.flatnonzero(match.rows))
@@ -205,7 +205,7 @@ def find_ids(views: Sequence[View], options: EffectiveParameters) -> list[str]:
 def find_passing(
     views: Sequence[View], options: EffectiveParameters, ids: Sequence[str]
 ) -> set[str]:
-    """Return those of some objectIDs whose records pass the filters."""
+    """Return the objectIDs among `ids` whose records pass the filters."""
     plan, names = SearchPlan(views, options), sorted(set(ids))
     passing = set()
     for view in views:
@@ -218,7 +218,7 @@ def find_passing(
 
 
 def find_order(views: Sequence[View], options: EffectiveParameters) -> Order:
-    """Return all that match, by attribute and custom ranking only."""
+    """Return all matches, ranked by attribute and custom ranking only."""
     own = {
         "ranking": ["attribute", "custom"],
         "typoTolerance": options.typo_tolerance is not False,
@@ -229,12 +229,12 @@ def find_order(views: Sequence[View], options: EffectiveParameters) -> Order:
     )
     matches = plan.match(read_query(options))
     order = plan.rank(matches, sum(match.count for match in matches))
-    # It is remembered between the pages of a browse; what ranking found need not be.
+    # The order is kept between the pages of a browse; the ranking's candidates are not needed.
     return replace(order, ranked={})
 
 
 def _extra(asked: Query, query: Query, *, counted: bool) -> dict[str, Any]:
-    """Return the answer's further members."""
+    """Return the other response members."""
     exhaustive = {"nbHits": True, "typo": True} | ({"facetsCount": True} if counted else {})
     extra: dict[str, Any] = {
         "exhaustiveNbHits": True,

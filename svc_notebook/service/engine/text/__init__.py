@@ -1,1 +1,1 @@
-"""Text to words: tokenization, languages, typos, synonyms."""
+"""Text analysis: tokenization, languages, typos and synonyms."""

@@ -1,7 +1,7 @@
-"""Compound words: how a language writes several words as one, and which words are written so.
+"""Compound words: how a language joins words, and how a compound is split.
 
-A word is a compound if it can be cut into known words, with or without the sound that joins them;
-entries of one's own say so outright, or that a word is none.
+A word is a compound if it can be split into known words, with or without a linking element between
+them. Custom entries define the parts of a word, or that it is not a compound.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ LINKS: dict[str, tuple[str, ...]] = {
     "no": ("", "s", "e"),
     "sv": ("", "s"),
 }
-"""What each language that has compounds puts between their parts."""
+"""The linking elements between the parts of a compound, by language."""
 MIN_PART_LETTERS = 4
 MAX_WORD_LETTERS = 40
-"""Longer words are not taken apart."""
+"""Longer words are not split."""
 MAX_CACHED_WORDS = 500_000
-"""Words are remembered: segments are merged, and their words are the same."""
+"""Splits are cached because segments are merged and share their words."""
 MAX_CHECKED_ENTRIES = 200
-"""So many entries of one's own are looked for in every word, to leave the others as they were."""
+"""With more custom entries than this, words are not checked for them before the split."""
 
 Piece = tuple[str, ...]
-"""A part of a compound: as it stands there, and without what joins it to the next."""
+"""A part of a compound: as written, and then without its linking element, if it has one."""
 
 
 @dataclass(frozen=True)
 class Splitter:
-    """Takes words of one language apart; `own` entries come first, an empty one means an atom."""
+    """Splits the compounds of one language; `own` entries come first, an empty one is not split."""
 
     language: str
     own: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
@@ -49,7 +49,7 @@ class Splitter:
     )
 
     def pieces(self, word: str) -> tuple[Piece, ...]:
-        """Return the parts of a word; none if it is no compound."""
+        """Return the parts of a word, none if it is not a compound."""
         if not self._touches(word):
             return standard_splitter(self.language).pieces(word)
         found = self._known.get(word)
@@ -62,12 +62,12 @@ class Splitter:
         return found
 
     def readings(self, word: str) -> list[tuple[str, ...]]:
-        """Return the parts of a word, with what joins them and without."""
+        """Return the parts of a word, with and without the linking elements."""
         pieces = self.pieces(word)
         return list(dict.fromkeys(zip(*map(_both_forms, pieces), strict=True))) if pieces else []
 
     def _touches(self, word: str) -> bool:
-        """Whether entries of one's own may change what the standard ones make of a word."""
+        """Return whether custom entries may change the standard split of a word."""
         if not self.standard or not 0 < len(self.own) <= MAX_CHECKED_ENTRIES:
             return True
         return any(own in word for own in self.own)
@@ -85,7 +85,7 @@ class Splitter:
         return (*(before or (first,)), *(self.pieces(rest) or ((rest,),)))
 
     def _halves(self, word: str) -> Iterator[tuple[Piece, str]]:
-        """Find where a word can be cut in two known ones."""
+        """Return the ways to split a word into two known words."""
         for cut in range(MIN_PART_LETTERS, len(word) - MIN_PART_LETTERS + 1):
             rest = word[cut:]
             stems = self._stems(word[:cut])
@@ -93,7 +93,7 @@ class Splitter:
                 yield (word[:cut], *[stem for stem in stems if len(stem) < cut][:1]), rest
 
     def _stems(self, head: str) -> list[str]:
-        """Return what a first part may be without what joins it."""
+        """Return the known words that a first part may be without its linking element."""
         links = LINKS[self.language]
         stems = [head.removesuffix(link) for link in links if head.endswith(link)]
         return [stem for stem in stems if len(stem) >= MIN_PART_LETTERS and self._knows(stem)]
@@ -104,7 +104,7 @@ class Splitter:
 
 @cache
 def standard_splitter(language: str) -> Splitter:
-    """Return what takes words of a language apart where there are no entries of one's own."""
+    """Return the splitter of a language without custom entries."""
     return Splitter(language)
 
 
@@ -119,7 +119,7 @@ def _both_forms(piece: Piece) -> tuple[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class Compounds:
-    """The compounds among the words of a segment, by their parts."""
+    """The compounds in the vocabulary of a segment, indexed by their parts."""
 
     splitter: Splitter
     parts: TermDictionary
@@ -128,7 +128,7 @@ class Compounds:
 
     @classmethod
     def of(cls, vocabulary: TermDictionary, splitter: Splitter) -> Compounds:
-        """Take every word apart."""
+        """Split every word of a vocabulary."""
         found: dict[str, list[int]] = {}
         for number, word in enumerate(vocabulary.all()):
             for part in {form for piece in splitter.pieces(word) for form in piece}:
@@ -141,7 +141,7 @@ class Compounds:
         )
 
     def containing(self, part: str, *, prefix: bool) -> Array:
-        """Return the numbers of the words with this part, or with one that begins so."""
+        """Return the numbers of the words with this part, or with a part that has this prefix."""
         low, high = self.parts.beginning(part)
         if not prefix:
             high = low + 1 if low < high and self.parts[low] == part else low

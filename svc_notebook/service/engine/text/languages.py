@@ -1,4 +1,4 @@
-"""What the languages of a search make of its words: which go, and what others may stand instead."""
+"""Apply language resources to the words of a query: stop words and word variants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svc_notebook.service.engine.text.typos import Vocabulary
 
 
 def transliterate(word: str, rules: TokenizerSettings) -> Iterator[tuple[str, ...]]:
-    """Return a word in the kana it is not written in; Latin letters only if they spell kana."""
+    """Return a word in the other kana scripts; Latin letters only if they spell kana."""
     import jaconv
 
     if word.isascii():
@@ -29,20 +29,20 @@ def transliterate(word: str, rules: TokenizerSettings) -> Iterator[tuple[str, ..
 
 
 UNSAID = ("en",)
-"""Taken where forms of words are asked for and nobody says in which language."""
+"""The language of word forms if neither the query nor the index declares one."""
 COMPOUND = "warmwarm"
-"""A word that lets all be loaded that words are looked up in."""
+"""A sample word; looking it up loads all language resources."""
 
 
 def speak(words: Sequence[str], options: EffectiveParameters) -> Iterator[tuple[int, Alternative]]:
-    """Return what languages add to the words of a query: a place and a way."""
+    """Return the variants that languages add to a query's words, each with its word's position."""
     for place, word in enumerate(words):
         for ways in (_inflect, _take_apart, _look_inside, _change_script):
             yield from ((place, way) for way in ways(word, options))
 
 
 def warm(options: EffectiveParameters, vocabularies: Iterable[Vocabulary]) -> None:
-    """Load and work out ahead what searches need of the languages that settings name."""
+    """Load and precompute the language resources that the settings need."""
     list(speak([COMPOUND], options))
     if removes_stop_words(options):
         is_stop_word(COMPOUND, options)
@@ -52,19 +52,19 @@ def warm(options: EffectiveParameters, vocabularies: Iterable[Vocabulary]) -> No
 
 
 def removes_stop_words(options: EffectiveParameters) -> bool:
-    """Whether a search leaves out stop words."""
+    """Return whether a search removes stop words."""
     return bool(_asked(options, "removeStopWords"))
 
 
 def is_stop_word(word: str, options: EffectiveParameters) -> bool:
-    """Whether a word says nothing in the languages whose stop words are left out, or are spoken."""
+    """Return whether a word is a stop word in the languages of the option or of the query."""
     asked = _asked(options, "removeStopWords") or True
     spoken = _spoken(options) or standard_languages()
     return _book(options).is_stop_word(word, spoken if asked is True else asked)
 
 
 def loosen(options: EffectiveParameters) -> EffectiveParameters:
-    """Return what `similarQuery` stands for: its words in place of the query's, none needed."""
+    """Return the options with `similarQuery` as the query and all its words optional."""
     similar = options.params.get("similarQuery")
     if not similar:
         return options
@@ -80,7 +80,7 @@ def loosen(options: EffectiveParameters) -> EffectiveParameters:
 
 
 def _inflect(word: str, options: EffectiveParameters) -> Iterator[Alternative]:
-    """Singular and plural stand for each other."""
+    """Return the other singular and plural forms of a word."""
     asked = _asked(options, "ignorePlurals")
     if not asked:
         return
@@ -92,7 +92,7 @@ def _inflect(word: str, options: EffectiveParameters) -> Iterator[Alternative]:
 
 
 def _take_apart(word: str, options: EffectiveParameters) -> Iterator[Alternative]:
-    """The parts of a compound stand for it wherever in a record they are."""
+    """Return the parts of a compound, which match anywhere in a record."""
     if options["decompoundQuery"]:
         for language in options["queryLanguages"]:
             if language in LINKS:
@@ -101,7 +101,7 @@ def _take_apart(word: str, options: EffectiveParameters) -> Iterator[Alternative
 
 
 def _look_inside(word: str, options: EffectiveParameters) -> Iterator[Alternative]:
-    """A part stands in compounds."""
+    """Return the word as a part of compounds."""
     for language, attributes in options["decompoundedAttributes"].items():
         if language in LINKS and attributes:
             splitter = _book(options).splitter(language)
@@ -115,13 +115,13 @@ def _change_script(word: str, options: EffectiveParameters) -> Iterator[Alternat
 
 
 def _asked(options: EffectiveParameters, name: str) -> bool | Sequence[str]:
-    """Return yes, no, or the languages in which something is asked for."""
+    """Return true, false or the languages for which an option is enabled."""
     given = options[name]
     return YES_AND_NO.get(given, False) if isinstance(given, str) else given
 
 
 def _spoken(options: EffectiveParameters) -> Sequence[str]:
-    """Return the languages of the query, else those of the records."""
+    """Return the languages of the query, otherwise those of the index."""
     spoken: Sequence[str] = options["queryLanguages"] or options["indexLanguages"]
     return spoken
 

@@ -1,7 +1,7 @@
-"""The standard forms of words: singular and plural, and what else nouns and adjectives are bent to.
+"""Standard inflections: singular and plural, and other forms of nouns and adjectives.
 
-English comes from a lexicon that tells nouns from verbs, the other languages from tables of forms.
-A word that neither knows is bent by the regular endings of its language.
+English forms come from a lexicon that distinguishes nouns from verbs; the other languages use form
+tables. Words in neither are inflected by the regular endings of their language.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ ENDINGS: dict[str, tuple[tuple[str, str], ...]] = {
     "nl": (("", "en"), ("", "s")),
     "pt": (("", "s"), ("", "es"), ("m", "ns"), ("l", "is"), ("ao", "oes")),
 }
-"""Of nouns, as they are compared: the singular's end, and what the plural has instead."""
+"""The endings of singular and plural nouns by language, normalized."""
 MIN_STEM_LETTERS = 2
 
 
 @lru_cache(maxsize=50_000)
 def standard_forms(word: str, language: str) -> tuple[str, ...]:
-    """Return the other forms of a word of a language, all as they are compared."""
+    """Return the other forms of a word in a language, normalized."""
     forms = known_forms(word, language)
     if forms is None:
         forms = set(_regular_forms(word, language.partition("-")[0]))
@@ -36,7 +36,7 @@ def standard_forms(word: str, language: str) -> tuple[str, ...]:
 
 
 def known_forms(word: str, language: str) -> set[str] | None:
-    """Return the forms that a language's lexicon has for a word; None if it has none."""
+    """Return the forms of a word in a language's lexicon, None if it is not listed."""
     if language == "en":
         return _english_forms(word)
     found = standard_table(language).forms(word)

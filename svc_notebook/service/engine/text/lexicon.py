@@ -1,4 +1,4 @@
-"""Language resources: stop words, word forms, compounds, and the dictionaries of an index."""
+"""Language resources: stop words, word forms, compounds and the synonyms of an index."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Phrase = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Dictionaries:
-    """An application's own entries by dictionary, and where the standard ones are switched off."""
+    """An application's entries by dictionary, and the languages without standard ones."""
 
     own: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
     off: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 class Lexicon:
-    """The dictionaries of an application over the standard ones; read when first needed."""
+    """An application's dictionaries, combined with the standard ones; loaded on first use."""
 
     def __init__(self, read: Callable[[], Dictionaries] = Dictionaries) -> None:
         self._read = read
@@ -35,7 +35,7 @@ class Lexicon:
         self._compiling = threading.Lock()
 
     def under(self, rules: TokenizerSettings) -> Wordbook:
-        """Return the dictionaries with their words as these rules compare them."""
+        """Return the dictionaries with their words normalized by the tokenizer settings."""
         book = self._books.get(rules)
         if book is None:
             with self._compiling:
@@ -46,7 +46,7 @@ class Lexicon:
 
 
 class Wordbook:
-    """An entry of one's own comes before the standard ones with the same word."""
+    """Dictionaries under one set of tokenizer settings; custom entries override standard ones."""
 
     def __init__(self, dictionaries: Dictionaries, rules: TokenizerSettings) -> None:
         self._dictionaries = dictionaries
@@ -54,16 +54,16 @@ class Wordbook:
         self._splitters: dict[str, Splitter] = {}
 
     def is_stop_word(self, word: str, languages: Iterable[str]) -> bool:
-        """Whether a word says nothing in one of the languages."""
+        """Return whether a word is a stop word in one of the languages."""
         return any(self._stops(word, language) for language in languages)
 
     def forms(self, word: str, languages: Iterable[str]) -> list[Phrase]:
-        """Return the other forms of a word in the languages."""
+        """Return the other forms of a word in any of the languages."""
         found = (form for language in languages for form in self._forms(word, language))
         return [form for form in dict.fromkeys(found) if form != (word,)]
 
     def splitter(self, language: str) -> Splitter:
-        """Return what takes compounds of a language apart."""
+        """Return the compound splitter of a language."""
         known = self._splitters.get(language)
         if known is None:
             own = self._compounds.get(language, {})
@@ -75,7 +75,7 @@ class Wordbook:
 
     @property
     def inflected(self) -> tuple[str, ...]:
-        """The languages of which there are forms of one's own."""
+        """The languages with custom word forms."""
         return tuple(dict.fromkeys(language for language, _ in self._plurals))
 
     def _stops(self, word: str, language: str) -> bool:
@@ -134,11 +134,11 @@ class Wordbook:
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """The synonyms of an index and the languages of its application."""
+    """The synonyms of an index and the lexicon of its application."""
 
     synonyms: Thesaurus = field(default_factory=Thesaurus)
     lexicon: Lexicon = field(default_factory=Lexicon)
 
 
 UNTAUGHT = Knowledge()
-"""Knows nothing."""
+"""Empty language resources."""

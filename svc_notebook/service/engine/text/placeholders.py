@@ -1,9 +1,9 @@
-"""Placeholders: tokens like `<number>` in a text, which stand for any of a list of words.
+"""Placeholders: tokens such as `<number>` in a text that match any of a list of words.
 
-Every text in angle brackets is indexed twice at the same place: as the words it has, and as words
-of its own, with a seal before the first and the last. So a placeholder is told from the plain
-word, and one that is declared later needs no rebuilding. Which of them stand for something is
-known to the synonyms alone.
+Every text in angle brackets is indexed twice at the same position: as its plain words, and as
+sealed words, with a marker before the first and after the last. The markers distinguish a
+placeholder from plain words, and a placeholder that is declared later needs no reindexing. Only the
+synonyms define which placeholders match something.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 
-# Seals are no part of any word; two letters of them keep the typo rule from reaching over.
+# No word contains the markers; two characters each put them beyond the typo tolerance.
 FIRST, LAST, ONLY = "\x02\x03", "\x03\x02", "\x02\x02"
 MAX_PLACEHOLDER_LETTERS = 100
 _BRACKETED = re.compile(rf"<([^<>]{{1,{MAX_PLACEHOLDER_LETTERS}}})>")
 
 
 class Sealed(NamedTuple):
-    """A bracketed token of a text: its words, and which word of the text the first is."""
+    """A bracketed token of a text: its sealed words, and the position of the first in the text."""
 
     words: tuple[str, ...]
     first: int
@@ -35,12 +35,12 @@ def seal(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def is_sealed(words: Sequence[str]) -> bool:
-    """Whether the words are a placeholder's."""
+    """Return whether the words are those of a placeholder."""
     return words[0].startswith((FIRST, ONLY))
 
 
 def unseal(word: str) -> str:
-    """Return a word as it stands in the text."""
+    """Return a word without its markers."""
     return word.strip("\x02\x03")
 
 

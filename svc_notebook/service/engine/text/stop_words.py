@@ -1,4 +1,4 @@
-"""The standard stop words: words of each language that say nothing of what is looked for."""
+"""Standard stop words of each language: words without meaning for a search."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import cache, lru_cache
 
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 
-# The source counts words of web pages and the endings of addresses among the stop words of English,
-# and so much of what people look for. They are searched for here.
+# The source lists words of web pages and domain endings as English stop words, among them many
+# words that people search for. Here they are not stop words.
 ENGLISH_SHORT = frozenset(
     """
     a am an as at be by do go he i if in is it me my no of oh on or so to up us we
@@ -33,14 +33,14 @@ ENGLISH_KEPT = frozenset(
     """.split()  # noqa: SIM905
 )
 ALIASES = {"nb": "no", "nn": "no"}
-"""Languages that go by the words of another."""
+"""Languages that use the stop words of another language."""
 MAX_CACHED_LANGUAGES = 200
-"""More languages than there are: what is asked for may be none."""
+"""More than the existing languages: unknown language codes are cached, too."""
 
 
 @cache
 def standard_languages() -> tuple[str, ...]:
-    """Return the languages of which there are stop words."""
+    """Return the languages with standard stop words."""
     import stopwordsiso
 
     return tuple(sorted(stopwordsiso.langs()))
@@ -48,7 +48,7 @@ def standard_languages() -> tuple[str, ...]:
 
 @lru_cache(maxsize=MAX_CACHED_LANGUAGES)
 def standard_words(language: str) -> tuple[str, ...]:
-    """Return a language's stop words as they are written, in order; none where there is no list."""
+    """Return a language's stop words as written, sorted; empty if there is no list."""
     import stopwordsiso
 
     name = ALIASES.get(language, language).partition("-")[0]
@@ -58,7 +58,7 @@ def standard_words(language: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=MAX_CACHED_LANGUAGES)
 def standard_stops(language: str) -> frozenset[str]:
-    """Return a language's stop words as a query's words are compared with them."""
+    """Return a language's stop words, normalized for comparison with query words."""
     folded = (split(word, TokenizerSettings()) for word in standard_words(language))
     return frozenset(words[0] for words in folded if len(words) == 1)
 
@@ -70,6 +70,6 @@ def _is_word(text: str) -> bool:
 def _says_nothing(word: str, language: str) -> bool:
     if language != "en":
         return True
-    # The apostrophe goes when words are compared: "we'll" may not take "well" along.
+    # Normalization removes the apostrophe: "we'll" must not make "well" a stop word.
     folded = word.replace("'", "")
     return word in ENGLISH_SHORT if len(word) < 3 else folded not in ENGLISH_KEPT

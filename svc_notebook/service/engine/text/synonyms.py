@@ -1,8 +1,7 @@
-"""An index's synonyms, ready to look up the words of a query in.
+"""The synonyms of an index, compiled for looking up the words of a query.
 
-A synonym applies to whole words as they are typed: neither their beginnings nor misspellings of
-them call it up, and what it brings is looked for as it is written. One leads to what it names and
-no further.
+A synonym applies to whole words as typed, not to prefixes or misspellings, and its replacements
+match only as written. Synonyms are not chained: a replacement is not expanded again.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Phrase = tuple[str, ...]
 
 
 class Meaning(NamedTuple):
-    """What one synonym comes to: each of the sources may stand as any of the targets."""
+    """One compiled synonym: each source may be replaced by each target."""
 
     sources: tuple[Phrase, ...]
     targets: tuple[Phrase, ...]
@@ -28,7 +27,7 @@ class Meaning(NamedTuple):
 
 
 class Sense(NamedTuple):
-    """Another way to write a run of words: where it begins, how long it is, and what it costs."""
+    """A replacement for a run of words: its start, its length, the words and their typo cost."""
 
     start: int
     length: int
@@ -37,10 +36,10 @@ class Sense(NamedTuple):
 
 
 class Thesaurus:
-    """The synonyms of one index; `read` gives them when the first search needs them.
+    """The synonyms of one index; `read` loads them when the first search needs them.
 
-    They are compiled for the rules of words a search goes by, so that new settings and old
-    synonyms never meet.
+    They are compiled separately for each set of tokenizer settings, so that synonyms compiled under
+    old settings are never used with new ones.
     """
 
     def __init__(self, read: Callable[[], Iterable[Synonym]] = tuple) -> None:
@@ -49,7 +48,7 @@ class Thesaurus:
         self._compiling = threading.Lock()
 
     def find(self, words: Sequence[str], rules: TokenizerSettings) -> Iterator[Sense]:
-        """Return what words, or runs of words, of a query also stand for."""
+        """Return the replacements of words and runs of words of a query."""
         table = self._table(rules)
         for start, word in enumerate(words):
             for length in range(1, min(table.longest.get(word, 0), len(words) - start) + 1):
@@ -62,7 +61,7 @@ class Thesaurus:
     def revised(
         self, gone: Collection[str], new: Iterable[Synonym], *, emptied: bool = False
     ) -> Thesaurus:
-        """Return one with new synonyms, and without some or all of the old ones."""
+        """Return a thesaurus with new synonyms, and without some or all of the old ones."""
         revised = Thesaurus(self._read)
         new = [one for one in new if one["objectID"] not in gone]
         for rules, table in self._tables.items():
@@ -82,14 +81,14 @@ class Thesaurus:
 
 @dataclass(frozen=True, eq=False)
 class _SynonymTable:
-    """Meanings by their sources; `longest` is how many words a source has that begins so."""
+    """Synonyms by source; `longest` maps a first word to the length of its longest source."""
 
     by_source: Mapping[Phrase, tuple[Meaning, ...]]
     by_id: Mapping[str, Meaning]
     longest: Mapping[str, int]
 
     def changed(self, gone: Collection[str], new: Mapping[str, Meaning]) -> _SynonymTable:
-        """Return a table without some synonyms and with others, by their ids."""
+        """Return a table with the synonyms with some ids removed and others added."""
         by_source, by_id, longest = dict(self.by_source), dict(self.by_id), dict(self.longest)
         for name in (*gone, *new):
             if left := by_id.pop(name, None):
@@ -126,7 +125,7 @@ def _read_correction(typos: int) -> Callable[[Synonym, TokenizerSettings], Meani
 
 def _read_placeholder(synonym: Synonym, rules: TokenizerSettings) -> Meaning:
     token = synonym["placeholder"]
-    # Attributes whose words are split at capitals have it in another form than the rest.
+    # Attributes with words split at capitals index the token in a different form.
     tokens = [token, split_camel(token)] if rules.camel else [token]
     targets = tuple(seal(words) for words in _phrases(tokens, rules))
     return Meaning(_phrases(synonym["replacements"], rules), targets)
@@ -142,5 +141,5 @@ _READ: Mapping[str, Callable[[Synonym, TokenizerSettings], Meaning]] = {
 
 
 def _phrases(texts: Iterable[str], rules: TokenizerSettings) -> tuple[Phrase, ...]:
-    """Return the words of each text, those that have any."""
+    """Return the words of each text that has any."""
     return tuple(words for words in dict.fromkeys(tuple(split(t, rules)) for t in texts) if words)

@@ -1,7 +1,7 @@
-"""How text becomes words: folded, split, and with offsets into what was written.
+"""Tokenization: normalize text, split it into words, and map words to character offsets.
 
-`fold` and `split` take whole texts at once, `tokens` tells where each word stands; the two agree
-word for word, because both go through the same table of characters.
+`fold` and `split` process whole texts at once; `tokens` also returns the offsets of each word. Both
+return the same words because they use the same character table.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 APOSTROPHES = "'\u2019\u02bc\uff07\u2018"
 BREAK = "\x01"
-"""Stands between two texts folded together; never part of a word."""
+"""The separator between two texts that are folded together; never part of a word."""
 
-# Letters that Unicode does not decompose, and what people type for them.
+# Letters that Unicode does not decompose, and their usual replacements.
 PLAIN = {
     "æ": "ae",
     "œ": "oe",
@@ -37,12 +37,12 @@ UNSPACED = (
     range(0xF900, 0xFB00),
     range(0x20000, 0x40000),
 )
-# Joiners and soft hyphens vanish inside a word; this one is the invisible space.
+# Joiners and soft hyphens are removed inside a word; this one separates words.
 INVISIBLE_SPACE = "\u200b"
 
 
 class Token(NamedTuple):
-    """One word of a text: as it is compared, and where it stands in what was written."""
+    """One word of a text, normalized, with its start and end offsets in the original text."""
 
     text: str
     start: int
@@ -51,7 +51,7 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True)
 class TokenizerSettings:
-    """What settings change about words."""
+    """The settings that affect tokenization."""
 
     separators: str = ""
     diacritics: str = ""
@@ -64,7 +64,7 @@ class TokenizerSettings:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> TokenizerSettings:
-        """Read the rules off an index's settings."""
+        """Read the tokenizer settings from an index's settings."""
         custom = settings.get("customNormalization") or {}
         replacing = sorted(item for pairs in custom.values() for item in pairs.items())
         return cls(
@@ -76,12 +76,12 @@ class TokenizerSettings:
 
     @property
     def plain(self) -> bool:
-        """Whether ASCII text is folded the ordinary way."""
+        """Whether no setting changes how ASCII text is folded."""
         return not self.separators and not self.replacing
 
 
 def fold(text: str, rules: TokenizerSettings) -> str:
-    """Return the text's words as they are compared, with blanks between them."""
+    """Return the normalized words of a text, separated by blanks."""
     return text.translate(rules.table)
 
 
@@ -91,7 +91,7 @@ def split(text: str, rules: TokenizerSettings) -> list[str]:
 
 
 def split_all(texts: Sequence[str], rules: TokenizerSettings) -> list[str]:
-    """Return the words of all texts in one list, with a `BREAK` after each text's last."""
+    """Return the words of all texts in one list, with a `BREAK` after each text's last word."""
     if not texts:
         return []
     plain = rules.plain
@@ -105,7 +105,7 @@ def split_all(texts: Sequence[str], rules: TokenizerSettings) -> list[str]:
 
 
 def split_camel(text: str) -> str:
-    """Put a blank wherever a small letter is followed by a capital."""
+    """Insert a blank between a lowercase letter and a capital that follows it."""
     return "".join(
         f" {letter}" if before.islower() and letter.isupper() else letter
         for before, letter in zip(f" {text}", text, strict=False)
@@ -120,9 +120,9 @@ def tokens(
     camel: bool = False,
     folded: str = "",
 ) -> list[Token]:
-    """Return the words of a text, or those wanted of them, with their offsets in it.
+    """Return the words of a text, or only those `wanted`, with their offsets.
 
-    `folded` is the text folded, where that is known.
+    `folded` is the folded text, if it is known.
     """
     folded = folded or fold(text, rules)
     if camel or not _is_in_place(text, folded, rules):
@@ -136,7 +136,7 @@ def tokens(
 
 
 def reach(text: str, token: Token, letters: int, rules: TokenizerSettings) -> int:
-    """Return where in the text the first `letters` letters of a token end."""
+    """Return the offset in the text where the first `letters` letters of a token end."""
     if letters >= len(token.text):
         return token.end
     seen = 0
@@ -148,7 +148,7 @@ def reach(text: str, token: Token, letters: int, rules: TokenizerSettings) -> in
 
 
 def _is_in_place(text: str, folded: str, rules: TokenizerSettings) -> bool:
-    """Whether a text was folded letter for letter: each became just one."""
+    """Return whether each character of a text was folded to exactly one."""
     if len(folded) != len(text):
         return False
     if rules.plain and text.isascii():
@@ -158,7 +158,10 @@ def _is_in_place(text: str, folded: str, rules: TokenizerSettings) -> bool:
 
 
 def _tokens_in(folded: str) -> list[Token]:
-    """Nothing between two words can be taken for the next one, so looking for it finds it."""
+    """Return the tokens of a text that was folded in place.
+
+    Nothing between two words can match the next one, so a forward search finds it.
+    """
     found, end = [], 0
     for word in folded.split():
         start = folded.index(word, end)
@@ -168,7 +171,7 @@ def _tokens_in(folded: str) -> list[Token]:
 
 
 def _find_word(padded: str, word: str) -> list[Token]:
-    """Find a word in a folded text that was given a blank at both ends."""
+    """Find a word in a folded text padded with a blank at both ends."""
     found, wanted = [], f" {word} "
     start = padded.find(wanted)
     while start >= 0:
@@ -198,14 +201,14 @@ def _tokens_by_character(text: str, table: dict[int, str], camel: bool) -> list[
 
 
 def _past_marks(text: str, end: int, table: dict[int, str]) -> int:
-    """Accents written as characters of their own belong to the letter before them."""
+    """Skip combining accents, which belong to the letter before them."""
     while end < len(text) and not table[ord(text[end])] and text[end] not in APOSTROPHES:
         end += 1
     return end
 
 
 class _CharacterTable(dict[int, str]):
-    """What each character becomes, worked out when it is first met."""
+    """The replacement of each character, computed on first use."""
 
     def __init__(self, separators: str, diacritics: str, replacing: Mapping[str, str]) -> None:
         self._separators = separators
@@ -229,7 +232,7 @@ class _CharacterTable(dict[int, str]):
 
 
 class _Breaking(dict[int, str]):
-    """A table under which breaks and words folded already stay as they are."""
+    """A character table that leaves breaks and non-ASCII characters unchanged."""
 
     def __init__(self, table: dict[int, str]) -> None:
         super().__init__({code: table[code] for code in range(128)})
@@ -263,14 +266,14 @@ def _is_unspaced(letter: str) -> bool:
 
 
 def _letters(text: str, accents: bool = False) -> str:
-    """Return the word characters of a text: small, and without accents unless they are kept."""
+    """Return the word characters of a text, lowercase and without accents unless they are kept."""
     spread = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     kept = [PLAIN.get(c, c) for c in spread if _is_letter(c) or (accents and _is_accent(c))]
     return unicodedata.normalize("NFC", "".join(kept))
 
 
 def _is_letter(character: str) -> bool:
-    """Vowel signs are letters of their scripts; accents are not."""
+    """Return whether a character is a letter; vowel signs are letters, accents are not."""
     if unicodedata.category(character)[0] == "M":
         return not _is_accent(character)
     return character.isalnum() and character not in APOSTROPHES

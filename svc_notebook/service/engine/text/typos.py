@@ -1,7 +1,7 @@
-"""Which words are taken for another: the typo rule, for one pair and for a whole vocabulary.
+"""Typo tolerance: which words match another with typos, for one pair or a whole vocabulary.
 
-A typo is a letter too many, missing, wrong, or swapped with its neighbour. A typo in the first
-letter counts two and allows no other. The beginning of a word is compared with every beginning.
+A typo is an inserted, deleted, substituted or transposed letter. A typo in the first letter counts
+as two and allows no other. For prefix matches, a word is compared with every prefix of the other.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from svc_notebook.service.engine.index.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.compounds import Compounds, Splitter
 
 MAX_WORD_LETTERS = 30
-"""Longer words are compared without typos."""
+"""Longer words match without typos only."""
 ROW_LETTERS = MAX_WORD_LETTERS + 2
 FAR_TYPOS = 99
 
 
 class Spelled(NamedTuple):
-    """Words of a vocabulary, and how many typos each is away."""
+    """Words of a vocabulary with their typo counts."""
 
     words: Array
     typos: Array
 
 
 class Vocabulary:
-    """The distinct words of a segment, in ascending order, with their letters as columns."""
+    """The distinct words of a segment in ascending order, with their letters as columns."""
 
     def __init__(self, names: TermDictionary, letters: Array, lengths: Array) -> None:
         self.names = names
@@ -42,9 +42,9 @@ class Vocabulary:
 
     @classmethod
     def of(cls, names: TermDictionary) -> Vocabulary:
-        """Make the vocabulary of distinct words in ascending order."""
+        """Build the vocabulary of distinct words in ascending order."""
         width = min(ROW_LETTERS, int(np.diff(names.starts).max(initial=1)))
-        # What UTF-8 begins with such a byte is beyond 16 bits.
+        # A UTF-8 sequence that begins with such a byte encodes more than 16 bits.
         kind = np.uint32 if names.blob.max(initial=0) >= 0xF0 else np.uint16
         letters = np.empty((width, len(names)), kind)
         lengths = np.empty(len(names), np.int32)
@@ -57,18 +57,18 @@ class Vocabulary:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Vocabulary:
-        """Take up what `arrays` gave."""
+        """Restore a vocabulary from `arrays`."""
         return cls(TermDictionary.from_arrays(arrays), arrays["letters"], arrays["lengths"])
 
     def arrays(self) -> Arrays:
-        """Return what must be kept of it."""
+        """Return the arrays to store."""
         return {**self.names.arrays(), "letters": self._letters, "lengths": self._lengths}
 
     def compounds(self, splitter: Splitter) -> Compounds:
-        """Return the compounds of a language; the words are taken apart when first asked for."""
+        """Return the compounds of a language; the words are split on first use."""
         known = self._compounds.get(splitter.language)
         if known is None or known.splitter is not splitter:
-            # Splitters of many entries are compared once, not with every search.
+            # Splitters with many entries are compared once, not in every search.
             if known is not None and known.splitter == splitter:
                 known = replace(known, splitter=splitter)
             else:
@@ -77,7 +77,7 @@ class Vocabulary:
         return known
 
     def misspelled(self, word: str, typos: int, prefix: bool) -> Spelled:
-        """Return the words at one typo up to `typos`, or that begin so, nearest not first."""
+        """Return the words with 1 to `typos` typos, or with such a prefix, in no order of typos."""
         if not typos or len(word) > MAX_WORD_LETTERS or not len(self.names):
             return NONE
         key = (word, typos, prefix)
@@ -90,7 +90,7 @@ class Vocabulary:
         return found
 
     def _search(self, word: str, typos: int, prefix: bool) -> Spelled:
-        """Leave out what is the word itself or begins with it: that is no typo."""
+        """Search all words, without the exact and prefix matches, which have no typos."""
         near = self._same_first(word, typos, prefix)
         if typos >= FIRST_LETTER_TYPOS and len(word) > 1:
             others = (self._other_first(word, prefix), self._first_gone(word, prefix))
@@ -104,13 +104,13 @@ class Vocabulary:
         return Spelled(found.words + span.start, found.typos)
 
     def _other_first(self, word: str, prefix: bool) -> Spelled:
-        """The first letter is wrong, or one too many stands before it."""
+        """Find words whose first letter is substituted or inserted."""
         found = [self._agreeing(rest, 1, prefix) for rest in (word[1:], word)]
         words = np.concatenate(found)
         return _at_two(words[self._letter(0)[words] != ord(word[0])])
 
     def _first_gone(self, word: str, prefix: bool) -> Spelled:
-        """The first letter is missing, or swapped with the second."""
+        """Find words whose first letter is deleted or swapped with the second."""
         if word[0] == word[1]:
             return NONE
         found = []
@@ -121,7 +121,7 @@ class Vocabulary:
         return _at_two(np.concatenate(found))
 
     def _agreeing(self, text: str, start: int, prefix: bool) -> Array:
-        """Return the words that have this text from a place on."""
+        """Return the words that contain this text from a position on."""
         words = np.flatnonzero(self._letter(start) == ord(text[0]))
         for place, letter in enumerate(text[1:], start + 1):
             words = words[self._letter(place)[words] == ord(letter)]
@@ -143,16 +143,16 @@ def _at_two(words: Array) -> Spelled:
 
 
 def _join(*found: Spelled) -> Spelled:
-    """Put words together; what is found twice counts as it was found first."""
+    """Join results; a word found twice has the typo count of the first result."""
     words, first = np.unique(np.concatenate([one.words for one in found]), return_index=True)
     return Spelled(words, np.concatenate([one.typos for one in found])[first])
 
 
 class _Band:
-    """The distance table of one word against many that share its first letter, row by row.
+    """The edit distance table of one word and many words with the same first letter, row by row.
 
-    Only what lies near the diagonal is worked out: each row has `2 * typos + 1` columns, and an
-    array holds those of all the words.
+    Only cells near the diagonal are computed: each row has `2 * typos + 1` columns, and one array
+    holds the row for all words.
     """
 
     def __init__(self, letters: Array, word: str, typos: int) -> None:
@@ -160,14 +160,14 @@ class _Band:
         self._typos = typos
         self._width = 2 * typos + 1
         self._words = np.arange(letters.shape[1])
-        # Beyond a word's ends stand zeros, which no letter equals.
+        # Words are padded with zeros, which equal no letter.
         self._letters = np.zeros((len(word) + self._width, letters.shape[1]), letters.dtype)
         inner = self._letters[typos + 1 :]
         inner[: len(letters)] = letters[: len(inner)]
         self._above2, self._above = _first_rows(typos)
 
     def compare(self, lengths: Array, prefix: bool) -> Spelled:
-        """Return the words within the distance."""
+        """Return the words within the allowed distance."""
         for place in range(2, len(self._word) + 1):
             self._letters = self._letters[1:]
             self._above2, self._above = self._above, self._next(place)
@@ -209,7 +209,7 @@ class _Band:
             self._above2 = self._above2.take(near, axis=1)
 
 
-# Rows after which hopeless words are dropped; dropping costs as much as a row.
+# Rows after which words beyond the distance are dropped; dropping costs as much as a row.
 CHECKED = (2, 3, 5)
 MIN_PRUNED_ROWS = 64
 ONE = np.int8(1)
@@ -217,7 +217,7 @@ ONE = np.int8(1)
 
 @cache
 def _first_rows(typos: int) -> tuple[Array, Array]:
-    """Return the first two rows, which are the same for all words of one first letter."""
+    """Return the first two rows, which are equal for all words with the same first letter."""
     column = np.arange(-typos, typos + 1, dtype=np.int8)[:, np.newaxis]
     far = np.int8(FAR_TYPOS)
     return np.where(column < 0, far, column), np.where(column < -1, far, np.abs(column))
@@ -225,9 +225,9 @@ def _first_rows(typos: int) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=20_000)
 def typos_between(word: str, other: str, allowed: int, prefix: bool) -> tuple[int, int]:
-    """Return how many typos `other` is away from `word`, and how many of its letters match.
+    """Return the typos between `word` and `other`, and the number of matched letters of `other`.
 
-    More than `allowed` is `FAR_TYPOS`.
+    More than `allowed` typos are returned as `FAR_TYPOS`.
     """
     if other == word:
         return 0, len(other)
@@ -262,7 +262,7 @@ def _first_letter(word: str, other: str, prefix: bool) -> tuple[int, int]:
 
 
 def _distances(word: str, other: str) -> list[int]:
-    """Return the distance of the word to each beginning of the other."""
+    """Return the edit distances of a word to all prefixes of the other."""
     above2: list[int] = []
     above = list(range(len(other) + 1))
     for place, letter in enumerate(word, 1):

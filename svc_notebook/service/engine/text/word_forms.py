@@ -1,8 +1,8 @@
-"""Which forms of a language's words belong together, as tables that a library brings along.
+"""Tables of the word forms that belong together in a language, from the `simplemma` package.
 
-A table leads from each form to its basic form, whatever kind of word it is. Where verbs can be told
-by how they end and how many forms they have, they are left out: a conjugated verb is no plural.
-Turning such a table round takes seconds, so the outcome is kept among the user's caches.
+A table maps each form to its lemma, for any part of speech. Verbs that are recognizable by their
+ending and their number of forms are excluded, because a conjugated verb is not a plural. Inverting
+such a table takes seconds, so the result is saved in the user's cache directory.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from svc_notebook.service.engine.index.term_dictionary import TermDictionary, st
 from svc_notebook.service.engine.text.tokenization import BREAK, TokenizerSettings, split_all
 
 TABLE_FORMAT = 1
-"""Raised whenever another outcome is kept."""
+"""Increased whenever the saved content changes."""
 
 ALIASES = {"no": "nb"}
-"""Languages that the tables know by another name."""
+"""Languages that have a different code in `simplemma`."""
 
 ROMANCE = ("ar", "er", "ir", "re", "or")
 VERBS: dict[str, tuple[tuple[str, ...], int]] = {
@@ -43,11 +43,11 @@ VERBS: dict[str, tuple[tuple[str, ...], int]] = {
     "pt": (ROMANCE, 8),
     "sv": (("a",), 14),
 }
-"""How a verb's basic form ends in small letters, and how many forms it has at least."""
+"""By language, the endings of a verb's lowercase lemma and the minimum number of its forms."""
 
 
 class FormTable:
-    """The forms of one language, in groups; a form may be in several."""
+    """The forms of one language in groups; a form may be in several groups."""
 
     def __init__(self, names: TermDictionary, forms: Array, groups: Array) -> None:
         self._names = names
@@ -57,7 +57,7 @@ class FormTable:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[str, int]]) -> FormTable:
-        """Make a table of forms, each with the number of its group."""
+        """Build a table from forms, each with its group number."""
         forms, groups = [], []
         for form, group in pairs:
             forms.append(form)
@@ -69,7 +69,7 @@ class FormTable:
 
     @classmethod
     def load(cls, path: Path) -> FormTable | None:
-        """Read a table that was saved; None if there is none."""
+        """Read a saved table, None if there is none or it is unreadable."""
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
                 return cls(TermDictionary.from_arrays(kept), kept["forms"], kept["groups"])
@@ -77,7 +77,7 @@ class FormTable:
             return None
 
     def save(self, path: Path) -> None:
-        """Keep the table, if that is possible."""
+        """Save the table; errors of the file system are ignored."""
         forms, groups = self._pairs
         columns: dict[str, Any] = {"forms": forms, "groups": groups, **self._names.arrays()}
         written = path.with_name(f"{path.name}.{os.getpid()}")
@@ -91,7 +91,7 @@ class FormTable:
         return self._names.find(word) >= 0
 
     def forms(self, word: str) -> list[str]:
-        """Return all forms of what a word may be a form of, itself among them."""
+        """Return all forms in the groups of a word, including the word itself."""
         place = self._names.find(word)
         if place < 0:
             return []
@@ -100,7 +100,7 @@ class FormTable:
 
 
 class _Lists:
-    """For each number the others that stand beside it."""
+    """For each key number, its values."""
 
     def __init__(self, keys: Array, values: Array, count: int) -> None:
         self._starts = starts_of(np.bincount(keys, minlength=count))
@@ -116,7 +116,7 @@ _loading = threading.Lock()
 
 
 def standard_table(language: str) -> FormTable:
-    """Return a language's table, an empty one where there is none; each is read once."""
+    """Return the form table of a language, empty if there is none; each is read once."""
     from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
 
     name = ALIASES.get(language, language).partition("-")[0]
@@ -138,7 +138,7 @@ def _load_table(language: str) -> FormTable:
 
 
 def _read_pairs(language: str) -> Iterator[tuple[str, int]]:
-    """Return each form as it is compared, and the number of its basic form."""
+    """Return each form, normalized, with the number of its lemma."""
     from simplemma.strategies import DefaultDictionaryFactory
 
     table = DefaultDictionaryFactory(cache_max_size=0).get_dictionary(language)
