@@ -1,4 +1,4 @@
-"""The configuration of a client: addresses, keys, time-outs."""
+"""The configuration of a client: addresses, keys and timeouts."""
 
 from __future__ import annotations
 

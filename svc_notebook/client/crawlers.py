@@ -1,4 +1,4 @@
-"""Find a crawler by its name or its id, and wait for what it was told to do."""
+"""Resolve a crawler's name to its id, list crawlers, and wait for a crawler's tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An index's synonyms and its rules: lists of objects, each with an id, and what reaches them."""
+"""Read and write all synonyms or rules of an index, with one set of functions for both."""
 
 from __future__ import annotations
 

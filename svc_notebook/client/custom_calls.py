@@ -1,4 +1,4 @@
-"""Calls that the vocabulary does not name: what a service offers tomorrow can be asked today."""
+"""Build calls to endpoints that the package does not declare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of a list, one after the other, to the end that the service tells or shows."""
+"""Iterate over the pages of a list until its total or an empty page is reached."""
 
 from __future__ import annotations
 

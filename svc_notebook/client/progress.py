@@ -1,4 +1,4 @@
-"""How far a long piece of work is: told by whoever does it, drawn by the thread that waits."""
+"""Progress bars: updated from any thread, drawn by the thread that waits."""
 
 from __future__ import annotations
 

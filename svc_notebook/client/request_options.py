@@ -1,4 +1,4 @@
-"""Options of single calls: headers, query parameters, time-outs, members of the body."""
+"""Options of single calls: headers, query parameters, timeouts and extra body members."""
 
 from __future__ import annotations
 

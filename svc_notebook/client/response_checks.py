@@ -1,7 +1,7 @@
-"""Answers held against the shapes that the API declares, before anyone relies on them.
+"""Validate responses against the shapes that the API declares.
 
-A member of another type is refused; one that is absent is refused by whoever needs it, for a
-service leaves out what it was asked to leave out. Members beyond the shape pass untouched.
+A member of the wrong type raises `UnexpectedAnswer` at once. A missing member raises when it is
+read, because a service omits what `responseFields` excludes. Unknown members are kept unchanged.
 """
 
 from __future__ import annotations

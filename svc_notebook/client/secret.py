@@ -1,4 +1,4 @@
-"""API keys as values that never show, and their redaction in logs and tracebacks."""
+"""API keys as values that do not print their text, and redaction of keys in logs and tracebacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several coroutines side by side, as one step that succeeds or fails as one."""
+"""Run several coroutines concurrently as one step that succeeds or fails as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Start the service by itself: `python -m svc_notebook.service --json`."""
+"""Start the service as a process: `python -m svc_notebook.service --json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who a service is told to be: an application id, and an admin key from where nobody sees it."""
+"""The application id and admin key that the command line, a file or the environment gives."""
 
 from __future__ import annotations
 

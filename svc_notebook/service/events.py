@@ -1,4 +1,4 @@
-"""What users did, as it was reported: kept for a while, and forgotten when it is asked for."""
+"""Stored user events: insertion, reading, retention and deletion by user token."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The data folder: one service at a time, its owner's alone, and a note for those who look for it.
+"""The data folder: locked by one service, private to its owner, with a note of the URL.
 
-All keys lie in it, so that neither the folder nor a file of it is open to other users.
+The folder contains all keys, so neither it nor its files are accessible to other users.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What searches showed: for each queryID what was asked, when, and which hits came."""
+"""Impressions: for each queryID the search, its time and the hits that it returned."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""What one entry of the logs shows, and who may read it: a key with the right `logs` sees no more
-by way of the logs than it would by asking itself."""
+"""Access control of the logs: which log entries, and which parts of them, a key may read.
+
+A key with the right `logs` cannot read more in the logs than with requests of its own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last requests, as the logs endpoint tells them."""
+"""The request log: the last requests and their responses, with secrets masked."""
 
 from __future__ import annotations
 

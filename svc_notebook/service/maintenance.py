@@ -1,4 +1,4 @@
-"""Does what can wait until nobody writes."""
+"""Background maintenance while no writes run: merge segments, save engine files, warm up."""
 
 from __future__ import annotations
 

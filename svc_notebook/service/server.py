@@ -1,4 +1,4 @@
-"""Run the service in the foreground until it is told to stop."""
+"""Run the service in the foreground until a signal stops it."""
 
 from __future__ import annotations
 

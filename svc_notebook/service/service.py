@@ -1,4 +1,4 @@
-"""The service as a whole: what is stored, what is queued and what readers see."""
+"""The service as a whole: store, task queue, registry, crawlers and background threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The allowlist: networks that may call, once there are any."""
+"""The allowlist: the networks that may call the service; an empty list allows all."""
 
 from __future__ import annotations
 

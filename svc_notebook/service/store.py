@@ -1,4 +1,4 @@
-"""One SQLite file: the only truth about everything the service holds."""
+"""The SQLite database that contains all data of the service."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which cluster each user is on.
+"""The cluster of each user.
 
-One machine is all the clusters there are: a user, and with it each index that was written in its
-name, is where the mapping says from that moment on, and nothing has to move.
+All clusters are on this machine: when a user is assigned to a cluster, the mapping changes at once
+for the user and for each index written in the user's name, and no data moves.
 """
 
 from __future__ import annotations

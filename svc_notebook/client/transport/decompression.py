@@ -1,4 +1,4 @@
-"""Answers unpacked as they arrive, no further than to a limit."""
+"""Decompress responses incrementally, with limits on size and compression ratio."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer or a failure below means: a table from statuses and exceptions to our errors."""
+"""Map HTTP statuses and network exceptions to the errors of this package."""
 
 from __future__ import annotations
 

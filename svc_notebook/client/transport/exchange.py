@@ -1,4 +1,4 @@
-"""One exchange with one host: what is sent to it, and what comes back."""
+"""The request to one host, its authentication headers, and the response."""
 
 from __future__ import annotations
 

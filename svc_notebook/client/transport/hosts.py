@@ -1,4 +1,4 @@
-"""The hosts of the three interfaces, and which of them are set aside for a while."""
+"""The hosts of each interface, and which of them are temporarily marked as down."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Calls to this machine: asyncio's own connections under the HTTP library, with less between.
+"""HTTP connections to this machine, on plain asyncio transports below the HTTP library.
 
-What its usual streams bring (TLS, proxies, other event loops) a loopback has no use for.
+A loopback connection does not need TLS, proxies or other event loops, so this module omits them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Connections, one set for each event loop: a connection belongs to the loop that opened it."""
+"""Connection pools, one per event loop, because a connection belongs to the loop that opened it."""
 
 from __future__ import annotations
 

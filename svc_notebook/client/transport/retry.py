@@ -1,4 +1,4 @@
-"""What to try next when a call fails: a plan without a network, told how each attempt went."""
+"""The retry policy: decides which attempt follows a failed one, without using the network."""
 
 from __future__ import annotations
 

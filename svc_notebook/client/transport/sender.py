@@ -1,4 +1,4 @@
-"""Send requests over the hosts with retries: the only module that uses the network."""
+"""Send requests to the hosts with retries; the only module that uses the network."""
 
 from __future__ import annotations
 

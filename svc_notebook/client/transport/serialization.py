@@ -1,4 +1,4 @@
-"""Requests' bodies: JSON as it may travel, and whether sending it twice does no harm."""
+"""Serialize request bodies to JSON, and decide whether a body may be sent twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One crawl of a crawler as it is stored: the configuration it goes by, and how far it came."""
+"""One crawl as stored in the database: its configuration and its state."""
 
 from __future__ import annotations
 

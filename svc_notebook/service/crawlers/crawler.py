@@ -1,4 +1,4 @@
-"""One crawler as it is stored, with every configuration it had."""
+"""One crawler as stored in the database, with its configuration versions."""
 
 from __future__ import annotations
 

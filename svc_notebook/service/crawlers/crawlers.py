@@ -1,4 +1,4 @@
-"""Every crawler of the service: made, changed, told what to do, and asked how it went."""
+"""Create, change, run and inspect all crawlers of the service."""
 
 from __future__ import annotations
 

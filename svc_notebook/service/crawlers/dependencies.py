@@ -1,4 +1,4 @@
-"""What crawlers need: store, extractor processes and clock."""
+"""Dependencies of crawlers: store, task queue, registry, keys, extractor processes and clock."""
 
 from __future__ import annotations
 

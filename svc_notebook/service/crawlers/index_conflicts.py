@@ -1,4 +1,4 @@
-"""Crawlers that write to the same indices: what one brought, the other's next crawl replaces."""
+"""Find crawlers that write to the same index; each whole crawl replaces the other's records."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The URLs of a crawl in SQLite: how each ended, in one transaction with the records it gave.
+"""The URL ledger of a crawl in SQLite; a URL's outcome and its records are in one transaction.
 
-Records travel as writes of the service's own queue, so that a kill keeps a page's outcome and its
-records, or neither; the page is then visited again.
+Records are written through the service's task queue. If the process is killed, either both the
+outcome of a page and its records are stored, or neither; then the page is visited again.
 """
 
 from __future__ import annotations

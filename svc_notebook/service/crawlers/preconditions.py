@@ -1,4 +1,4 @@
-"""What a configuration must have before it is kept, and before a crawl goes by it."""
+"""Check crawler configurations before they are stored and before a crawl uses them."""
 
 from __future__ import annotations
 

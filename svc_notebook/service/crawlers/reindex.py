@@ -1,7 +1,7 @@
-"""A whole crawl from its beginning to the moment its records are live.
+"""A whole crawl (reindex), from its start to the publication of its records.
 
-Records gather in indices aside, which take the place of the live ones by moves: settings, synonyms
-and rules of the live ones are kept, as they are at the very end.
+Records are staged in temporary indices, which replace the live indices by moves. The settings,
+synonyms and rules of the live indices are kept as they are at the time of the move.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""When a crawler's schedules have the next crawl, and of which of its actions that is."""
+"""Compute when a crawler's schedules start the next crawl, and of which actions."""
 
 from __future__ import annotations
 

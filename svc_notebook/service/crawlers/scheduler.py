@@ -1,4 +1,4 @@
-"""The thread in which crawlers work, off the path of requests: it looks for what is to do."""
+"""The background thread that runs crawls and starts scheduled ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a configuration nobody may read in the logs: keys, logins, headers."""
+"""Mask keys, logins, headers and proxies of crawler configurations for the logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a crawler was told to do, and whether that is still to do."""
+"""Tasks of crawlers: stored requests to run, pause, update, reindex or crawl URLs."""
 
 from __future__ import annotations
 

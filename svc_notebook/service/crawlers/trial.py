@@ -1,4 +1,4 @@
-"""Try one URL with a configuration: what it would give is told, and nothing is kept."""
+"""Test one URL with a configuration: return what it yields, and store nothing."""
 
 from __future__ import annotations
 

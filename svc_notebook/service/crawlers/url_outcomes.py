@@ -1,4 +1,4 @@
-"""How each URL of a crawl ended, read from its ledger a page at a time."""
+"""Read the outcome of each URL of a crawl from its ledger, page by page."""
 
 from __future__ import annotations
 

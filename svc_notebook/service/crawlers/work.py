@@ -1,4 +1,4 @@
-"""The two kinds of work a crawler does: a whole crawl, and the URLs it was told to visit."""
+"""The two jobs of a crawler: a whole crawl, and a crawl of given URLs."""
 
 from __future__ import annotations
 

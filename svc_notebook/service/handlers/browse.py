@@ -1,4 +1,4 @@
-"""Hand out a whole index, page by page, at the same cost for each page."""
+"""Handlers that browse a whole index page by page, at constant cost per page."""
 
 from __future__ import annotations
 

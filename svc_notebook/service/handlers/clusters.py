@@ -1,4 +1,4 @@
-"""Map users to clusters."""
+"""Handlers that assign users to clusters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make, run and inspect crawlers."""
+"""Handlers that create, run and inspect crawlers."""
 
 from __future__ import annotations
 

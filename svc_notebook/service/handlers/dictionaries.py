@@ -1,4 +1,4 @@
-"""Read and write the application's dictionaries."""
+"""Handlers that read and write the application's dictionaries."""
 
 from __future__ import annotations
 

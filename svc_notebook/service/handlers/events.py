@@ -1,4 +1,4 @@
-"""Take reports of what users did, forget them, and hand them out."""
+"""Handlers that store, delete and list user events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""List, copy, move and delete indices."""
+"""Handlers that list, copy, move and delete indices."""
 
 from __future__ import annotations
 

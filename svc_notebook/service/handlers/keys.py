@@ -1,4 +1,4 @@
-"""Make, change and read API keys."""
+"""Handlers that create, change and read API keys."""
 
 from __future__ import annotations
 

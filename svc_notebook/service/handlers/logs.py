@@ -1,4 +1,4 @@
-"""Tell the last requests."""
+"""Handler that returns the request logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write and read records."""
+"""Handlers that write and read records."""
 
 from __future__ import annotations
 

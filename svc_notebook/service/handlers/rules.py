@@ -1,4 +1,4 @@
-"""Read and write rules."""
+"""Handlers that read and write rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search: one index, several, and inside facets."""
+"""Handlers that search one index, several indices, or the values of a facet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read and change settings."""
+"""Handlers that read and change settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read and change the allowlist."""
+"""Handlers that read and change the allowlist."""
 
 from __future__ import annotations
 

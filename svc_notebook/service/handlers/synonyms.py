@@ -1,4 +1,4 @@
-"""Read and write synonyms."""
+"""Handlers that read and write synonyms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tell how far a task is."""
+"""Handlers that return the state of a task."""
 
 from __future__ import annotations
 

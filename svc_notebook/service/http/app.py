@@ -1,5 +1,4 @@
-"""The service as an ASGI application: each request becomes a handler's arguments, each result or
-error an answer in JSON."""
+"""The service as an ASGI application: decode requests, call handlers, encode results and errors."""
 
 from __future__ import annotations
 

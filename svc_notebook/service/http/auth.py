@@ -1,4 +1,4 @@
-"""Decide who calls, and whether the key may do what is asked."""
+"""Authenticate callers and check the access rights of their keys."""
 
 from __future__ import annotations
 

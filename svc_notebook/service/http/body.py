@@ -1,4 +1,4 @@
-"""What goes over the wire: request bodies read within limits, answers as bytes."""
+"""Read request bodies within limits, and encode and send responses."""
 
 from __future__ import annotations
 

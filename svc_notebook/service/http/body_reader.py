@@ -1,4 +1,4 @@
-"""Read a request's JSON, and say where it is wrong."""
+"""Decode the JSON of a request body; errors name the position."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""One caller's connection: HTTP as uvicorn speaks it, with an end to whatever a caller may delay.
+"""One client connection: uvicorn's HTTP protocol with timeouts and a connection limit.
 
-What is not HTTP is refused in JSON like all else, after what was asked before it was answered. A
-caller that sends or reads too slowly is let go, and when there are too many connections the one
-that has been idle for longest makes way.
+Input that is not HTTP is refused in JSON, after the responses to earlier requests. A caller that
+sends or reads too slowly is disconnected. When there are too many connections, the one that has
+been idle longest is closed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which function answers which endpoint."""
+"""The registry that maps each endpoint to its handler, and the context of a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large, deep and long things may be."""
+"""Limits of the service: sizes in bytes, counts and nesting depth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rate limits: calls of a kind per minute, queries of a key per hour."""
+"""Rate limits: queries of a key per hour, and calls of one kind per minute."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The threads that answer reads: shared so that no caller holds all of them.
+"""The thread pool that answers reads, shared so that no caller occupies all threads.
 
-Each caller has two lanes, one for small requests and one for large ones, which take longest. A
-lane runs a few requests at one time; the others of the same caller wait their turn, and beyond a
-limit they are refused. Work whose caller went away is not begun, or ends at its next step.
+Each caller has two lanes: one for small requests, one for large requests, which take longest. A
+lane runs a few requests at a time and queues the others; beyond a limit it refuses them. If the
+caller disconnects, its work is not started, or it is cancelled at its next time check.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One request on its way in: its head read, then its endpoint, its caller and its body."""
+"""The state of one request: its head, endpoint, path parts, body and log entry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a key forces on its queries, and who may use it from where."""
+"""Restrictions of a key: the parameters that it enforces on queries, and where it may be used."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Find the endpoint a raw path stands for.
+"""Map a raw request path to its endpoint.
 
-Paths are split before they are decoded, so that `%2F` never splits a name; literal parts win over
-open ones, and an open one still serves a verb the literal does not: `GET /1/indexes/a/batch`
-reads the record `batch`.
+A path is split before it is percent-decoded, so `%2F` does not split a name. Literal parts take
+precedence over placeholders. A placeholder still serves an HTTP method that the literal part does
+not have: `GET /1/indexes/a/batch` reads the record `batch`.
 """
 
 from __future__ import annotations

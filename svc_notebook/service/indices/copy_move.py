@@ -1,4 +1,4 @@
-"""What copies and moves of indices do to the store, and then to what readers see."""
+"""Apply copies and moves of indices to the store, and then publish them to readers."""
 
 from __future__ import annotations
 

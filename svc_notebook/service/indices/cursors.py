@@ -1,4 +1,4 @@
-"""Where a browse stands: a text the caller hands back, readable after a restart."""
+"""Browse cursors: the position of a browse as text, which remains valid after a restart."""
 
 from __future__ import annotations
 

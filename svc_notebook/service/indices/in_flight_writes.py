@@ -1,4 +1,4 @@
-"""Which records are being changed just now, for searches that must not mix old and new."""
+"""Track records that are being written, so that searches do not mix old and new versions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Change some attributes of a record: set them, or apply one of seven operations.
+"""Partial updates of a record: set attributes, or apply one of seven operations to them.
 
-What api.md leaves open is decided here: an operation on a missing attribute starts from nothing
-(0, or an empty array); one on an attribute of another type leaves that attribute as it is; a
-conditional operation that does not hold leaves the whole record as it is.
+Decisions where api.md is silent: an operation on a missing attribute starts from 0 or from an
+empty array; an operation on an attribute of another type does not change that attribute; if the
+condition of a conditional operation fails, the whole record is unchanged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One index as it is published, and the row that says so."""
+"""One published index: its row in the database and its engine."""
 
 from __future__ import annotations
 

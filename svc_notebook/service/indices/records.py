@@ -1,7 +1,7 @@
-"""The stored records of each index: one table an index, in the order of arrival.
+"""The stored records of each index: one table per index, in order of arrival.
 
-A table of its own makes clearing and deleting a large index a matter of milliseconds; the order of
-arrival keeps writing sequential and makes a browse page one sequential read.
+With one table per index, clearing and deleting a large index takes milliseconds. The order of
+arrival makes writes sequential, and a browse page is one sequential read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The indices as readers see them: published, each with its engine."""
+"""The registry of published indices, each with its engine."""
 
 from __future__ import annotations
 

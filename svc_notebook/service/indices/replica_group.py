@@ -1,8 +1,8 @@
-"""An index and its replicas: the same records, and as few engines for them as their settings let.
+"""A replica group: a primary index and its replicas, which have the same records.
 
-A family is a list: the primary first, then its replicas. Those whose settings want the same to
-be stored, sorting aside, share one stock, so that a write is indexed once and seen by all of
-them at the same moment.
+A group is a list: the primary first, then its replicas. Indices whose settings require the same
+stored data, apart from sort orders, share one segment store: a write is indexed once, and all of
+them see it at the same moment.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The setting `replicas`: which indices follow another one, and how they come to and cease to."""
+"""The setting `replicas`: parse it, check it, and link and unlink replicas."""
 
 from __future__ import annotations
 

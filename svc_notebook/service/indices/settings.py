@@ -1,4 +1,4 @@
-"""What a change of settings comes to, for an index and for its replicas."""
+"""Apply changes of settings to an index and to its replicas."""
 
 from __future__ import annotations
 

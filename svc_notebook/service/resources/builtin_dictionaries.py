@@ -1,7 +1,7 @@
-"""The standard entries of the dictionaries, as searches in them list them.
+"""Search in the built-in entries of the dictionaries: stop words, plurals and compounds.
 
-Stop words are listed one by one. Forms and compounds are worked out word by word, so they are found
-by whole words, in the language that is asked for.
+Stop words are listed one by one. Plurals and compounds are computed word by word, so a query finds
+them by whole words, in the language that the request names.
 """
 
 from __future__ import annotations

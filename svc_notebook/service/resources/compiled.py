@@ -1,4 +1,4 @@
-"""Entries as searches use them: compiled when first needed, and again after a change."""
+"""Compiled language resources: synonyms, rules and dictionaries, compiled on demand and cached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each dictionary holds, and for which languages."""
+"""The entries of the dictionaries and the languages that each dictionary supports."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Small things saved beside records: synonyms and rules of an index, words of the dictionaries.
+"""Stored entries: synonyms and rules of an index, and words of the dictionaries.
 
-An index owns its entries by its number; what belongs to the application has the owner 0.
+The owner of an entry is the number of its index, or 0 for the application.
 """
 
 from __future__ import annotations

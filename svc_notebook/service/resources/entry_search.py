@@ -1,4 +1,4 @@
-"""Find entries by the beginnings of their words, and mark where."""
+"""Search entries by word prefixes and highlight the matches."""
 
 from __future__ import annotations
 

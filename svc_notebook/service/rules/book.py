@@ -1,4 +1,4 @@
-"""All rules of an index, filed by what a search must have for them to apply."""
+"""The rules of an index, indexed by what a search must contain for them to apply."""
 
 from __future__ import annotations
 

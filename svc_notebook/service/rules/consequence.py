@@ -1,4 +1,4 @@
-"""What follows when rules apply: a search with other parameters, and an answer with more in it."""
+"""The consequences of rules: changed search parameters, pinned hits, more response members."""
 
 from __future__ import annotations
 

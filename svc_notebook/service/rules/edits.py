@@ -1,4 +1,4 @@
-"""What rules do to the words of a query."""
+"""Edits that rules make to the text of a query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pattern of a rule, and where in a query it is found."""
+"""The pattern of a rule, and how it matches the words of a query."""
 
 from __future__ import annotations
 

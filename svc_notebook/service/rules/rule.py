@@ -1,4 +1,4 @@
-"""A rule as searches use it: when it applies, and before which others."""
+"""A compiled rule: its conditions, its time ranges and its precedence."""
 
 from __future__ import annotations
 

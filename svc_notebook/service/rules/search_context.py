@@ -1,4 +1,4 @@
-"""A search as rules look at it: the words of its query, its contexts and its filters."""
+"""A search as the conditions of rules read it: query words, contexts and filters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches in sentences, as they are spoken: what `naturalLanguages` stands for."""
+"""The parameter `naturalLanguages`: the parameters that it implies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Apply an index's rules to a search, before its key has the last word."""
+"""Apply an index's rules to a search, before the restrictions of the caller's key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make the answers of searches: what the engine found, dressed as the API has it."""
+"""Build the responses of searches from the results of the engine."""
 
 from __future__ import annotations
 

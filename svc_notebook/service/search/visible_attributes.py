@@ -1,4 +1,4 @@
-"""Which attributes of a record a caller gets to see."""
+"""Select the attributes of a record that a caller may see."""
 
 from __future__ import annotations
 

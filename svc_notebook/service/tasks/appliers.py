@@ -1,4 +1,4 @@
-"""What each kind of task does: to the store, in a transaction, and then to what readers see."""
+"""Apply each kind of task: change the store in a transaction, then publish to readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single steps of a write: checked when they are accepted, resolved when they are applied."""
+"""Operations of a batch: validated when accepted, resolved to record changes when applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue of writes: a write is a row in SQLite, committed before it is acknowledged."""
+"""The queue of writes: each write is a row in SQLite, committed before it is acknowledged."""
 
 from __future__ import annotations
 

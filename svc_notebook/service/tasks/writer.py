@@ -1,4 +1,4 @@
-"""The one thread that applies tasks, in order, and lets readers see what came of them."""
+"""The single thread that applies tasks in order and publishes their results to readers."""
 
 from __future__ import annotations
 
