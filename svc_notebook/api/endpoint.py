@@ -144,7 +144,7 @@ class Endpoint:
         return own | (typing.get_type_hints(self.shape, include_extras=True) if self.shape else {})
 
     def encode(self, *args: Any, **kwargs: Any) -> RequestSpec:
-        """Build the request for the arguments of a call; raises `BadInput` for an invalid argument."""
+        """Build the request for the arguments of a call; raises `BadInput` for an invalid one."""
         try:
             return self._encoded(args, kwargs)
         except UnknownName as error:
@@ -234,7 +234,7 @@ class Endpoint:
         return given
 
     def _stray(self, body: Any) -> dict[str, Any]:
-        """Read arguments of a GET from its body, because api.md has an example with `getClusters`."""
+        """Read arguments of a GET from its body; api.md has an example with `getClusters`."""
         known = [name for name, place in self.places.items() if place == "query"]
         return {n: body[n] for n in known if n in body} if isinstance(body, dict) else {}
 
@@ -315,7 +315,7 @@ class Blocking:
 
 
 class Operation(Generic[P, R]):
-    """A declared endpoint method: blocking on a `Blocking` client, a coroutine function otherwise."""
+    """A declared endpoint method: blocking on a `Blocking` client, else a coroutine function."""
 
     endpoint: Endpoint
 
@@ -350,7 +350,7 @@ class Operation(Generic[P, R]):
     @overload
     def __get__(self, api: Asynchronous, owner: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
     def __get__(self, api: Any, owner: type) -> Any:
-        """Bind the row to a client's way of sending."""
+        """Bind the endpoint to a client."""
         if api is None:
             return self
         row = self.endpoint

@@ -140,7 +140,7 @@ def check_event(event: Any, at: str = "") -> None:
 
 
 def check_parts(event: Part, at: str = "") -> None:
-    """Raise `BadInput` if texts of an event have the wrong format or its members are inconsistent."""
+    """Raise `BadInput` if texts of an event are malformed or its members are inconsistent."""
     for where, form, text in _texts(event):
         if not form.fits(text):
             raise BadInput(f"`{place(at, where)}` should be {form.words}")

@@ -60,8 +60,7 @@ class EventsApi(Api, interface="events"):
         after: Long = 0,
         length: PageLength = 1000,
     ) -> ShownPage:
-        """Read searches with a queryID and the hits they returned; only the local service has this
-        endpoint.
+        """Read searches with a queryID and their hits; only the local service has this endpoint.
 
         `since`, `until` and `after` are as in `list_events`.
         """

@@ -28,7 +28,7 @@ class ObjectRows(Api, interface="search"):
 
     @endpoint("POST", "/1/indexes/{index}", acl="addObject", status=201, repeatable=False)
     async def add_object(self, index: str, record: Whole[Record]) -> Added:
-        """Add a record, or replace the one with its `objectID`; a missing `objectID` is generated."""
+        """Add or replace a record by its `objectID`; a missing `objectID` is generated."""
         ...
 
     @endpoint("PUT", "/1/indexes/{index}/{object_id}", acl="addObject", status=201)

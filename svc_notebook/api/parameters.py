@@ -268,7 +268,7 @@ class SearchParams(SearchOptions, total=False):
 
 
 class Settings(Shared, total=False):
-    """The settings of an index; an omitted setting is unchanged, `None` resets it to its default."""
+    """The settings of an index; an omitted setting is unchanged, `None` restores the default."""
 
     searchableAttributes: Annotated[
         Words | None,

@@ -40,9 +40,7 @@ class SecuredKey(NamedTuple):
     text: str
 
     def signed_by(self, parent: str) -> bool:
-        """Verify the signature over the original text, because clients order and encode it
-        differently.
-        """
+        """Verify the signature over the original text, whose order and encoding vary by client."""
         return hmac.compare_digest(self.signature, sign(parent, self.text))
 
     def restrictions(self) -> dict[str, Any]:
@@ -51,8 +49,7 @@ class SecuredKey(NamedTuple):
 
 
 def make_secured_key(parent: str, **restrictions: Unpack[Restrictions]) -> str:
-    """Create a secured key with the rights of `parent`, limited by `restrictions`, without a
-    service.
+    """Create a secured key with the rights of `parent`, limited by `restrictions`; runs offline.
 
     The parent must not be the admin key or a secured key; only the service can verify that.
     """

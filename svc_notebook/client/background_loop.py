@@ -108,7 +108,7 @@ def _turn(loop: asyncio.AbstractEventLoop) -> None:
         try:
             return loop.run_forever()
         except KeyboardInterrupt:
-            continue  # a task ended with `Stopped`; its caller is notified, but asyncio also leaves the loop
+            continue  # a task ended with `Stopped`, which also makes asyncio leave the loop
 
 
 async def _end_all(loop: asyncio.AbstractEventLoop) -> None:
@@ -118,7 +118,7 @@ async def _end_all(loop: asyncio.AbstractEventLoop) -> None:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
     await loop.shutdown_asyncgens()
-    with suppress(RuntimeError):  # at interpreter shutdown no thread can be started to wait for others
+    with suppress(RuntimeError):  # at shutdown of Python no thread can be started to wait
         await loop.shutdown_default_executor()
 
 
@@ -224,8 +224,7 @@ HEARTBEAT_SECONDS = 0.1  # seconds
 
 @contextmanager
 def beating() -> Iterator[None]:
-    """Wake the loop regularly, so that Stop reaches a cell that awaits; a kernel polls between
-    turns.
+    """Wake the loop regularly, because a kernel handles Stop only at its loop's next turn.
 
     Only the main thread receives interrupts, so loops of other threads need no wake-ups.
     """

@@ -108,16 +108,18 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         reads: bool | None = None,
         raw: bool = False,
     ) -> Any:
-        """Call what the vocabulary does not name, and return the answer's JSON as it came.
+        """Call an endpoint that this package does not declare, and return the response's JSON.
 
-        - `verb`, `path`: such as `"POST"` and `"/1/indexes/films/newFeature"`; a name in a path is
-          percent-encoded as far as a URL cannot hold it, but for slashes: `quote(name, safe="")`.
-        - `query`: query parameters; `body`: anything that JSON holds, for POST, PUT and PATCH.
-        - `interface`: `search`, `crawler` or `events`; `reads`: whether the hosts and time-outs
-          of reads serve it; default: a GET reads. A POST that does not is never sent twice.
-        - `raw`: return a `Response` with status, headers and body in place of the JSON.
+        - `verb`, `path`: such as `"POST"` and `"/1/indexes/films/newFeature"`. Characters that a
+        URL
+          cannot contain are percent-encoded, except slashes: use `quote(name, safe="")` for a name.
+        - `query`: query parameters; `body`: any JSON value, for POST, PUT and PATCH.
+        - `interface`: `search`, `crawler` or `events`; `reads`: whether the hosts and timeouts of
+        reads
+          serve it; default: a GET reads. A POST that does not read is never sent twice.
+        - `raw`: return a `Response` with status, headers and body instead of the JSON.
 
-        Raises `CallFailed`, as every call. Keys, hosts, retries and options are the client's.
+        Raises `CallFailed`, like every call. Keys, hosts, retries and options are the client's.
 
             client.custom("GET", "/1/indexes/films/settings", query={"getVersion": 2})
         """
@@ -166,8 +168,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         context: str | None = None,
         enabled: bool | None = None,
     ) -> AsyncIterator[Rule]:
-        """Yield the rules of an index one by one; `query`, `context` and `enabled` select some of
-        them.
+        """Yield the rules of an index one by one, or those that match the arguments.
 
         One page of 1,000 rules is in memory at a time.
         """
@@ -208,8 +209,8 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         least: float = 0.5,
         scopes: Sequence[CopyScope] = operations.AROUND_RECORDS,
     ) -> AbstractAsyncContextManager[str]:
-        """Return a context manager with the name of a temporary index, which replaces `index` at
-        exit.
+        """Return a context manager whose temporary index replaces `index` at exit; it yields the
+        name.
 
         - `least`: the minimum number of new records, as a share of the old ones; default 0.5.
         - `scopes`: which of `settings`, `synonyms` and `rules` the index keeps; default: all.
@@ -265,6 +266,8 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
     def with_options(self, **options: Unpack[Options]) -> Self:
         """Return a client over the same connections with these options; see `AsyncClient`.
 
+        Example:
+
             client.with_options(read_timeout=60).search("films", "heat")
         """
         other = copy(self)
@@ -310,9 +313,11 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         reads: bool | None = None,
         raw: bool = False,
     ) -> Any:
-        """Call what the vocabulary does not name; see `AsyncClient.custom`.
+        """Call an endpoint that this package does not declare; see `AsyncClient.custom`.
 
-        client.custom("GET", "/1/indexes/films/settings", query={"getVersion": 2})
+        Example:
+
+            client.custom("GET", "/1/indexes/films/settings", query={"getVersion": 2})
         """
         call: Any = self.aio.custom
         return background_loop.run(
@@ -351,9 +356,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         context: str | None = None,
         enabled: bool | None = None,
     ) -> Iterator[Rule]:
-        """Yield the rules of an index one by one; `query`, `context` and `enabled` select some of
-        them.
-        """
+        """Yield the rules of an index one by one, or those that match the arguments."""
         return _each(self.aio.iterate_rules(index, query, context=context, enabled=enabled))
 
     def iterate_synonyms(

@@ -6,9 +6,7 @@ from typing import Any, Literal, NotRequired, Required, TypedDict
 
 
 class CrawlerCreated(TypedDict):
-    """Response to the creation of a crawler; `warnings` if another crawler writes to the same
-    index.
-    """
+    """Response to a new crawler; `warnings` if another crawler writes to the same index."""
 
     id: str
     warnings: NotRequired[list[str]]

@@ -56,9 +56,7 @@ class EventPage(TypedDict):
 
 
 class ShownSearch(TypedDict):
-    """A search with a queryID and the objectIDs that it returned; `first` is the first hit's
-    position.
-    """
+    """A search with a queryID and the objectIDs that it returned, from position `first` on."""
 
     queryID: str
     timestamp: int
@@ -72,7 +70,7 @@ class ShownSearch(TypedDict):
 
 
 class ShownPage(TypedDict):
-    """Searches with a queryID in the order of their time; `cursor` is present while there are more."""
+    """Searches with a queryID in order of time; `cursor` is present while there are more."""
 
     searches: list[ShownSearch]
     cursor: NotRequired[int]
