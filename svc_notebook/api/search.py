@@ -57,7 +57,7 @@ class SearchRows(Api, interface="search"):
     async def browse(
         self, index: str, cursor: str | None = None, **params: Unpack[SearchParams]
     ) -> SearchAnswer:
-        """Read the next page of a whole index; the `cursor` of its response requests the next one."""
+        """Read the next page of a whole index; its response's `cursor` requests the page after it."""
         ...
 
     @endpoint("GET", "/1/indexes/{index}/browse", acl="browse", accepts=(read_params,))

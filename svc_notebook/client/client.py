@@ -209,8 +209,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         least: float = 0.5,
         scopes: Sequence[CopyScope] = operations.AROUND_RECORDS,
     ) -> AbstractAsyncContextManager[str]:
-        """Return a context manager whose temporary index replaces `index` at exit; it yields the
-        name.
+        """Yield the name of a temporary index that replaces `index` at exit, as a context manager.
 
         - `least`: the minimum number of new records, as a share of the old ones; default 0.5.
         - `scopes`: which of `settings`, `synonyms` and `rules` the index keeps; default: all.

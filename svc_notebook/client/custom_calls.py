@@ -27,7 +27,7 @@ def make_custom(
     interface: str,
     reads: bool | None,
 ) -> tuple[Endpoint, RequestSpec]:
-    """Build the endpoint and the request of a custom call; raises `BadInput` if they are invalid."""
+    """Build the endpoint and the request of a custom call; raises `BadInput` if invalid."""
     method = verb.upper() if isinstance(verb, str) else verb
     _check_word("verb", method, get_args(Verb))
     _check_word("interface", interface, get_args(Interface))

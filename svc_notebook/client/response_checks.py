@@ -237,4 +237,4 @@ def _alternatives(wanted: Any) -> tuple[Any, ...]:
 
 
 def _union(kinds: typing.Iterable[Any]) -> Any:
-    return Union[tuple(kinds)]  # members are known only at run time
+    return Union[tuple(kinds)]  # noqa: UP007 - members are known only at run time

@@ -13,9 +13,9 @@ from functools import cache
 
 
 def release_free_memory() -> bool:
-    """Give free memory back; tells whether some was. Takes some milliseconds.
+    """Return free memory to the system; takes milliseconds. Return whether memory was released.
 
-    Only glibc has to be asked; elsewhere nothing is done.
+    Only glibc needs the call; on other platforms nothing is done.
     """
     trim = _find_trim()
     return trim is not None and trim(0) == 1

@@ -16,12 +16,12 @@ from svc_notebook.service.indices.published_index import stamp_now
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.outcomes import VisitOutcome, Yielded
 
-# Less than clients wait for an answer.
+# Less than the response timeout of clients.
 TRIAL_SECONDS = 25
 
 
 async def try_url(parts: CrawlerDependencies, config: Config, url: str) -> CrawlTest:
-    """Visit one URL; whatever goes wrong is part of the answer."""
+    """Visit one URL; errors are part of the response."""
     from svc_notebook.service.crawl.ledger import Waiting
     from svc_notebook.service.crawl.page_processor import visit
 
