@@ -57,7 +57,7 @@ class SearchRows(Api, interface="search"):
     async def browse(
         self, index: str, cursor: str | None = None, **params: Unpack[SearchParams]
     ) -> SearchAnswer:
-        """Read the next page of a whole index; its response's `cursor` requests the page after it."""
+        """Read the next page of a whole index; the response's `cursor` requests the page after."""
         ...
 
     @endpoint("GET", "/1/indexes/{index}/browse", acl="browse", accepts=(read_params,))

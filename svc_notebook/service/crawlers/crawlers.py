@@ -207,9 +207,7 @@ class Crawlers:
     def urls(
         self, id: str, status: UrlStatus | None, reason: str | None, after: int, length: int
     ) -> list[tuple[int, CrawledUrl]]:
-        """Return the outcomes of the URLs that `statistics` counts, with their places in the
-        ledger.
-        """
+        """Return the outcomes of the URLs that `statistics` counts, each with its ledger place."""
         crawl = last_crawl(self._parts.store, self.find(id).number)
         return (
             read_urls(self._parts.store, crawl.id, status, reason, after, length) if crawl else []

@@ -53,9 +53,7 @@ def read_config(config: Config) -> Configuration:
 
 
 def check_config(parts: CrawlerDependencies, config: Config) -> None:
-    """Validate a configuration before it is stored; raises `BadInput` that names the invalid
-    member.
-    """
+    """Validate a configuration before it is stored; raises `BadInput` naming the invalid member."""
     configuration = read_config(config)
     if fault := find_fault(parts, config):
         raise BadInput(fault)

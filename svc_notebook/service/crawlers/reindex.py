@@ -254,7 +254,7 @@ def _preparations(
 
 
 def _moves(parts: CrawlerDependencies, crawler: StoredCrawler, config: Config) -> Iterable[NewTask]:
-    """Return the tasks that move the temporary indices onto the live ones, with current settings."""
+    """Return the tasks that move the temporary indices onto the live ones; live settings stay."""
     for index in indices_of(config):
         if parts.catalog.get(index):
             if read_config(config).save_backup:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def next_due(config: Config, now: float) -> float | None:
-    """Return the next time of any schedule of the crawler or its actions, in Unix seconds, or None."""
+    """Return the next time of the schedules of the crawler and its actions, in Unix seconds."""
     if not config.get("schedule") and not any(one.get("schedule") for one in config["actions"]):
         return None
     own = read_config(config)

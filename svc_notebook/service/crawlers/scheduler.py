@@ -98,9 +98,7 @@ class Crew:
         await self._end_jobs()
 
     async def _end_jobs(self) -> None:
-        """Stop all jobs; the extractors stop last, because pages would otherwise be recorded as
-        failed.
-        """
+        """Stop all jobs, then the extractors; otherwise their pages would be recorded as failed."""
         for job in self.jobs.values():
             job.stopped.set()
         left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]

@@ -71,7 +71,7 @@ def _skipped(call: RequestContext, shelf: PublishedIndex, given: Mapping[str, An
 
 
 def _fixed_start(call: RequestContext, shelf: PublishedIndex, size: int) -> int | None:
-    """Return the only position at which the caller's key lets a browse start; it has no next page."""
+    """Return the only start position that the caller's key allows; it has no next page."""
     embedded = call.caller.bind({}, shelf.name)
     if "page" in embedded:
         return int(embedded["page"]) * size

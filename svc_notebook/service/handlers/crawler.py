@@ -51,7 +51,7 @@ def list_crawlers(
 
 @serves(CrawlerApi.get_crawler)
 def get_crawler(call: RequestContext, crawler: str, *, withConfig: bool = False) -> Crawler:
-    """Return the state of a crawler; the start of its last crawl has both names that clients read."""
+    """Return the state of a crawler, with both names for the start of its last crawl."""
     crawlers = call.service.crawlers
     one = crawlers.find(crawler)
     told: Crawler = {

@@ -38,14 +38,14 @@ Work = Callable[[], ServiceResponse]
 
 
 class LaneName(NamedTuple):
-    """Whose lane, and for which requests."""
+    """The caller of a lane and its kind of requests."""
 
     caller: str
     large: bool
 
 
 class Lane:
-    """The requests of one kind of one caller: those that run, and those that wait."""
+    """The running and waiting requests of one kind of one caller."""
 
     def __init__(self, at_once: int) -> None:
         self._at_once = at_once
@@ -54,11 +54,11 @@ class Lane:
 
     @property
     def empty(self) -> bool:
-        """Whether it can be forgotten."""
+        """Whether the lane has no requests."""
         return not (self._running or self._waiting)
 
     def enter(self) -> asyncio.Future[None]:
-        """Take a place; what is returned is done when its turn has come."""
+        """Enter the lane; return a future that is done when the request may run."""
         turn = asyncio.get_running_loop().create_future()
         if self._running < self._at_once:
             self._running += 1
@@ -72,7 +72,7 @@ class Lane:
         return turn
 
     def leave(self, turn: asyncio.Future[None]) -> None:
-        """Give a place to the next that waits."""
+        """Leave the lane and let the next waiting request run."""
         if turn.cancelled() or not turn.done():
             with suppress(ValueError):
                 self._waiting.remove(turn)
@@ -86,7 +86,7 @@ class Lane:
 
 
 class Readers:
-    """Runs the work of reads; `seconds` is how long one search may take."""
+    """Runs reads in a thread pool; one search may take `seconds`."""
 
     def __init__(self, seconds: float = SEARCH_TIMEOUT_SECONDS) -> None:
         self._seconds = seconds
@@ -94,13 +94,14 @@ class Readers:
         self._lanes: dict[LaneName, Lane] = {}
 
     def close(self) -> None:
-        """Take no more work; what has not begun is dropped."""
+        """Accept no more work; work that has not started is dropped."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def run(self, caller: str, size: int, receive: Receive, work: Work) -> ServiceResponse:
-        """Do the work of a request of so many bytes when it is the caller's turn.
+        """Run the work of a request with a body of `size` bytes when the caller's lane permits.
 
-        Raises `TooMany` where too many of the caller's wait, and `LostCaller` if it went away.
+        Raises `TooMany` if too many of the caller's requests wait, and `LostCaller` if it
+        disconnects.
         """
         name = LaneName(caller, size > LARGE_REQUEST_BYTES)
         lane = self._lanes.get(name)
@@ -138,7 +139,8 @@ def _give_up(turn: asyncio.Future[None], deadline: Deadline) -> None:
 
 async def _until(turn: asyncio.Future[None]) -> None:
     if not turn.done():
-        # Cancelled alone it is the caller that went away; with this task, the service stops.
+        # If only the future is cancelled, the caller disconnected; if this task is, the service
+        # stops.
         await asyncio.wait([turn])
     if turn.cancelled():
         raise LostCaller
@@ -146,7 +148,7 @@ async def _until(turn: asyncio.Future[None]) -> None:
 
 @asynccontextmanager
 async def _watch(receive: Receive, leave: Callable[[], None]) -> AsyncIterator[None]:
-    """Call `leave` when the caller goes away; what is answered soon is not watched at all."""
+    """Call `leave` when the caller disconnects; requests answered quickly are not watched."""
     watching: list[asyncio.Task[None]] = []
 
     async def listen() -> None:

@@ -25,7 +25,7 @@ Folded = tuple[str, ...]
 def find_standard(
     dictionary: str, query: str, language: str | None, covered: Callable[[Entry], bool]
 ) -> list[Entry]:
-    """Return the standard entries found, but for those that entries of one's own cover."""
+    """Return the built-in entries that match, except those that custom entries replace."""
     words = tuple(split(query, TokenizerSettings()))
     found = FINDERS[dictionary](words, language)
     return [
@@ -36,7 +36,7 @@ def find_standard(
 
 
 def words_of(entry: Entry) -> list[str]:
-    """Return the words an entry is about."""
+    """Return the words of an entry."""
     return list(entry["words"]) if "words" in entry else [entry["word"]]
 
 
@@ -84,6 +84,6 @@ def _stop_words(language: str) -> Sequence[tuple[Folded, Entry]]:
 
 
 def _name(dictionary: str, entry: Entry) -> str:
-    """Name an entry, the same each time."""
+    """Return a stable objectID for an entry."""
     text = "/".join((dictionary, entry["language"], *words_of(entry)))
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()

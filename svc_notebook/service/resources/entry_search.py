@@ -12,7 +12,7 @@ _RULES = TokenizerSettings()
 
 
 def find_entries(entries: Iterable[Entry], query: str) -> list[Entry]:
-    """The entries in whose texts every word of the query begins a word, their texts marked."""
+    """Return the entries in which each query word is the prefix of a word, with highlights."""
     wanted = split(query, _RULES)
     return [
         {**entry, "_highlightResult": _mark(entry, wanted)}
