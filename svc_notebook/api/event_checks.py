@@ -12,7 +12,7 @@ from svc_notebook.api.validation import MemberCheck, Part, check_members, check_
 from svc_notebook.errors import BadInput
 
 MAX_EVENTS_PER_CALL = 1000
-"""Events of one request (api.md, Limits)."""
+"""Maximum events of one request (api.md, Limits)."""
 
 
 class TextFormat(NamedTuple):

@@ -60,7 +60,7 @@ class ObjectRows(Api, interface="search"):
         *,
         createIfNotExists: bool = True,
     ) -> Saved:
-        """Set attributes, or change them by `{"_operation": "Increment", "value": 1}`."""
+        """Set attributes, or apply operations such as `{"_operation": "Increment", "value": 1}`."""
         ...
 
     @endpoint("POST", "/1/indexes/{index}/batch", acl="actions")

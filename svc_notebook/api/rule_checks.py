@@ -13,7 +13,7 @@ from svc_notebook.api.validation import MemberCheck, Part, place
 from svc_notebook.errors import BadInput
 
 MAX_USER_DATA_BYTES = 1024
-"""Bytes of a rule's own userData (api-notes, section 9)."""
+"""Maximum bytes of a rule's userData (api-notes, section 9)."""
 _CONTEXT = re.compile(r"[A-Za-z0-9_-]*")
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from svc_notebook.errors import BadInput, did_you_mean
 
 OneOrMany = str | Iterable[str]
-"""Names of one thing or of several; a str is one."""
-MAX_QUOTED_CHARACTERS = 60  # characters of a wrong value that a refusal quotes
+"""One string or several; a str is one string."""
+MAX_QUOTED_CHARACTERS = 60  # maximum characters of a wrong value in an error message
 
 
 def list_texts(given: Any, what: str, *, column: str = "") -> list[str]:
@@ -30,7 +30,7 @@ def list_texts(given: Any, what: str, *, column: str = "") -> list[str]:
         raise BadInput(f"`{what}` should be a list of texts, not {_quote(given)}")
     try:
         found = list(given)
-    except TypeError:  # an array without a dimension
+    except TypeError:  # a zero-dimensional array
         raise BadInput(f"`{what}` should be a list of texts, not {_quote(given)}") from None
     for place, text in enumerate(found):
         if not isinstance(text, str):

@@ -95,7 +95,7 @@ NAMES: dict[Any, str] = {
 
 
 MAX_TEXT_ITEMS = 100_000
-"""Items between commas in one text; a list may be shorter by a limit of its own."""
+"""Maximum items of a comma-separated text; a parameter may have a lower limit of its own."""
 _AT = re.compile(r" - at `\$(.*)`$")
 _SEEN: set[Any] = set()
 _SEEING = threading.RLock()
@@ -103,7 +103,7 @@ _WORD = re.compile(r"Invalid enum value '(.*)'$")
 
 
 Part = Mapping[str, Any]
-"""An object inside a body, as a check of its members sees it."""
+"""An object inside a body, as passed to the check of a member."""
 
 
 class MemberCheck(NamedTuple):

@@ -23,7 +23,7 @@ Tick = Callable[[], None]
 
 POLL_SECONDS = 0.05  # seconds between two polls; a result wakes the caller at once
 CANCEL_SECONDS = (
-    0.8  # seconds a stopped call has to clean up; a kernel is expected to reply within one
+    0.8  # seconds for the cleanup of a stopped call; a kernel is expected to reply within 1 s
 )
 
 

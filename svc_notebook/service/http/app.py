@@ -57,7 +57,7 @@ from svc_notebook.terminal import escape_controls
 WRITER_THREADS = 16
 # Endpoints that are not logged: reads of the log would fill it.
 QUIET = ("get_logs",)
-# Secrets of the service itself, which its logs do not show.
+# Secrets of the service itself, which the logs mask.
 KEY_FACTS = ("adminKey", "searchKey", "crawlerApiKey")
 # Maximum body sizes in bytes of interfaces that differ from the default.
 BODIES = {"events": limits.MAX_EVENTS_BODY_BYTES}
@@ -86,7 +86,7 @@ class App:
         self._writers.shutdown(wait=False, cancel_futures=True)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Serve one request."""
         if scope["type"] != "http":
             return
         exchange, incoming = read_head(scope), Incoming(receive)

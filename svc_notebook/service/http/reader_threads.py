@@ -26,13 +26,13 @@ from svc_notebook.service.http.body import LostCaller, Receive, ServiceResponse
 
 READER_THREADS = 6
 LARGE_REQUEST_BYTES = 32 * 2**10
-"""Bytes of a body from which on a request goes by its caller's lane for large ones."""
+"""Requests with a larger body use their caller's lane for large requests."""
 SMALL_AT_ONCE, LARGE_AT_ONCE = 4, 1
-"""Requests of one caller that run at one time."""
+"""Maximum requests of one caller that run at one time, in each lane."""
 MAX_WAITING = 256
-"""Requests of one caller that wait in one lane."""
+"""Maximum requests of one caller that wait in one lane."""
 WATCH_AFTER_SECONDS = 0.05
-"""Most requests are answered sooner; of others it is watched whether the caller is still there."""
+"""Seconds after which a disconnect of the caller is watched for; most requests end sooner."""
 
 Work = Callable[[], ServiceResponse]
 

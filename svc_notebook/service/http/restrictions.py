@@ -56,7 +56,7 @@ class Restriction:
 
     @property
     def _spoken(self) -> Mapping[str, Any]:
-        """The parameters and those that embedded `naturalLanguages` implies, but no additive ones."""
+        """The parameters with those that embedded `naturalLanguages` implies, unless additive."""
         read = read_naturally(self.params)
         return {name: v for name, v in read.items() if name in self.params or name not in ADDED}
 

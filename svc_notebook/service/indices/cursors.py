@@ -20,11 +20,11 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.index.id_list import IdList
 
 MAX_KEPT_BYTES = 128 * 2**20
-"""Memory of all orders together; the newest is kept whatever it takes."""
+"""Maximum bytes of all cached orders; the newest one is kept regardless of its size."""
 KEPT_OVERHEAD_BYTES = 1024
-"""What an order takes beside its objectIDs, at most."""
+"""Upper bound of the memory of an order besides its objectIDs, in bytes."""
 NEW_SECONDS, CONTINUED_SECONDS = 30.0, 300.0
-"""How long an order is kept without use: one that was never asked for again, and any other."""
+"""Seconds that an unused order is kept: one that was never used again, and any other."""
 # Parameters that may change between pages; all others are those of the first call.
 PER_PAGE = ("hitsPerPage", "attributesToRetrieve")
 

@@ -17,7 +17,7 @@ from svc_notebook.service.engine.text.tokenization import TokenizerSettings, spl
 from svc_notebook.service.resources.entries import Entry
 
 UNSAID = "en"
-"""The language in which forms of a word are looked for where none is named."""
+"""The language of word forms if the request names none."""
 
 Folded = tuple[str, ...]
 

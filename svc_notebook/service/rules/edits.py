@@ -12,9 +12,9 @@ from svc_notebook.service.rules.pattern import PLACEHOLDER, Capture
 from svc_notebook.service.rules.search_context import Words
 
 MAX_QUERY_CHARACTERS = 1000
-"""Letters; a query that rules made longer is edited no further, and cut off there."""
+"""Maximum characters of a query after rules; a longer one is not edited further, but truncated."""
 MAX_FORMS = 100
-"""So many ways to write what is deleted are looked for."""
+"""Maximum number of forms of the deleted words that are searched for."""
 _BLANKS = re.compile(r"\s+")
 
 

@@ -15,7 +15,7 @@ from svc_notebook.service.rules.search_context import Chosen, Reading, read_chos
 
 ANCHORINGS = ("is", "startsWith", "endsWith", "contains")
 NO_POSITION = 2**20
-"""Where a condition without a pattern applies: after those that found something."""
+"""The match position of a condition without a pattern: after all conditions with a match."""
 
 Precedence = tuple[int | str, ...]
 

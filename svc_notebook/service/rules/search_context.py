@@ -21,7 +21,7 @@ from svc_notebook.service.search.natural_languages import CONTEXT
 Words = tuple[str, ...]
 FindNamed = Callable[[str, Sequence[str]], list[Named]]
 Chosen = tuple[str, str, bool]
-"""A facet, its value whatever the case, and whether it is excluded."""
+"""A facet, its case-folded value, and whether the value is excluded."""
 
 
 class WordForm(NamedTuple):
