@@ -20,12 +20,16 @@ class ClientConfig:
     """The address of a service and the keys for it; invalid values raise at once, before a call.
 
     - `url`: one address for all interfaces.
-    - `domain`: the vendor's domain, from which `app_id` derives the hosts; `region` selects the
-      domain's events host.
+    - `domain`: the vendor's domain, from which `app_id` derives the hosts; `fallback_domain` is
+    that
+      of the fallback hosts, default `domain`; `region` selects the domain's events host.
     - `hosts`: a list of addresses, or lists by role: read, write, crawler, events.
     - `vendor`: the word in the names of the headers; default `Service`.
+    - `crawler_user_id`, `crawler_api_key`: the credentials of the crawler interface.
     - `patience`: timeouts and number of attempts.
-    - `compress`: whether request bodies are compressed; default False.
+    - `compress`: whether large request bodies are compressed; default False.
+
+    Raises `BadInput` or `NotConnected` for invalid values.
     """
 
     app_id: str = ""

@@ -203,7 +203,7 @@ class _Line(asyncio.Protocol):
 
 
 class _Stream(httpcore.AsyncNetworkStream):
-    """The httpcore stream of one connection; small writes are sent with the next one or on a read."""
+    """The httpcore stream of one connection; small writes are sent with the next, or on a read."""
 
     def __init__(self, line: _Line) -> None:
         self._line = line
