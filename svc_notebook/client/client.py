@@ -137,10 +137,20 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         tasks: Tasks,
         *,
         index: str | None = None,
-        timeout: float | None = 600,  # noqa: ASYNC109 - what is left is told when it passes
+        timeout: float | None = 600,  # noqa: ASYNC109 - the error at the timeout names the pending tasks
         on_progress: OnProgress | None = None,
     ) -> int:
-        """Wait until tasks are published; see `svc_notebook.client.tasks.wait`."""
+        """Wait until tasks are published, and return the number of tasks.
+
+        - `tasks`: a task's number, the response to a write, `(index, number)`, `{index: number}`,
+        or
+          several of these.
+        - `index`: the index of tasks that do not name one; default: tasks of the application.
+        - `timeout`: in seconds; default 600, None for no limit.
+        - `on_progress`: a function that is called with the numbers of published and of all tasks.
+
+        Raises `TaskFailed` with the pending tasks at the timeout.
+        """
         with beating():
             return await waiting.wait(
                 self, tasks, index=index, timeout=timeout, on_progress=on_progress
@@ -211,6 +221,10 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
     ) -> AbstractAsyncContextManager[str]:
         """Yield the name of a temporary index that replaces `index` at exit, as a context manager.
 
+        Inside the context, write the records and wait for their tasks. After an error, or with too
+        few
+        records, `index` is unchanged and the temporary index is deleted.
+
         - `least`: the minimum number of new records, as a share of the old ones; default 0.5.
         - `scopes`: which of `settings`, `synonyms` and `rules` the index keeps; default: all.
         """
@@ -228,9 +242,12 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
     ) -> int:
         """Replace all records of an index at one moment, and return the number of new records.
 
+        After an error, or with too few records, nothing changes and an error is raised.
+
         - `least`: the minimum number of new records, as a share of the old ones; default 0.5.
         - `scopes`: which of `settings`, `synonyms` and `rules` the index keeps; default: all.
         - `batch_size`: records per request, 1 or more; default 1,000.
+        - `on_progress`: a function that is called with the numbers of published and of all tasks.
         """
         return await operations.replace_all(
             self, index, records,
@@ -333,8 +350,10 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
     ) -> int:
         """Wait until tasks are published, with one progress bar, and return the number of tasks.
 
-        - `timeout`: in seconds; default 600, None for no limit.
+        - `tasks`, `index`, `timeout`: as in `AsyncClient.wait`.
         - `progress`: whether to show the bar; default: only in notebooks and terminals.
+
+        Raises `TaskFailed` with the pending tasks at the timeout.
         """
         return _behind_bar(
             lambda tell: self.aio.wait(tasks, index=index, timeout=timeout, on_progress=tell),

@@ -53,7 +53,7 @@ async def wait_crawled(
     crawler: str,
     tasks: Iterable[str],
     *,
-    timeout: float | None = None,  # noqa: ASYNC109 - what is left is told when it passes
+    timeout: float | None = None,  # noqa: ASYNC109 - the error at the timeout names the pending tasks
     on_count: OnCount | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     clock: Callable[[], float] = time.monotonic,
