@@ -1,4 +1,4 @@
-"""The vocabulary both ends of the wire share: every endpoint, declared once."""
+"""All endpoints of the API, declared once and shared by the client and the local service."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SearchApi(
     SearchRows, ObjectRows, SettingsRows, IndexRows, SynonymRows, KeyRows, RuleRows,
     DictionaryRows, ClusterRows, SourceRows, LogRows,
 ):  # fmt: skip
-    """The search interface: everything on `{base_url}` and `{read_base_url}`."""
+    """The search interface: all endpoints on `{base_url}` and `{read_base_url}`."""
 
 
 ENDPOINTS: tuple[Endpoint, ...] = tuple(

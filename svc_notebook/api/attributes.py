@@ -1,4 +1,4 @@
-"""The attributes that settings and search parameters name."""
+"""Extract the attribute names that settings and search parameters contain."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from svc_notebook.api.parameters import ALIASES
 
 _CALL = re.compile(r"(\w+)\((.*)\)", re.S)
 _QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""")
-_FILTERED = re.compile(r"([\w.]+)\s*:(?!\s*-?[\d.]+\s+TO\b)")  # `price:1 TO 5` is of numbers
+_FILTERED = re.compile(r"([\w.]+)\s*:(?!\s*-?[\d.]+\s+TO\b)")  # `price:1 TO 5` is a numeric filter
 _WORDS = re.compile(r":\d+$")
-# Each setting and parameter whose entries are attributes, with or without something around them.
+# All settings and parameters whose entries contain attribute names, plain or inside a modifier.
 NAMING = (
     "searchableAttributes", "attributesForFaceting", "customRanking", "ranking",
     "attributesToRetrieve", "attributesToHighlight", "attributesToSnippet",
@@ -21,12 +21,12 @@ NAMING = (
     "attributesToTransliterate", "camelCaseAttributes", "decompoundedAttributes",
     "restrictSearchableAttributes", "facets",
 )  # fmt: skip
-# What every record has, or may have without being named as others are.
+# Attributes that every record has, or may have without a setting that names them.
 OF_EVERY_RECORD = frozenset({"*", "objectID", "_geoloc", "_tags"})
 
 
 def attributes_in(entry: str) -> list[str]:
-    """List the attributes that an entry names: `title` of `unordered(title)`, two of `a,b`."""
+    """List the attributes of an entry: `title` for `unordered(title)`, two for `a,b`."""
     inner = entry
     while found := _CALL.fullmatch(inner.strip()):
         inner = found[2]
@@ -35,7 +35,7 @@ def attributes_in(entry: str) -> list[str]:
 
 
 def name_attributes(values: Mapping[str, Any]) -> dict[str, str]:
-    """Map each attribute that settings or parameters name to the first of them that does."""
+    """Map each attribute in settings or parameters to the first setting or parameter with it."""
     named: dict[str, str] = {}
     for member, value in values.items():
         name = ALIASES.get(member, member)
@@ -49,7 +49,7 @@ def name_attributes(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def has_attribute(record: Any, path: str) -> bool:
-    """Say whether a record has an attribute; `size.width` is looked up inside `size`, too."""
+    """Return whether a record has an attribute; `size.width` is also looked up inside `size`."""
     if isinstance(record, list):
         return any(has_attribute(item, path) for item in record)
     if not isinstance(record, Mapping):
@@ -61,7 +61,7 @@ def has_attribute(record: Any, path: str) -> bool:
 
 
 def filtered_attributes(filters: Any) -> Iterator[str]:
-    """Yield the attributes before the colons: of an expression, or of each in nested lists."""
+    """Yield the attributes before the colons of a filter expression or of nested lists of them."""
     if isinstance(filters, list):
         for entry in filters:
             yield from filtered_attributes(entry)
@@ -70,7 +70,7 @@ def filtered_attributes(filters: Any) -> Iterator[str]:
 
 
 def entries_of(value: Any) -> Iterator[str]:
-    """Yield the texts of a value: of a list, of the lists of each language, or itself."""
+    """Yield the strings in a value: a string, a list, or lists by language."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -83,7 +83,7 @@ def entries_of(value: Any) -> Iterator[str]:
 
 def _attributes_of(name: str, entry: str) -> list[str]:
     if name == "ranking" and not _CALL.fullmatch(entry.strip()):
-        return []  # a criterion
+        return []  # a ranking criterion, not an attribute
     if name == "attributesToRetrieve":
         entry = entry.removeprefix("-")
     if name == "attributesToSnippet":

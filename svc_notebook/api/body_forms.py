@@ -1,4 +1,4 @@
-"""What the service accepts beyond what our own client sends: other spellings of one body."""
+"""Normalize alternative forms of request bodies that other clients send to the service."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from svc_notebook.errors import BadInput
 
 
 def read_params(body: Any) -> Any:
-    """Unfold `params`, search parameters as one URL-encoded string (api.md, Search).
+    """Expand `params`, search parameters as one URL-encoded string (api.md, Search).
 
-    A member given directly wins over the same one in `params`. Older clients send an object there,
-    or null.
+    A member of the body takes precedence over the same member in `params`. Older clients send an
+    object or null in `params`.
     """
     if not isinstance(body, dict) or "params" not in body:
         return body
@@ -24,7 +24,7 @@ def read_params(body: Any) -> Any:
 
 
 def read_query_text(text: Any) -> dict[str, Any]:
-    """Read URL-encoded parameters; values stay text until their type is known."""
+    """Parse URL-encoded parameters; values remain text until their type is known."""
     if not isinstance(text, str):
         raise BadInput("`params` should be a URL-encoded string such as `query=lamp&page=1`")
     try:
@@ -35,7 +35,7 @@ def read_query_text(text: Any) -> dict[str, Any]:
 
 
 def read_requests(body: Any) -> Any:
-    """Unfold `params` of each of several searches; a bare list is the list of requests."""
+    """Expand `params` of each search in a list; a bare list is accepted as `requests`."""
     if isinstance(body, list):
         body = {"requests": body}
     if not isinstance(body, dict) or not isinstance(body.get("requests"), list):
@@ -56,9 +56,9 @@ def _typed(request: Any) -> Any:
 
 
 def read_aliases(settings: Any) -> Any:
-    """Give settings their present names (api-notes, section 2).
+    """Replace former names of settings with the current ones (api-notes, section 2).
 
-    Whom a replica follows is told with its settings, and passed over when they are sent back.
+    The member `primary` of a replica's settings is read-only; it is ignored when sent back.
     """
     if not isinstance(settings, dict):
         return settings

@@ -1,4 +1,4 @@
-"""Map users to clusters."""
+"""Endpoints that assign users to clusters."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ UserID = Annotated[str, Heading("User-ID")]
 
 
 class ClusterRows(Api, interface="search"):
-    """Users and the clusters that hold their data."""
+    """Endpoints for users and the clusters that contain their data."""
 
     @endpoint("POST", "/1/clusters/mapping", acl="admin")
     async def assign_user(self, user_id: UserID, cluster: str) -> CreatedAt:
-        """Put a user on a cluster, or move it there."""
+        """Assign a user to a cluster, or move the user to it."""
         ...
 
     @endpoint("POST", "/1/clusters/mapping/batch", acl="admin")
     async def assign_users(self, cluster: str, users: list[str]) -> CreatedAt:
-        """Put many new users on a cluster."""
+        """Assign many new users to a cluster."""
         ...
 
     @endpoint("GET", "/1/clusters/mapping/top", acl="admin")
     async def top_users(self) -> TopUsers:
-        """List the ten users with the most records of each cluster."""
+        """List the ten users with the most records on each cluster."""
         ...
 
     @endpoint("GET", "/1/clusters/mapping/{user_id}", acl="admin")
     async def get_user(self, user_id: str) -> UserMapping:
-        """Read a user's cluster and size."""
+        """Read a user's cluster and data size."""
         ...
 
     @endpoint("GET", "/1/clusters", acl="admin")
     async def list_clusters(self) -> ClusterList:
-        """List the clusters and what they hold."""
+        """List the clusters with their numbers of records and users and their data size."""
         ...
 
     @endpoint("GET", "/1/clusters/mapping", acl="admin")
     async def list_users(self, *, page: Natural = 0, hitsPerPage: Natural = 1000) -> UserList:
-        """List the users, a page at a time."""
+        """List the users, one page at a time."""
         ...
 
     @endpoint("DELETE", "/1/clusters/mapping/{user_id}", acl="admin")
     async def remove_user(self, user_id: str) -> DeletedAt:
-        """Remove a user with its data."""
+        """Remove a user and the user's data."""
         ...
 
     @endpoint("POST", "/1/clusters/mapping/search", acl="admin", reads=True)
@@ -67,10 +67,10 @@ class ClusterRows(Api, interface="search"):
         hitsPerPage: Natural = 20,
         clusterName: str | None = None,
     ) -> UserHits:
-        """Find users; other clients name the cluster `clusterName`."""
+        """Search users; `clusterName` is an alias of `cluster` that other clients send."""
         ...
 
     @endpoint("GET", "/1/clusters/mapping/pending", acl="admin")
     async def pending_mappings(self, *, getClusters: bool = False) -> Pending:
-        """Say whether users are on the move."""
+        """Return whether users are being migrated."""
         ...

@@ -1,4 +1,4 @@
-"""Make, run and inspect crawlers."""
+"""Endpoints that create, run and inspect crawlers."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ Urls = Annotated[list[str], Meta(max_length=50)]
 
 
 class CrawlerApi(Api, interface="crawler"):
-    """The crawler interface; what lies below `/local` is the local service's own."""
+    """The crawler interface; only the local service has the endpoints below `/local`."""
 
     @endpoint("POST", "/api/1/crawlers", acl="crawler", repeatable=False)
     async def create_crawler(self, name: str, config: dict[str, Any]) -> CrawlerCreated:
-        """Make a crawler."""
+        """Create a crawler."""
         ...
 
     @endpoint("GET", "/api/1/crawlers", acl="crawler")
@@ -44,46 +44,46 @@ class CrawlerApi(Api, interface="crawler"):
         name: str | None = None,
         appId: str | None = None,
     ) -> CrawlerPage:
-        """List the crawlers, a page at a time, from page 1."""
+        """List the crawlers, one page at a time; pages are numbered from 1."""
         ...
 
     @endpoint("GET", "/api/1/crawlers/{crawler}", acl="crawler")
     async def get_crawler(self, crawler: str, *, withConfig: bool = False) -> Crawler:
-        """Read how a crawler stands."""
+        """Read the state of a crawler."""
         ...
 
     @endpoint("PATCH", "/api/1/crawlers/{crawler}", acl="crawler")
     async def update_crawler(
         self, crawler: str, name: str | None = None, config: dict[str, Any] | None = None
     ) -> CrawlerTask:
-        """Give a crawler another name or configuration."""
+        """Change the name or the configuration of a crawler."""
         ...
 
     @endpoint("PATCH", "/api/1/crawlers/{crawler}/config", acl="crawler")
     async def update_crawler_config(
         self, crawler: str, config: Whole[dict[str, Any]]
     ) -> CrawlerTask:
-        """Change top-level properties of the configuration."""
+        """Replace top-level properties of a crawler's configuration."""
         ...
 
     @endpoint("POST", "/api/1/crawlers/{crawler}/run", acl="crawler")
     async def run_crawler(self, crawler: str) -> CrawlerTask:
-        """Let a crawler go on, or wait for its next schedule."""
+        """Resume a crawler, or let it wait for its next scheduled crawl."""
         ...
 
     @endpoint("POST", "/api/1/crawlers/{crawler}/pause", acl="crawler")
     async def pause_crawler(self, crawler: str) -> CrawlerTask:
-        """Ask a crawler to pause."""
+        """Pause a crawler."""
         ...
 
     @endpoint("POST", "/api/1/crawlers/{crawler}/reindex", acl="crawler")
     async def reindex_crawler(self, crawler: str) -> CrawlerTask:
-        """Start a whole crawl, or start it again."""
+        """Start a whole crawl; a running one is restarted."""
         ...
 
     @endpoint("GET", "/api/1/crawlers/{crawler}/stats/urls", acl="crawler")
     async def crawler_url_stats(self, crawler: str) -> UrlStatistics:
-        """Count how the URLs of the last crawl ended."""
+        """Count the URLs of the last crawl by outcome."""
         ...
 
     @endpoint("GET", "/local/1/crawlers/{crawler}/urls", acl="crawler")
@@ -96,9 +96,9 @@ class CrawlerApi(Api, interface="crawler"):
         after: PageOffset = 0,
         length: PageLength = 1000,
     ) -> CrawledUrls:
-        """Read how each URL of the last crawl ended; the local service alone answers it.
+        """Read the outcome of each URL of the last crawl; only the local service has this endpoint.
 
-        `after` is a page's cursor.
+        `after` is the cursor of the previous page.
         """
         ...
 
@@ -111,12 +111,12 @@ class CrawlerApi(Api, interface="crawler"):
     async def test_crawler_url(
         self, crawler: str, url: str, config: dict[str, Any] | None = None
     ) -> CrawlTest:
-        """Try one URL without keeping anything."""
+        """Test one URL without storing anything."""
         ...
 
     @endpoint("GET", "/api/1/crawlers/{crawler}/tasks/{task_id}", acl="crawler")
     async def get_crawler_task(self, crawler: str, task_id: str) -> CrawlerTaskState:
-        """Say whether a crawler's task is still to do."""
+        """Return whether a crawler's task is pending."""
         ...
 
     @endpoint("POST", "/api/1/crawlers/{crawler}/tasks/{task_id}/cancel", acl="crawler")

@@ -1,4 +1,4 @@
-"""Read and write stop words, plurals and compounds."""
+"""Endpoints that read and write stop words, plurals and compounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EntryPage = Annotated[int, Meta(ge=1, le=1000)]
 
 
 class DictionaryRows(Api, interface="search"):
-    """The application's dictionaries."""
+    """Endpoints for the application's dictionaries."""
 
     @endpoint("POST", "/1/dictionaries/{dictionary}/batch", acl="editSettings")
     async def batch_dictionary(
@@ -31,7 +31,7 @@ class DictionaryRows(Api, interface="search"):
         requests: list[DictionaryRequest],
         clearExistingDictionaryEntries: bool = False,
     ) -> Updated:
-        """Add and delete entries of your own; standard ones with the same word give way."""
+        """Add and delete custom entries; they override standard entries with the same word."""
         ...
 
     @endpoint("GET", "/1/dictionaries/{dictionary}/search", acl="settings")
@@ -43,7 +43,7 @@ class DictionaryRows(Api, interface="search"):
         hitsPerPage: EntryPage = 20,
         language: str | None = None,
     ) -> DictionaryHits:
-        """Find entries, everything in the URL."""
+        """Search dictionary entries with all parameters in the URL."""
         ...
 
     @endpoint("POST", "/1/dictionaries/{dictionary}/search", acl="settings", reads=True)
@@ -55,20 +55,20 @@ class DictionaryRows(Api, interface="search"):
         hitsPerPage: EntryPage = 20,
         language: str | None = None,
     ) -> DictionaryHits:
-        """Find entries, standard ones among them."""
+        """Search dictionary entries, custom and standard."""
         ...
 
     @endpoint("PUT", "/1/dictionaries/*/settings", acl="editSettings")
     async def set_dictionary_settings(self, disableStandardEntries: StandardEntries) -> Updated:
-        """Switch standard entries off or on, language by language."""
+        """Disable or enable standard entries by dictionary and language."""
         ...
 
     @endpoint("GET", "/1/dictionaries/*/settings", acl="settings")
     async def get_dictionary_settings(self) -> DictionarySettings:
-        """Read which standard entries are switched off."""
+        """Read for which languages standard entries are disabled."""
         ...
 
     @endpoint("GET", "/1/dictionaries/*/languages", acl="settings")
     async def list_languages(self) -> LanguageListing:
-        """List the languages and how many entries of your own each has."""
+        """List the supported languages and the number of custom entries of each."""
         ...

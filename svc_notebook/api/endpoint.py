@@ -1,13 +1,13 @@
-"""Declare a REST endpoint once: its verb, its path, its right and a Python signature.
+"""Declare a REST endpoint once: HTTP method, path, required access right and Python signature.
 
-Where an argument travels follows from how it is declared:
+The declaration of an argument decides where the request carries it:
 
-    named in the path             the path
-    keyword-only                  the query string
-    ``Whole[T]``                  the whole body
-    ``Annotated[T, Heading(n)]``  a header, ``X-Service-n``
-    any other                     a member of the body (of a GET's query string)
-    ``**params: Unpack[Shape]``   members likewise, one for each key of the shape
+    named in the path             path
+    keyword-only                  query string
+    ``Whole[T]``                  whole body
+    ``Annotated[T, Heading(n)]``  header ``X-Service-n``
+    any other                     member of the body (of a GET's query string)
+    ``**params: Unpack[Shape]``   one such member for each key of the shape
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ Right = Literal[
     "search", "browse", "addObject", "deleteObject", "deleteIndex", "settings", "editSettings",
     "analytics", "recommendation", "listIndexes", "logs", "seeUnretrievableAttributes",
 ]  # fmt: skip
-# Beyond the rights a key may hold: the admin key; any valid key; what each batched action
-# needs; the crawler's own user id and key.
+# Besides the rights of a key: the admin key (`admin`), any valid key (`any`), the right of each
+# batched action (`actions`), and the crawler's own user id and key (`crawler`).
 Access = Right | Literal["admin", "any", "actions", "crawler"]
 Normaliser = Callable[[Any], Any]
 Decode = Callable[[bytes], Any]
@@ -72,20 +72,20 @@ Decode = Callable[[bytes], Any]
 
 @dataclass(frozen=True)
 class Heading:
-    """Mark an argument that travels as the header ``X-Service-<name>``."""
+    """Mark an argument that the request carries in the header ``X-Service-<name>``."""
 
     name: str
 
 
 class _Whole:
-    """Marks an argument that is the whole body."""
+    """Mark an argument that is the whole body."""
 
 
 Whole = Annotated[T, _Whole()]
 
 
 class RequestSpec(NamedTuple):
-    """A request as a value: what one call puts on the wire; `read` decodes the answer's body."""
+    """A request before it is sent; `read` decodes the body of the response."""
 
     verb: Verb
     path: str
@@ -97,7 +97,7 @@ class RequestSpec(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Endpoint:
-    """One row of the API: all that client, service, keys and docs need to know."""
+    """One endpoint of the API, with all facts that client, service, keys and docs need."""
 
     name: str
     verb: Verb
@@ -115,7 +115,7 @@ class Endpoint:
 
     @cached_property
     def places(self) -> dict[str, Place]:
-        """Where each argument travels."""
+        """Return where the request carries each argument."""
         in_path = {name for _, name, _, _ in Formatter().parse(self.path) if name}
         return {p.name: self._place(p, in_path) for p in self.signature.parameters.values()}
 
@@ -133,18 +133,18 @@ class Endpoint:
 
     @cached_property
     def shape(self) -> Any:
-        """The TypedDict behind ``**params``, or None."""
+        """Return the TypedDict of ``**params``, or None."""
         spread = [name for name, place in self.places.items() if place == "spread"]
         return get_args(self.types[spread[0]])[0] if spread else None
 
     @cached_property
     def members(self) -> dict[str, Any]:
-        """The body's members (of a GET: the query string's) and their types."""
+        """Return the members of the body (of a GET: of the query string) and their types."""
         own = {n: self.types[n] for n, place in self.places.items() if place == "member"}
         return own | (typing.get_type_hints(self.shape, include_extras=True) if self.shape else {})
 
     def encode(self, *args: Any, **kwargs: Any) -> RequestSpec:
-        """Put a call's arguments where they travel; raises `BadInput` on a wrong one."""
+        """Build the request for the arguments of a call; raises `BadInput` for an invalid one."""
         try:
             return self._encoded(args, kwargs)
         except UnknownName as error:
@@ -180,7 +180,7 @@ class Endpoint:
             raise BadInput(f"{self.name}: {error}") from None
 
     def _identified(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Give a body that needs an objectID, and has none, the one that the path names."""
+        """Add the objectID of the path to a body that requires an objectID and has none."""
         name, given = self._identifiable, arguments.get(self._identifiable)
         if isinstance(given, Mapping) and "objectID" not in given:
             named = {"objectID": arguments["object_id"], **given}
@@ -189,7 +189,7 @@ class Endpoint:
 
     @cached_property
     def _identifiable(self) -> str:
-        """The argument whose body repeats the objectID that is in the path, if any."""
+        """Return the argument whose body repeats the objectID of the path, or an empty string."""
         body = next((name for name, place in self.places.items() if place == "body"), "")
         shape = get_args(self.types[body])[0] if body else None
         named = self.places.get("object_id") == "path" and typing.is_typeddict(shape)
@@ -202,9 +202,10 @@ class Endpoint:
         body: Any,
         headers: Mapping[str, str] = {},
     ) -> dict[str, Any]:
-        """Read a request back into the arguments it was made of; raises `BadInput`.
+        """Decode a request into the arguments of the call; raises `BadInput`.
 
-        `headers` are named as in `headings`; what arrives as text is read by its declared type.
+        `headers` are named as in `headings`. Values that arrive as text are read by their declared
+        type.
         """
         texts: dict[str, Any] = {name: Text(value) for name, value in query.items()}
         if self.verb == "GET":
@@ -233,7 +234,7 @@ class Endpoint:
         return given
 
     def _stray(self, body: Any) -> dict[str, Any]:
-        """Take arguments of a GET from its body, where api.md has one of `getClusters`."""
+        """Read arguments of a GET from its body; api.md has an example with `getClusters`."""
         known = [name for name, place in self.places.items() if place == "query"]
         return {n: body[n] for n in known if n in body} if isinstance(body, dict) else {}
 
@@ -250,7 +251,7 @@ class Endpoint:
         return body
 
     def _spread(self, members: Mapping[str, Any]) -> dict[str, Any]:
-        """Take what is no argument of its own; null is the same as not given."""
+        """Return the members of ``**params``; null is the same as not given."""
         self._refuse_unknown(members, self.members)
         own = {name for name, place in self.places.items() if place != "spread"}
         return {n: value for n, value in members.items() if n not in own and value is not None}
@@ -275,15 +276,15 @@ class Endpoint:
 
 
 class Sender(Protocol):
-    """Whatever can carry a parcel to a service and bring its answer back."""
+    """An object that sends a request to a service and returns its response."""
 
     async def send(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
-        """Bring the decoded answer, or raise `CallFailed`."""
+        """Return the decoded response, or raise `CallFailed`."""
         ...
 
 
 class Api:
-    """A family of endpoints on one interface."""
+    """A group of endpoints on one interface."""
 
     interface: ClassVar[Interface] = "search"
     endpoints: ClassVar[dict[str, Endpoint]] = {}
@@ -298,23 +299,23 @@ class Api:
 
 
 class Asynchronous:
-    """The face of a client whose methods are coroutine functions."""
+    """The base of a client whose methods are coroutine functions."""
 
     def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Coroutine[Any, Any, Any]:
-        """Send one parcel."""
+        """Send one request."""
         raise NotImplementedError
 
 
 class Blocking:
-    """The face of a client whose methods return when the answer is there."""
+    """The base of a client whose methods block until the response has arrived."""
 
     def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
-        """Send one parcel."""
+        """Send one request."""
         raise NotImplementedError
 
 
 class Operation(Generic[P, R]):
-    """A declared method: a plain one on a `Blocking` client, a coroutine function otherwise."""
+    """A declared endpoint method: blocking on a `Blocking` client, else a coroutine function."""
 
     endpoint: Endpoint
 
@@ -323,7 +324,7 @@ class Operation(Generic[P, R]):
         self._facts = facts
 
     def declare(self, interface: Interface) -> Endpoint:
-        """Read the row off the method's signature."""
+        """Create the endpoint from the method's signature."""
         method = self._method
         signature = inspect.signature(method)
         types = typing.get_type_hints(method, include_extras=True)
@@ -349,7 +350,7 @@ class Operation(Generic[P, R]):
     @overload
     def __get__(self, api: Asynchronous, owner: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
     def __get__(self, api: Any, owner: type) -> Any:
-        """Bind the row to a client's way of sending."""
+        """Bind the endpoint to a client."""
         if api is None:
             return self
         row = self.endpoint
@@ -373,11 +374,14 @@ def endpoint(
     repeatable: bool = True,
     accepts: tuple[Normaliser, ...] = (),
 ) -> Callable[[Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]], Operation[P, R]]:
-    """Make a method send what its signature declares; its body is never run.
+    """Declare a method as an endpoint; the method's body is never executed.
 
-    `reads` says which hosts and time-outs serve it (default: a GET reads); `repeatable` whether
-    sending it twice does no harm; `accepts` names what the service takes beyond what our own
-    client sends.
+    - `verb`, `path`: the HTTP method and the path, with arguments in braces.
+    - `acl`: the right that a key needs.
+    - `reads`: whether the hosts and timeouts of reads serve it; default: a GET reads.
+    - `status`: the HTTP status of a success.
+    - `repeatable`: whether sending the request twice has the same effect as sending it once.
+    - `accepts`: functions that normalize body forms that this package's client does not send.
     """
     facts: dict[str, Any] = {
         "verb": verb, "path": path, "acl": acl, "status": status, "accepts": accepts,
@@ -391,7 +395,7 @@ def endpoint(
 
 
 def access_text(acl: Access) -> str:
-    """Say in words what a key needs."""
+    """Return in words which key or right an endpoint needs."""
     words = {
         "admin": "needs the admin key",
         "any": "any valid key will do",
@@ -402,7 +406,7 @@ def access_text(acl: Access) -> str:
 
 
 def spelled_out(signature: inspect.Signature, row: Endpoint) -> inspect.Signature:
-    """Name each key of ``**params: Unpack[Shape]``, so that a notebook can complete it."""
+    """List each key of ``**params: Unpack[Shape]`` as a parameter, for completion in notebooks."""
     spelled = [p for p in signature.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
     taken = {p.name for p in spelled}
     if row.shape:
@@ -415,9 +419,9 @@ def spelled_out(signature: inspect.Signature, row: Endpoint) -> inspect.Signatur
 
 
 def _check_heading(name: str, text: str) -> str:
-    """Return a header's value as it is; raises `BadInput` for one that a header cannot carry.
+    """Return the value of a header; raises `BadInput` for text that a header cannot contain.
 
-    A header has no encoding of its own, and whoever reads it takes blanks off its ends.
+    A header has no encoding of its own, and recipients strip blanks from its ends.
     """
     if not _HEADING.fullmatch(text):
         raise BadInput(
@@ -428,7 +432,7 @@ def _check_heading(name: str, text: str) -> str:
 
 
 def _quoted(name: str, text: str) -> str:
-    """Percent-encode a text; raises `BadInput` for one that has no UTF-8."""
+    """Percent-encode a string; raises `BadInput` for one that UTF-8 cannot encode."""
     try:
         return quote(text, safe="")
     except UnicodeEncodeError:

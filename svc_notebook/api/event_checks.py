@@ -1,4 +1,4 @@
-"""Which events are valid, as far as their types do not tell (api.md, Event and Events)."""
+"""Validate events beyond their declared types (api.md, Event and Events)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from svc_notebook.api.validation import MemberCheck, Part, check_members, check_
 from svc_notebook.errors import BadInput
 
 MAX_EVENTS_PER_CALL = 1000
-"""Events of one request (api.md, Limits)."""
+"""Maximum events of one request (api.md, Limits)."""
 
 
 class TextFormat(NamedTuple):
-    """How a text is written, and that in words; `encoded` texts may be percent-encoded whole."""
+    """A text format: its pattern and its description. If `encoded`, text may be percent-encoded."""
 
     pattern: re.Pattern[str]
     words: str
     encoded: bool = False
 
     def fits(self, text: str) -> bool:
-        """Whether a text is written so."""
+        """Return whether a text has this format."""
         readings = (text, unquote(text)) if self.encoded else (text,)
         return any(self.pattern.fullmatch(reading) for reading in readings)
 
@@ -33,8 +33,8 @@ QUERY_ID = TextFormat(re.compile(r"[0-9a-f]{32}"), "32 lowercase hexadecimal dig
 NAME = TextFormat(re.compile(r"[\x20-\x7e]{1,64}"), "1 to 64 printable ASCII characters")
 CURRENCY = TextFormat(re.compile(r"[A-Z]{3}"), "a code of three capitals, such as EUR")
 AMOUNT = TextFormat(re.compile(r"(?=.{1,16}\Z)-?\d+(\.\d+)?"), "a number of at most 16 characters")
-# Numbers are filtered by comparing, and clients report such filters as they stand. The vendor's
-# library for pages encodes a filter as a whole, its colon too.
+# Numeric filters use comparison operators, and clients report filters unchanged. The vendor's
+# library for web pages percent-encodes the whole filter, including the colon.
 FILTER = TextFormat(
     re.compile(r"(?s)[^:<>=!]+(:|[<>!]?=|[<>]).+"),
     "an attribute, a colon and a value, such as brand:Acme",
@@ -133,14 +133,14 @@ CHECKS = (
 
 
 def check_event(event: Any, at: str = "") -> None:
-    """Raise `BadInput` for an event that is not valid; `at` leads the place."""
+    """Raise `BadInput` for an invalid event; `at` is the prefix of the position in messages."""
     check_value(event, dict, at)
     check_members(event, Event, at)
     check_parts(event, at)
 
 
 def check_parts(event: Part, at: str = "") -> None:
-    """Raise `BadInput` where an event's texts are not written as they should, or do not fit."""
+    """Raise `BadInput` if texts of an event are malformed or its members are inconsistent."""
     for where, form, text in _texts(event):
         if not form.fits(text):
             raise BadInput(f"`{place(at, where)}` should be {form.words}")
@@ -151,16 +151,17 @@ def check_parts(event: Part, at: str = "") -> None:
 
 
 def check_token(token: str, name: str) -> str:
-    """Return a user token; raises `BadInput`."""
+    """Return a user token; raises `BadInput` if it is invalid."""
     if not TOKEN.fits(token):
         raise BadInput(f"`{name}` should be {TOKEN.words}")
     return token
 
 
 def read_in_turn(body: Any) -> Any:
-    """Check a body's events one after the other, so that the first that is wrong is told.
+    """Check the events of a body in order, so that the error names the first invalid one.
 
-    Other libraries say by whom an event comes, in members named `...Source`: they stay out.
+    Other libraries add members named `...Source`, which say what created an event; they are
+    removed.
     """
     events = body.get("events") if isinstance(body, dict) else None
     if not isinstance(events, list) or len(events) > MAX_EVENTS_PER_CALL:
@@ -178,7 +179,7 @@ def _without_source(event: Any) -> Any:
 
 
 def _texts(part: Part, at: str = "") -> Iterator[tuple[str, TextFormat, str]]:
-    """Every text that has a form, with its place."""
+    """Yield every text of an event that has a format, with its position."""
     for name, value in part.items():
         where = place(at, name)
         if name == "objectData":

@@ -1,4 +1,4 @@
-"""Report what users did, and read what was reported."""
+"""Endpoints that send user events and read stored events and searches."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from svc_notebook.api.event_checks import MAX_EVENTS_PER_CALL, read_in_turn
 from svc_notebook.api.shapes import Event, EventPage, EventType, Received, ShownPage
 
 PageLength = Annotated[int, Meta(ge=1, le=10_000)]
-# What a database can hold: milliseconds, and numbers of rows.
+# Values that the database can store: milliseconds and row numbers.
 Long = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Events = Annotated[list[Event], Meta(min_length=1, max_length=MAX_EVENTS_PER_CALL)]
 
 
 class EventsApi(Api, interface="events"):
-    """The event-collection interface; what lies below `/local` is the local service's own."""
+    """The events interface; only the local service has the endpoints below `/local`."""
 
     @endpoint("POST", "/1/events", acl="search", repeatable=False, accepts=(read_in_turn,))
     async def push_events(self, events: Events) -> Received:
-        """Report up to 1,000 events; all are taken, or none."""
+        """Send up to 1,000 events; all are accepted or none."""
         ...
 
     @endpoint("DELETE", "/1/usertokens/{user_token}", acl="deleteObject", status=204)
@@ -41,9 +41,11 @@ class EventsApi(Api, interface="events"):
         after: Long = 0,
         length: PageLength = 1000,
     ) -> EventPage:
-        """Read stored events, the first to come first; the local service alone answers it.
+        """Read stored events in order of arrival; only the local service has this endpoint.
 
-        `since` and `until` are milliseconds, the latter left out; `after` is a page's cursor.
+        `since` (inclusive) and `until` (exclusive) are Unix times in milliseconds; `after` is the
+        cursor
+        of the previous page.
         """
         ...
 
@@ -58,8 +60,8 @@ class EventsApi(Api, interface="events"):
         after: Long = 0,
         length: PageLength = 1000,
     ) -> ShownPage:
-        """Read searches that had a queryID and what they showed; the local service alone answers.
+        """Read searches with a queryID and their hits; only the local service has this endpoint.
 
-        `since`, `until` and `after` as in `list_events`.
+        `since`, `until` and `after` are as in `list_events`.
         """
         ...

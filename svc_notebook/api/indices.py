@@ -1,4 +1,4 @@
-"""List, copy, move and delete indices."""
+"""Endpoints that list, copy, move and delete indices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CopyScope = Literal["settings", "synonyms", "rules"]
 
 
 class IndexRows(Api, interface="search"):
-    """Indices as a whole."""
+    """Endpoints for whole indices."""
 
     @endpoint("DELETE", "/1/indexes/{index}", acl="deleteIndex")
     async def delete_index(self, index: str) -> Deleted:
@@ -26,12 +26,12 @@ class IndexRows(Api, interface="search"):
         destination: str,
         scope: list[CopyScope] | None = None,
     ) -> Updated:
-        """Copy or move an index; `scope` copies only those parts of it."""
+        """Copy or move an index; with `scope`, copy only those parts."""
         ...
 
     @endpoint("GET", "/1/indexes", acl="listIndexes")
     async def list_indices(
         self, *, page: Natural | None = None, hitsPerPage: Natural | None = None
     ) -> IndexList:
-        """List the indices, all of them or, given `page`, a hundred at a time."""
+        """List all indices or, if `page` is given, pages of 100."""
         ...

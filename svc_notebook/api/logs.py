@@ -1,4 +1,4 @@
-"""Read the request logs and the state of tasks."""
+"""Endpoints that read the request logs and the state of tasks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LogLength = Annotated[int, Meta(ge=0, le=1000)]
 
 
 class LogRows(Api, interface="search"):
-    """Logs and tasks."""
+    """Endpoints for logs and tasks."""
 
     @endpoint("GET", "/1/logs", acl="logs")
     async def get_logs(
@@ -24,15 +24,15 @@ class LogRows(Api, interface="search"):
         indexName: str | None = None,
         type: Literal["all", "query", "build", "error"] = "all",
     ) -> Logs:
-        """Read logged requests, the newest first."""
+        """Read logged requests, newest first."""
         ...
 
     @endpoint("GET", "/1/indexes/{index}/task/{task_id}", acl="addObject")
     async def get_task(self, index: str, task_id: TaskID) -> Task:
-        """Say whether a task is published."""
+        """Return whether a task is published."""
         ...
 
     @endpoint("GET", "/1/task/{task_id}", acl="editSettings")
     async def get_app_task(self, task_id: TaskID) -> Task:
-        """Say whether a task of the application, a dictionary's, is published."""
+        """Return whether a task of the application (such as a dictionary write) is published."""
         ...

@@ -1,4 +1,4 @@
-"""Write and read single records, and many in one batch."""
+"""Endpoints that write and read records, one by one or in batches."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from svc_notebook.api.shapes import (
 
 
 class ObjectRows(Api, interface="search"):
-    """Records one by one and in batches."""
+    """Endpoints for records, one by one and in batches."""
 
     @endpoint("POST", "/1/indexes/{index}", acl="addObject", status=201, repeatable=False)
     async def add_object(self, index: str, record: Whole[Record]) -> Added:
-        """Add a record; one with the same `objectID` is replaced, a missing `objectID` is made."""
+        """Add or replace a record by its `objectID`; a missing `objectID` is generated."""
         ...
 
     @endpoint("PUT", "/1/indexes/{index}/{object_id}", acl="addObject", status=201)
     async def put_object(self, index: str, object_id: str, record: Whole[Record]) -> Saved:
-        """Put a record in place of the one with this `objectID`."""
+        """Add the record with this `objectID`, or replace it."""
         ...
 
     @endpoint("DELETE", "/1/indexes/{index}/{object_id}", acl="deleteObject")
@@ -43,12 +43,12 @@ class ObjectRows(Api, interface="search"):
 
     @endpoint("POST", "/1/indexes/{index}/deleteByQuery", acl="deleteIndex", accepts=(read_params,))
     async def delete_by(self, index: str, **params: Unpack[SearchParams]) -> DeletedBy:
-        """Delete all records that pass filters; filters by number, facet, tag and place only."""
+        """Delete all records that match numeric, facet, tag or geo filters."""
         ...
 
     @endpoint("POST", "/1/indexes/{index}/clear", acl="deleteIndex")
     async def clear_objects(self, index: str) -> Updated:
-        """Delete all records; settings and keys stay."""
+        """Delete all records of an index; its settings and keys remain."""
         ...
 
     @endpoint("POST", "/1/indexes/{index}/{object_id}/partial", acl="addObject")
@@ -60,22 +60,22 @@ class ObjectRows(Api, interface="search"):
         *,
         createIfNotExists: bool = True,
     ) -> Saved:
-        """Set attributes, or change them by `{"_operation": "Increment", "value": 1}`."""
+        """Set attributes, or apply operations such as `{"_operation": "Increment", "value": 1}`."""
         ...
 
     @endpoint("POST", "/1/indexes/{index}/batch", acl="actions")
     async def batch(self, index: str, requests: list[BatchRequest]) -> Batched:
-        """Write many records in order, as one task."""
+        """Apply many write operations in order, as one task."""
         ...
 
     @endpoint("POST", "/1/indexes/*/batch", acl="actions")
     async def batch_many(self, requests: list[BatchManyRequest]) -> BatchedMany:
-        """Write records of several indices in order, one task an index."""
+        """Apply write operations to several indices in order, with one task per index."""
         ...
 
     @endpoint("POST", "/1/indexes/*/objects", acl="search", reads=True)
     async def get_objects(self, requests: list[ObjectRequest]) -> ManyObjects:
-        """Read records of one or several indices."""
+        """Read records from one or several indices."""
         ...
 
     @endpoint("GET", "/1/indexes/{index}/{object_id}", acl="search")

@@ -1,12 +1,12 @@
-"""Every search parameter and setting: its type, its default and what it means.
+"""All search parameters and settings, each with its type, default and meaning.
 
-The three shapes are the whole vocabulary: what is both a setting and a search parameter, what is
-only a parameter of one search, what is only a setting of an index. `PARAMETERS` is read off them.
-`None` stands for the default everywhere.
+Three shapes contain them: `Shared` (both a setting and a search parameter), `SearchOptions` and
+`SearchParams` (parameters of one search only), and `Settings` (settings of an index only).
+`PARAMETERS` is generated from these shapes. `None` always means the default.
 """
 
-# No postponed annotations here: shapes of other modules inherit these members, and Python reads a
-# postponed annotation with the names of the module that inherits it.
+# No postponed annotations here: shapes of other modules inherit these members, and Python evaluates
+# a postponed annotation with the names of the inheriting module.
 import typing
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypedDict
@@ -20,9 +20,11 @@ Effect = Literal["works", "accepted"]
 
 @dataclass(frozen=True)
 class About:
-    """What a parameter is when nobody sets it, what it does, and whether the local service does it.
+    """The default and the meaning of a parameter, and whether the local service supports it.
 
-    The few that are `accepted` belong to the vendor's own products and do nothing here.
+    The few parameters that are only `accepted` belong to the vendor's own products and have no
+    effect
+    here.
     """
 
     default: Any = field(hash=False)
@@ -56,7 +58,7 @@ PrecisionStep = TypedDict("PrecisionStep", {"from": int, "value": int})
 
 
 class Shared(TypedDict, total=False):
-    """What an index's settings hold and one search may override."""
+    """Settings of an index that a single search can override."""
 
     attributesToRetrieve: Annotated[
         Words | None, About(["*"], "attributes a hit carries; `-name` leaves one out of `*`")
@@ -184,7 +186,7 @@ class Shared(TypedDict, total=False):
 
 
 class SearchOptions(Shared, total=False):
-    """What one search may ask besides its words, all of it optional."""
+    """Parameters of one search except its query; all are optional."""
 
     similarQuery: Annotated[
         str | None,
@@ -260,13 +262,13 @@ class SearchOptions(Shared, total=False):
 
 
 class SearchParams(SearchOptions, total=False):
-    """One whole search."""
+    """All parameters of one search, including its query."""
 
     query: Annotated[str | None, About("", "the words looked for; none match everything")]
 
 
 class Settings(Shared, total=False):
-    """How an index searches and ranks; a setting left out stays, `None` resets it."""
+    """The settings of an index; an omitted setting is unchanged, `None` restores the default."""
 
     searchableAttributes: Annotated[
         Words | None,
@@ -321,7 +323,7 @@ class Settings(Shared, total=False):
 
 
 class ToldSettings(Settings, total=False):
-    """Settings as they are read: a replica tells whom it follows."""
+    """Settings as they are read; those of a replica name its primary."""
 
     primary: str
 
@@ -370,5 +372,5 @@ PARAMETERS: dict[str, Parameter] = (
 
 
 def default_of(name: str) -> Any:
-    """The value a parameter or setting has when nobody sets it."""
+    """Return the default of a parameter or setting."""
     return PARAMETERS[name].default

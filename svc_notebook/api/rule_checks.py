@@ -1,4 +1,4 @@
-"""Which parts of a rule fit each other, as far as their types do not tell."""
+"""Validate the parts of a rule against each other, beyond their declared types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svc_notebook.api.validation import MemberCheck, Part, place
 from svc_notebook.errors import BadInput
 
 MAX_USER_DATA_BYTES = 1024
-"""Bytes of a rule's own userData (api-notes, section 9)."""
+"""Maximum bytes of a rule's userData (api-notes, section 9)."""
 _CONTEXT = re.compile(r"[A-Za-z0-9_-]*")
 
 
@@ -60,16 +60,17 @@ SPAN = (MemberCheck("", lambda s: operator.gt(*read_span(s)), "ends before it be
 
 
 def read_span(span: Part) -> tuple[float, float]:
-    """Read a time range: from which moment on, and until which, which is outside of it.
+    """Return start and end (exclusive) of a time range.
 
-    Both are Unix seconds, and infinite where the range is open. One that begins and ends at the
-    same moment holds none: the public specification allows it, and the rule never applies.
+    Both are Unix times in seconds, and infinite if the range is open. A range that starts and ends
+    at
+    the same moment is empty: the public specification allows it, and the rule never applies.
     """
     return span.get("from", -math.inf), span.get("until", math.inf)
 
 
 def check_parts(rule: Part, at: str = "") -> None:
-    """Raise `BadInput` where parts of a rule do not fit each other; `at` leads their places."""
+    """Raise `BadInput` for inconsistent parts of a rule; `at` is the prefix of their positions."""
     for where, part, checks in _parts(rule):
         for member, is_wrong, text in checks:
             if is_wrong(part):

@@ -1,4 +1,4 @@
-"""Read and write rules."""
+"""Endpoints that read and write rules."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ RulePage = Annotated[int, Meta(ge=1, le=1000)]
 
 
 class RuleRows(Api, interface="search"):
-    """An index's rules."""
+    """Endpoints for the rules of an index."""
 
     @endpoint("PUT", "/1/indexes/{index}/rules/{object_id}", acl="editSettings")
     async def save_rule(
         self, index: str, object_id: str, rule: Whole[Rule], *, forwardToReplicas: bool = False
     ) -> Saved:
-        """Save one rule, in place of the one with its `objectID`."""
+        """Save one rule, or replace the one with its `objectID`."""
         ...
 
     @endpoint("POST", "/1/indexes/{index}/rules/batch", acl="editSettings")
@@ -31,7 +31,7 @@ class RuleRows(Api, interface="search"):
         forwardToReplicas: bool = False,
         clearExistingRules: bool = False,
     ) -> Updated:
-        """Save many rules; `clearExistingRules` replaces them all at once."""
+        """Save many rules; `clearExistingRules` replaces all rules at once."""
         ...
 
     @endpoint("GET", "/1/indexes/{index}/rules/{object_id}", acl="settings")
@@ -48,7 +48,7 @@ class RuleRows(Api, interface="search"):
 
     @endpoint("POST", "/1/indexes/{index}/rules/clear", acl="editSettings")
     async def clear_rules(self, index: str, *, forwardToReplicas: bool = False) -> Updated:
-        """Delete all rules."""
+        """Delete all rules of an index."""
         ...
 
     @endpoint("POST", "/1/indexes/{index}/rules/search", acl="settings", reads=True)
@@ -62,5 +62,5 @@ class RuleRows(Api, interface="search"):
         hitsPerPage: RulePage = 20,
         enabled: bool | None = None,
     ) -> RuleHits:
-        """Find rules."""
+        """Search the rules of an index."""
         ...

@@ -1,4 +1,4 @@
-"""Search, browse and search inside facets."""
+"""Endpoints that search, browse and search facet values."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from svc_notebook.api.shapes import FacetAnswer, ManyAnswers, SearchAnswer, Sear
 
 
 class SearchRows(Api, interface="search"):
-    """Find records."""
+    """Endpoints that find records."""
 
     @endpoint("POST", "/1/indexes/{index}/query", acl="search", reads=True, accepts=(read_params,))
     async def search(
         self, index: str, query: str = "", **params: Unpack[SearchOptions]
     ) -> SearchAnswer:
-        """Find records of one index."""
+        """Search the records of one index."""
         ...
 
     @endpoint("GET", "/1/indexes/{index}", acl="search")
     async def get_search(
         self, index: str, query: str = "", **params: Unpack[SearchOptions]
     ) -> SearchAnswer:
-        """Find records of one index, everything in the URL; prefer `search`, which caches."""
+        """Search one index with all parameters in the URL; prefer `search`, which caches."""
         ...
 
     @endpoint("POST", "/1/indexes/*/queries", acl="search", reads=True, accepts=(read_requests,))
@@ -33,7 +33,7 @@ class SearchRows(Api, interface="search"):
         requests: list[SearchRequest],
         strategy: Literal["none", "stopIfEnoughMatches"] = "none",
     ) -> ManyAnswers:
-        """Run several searches, in order."""
+        """Run several searches in order."""
         ...
 
     @endpoint(
@@ -50,19 +50,19 @@ class SearchRows(Api, interface="search"):
         facetQuery: str = "",
         **params: Unpack[SearchParams],
     ) -> FacetAnswer:
-        """Find values of one facet; the search parameters say which records count."""
+        """Search the values of one facet; the search parameters select the records that count."""
         ...
 
     @endpoint("POST", "/1/indexes/{index}/browse", acl="browse", reads=True, accepts=(read_params,))
     async def browse(
         self, index: str, cursor: str | None = None, **params: Unpack[SearchParams]
     ) -> SearchAnswer:
-        """Take the next records of a whole index; the answer's `cursor` leads on, if any."""
+        """Read the next page of a whole index; the response's `cursor` requests the page after."""
         ...
 
     @endpoint("GET", "/1/indexes/{index}/browse", acl="browse", accepts=(read_params,))
     async def get_browse(
         self, index: str, cursor: str | None = None, **params: Unpack[SearchParams]
     ) -> SearchAnswer:
-        """Take the next records of a whole index, everything in the URL."""
+        """Read the next page of a whole index with all parameters in the URL."""
         ...

@@ -1,6 +1,6 @@
-"""Secured keys: a parent key's signature over restrictions that travel inside the key.
+"""Create, parse and verify secured API keys, which embed restrictions signed by a parent key.
 
-The key is base64(hex(HMAC-SHA256(parent, text)) + text), where text is the URL-encoded
+A key is base64(hex(HMAC-SHA256(parent, text)) + text), where text is the URL-encoded
 restrictions (api.md, Secured API keys).
 """
 
@@ -25,7 +25,7 @@ SIGNATURE_HEX_DIGITS = 64
 
 
 class Restrictions(SearchParams, total=False):
-    """What a secured key embeds: any search parameter, and limits of its own."""
+    """The parameters that a secured key embeds: any search parameter, and limits of its own."""
 
     validUntil: int
     restrictIndices: list[str] | str
@@ -34,24 +34,24 @@ class Restrictions(SearchParams, total=False):
 
 
 class SecuredKey(NamedTuple):
-    """A secured key taken apart; nothing says yet that the signature is right."""
+    """A parsed secured key; its signature is not verified yet."""
 
     signature: str
     text: str
 
     def signed_by(self, parent: str) -> bool:
-        """Verify over the text as it came: order and spelling vary between clients."""
+        """Verify the signature over the original text, whose order and encoding vary by client."""
         return hmac.compare_digest(self.signature, sign(parent, self.text))
 
     def restrictions(self) -> dict[str, Any]:
-        """The embedded parameters, still as text."""
+        """Return the embedded parameters; their values are still text."""
         return read_query_text(self.text)
 
 
 def make_secured_key(parent: str, **restrictions: Unpack[Restrictions]) -> str:
-    """Make a key that can do what `parent` can, within `restrictions`; needs no service.
+    """Create a secured key with the rights of `parent`, limited by `restrictions`; runs offline.
 
-    The parent must be neither the admin key nor a secured key; only the service can tell.
+    The parent must not be the admin key or a secured key; only the service can verify that.
     """
     if not parent:
         raise BadInput("a secured key needs a parent key; give one made with the right `search`")
@@ -84,12 +84,12 @@ def _is_nested(item: Any) -> bool:
 
 
 def sign(parent: str, text: str) -> str:
-    """Return the signature, 64 lower-case hexadecimal digits."""
+    """Return the signature: 64 lower-case hexadecimal digits."""
     return hmac.new(parent.encode(), text.encode(), hashlib.sha256).hexdigest()
 
 
 def read_secured_key(key: str) -> SecuredKey | None:
-    """Take a key apart, or return None for one that is not a secured key."""
+    """Parse a secured key; return None for any other key."""
     try:
         decoded = base64.b64decode(key, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError, ValueError):

@@ -1,4 +1,4 @@
-"""Read and change how an index searches."""
+"""Endpoints that read and change the settings of an index."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from svc_notebook.api.shapes import Updated
 
 
 class SettingsRows(Api, interface="search"):
-    """An index's settings."""
+    """Endpoints for the settings of an index."""
 
     @endpoint("GET", "/1/indexes/{index}/settings", acl="settings")
     async def get_settings(self, index: str, *, getVersion: int = 1) -> ToldSettings:
@@ -25,5 +25,5 @@ class SettingsRows(Api, interface="search"):
         forwardToReplicas: bool = False,
         forwardToSlaves: bool = False,
     ) -> Updated:
-        """Change the settings named and leave the rest; null resets one to its default."""
+        """Change the given settings only; null resets a setting to its default."""
         ...

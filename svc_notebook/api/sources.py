@@ -1,4 +1,4 @@
-"""List the networks that may call."""
+"""Endpoints that read and change the allowlist of networks."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ Sources = Annotated[list[Source], Meta(max_length=1000)]
 
 
 class SourceRows(Api, interface="search"):
-    """The allowlist."""
+    """Endpoints for the allowlist."""
 
     @endpoint("GET", "/1/security/sources", acl="admin")
     async def list_sources(self) -> list[Source]:
-        """List the networks that may call."""
+        """List the networks on the allowlist."""
         ...
 
     @endpoint("PUT", "/1/security/sources", acl="admin")
     async def replace_sources(self, sources: Whole[Sources]) -> UpdatedAt:
-        """Replace the list; from then on only these may call."""
+        """Replace the allowlist; from then on only these networks may call."""
         ...
 
     @endpoint("POST", "/1/security/sources/append", acl="admin")
     async def append_source(self, source: Whole[Source]) -> CreatedAt:
-        """Let one more network call."""
+        """Add a network to the allowlist."""
         ...
 
     @endpoint("DELETE", "/1/security/sources/{source}", acl="admin")
     async def delete_source(self, source: str) -> DeletedAt:
-        """Take a network off the list."""
+        """Remove a network from the allowlist."""
         ...

@@ -1,4 +1,4 @@
-"""Read and write synonyms."""
+"""Endpoints that read and write synonyms."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from svc_notebook.api.shapes import Deleted, Natural, SavedSynonym, Synonym, Syn
 
 
 class SynonymRows(Api, interface="search"):
-    """An index's synonyms."""
+    """Endpoints for the synonyms of an index."""
 
     @endpoint("PUT", "/1/indexes/{index}/synonyms/{object_id}", acl="editSettings")
     async def save_synonym(
@@ -18,7 +18,7 @@ class SynonymRows(Api, interface="search"):
         *,
         forwardToReplicas: bool = False,
     ) -> SavedSynonym:
-        """Save one synonym, in place of the one with its `objectID`."""
+        """Save one synonym, or replace the one with its `objectID`."""
         ...
 
     @endpoint("POST", "/1/indexes/{index}/synonyms/batch", acl="editSettings")
@@ -30,7 +30,7 @@ class SynonymRows(Api, interface="search"):
         forwardToReplicas: bool = False,
         replaceExistingSynonyms: bool = False,
     ) -> Updated:
-        """Save many synonyms; `replaceExistingSynonyms` replaces the whole list at once."""
+        """Save many synonyms; `replaceExistingSynonyms` replaces all synonyms at once."""
         ...
 
     @endpoint("GET", "/1/indexes/{index}/synonyms/{object_id}", acl="settings")
@@ -40,7 +40,7 @@ class SynonymRows(Api, interface="search"):
 
     @endpoint("POST", "/1/indexes/{index}/synonyms/clear", acl="editSettings")
     async def clear_synonyms(self, index: str, *, forwardToReplicas: bool = False) -> Updated:
-        """Delete all synonyms."""
+        """Delete all synonyms of an index."""
         ...
 
     @endpoint("DELETE", "/1/indexes/{index}/synonyms/{object_id}", acl="editSettings")
@@ -59,5 +59,5 @@ class SynonymRows(Api, interface="search"):
         page: Natural = 0,
         hitsPerPage: Natural = 100,
     ) -> SynonymHits:
-        """Find synonyms; `type` lists types with commas between."""
+        """Search the synonyms of an index; `type` is a comma-separated list of types."""
         ...

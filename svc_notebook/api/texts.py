@@ -1,4 +1,4 @@
-"""One text or several, in whatever form they come: a list of str."""
+"""Convert one string, or strings in any common container, to a list of str."""
 
 from __future__ import annotations
 
@@ -8,26 +8,29 @@ from typing import Any
 from svc_notebook.errors import BadInput, did_you_mean
 
 OneOrMany = str | Iterable[str]
-"""Names of one thing or of several; a str is one."""
-MAX_QUOTED_CHARACTERS = 60  # characters of a wrong value that a refusal quotes
+"""One string or several; a str is one string."""
+MAX_QUOTED_CHARACTERS = 60  # maximum characters of a wrong value in an error message
 
 
 def list_texts(given: Any, what: str, *, column: str = "") -> list[str]:
-    """Return texts as a list; a str is one text, and is never split into letters.
+    """Return strings as a list; a str is one string and is never split into letters.
 
-    `given` may be a str, or a list, tuple, Series, Index, array, set or generator of them; a
-    DataFrame gives its `column`. `what` names the texts in a refusal, such as `queries`. Raises
-    `BadInput` for anything that is not text, a missing value too.
+    - `given`: a str, or a list, tuple, Series, Index, array, set or generator of str; of a
+    DataFrame
+      the column `column` is used.
+    - `what`: the name of the strings in error messages, such as `queries`.
+
+    Raises `BadInput` for a value that is not a string, including a missing value.
     """
     if isinstance(given, str):
         return [str(given)]
-    if hasattr(given, "columns"):  # a DataFrame, of which iteration gives the column names
+    if hasattr(given, "columns"):  # a DataFrame: iterating it yields the column names
         given = _pick_column(given, what, column)
     if isinstance(given, (Mapping, bytes, bytearray)) or not isinstance(given, Iterable):
         raise BadInput(f"`{what}` should be a list of texts, not {_quote(given)}")
     try:
         found = list(given)
-    except TypeError:  # an array without a dimension
+    except TypeError:  # a zero-dimensional array
         raise BadInput(f"`{what}` should be a list of texts, not {_quote(given)}") from None
     for place, text in enumerate(found):
         if not isinstance(text, str):

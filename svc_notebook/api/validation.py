@@ -1,4 +1,4 @@
-"""Validate values against declared types, on both ends of the wire."""
+"""Validate values against declared types; used by the client and the service."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are the same; unlike in Python, true is not 1."""
+    """Return whether two JSON values are equal; unlike in Python, true is not equal to 1."""
     if one is other:
         return True
     if isinstance(one, dict) and isinstance(other, dict):
@@ -36,7 +36,7 @@ WANTED = {
 }
 FOUND = {**WANTED, "int": "a number", "float": "a number with decimals", "null": "null"}
 LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
-# What a length counts.
+# The unit of a length, by JSON type.
 PARTS = {"str": "characters", "array": "entries", "object": "members"}
 
 _KINDS = re.compile(r"Expected `(?P<kinds>[^`]+)`")
@@ -45,13 +45,13 @@ _LIMIT = re.compile(r"(?P<length> of length)? (?P<sign>[<>]=?) (?P<number>\S+)")
 
 
 def word_mismatch(text: str) -> str | None:
-    """Turn msgspec's "Expected `int`, got `str`" into what follows a name; None for others."""
+    """Reword msgspec's "Expected `int`, got `str`" to follow a name; None for other messages."""
     if (wanted := _KINDS.match(text)) is None:
         return None
     kinds, rest = wanted["kinds"].split(" | "), text[wanted.end() :]
     should = f"should be {_name_kinds(kinds)}"
     if found := _FOUND.fullmatch(rest):
-        # A type that JSON has no name for is Python's own.
+        # A type without a JSON name is a Python type.
         return f"{should}, not {FOUND.get(found['kind'], 'a `' + found['kind'] + '`')}"
     if (limit := _LIMIT.fullmatch(rest)) and kinds[0] in WANTED:
         most = f"{LIMITS[limit['sign']]} {limit['number']}"
@@ -60,14 +60,14 @@ def word_mismatch(text: str) -> str | None:
 
 
 def _name_kinds(kinds: list[str]) -> str:
-    # That null resets what is optional is not what a wrong value asks to be told.
+    # An error about a wrong value does not mention null, which only resets optional members.
     named = [kind for kind in kinds if kind != "null"] or kinds
     *others, last = " or ".join(WANTED.get(kind, kind) for kind in named).split(" or ")
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def type_name(kind: Any) -> str:
-    """Write a type the way a reader of JSON says it."""
+    """Return the name of a type in JSON terms."""
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Annotated:
         limits = [
@@ -95,7 +95,7 @@ NAMES: dict[Any, str] = {
 
 
 MAX_TEXT_ITEMS = 100_000
-"""Items between commas in one text; a list may be shorter by a limit of its own."""
+"""Maximum items of a comma-separated text; a parameter may have a lower limit of its own."""
 _AT = re.compile(r" - at `\$(.*)`$")
 _SEEN: set[Any] = set()
 _SEEING = threading.RLock()
@@ -103,11 +103,11 @@ _WORD = re.compile(r"Invalid enum value '(.*)'$")
 
 
 Part = Mapping[str, Any]
-"""An object inside a body, as a check of its members sees it."""
+"""An object inside a body, as passed to the check of a member."""
 
 
 class MemberCheck(NamedTuple):
-    """When a part is wrong, at which of its members, and what is said then."""
+    """A check of one member of an object: when it is wrong, and the message for that case."""
 
     member: str
     is_wrong: Callable[[Part], bool]
@@ -115,11 +115,11 @@ class MemberCheck(NamedTuple):
 
 
 class UnknownName(BadInput):
-    """A member that the vocabulary does not have."""
+    """The name of a member or parameter is unknown."""
 
 
 def advise_extra(error: UnknownName) -> BadInput:
-    """Say what a caller can do about a name that is too new for the vocabulary."""
+    """Add to the error how to send a member that this package does not know."""
     return BadInput(
         f"{error}; what the vocabulary does not have is sent unchecked by extra={{...}}, an "
         "argument of functions and of client.with_options"
@@ -133,14 +133,14 @@ class Text(str):
 
 
 def check_value(value: Any, wanted: Any, name: str) -> Any:
-    """Return `value` untouched if it fits `wanted`; `name` leads the place in a refusal."""
+    """Return `value` unchanged if it has the type `wanted`; `name` is its position in errors."""
     _refuse_unknown(value, wanted, name)
     _converted(value, wanted, name, strict=True)
     return value
 
 
 def check_members(members: Mapping[str, Any], shape: Any, name: str) -> dict[str, Any]:
-    """Check each member against a TypedDict; text among them is read by its declared type."""
+    """Check each member against a TypedDict; text members are read by their declared type."""
     kinds = hints(shape)
     for key in members:
         if key not in kinds:
@@ -157,7 +157,7 @@ def check_members(members: Mapping[str, Any], shape: Any, name: str) -> dict[str
 
 
 def read_text(text: str, wanted: Any, name: str) -> Any:
-    """Read a query string's text by its declared type (api.md, Format: arrays in a URL)."""
+    """Parse text of a query string by its declared type (api.md, Format: arrays in a URL)."""
     text = str(text)
     kinds = list(alternatives(wanted))
     if text[:1] in ("[", "{") and kinds != [str]:
@@ -180,9 +180,9 @@ def read_text(text: str, wanted: Any, name: str) -> Any:
 
 
 def write_text(value: Any) -> str:
-    """Write an argument as a query string's text, the way `read_text` reads it.
+    """Format an argument as text of a query string, as `read_text` parses it.
 
-    Lists go as JSON, not comma-joined: an empty item or one with a comma stays what it is.
+    Lists are written as JSON, not comma-joined, so that an empty item or one with a comma is kept.
     """
     if isinstance(value, (bool, list, dict)):
         return msgspec.json.encode(value).decode()
@@ -190,13 +190,13 @@ def write_text(value: Any) -> str:
 
 
 def place(name: str, key: str) -> str:
-    """Write `name.key`, or `key` alone at the top."""
+    """Return `name.key`, or `key` alone at the top level."""
     return f"{name}.{key}" if name else key
 
 
 @lru_cache(maxsize=256)
 def hints(shape: Any) -> dict[str, Any]:
-    """The members of a TypedDict and their types, `Required` and `NotRequired` taken off."""
+    """Return the members of a TypedDict and their types, without `Required` and `NotRequired`."""
     kinds = typing.get_type_hints(shape, include_extras=True)
     return {key: _required_off(kind) for key, kind in kinds.items()}
 
@@ -214,9 +214,9 @@ def _converted(value: Any, wanted: Any, name: str, *, strict: bool) -> Any:
 
 
 def _convert(value: Any, wanted: Any, *, strict: bool) -> Any:
-    """Convert; the first time that a type is seen, by one thread alone.
+    """Convert a value; the first conversion to a type is done by one thread alone.
 
-    msgspec lets other threads see a TypedDict that it has read by half, and reads beyond its end.
+    msgspec exposes a partly read TypedDict to other threads, which then read beyond its end.
     """
     if wanted in _SEEN:
         return msgspec.convert(value, wanted, strict=strict)
@@ -241,7 +241,7 @@ def _refusal(error: msgspec.ValidationError, wanted: Any, name: str) -> BadInput
 
 
 def _member(wanted: Any, found: re.Match[str] | None) -> Any:
-    """Find the type of the place that an error names, in a shape."""
+    """Return the type at the position that an error names."""
     for step in re.findall(r"\.(\w+)|\[", found[1] if found else ""):
         kinds = list(alternatives(wanted))
         inner = [hints(kind)[step] for kind in kinds if is_shape(kind) and step in hints(kind)]
@@ -253,7 +253,7 @@ def _member(wanted: Any, found: re.Match[str] | None) -> Any:
 
 
 def _refuse_unknown(value: Any, wanted: Any, name: str) -> None:
-    """Walk down TypedDicts, for msgspec passes unknown members silently."""
+    """Raise for unknown members at any depth, because msgspec ignores them silently."""
     for kind in alternatives(wanted):
         if is_shape(kind) and isinstance(value, dict):
             _refuse_members(value, kind, name)
@@ -273,13 +273,13 @@ def _refuse_members(value: dict[str, Any], shape: Any, name: str) -> None:
 
 
 def is_shape(kind: Any) -> TypeGuard[type]:
-    """Whether a type is a TypedDict."""
+    """Return whether a type is a TypedDict."""
     return typing.is_typeddict(kind)
 
 
 @lru_cache(maxsize=1024)
 def alternatives(wanted: Any) -> tuple[Any, ...]:
-    """Take a type apart: its annotations off, its union's members one by one."""
+    """Return the member types of a union, without annotations."""
     wanted = _bare(wanted)
     if get_origin(wanted) not in (Union, types.UnionType):
         return (wanted,)
@@ -288,9 +288,9 @@ def alternatives(wanted: Any) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=256)
 def required(shape: Any) -> frozenset[str]:
-    """The members a TypedDict cannot do without.
+    """Return the required members of a TypedDict.
 
-    `__required_keys__` alone misses the marks inside annotations that are kept as text.
+    `__required_keys__` alone misses marks inside annotations that are kept as text.
     """
     kinds = typing.get_type_hints(shape, include_extras=True)
     marked = {key: get_origin(kind) for key, kind in kinds.items()}
@@ -312,7 +312,7 @@ def _bare(kind: Any) -> Any:
 
 
 def literals(wanted: Any) -> list[str]:
-    """The words a type allows, for completion and for advice."""
+    """Return the literal values that a type allows, for completion and suggestions."""
     kinds = list(alternatives(wanted))
     kinds += [
         k for kind in kinds if get_origin(kind) is list for k in alternatives(*get_args(kind))

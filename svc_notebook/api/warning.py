@@ -1,4 +1,4 @@
-"""A warning that is meant for whoever typed a line."""
+"""Issue warnings that are addressed to the user of the notebook."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from svc_notebook.terminal import escape_controls
 
 
 def warn_user(text: str, category: type[UserWarning] = UserWarning) -> None:
-    """Warn every time, and without a line of this package below it."""
+    """Issue a warning every time, without a source line of this package."""
     warnings.warn_explicit(escape_controls(text), category, "<svc>", 1)

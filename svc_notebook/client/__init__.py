@@ -1,4 +1,4 @@
-"""The client's end of the wire."""
+"""The HTTP client of the API, asynchronous and blocking."""
 
 from __future__ import annotations
 

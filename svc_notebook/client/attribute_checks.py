@@ -1,6 +1,6 @@
-"""Whether the records of an index have the attributes that settings name, as far as a look tells.
+"""Check on a sample of records whether the attributes that settings name exist.
 
-A look never fails and never changes anything: where the key may not search, it says so.
+A check changes nothing and does not raise: if the key may not search, the result says so.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
     from svc_notebook.client.client import AsyncClient
 
 SAMPLE_RECORDS = 1000
-NAME_RECORDS = 100  # read whole, for the names that may have been meant
+NAME_RECORDS = 100  # records read in full, for name suggestions
 NAME_DEPTH = 5  # levels of nested members
 SHOWN_NAMES = 5
 
 
 @dataclass(frozen=True)
 class AttributeCheck:
-    """The attributes that no record of a sample has, each with what is to be said of it.
+    """The attributes that no record of a sample has, each with a message.
 
-    `unchecked` says why nothing was looked at; it is empty where something was.
+    `unchecked` gives the reason if nothing was checked; otherwise it is empty.
     """
 
     unknown: Mapping[str, str]
     unchecked: str = ""
 
     def warn(self) -> None:
-        """Warn of what is unknown, once for all of it."""
+        """Issue one warning for all unknown attributes."""
         if self.unknown:
             told = [*self.unknown.values()]
             more = f"; and {len(told) - SHOWN_NAMES} more" if len(told) > SHOWN_NAMES else ""
             warn_user("; ".join(told[:SHOWN_NAMES]) + more, UnknownAttributeWarning)
 
     def facts(self) -> dict[str, Any]:
-        """Return it as plain JSON, for `attrs` of a result."""
+        """Return the result as plain JSON, for `attrs` of a result."""
         found: dict[str, Any] = {"unknown_attributes": [*self.unknown]}
         return found | ({"unchecked": self.unchecked} if self.unchecked else {})
 
@@ -48,10 +48,11 @@ class AttributeCheck:
 async def check_attributes(
     client: AsyncClient, index: str, values: Mapping[str, Any]
 ) -> AttributeCheck:
-    """Look whether records have the attributes that settings or parameters name.
+    """Check whether records have the attributes that settings or parameters name.
 
-    At most 1,000 records are looked at, and of them only these attributes; facets are known of
-    all records. An index without records has nothing to say.
+    The check reads these attributes of at most 1,000 records, and the facets of all records. An
+    index
+    without records has no findings.
     """
     named = name_attributes(values)
     if not named:
@@ -64,7 +65,7 @@ async def check_attributes(
             return AttributeCheck({})
         known, hidden = await _read_names(client, index)
     except NotFound:
-        return AttributeCheck({})  # the change will make the index
+        return AttributeCheck({})  # the change will create the index
     except SvcError as error:
         return AttributeCheck({}, f"attributes were not checked: {error}")
     every = len(hits) >= answer["nbHits"]
@@ -97,7 +98,7 @@ async def _look(client: AsyncClient, index: str, count: int, **params: Any) -> A
 
 
 async def _read_names(client: AsyncClient, index: str) -> tuple[list[str], Collection[str]]:
-    """Read the names that some whole records and the facets of all have, and what is withheld."""
+    """Return the names in some full records and the facets of all, and the unretrievable names."""
     answer = await _look(client, index, NAME_RECORDS, facets=["*"], maxValuesPerFacet=1)
     found = dict.fromkeys(name for hit in answer["hits"] for name in _paths(hit, "", NAME_DEPTH))
     facets = (name for name, counts in answer.get("facets", {}).items() if counts)
@@ -109,7 +110,7 @@ async def _read_names(client: AsyncClient, index: str) -> tuple[list[str], Colle
 
 
 def _paths(value: Any, path: str, depth: int) -> Iterator[str]:
-    """Yield the paths of a record's members, outer ones too."""
+    """Yield the paths of a record's members, including the outer ones."""
     if isinstance(value, Mapping) and depth:
         for name, member in value.items():
             if path or name[:1] != "_":

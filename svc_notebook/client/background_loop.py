@@ -1,4 +1,4 @@
-"""The background event loop on which every synchronous call runs."""
+"""The background event loop that runs all blocking calls."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from svc_notebook.errors import BadInput, Stopped, unchained
 T = TypeVar("T")
 Tick = Callable[[], None]
 
-POLL_SECONDS = 0.05  # seconds between two looks; an answer wakes the caller at once
+POLL_SECONDS = 0.05  # seconds between two polls; a result wakes the caller at once
 CANCEL_SECONDS = (
-    0.8  # seconds a stopped call has to clean up; a kernel is expected to reply within one
+    0.8  # seconds for the cleanup of a stopped call; a kernel is expected to reply within 1 s
 )
 
 
 class Portal:
-    """A loop in a thread of its own, begun by the first call."""
+    """An event loop in its own thread, started by the first call."""
 
     def __init__(self) -> None:
         self._forsaken: list[asyncio.AbstractEventLoop] = []
@@ -45,8 +45,9 @@ class Portal:
     def run(self, work: Coroutine[Any, Any, T], on_tick: Tick | None = None) -> T:
         """Run `work` to its end and return its result; `on_tick` is called while it runs.
 
-        An interrupt cancels the work and waits until it has cleaned up. Work that ends with
-        `Stopped` tells what it had done by that; otherwise `KeyboardInterrupt` is raised.
+        An interrupt cancels the work and waits until it has cleaned up. If the work ends with
+        `Stopped`,
+        that exception reports what was done so far; otherwise `KeyboardInterrupt` is raised.
         """
         loop = self._own_loop()
         if asyncio._get_running_loop() is loop:
@@ -70,24 +71,25 @@ class Portal:
             return self._loop
 
     def _forsake(self) -> None:
-        """After a fork the thread is gone; keep its loop, unused.
+        """Keep the loop unused after a fork, because its thread does not exist in the child.
 
-        Were the loop collected, it would take its wake-up pipe off the selector, and the
-        selector is still the parent's, too.
+        If the loop were collected, it would unregister its wake-up pipe from the selector, which
+        the
+        parent process still uses.
         """
         if self._loop:
             self._forsaken.append(self._loop)
         self._begin_anew()
 
     def close(self) -> None:
-        """End the loop and close what is open on it; a later call begins another."""
+        """Stop the loop and close what is open on it; a later call starts a new loop."""
         if self._process == os.getpid() and self._loop and self._thread:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(CANCEL_SECONDS)
             self._begin_anew()
 
     def leave(self) -> None:
-        """Close for good, with the process: who still waits is told nothing, for nobody listens."""
+        """Close for good at process exit; callers that still wait are not notified."""
         self._left.set()
         self.close()
 
@@ -101,31 +103,31 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _turn(loop: asyncio.AbstractEventLoop) -> None:
-    """Run a loop until it is told to stop."""
+    """Run a loop until it is stopped."""
     while True:
         try:
             return loop.run_forever()
         except KeyboardInterrupt:
-            continue  # a task ended with `Stopped`: it is told, but asyncio leaves the loop, too
+            continue  # a task ended with `Stopped`, which also makes asyncio leave the loop
 
 
 async def _end_all(loop: asyncio.AbstractEventLoop) -> None:
-    """Let whatever is under way clean up: tasks first, for they hold the generators."""
+    """Cancel all running work: tasks first, because they hold the generators."""
     while others := asyncio.all_tasks(loop) - {asyncio.current_task(loop)}:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
     await loop.shutdown_asyncgens()
-    with suppress(RuntimeError):  # while Python ends, no thread can be begun to wait for others
+    with suppress(RuntimeError):  # at shutdown of Python no thread can be started to wait
         await loop.shutdown_default_executor()
 
 
 @contextmanager
 def _stop_flag() -> Iterator[threading.Event]:
-    """Let an interrupt set a flag for a while instead of striking anywhere.
+    """Make an interrupt set a flag for a while, instead of raising at any point.
 
-    A kernel waits for an interrupt on its own loop while a cell awaits, which does not help
-    when that loop is blocked by us. Threads other than the main one get no signals.
+    While a cell awaits, a kernel handles interrupts on its own loop, which does not help when this
+    package blocks that loop. Threads other than the main one receive no signals.
     """
     stop = threading.Event()
     before = signal.getsignal(signal.SIGINT)
@@ -140,7 +142,7 @@ def _stop_flag() -> Iterator[threading.Event]:
         yield stop
     finally:
         signal.signal(signal.SIGINT, before)
-    if stop.is_set():  # came after the last look: the caller wants to stop all the same
+    if stop.is_set():  # set after the last poll: the caller still wants to stop
         raise KeyboardInterrupt
 
 
@@ -151,7 +153,7 @@ def _watch(job: _LoopCall[T], on_tick: Tick | None) -> T:
 
 
 class _LoopCall(Generic[T]):
-    """One coroutine on the loop, as the calling thread sees it."""
+    """One coroutine on the loop, as seen by the calling thread."""
 
     def __init__(
         self, work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, left: threading.Event
@@ -171,7 +173,7 @@ class _LoopCall(Generic[T]):
             self._ended.set()
 
     def watch(self, stop: threading.Event, on_tick: Tick | None) -> T:
-        """Return the result; a set flag, or an exception in this thread, ends the work."""
+        """Return the result; a set flag, or an exception in this thread, cancels the work."""
         try:
             while not stop.is_set():
                 if self._ended.wait(POLL_SECONDS) and self._task:
@@ -184,7 +186,7 @@ class _LoopCall(Generic[T]):
         raise self._end() or KeyboardInterrupt()
 
     def _end(self) -> Stopped | None:
-        """Cancel the work, let it clean up, and return what it says it had done, if it does."""
+        """Cancel the work, let it clean up, and return its `Stopped` exception, if any."""
         self._loop.call_soon_threadsafe(lambda: self._task and self._task.cancel())
         self._ended.wait(CANCEL_SECONDS)
         if not self._task or not self._task.done() or self._task.cancelled():
@@ -202,7 +204,7 @@ R = TypeVar("R")
 
 
 def blocking(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
-    """Make the twin of a coroutine function that returns when the result is there."""
+    """Return the blocking variant of a coroutine function."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -212,7 +214,7 @@ def blocking(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
 
 
 def behind_bar(begin: Callable[[OnProgress], Coroutine[Any, Any, R]], bar: Progress) -> R:
-    """Run what tells how far it is, and draw that."""
+    """Run work that reports its progress, and draw a progress bar."""
     with bar:
         return run(begin(bar.tell), on_tick=bar.draw)
 
@@ -222,9 +224,9 @@ HEARTBEAT_SECONDS = 0.1  # seconds
 
 @contextmanager
 def beating() -> Iterator[None]:
-    """Let Stop reach a cell that awaits: a kernel sees it only when its loop next turns.
+    """Wake the loop regularly, because a kernel handles Stop only at its loop's next turn.
 
-    Interrupts come to the main thread alone, so other threads' loops may sleep.
+    Only the main thread receives interrupts, so loops of other threads need no wake-ups.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -238,7 +240,7 @@ def beating() -> Iterator[None]:
 
 
 class _Beat:
-    """Schedules itself again and again."""
+    """A callback that reschedules itself."""
 
     timer: asyncio.TimerHandle
 
@@ -249,15 +251,16 @@ class _Beat:
         self.timer = self._loop.call_later(HEARTBEAT_SECONDS, self)
 
 
-OLDEST = (1, 7, 3)  # earlier ones lose the cells queued behind a nested call
+OLDEST = (1, 7, 3)  # earlier versions lose the cells queued behind a nested call
 
 
 def allow_nesting() -> None:
     """Patch asyncio so that `loop.run_until_complete` works inside a running loop.
 
-    The patch holds for the whole process and cannot be taken back. Nothing here needs it: the
-    blocking methods run on a loop of their own. It serves a coroutine or an iterator that is
-    already bound to the caller's loop.
+    The patch applies to the whole process and cannot be undone. This package does not need it: the
+    blocking methods run on their own loop. It serves coroutines or iterators that are already bound
+    to
+    the caller's loop. Raises `BadInput` where the patch would break the process.
     """
     if reason := why_not():
         raise BadInput(f"nested event loops are not allowed here: {reason}")
@@ -267,7 +270,7 @@ def allow_nesting() -> None:
 
 
 def why_not() -> str | None:
-    """Say why nesting would break this process, if it would."""
+    """Return why nesting would break this process, or None."""
     loop = asyncio._get_running_loop()
     if loop is not None and type(loop).__module__.partition(".")[0] == "uvloop":
         return "the running loop is uvloop's, which cannot be patched"

@@ -1,4 +1,4 @@
-"""The clients: one method for each endpoint, awaited or blocking, over one sender."""
+"""The clients `AsyncClient` and `Client`, with one method per endpoint."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
-    """A client whose methods are awaited, on whatever loop."""
+    """A client whose methods are awaited, on any event loop."""
 
     def __init__(self, connection: ClientConfig, sender: HttpSender | None = None) -> None:
         self.connection = connection
@@ -48,16 +48,17 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
     def with_options(self, **options: Unpack[Options]) -> Self:
         """Return a client over the same connections whose calls have these options.
 
-        - `headers`, `query`: more headers and query parameters, as objects of names and values.
+        - `headers`, `query`: additional headers and query parameters, as mappings.
         - `connect_timeout`, `read_timeout`, `write_timeout`: in seconds; default: the connection's.
-        - `user_id`: the user whose data is meant, as the header `X-Service-User-ID`.
-        - `forwarded_for`, `forwarded_api_key`: the address and the key of the one for whom this
-          client asks, as `X-Forwarded-For` and `X-Forwarded-API-Key`.
-        - `extra`: members that are put into each body, or into each object of a list, unchecked.
-        - `max_answer_bytes`: how large an answer may be; default 256 MB.
-        - `on_response`: is called with each answer as it came, a `Response`.
+        - `user_id`: the user whose data the call is for, sent as the header `X-Service-User-ID`.
+        - `forwarded_for`, `forwarded_api_key`: the address and the key of the caller on whose
+        behalf
+          this client calls, sent as `X-Forwarded-For` and `X-Forwarded-API-Key`.
+        - `extra`: members that are added, unchecked, to each body, or to each object of a list.
+        - `max_answer_bytes`: the maximum size of a response in bytes; default 256 MB.
+        - `on_response`: a function that is called with each response, a `Response`.
 
-        Raises `BadInput` for what cannot be sent.
+        Raises `BadInput` for options that cannot be sent.
 
             client.with_options(read_timeout=60).search("films", "heat")
         """
@@ -66,7 +67,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         return other
 
     async def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
-        """Send one parcel."""
+        """Send one request and return the checked response."""
         with beating():
             answer = check_answer(endpoint, await self.sender.send(endpoint, parcel), parcel)
         self.written.note(endpoint, parcel, answer)
@@ -107,16 +108,18 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         reads: bool | None = None,
         raw: bool = False,
     ) -> Any:
-        """Call what the vocabulary does not name, and return the answer's JSON as it came.
+        """Call an endpoint that this package does not declare, and return the response's JSON.
 
-        - `verb`, `path`: such as `"POST"` and `"/1/indexes/films/newFeature"`; a name in a path is
-          percent-encoded as far as a URL cannot hold it, but for slashes: `quote(name, safe="")`.
-        - `query`: query parameters; `body`: anything that JSON holds, for POST, PUT and PATCH.
-        - `interface`: `search`, `crawler` or `events`; `reads`: whether the hosts and time-outs
-          of reads serve it; default: a GET reads. A POST that does not is never sent twice.
-        - `raw`: return a `Response` with status, headers and body in place of the JSON.
+        - `verb`, `path`: such as `"POST"` and `"/1/indexes/films/newFeature"`. Characters that a
+        URL
+          cannot contain are percent-encoded, except slashes: use `quote(name, safe="")` for a name.
+        - `query`: query parameters; `body`: any JSON value, for POST, PUT and PATCH.
+        - `interface`: `search`, `crawler` or `events`; `reads`: whether the hosts and timeouts of
+        reads
+          serve it; default: a GET reads. A POST that does not read is never sent twice.
+        - `raw`: return a `Response` with status, headers and body instead of the JSON.
 
-        Raises `CallFailed`, as every call. Keys, hosts, retries and options are the client's.
+        Raises `CallFailed`, like every call. Keys, hosts, retries and options are the client's.
 
             client.custom("GET", "/1/indexes/films/settings", query={"getVersion": 2})
         """
@@ -134,10 +137,20 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         tasks: Tasks,
         *,
         index: str | None = None,
-        timeout: float | None = 600,  # noqa: ASYNC109 - what is left is told when it passes
+        timeout: float | None = 600,  # noqa: ASYNC109 - the error at the timeout names the pending tasks
         on_progress: OnProgress | None = None,
     ) -> int:
-        """Wait until tasks are published; see `svc_notebook.client.tasks.wait`."""
+        """Wait until tasks are published, and return the number of tasks.
+
+        - `tasks`: a task's number, the response to a write, `(index, number)`, `{index: number}`,
+        or
+          several of these.
+        - `index`: the index of tasks that do not name one; default: tasks of the application.
+        - `timeout`: in seconds; default 600, None for no limit.
+        - `on_progress`: a function that is called with the numbers of published and of all tasks.
+
+        Raises `TaskFailed` with the pending tasks at the timeout.
+        """
         with beating():
             return await waiting.wait(
                 self, tasks, index=index, timeout=timeout, on_progress=on_progress
@@ -151,9 +164,9 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         read: Decode = msgspec.json.decode,
         **params: Unpack[SearchParams],
     ) -> AsyncIterator[SearchAnswer]:
-        """Yield a whole index page by page; while one is worked on, the next is fetched.
+        """Yield a whole index page by page; the next page is fetched while one is processed.
 
-        `read` decodes a page, and may make of its records what it likes.
+        `read` decodes the body of a page, and may convert its records.
         """
         return operations.browse_pages(self, index, cursor=cursor, read=read, **params)
 
@@ -165,9 +178,9 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         context: str | None = None,
         enabled: bool | None = None,
     ) -> AsyncIterator[Rule]:
-        """Yield an index's rules one by one, or those that `query` and the others choose.
+        """Yield the rules of an index one by one, or those that match the arguments.
 
-        A page of 1,000 is held at a time.
+        One page of 1,000 rules is in memory at a time.
         """
         return curation.iterate_entries(
             lambda page: self.search_rules(
@@ -187,16 +200,16 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         *,
         type: str = "",  # noqa: A002 - as the endpoint names it
     ) -> AsyncIterator[Synonym]:
-        """Yield an index's synonyms one by one, or those that `query` and `type` choose.
+        """Yield the synonyms of an index one by one; `query` and `type` select some of them.
 
-        A page of 1,000 is held at a time.
+        One page of 1,000 synonyms is in memory at a time.
         """
         return curation.iterate_entries(
             lambda page: self.search_synonyms(index, query, type, page, curation.HITS_PER_PAGE)
         )
 
     async def index_exists(self, index: str) -> bool:
-        """Say whether there is such an index."""
+        """Return whether an index exists."""
         return await operations.index_exists(self, index)
 
     def replacing(
@@ -206,9 +219,14 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         least: float = 0.5,
         scopes: Sequence[CopyScope] = operations.AROUND_RECORDS,
     ) -> AbstractAsyncContextManager[str]:
-        """Give a temporary index to fill that takes the place of `index` at the end.
+        """Yield the name of a temporary index that replaces `index` at exit, as a context manager.
 
-        `scopes` says what it keeps of the index's `settings`, `synonyms` and `rules`.
+        Inside the context, write the records and wait for their tasks. After an error, or with too
+        few
+        records, `index` is unchanged and the temporary index is deleted.
+
+        - `least`: the minimum number of new records, as a share of the old ones; default 0.5.
+        - `scopes`: which of `settings`, `synonyms` and `rules` the index keeps; default: all.
         """
         return operations.replacing(self, index, least=least, scopes=scopes)
 
@@ -222,11 +240,14 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         batch_size: int = operations.BATCH_RECORDS,
         on_progress: OnProgress | None = None,
     ) -> int:
-        """Put `records` in place of all there are, at one moment; return their number.
+        """Replace all records of an index at one moment, and return the number of new records.
 
-        - `least`: the share of the number of old records that there must be; default 0.5.
-        - `scopes`: what the index keeps of `settings`, `synonyms` and `rules`; default: all.
-        - `batch_size`: records of one request, 1 or more; default 1,000.
+        After an error, or with too few records, nothing changes and an error is raised.
+
+        - `least`: the minimum number of new records, as a share of the old ones; default 0.5.
+        - `scopes`: which of `settings`, `synonyms` and `rules` the index keeps; default: all.
+        - `batch_size`: records per request, 1 or more; default 1,000.
+        - `on_progress`: a function that is called with the numbers of published and of all tasks.
         """
         return await operations.replace_all(
             self, index, records,
@@ -248,27 +269,29 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
 
 
 class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
-    """A client whose methods return when the answer is there; `aio` is its awaited twin."""
+    """A client whose methods block until the response has arrived; `aio` is its `AsyncClient`."""
 
     def __init__(self, connection: ClientConfig, sender: HttpSender | None = None) -> None:
         self.aio = AsyncClient(connection, sender)
 
     @property
     def connection(self) -> ClientConfig:
-        """Where it connects to."""
+        """The configuration of the client."""
         return self.aio.connection
 
     def with_options(self, **options: Unpack[Options]) -> Self:
         """Return a client over the same connections with these options; see `AsyncClient`.
 
-        client.with_options(read_timeout=60).search("films", "heat")
+        Example:
+
+            client.with_options(read_timeout=60).search("films", "heat")
         """
         other = copy(self)
         other.aio = self.aio.with_options(**options)
         return other
 
     def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
-        """Send one parcel."""
+        """Send one request and return the checked response."""
         return background_loop.run(self.aio.perform(endpoint, parcel))
 
     @overload
@@ -306,9 +329,11 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         reads: bool | None = None,
         raw: bool = False,
     ) -> Any:
-        """Call what the vocabulary does not name; see `AsyncClient.custom`.
+        """Call an endpoint that this package does not declare; see `AsyncClient.custom`.
 
-        client.custom("GET", "/1/indexes/films/settings", query={"getVersion": 2})
+        Example:
+
+            client.custom("GET", "/1/indexes/films/settings", query={"getVersion": 2})
         """
         call: Any = self.aio.custom
         return background_loop.run(
@@ -323,7 +348,13 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         timeout: float | None = 600,
         progress: bool | None = None,
     ) -> int:
-        """Wait until tasks are published, behind one bar; return how many there were."""
+        """Wait until tasks are published, with one progress bar, and return the number of tasks.
+
+        - `tasks`, `index`, `timeout`: as in `AsyncClient.wait`.
+        - `progress`: whether to show the bar; default: only in notebooks and terminals.
+
+        Raises `TaskFailed` with the pending tasks at the timeout.
+        """
         return _behind_bar(
             lambda tell: self.aio.wait(tasks, index=index, timeout=timeout, on_progress=tell),
             Progress(unit="tasks", label="published", shown=progress),
@@ -332,7 +363,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
     def browse_pages(
         self, index: str, *, cursor: str | None = None, **params: Unpack[SearchParams]
     ) -> Iterator[SearchAnswer]:
-        """Yield a whole index page by page; while one is worked on, the next is fetched."""
+        """Yield a whole index page by page; the next page is fetched while one is processed."""
         return _each(self.aio.browse_pages(index, cursor=cursor, **params))
 
     def iterate_rules(
@@ -343,7 +374,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         context: str | None = None,
         enabled: bool | None = None,
     ) -> Iterator[Rule]:
-        """Yield an index's rules one by one, or those that `query` and the others choose."""
+        """Yield the rules of an index one by one, or those that match the arguments."""
         return _each(self.aio.iterate_rules(index, query, context=context, enabled=enabled))
 
     def iterate_synonyms(
@@ -353,11 +384,11 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         *,
         type: str = "",  # noqa: A002 - as the endpoint names it
     ) -> Iterator[Synonym]:
-        """Yield an index's synonyms one by one, or those that `query` and `type` choose."""
+        """Yield the synonyms of an index one by one; `query` and `type` select some of them."""
         return _each(self.aio.iterate_synonyms(index, query, type=type))
 
     def index_exists(self, index: str) -> bool:
-        """Say whether there is such an index."""
+        """Return whether an index exists."""
         return background_loop.run(self.aio.index_exists(index))
 
     def replace_all(
@@ -370,7 +401,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         batch_size: int = operations.BATCH_RECORDS,
         progress: bool | None = None,
     ) -> int:
-        """Put `records` in place of all there are, at one moment; see `AsyncClient`."""
+        """Replace all records of an index at one moment; see `AsyncClient.replace_all`."""
         return _behind_bar(
             lambda tell: self.aio.replace_all(
                 index,
@@ -384,7 +415,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         )
 
     def close(self) -> None:
-        """Close its connections; a later call opens new ones."""
+        """Close the client's connections; a later call opens new ones."""
         background_loop.run(self.aio.close())
 
     def __enter__(self) -> Self:
@@ -398,7 +429,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
 
 
 def _each(items: AsyncIterator[T]) -> Iterator[T]:
-    """Go through what comes on the portal's loop; items are never None."""
+    """Iterate over items produced on the background loop; items are never None."""
     while (item := background_loop.run(_next_or_none(items))) is not None:
         yield item
 

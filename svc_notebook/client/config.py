@@ -1,4 +1,4 @@
-"""The configuration of a client: addresses, keys, time-outs."""
+"""The configuration of a client: addresses, keys and timeouts."""
 
 from __future__ import annotations
 
@@ -11,17 +11,25 @@ from svc_notebook.client.transport.retry import RetryPolicy
 from svc_notebook.errors import BadInput
 
 _TOKEN = re.compile(r"[A-Za-z0-9-]+")
-# A local service's id is made by chance and stays with its data; its port is another each time.
+# A local service's id is random and stored with its data; its port changes at each start.
 _LOCAL_ID, _LOCAL_PORT = "LOCAL", re.compile(r"^(http://127\.0\.0\.1):\d+$")
 
 
 @dataclass(frozen=True)
 class ClientConfig:
-    """A service's address and the keys for it; what is wrong with them shows here, unsent.
+    """The address of a service and the keys for it; invalid values raise at once, before a call.
 
-    `url` is one address for everything, `domain` the vendor's (with `app_id` it gives the hosts),
-    `hosts` a list of addresses, or lists by role: read, write, crawler, events. `region` names
-    the domain's hosts for events. `vendor` is the word inside the names of the headers.
+    - `url`: one address for all interfaces.
+    - `domain`: the vendor's domain, from which `app_id` derives the hosts; `fallback_domain` is
+    that
+      of the fallback hosts, default `domain`; `region` selects the domain's events host.
+    - `hosts`: a list of addresses, or lists by role: read, write, crawler, events.
+    - `vendor`: the word in the names of the headers; default `Service`.
+    - `crawler_user_id`, `crawler_api_key`: the credentials of the crawler interface.
+    - `patience`: timeouts and number of attempts.
+    - `compress`: whether large request bodies are compressed; default False.
+
+    Raises `BadInput` or `NotConnected` for invalid values.
     """
 
     app_id: str = ""
@@ -51,7 +59,7 @@ class ClientConfig:
             raise BadInput(f"{name} `{text}` should be letters, digits and hyphens")
 
     def open_hosts(self) -> Hosts:
-        """Make this connection's host lists, its fallbacks shuffled anew."""
+        """Build the host lists of this configuration; fallback hosts are shuffled each time."""
         return build_hosts(
             url=self.url,
             app_id=self.app_id,
@@ -63,23 +71,23 @@ class ClientConfig:
 
     @property
     def address(self) -> str:
-        """The address as people know it."""
+        """The address to show to the user."""
         if self.url or self.domain:
             return self.url or f"{self.app_id}.{self.domain}"
         return ", ".join(self.open_hosts().order("write"))
 
     @property
     def place(self) -> tuple[str, str]:
-        """What tells this service and application from others, today and tomorrow."""
+        """The stable identity of this service and application."""
         return _place_of(self.app_id, self.address)
 
     def is_of(self, app_id: str, address: str) -> bool:
-        """Whether this leads to the application and service that were known by these."""
+        """Return whether this configuration leads to the given application and service."""
         return self.place == _place_of(app_id, address)
 
 
 def _place_of(app_id: str, address: str) -> tuple[str, str]:
-    """Name a service and an application by what lasts of them."""
+    """Return the parts of an application id and address that do not change between starts."""
     lasting = _LOCAL_PORT.sub(r"\1", address) if app_id.startswith(_LOCAL_ID) else address
     return app_id, lasting
 

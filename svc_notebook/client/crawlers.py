@@ -1,4 +1,4 @@
-"""Find a crawler by its name or its id, and wait for what it was told to do."""
+"""Resolve a crawler's name to its id, list crawlers, and wait for a crawler's tasks."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 OnCount = Callable[[int], None]
 
-CRAWLERS_PER_PAGE = 100  # the most that a page of crawlers holds
-SHORTEST, LONGEST, GROWTH = 0.1, 5.0, 1.5  # seconds between two looks at a task
+CRAWLERS_PER_PAGE = 100  # maximum page size of the list of crawlers
+SHORTEST, LONGEST, GROWTH = 0.1, 5.0, 1.5  # seconds between two polls of a task
 ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 async def crawler_id(client: AsyncClient, crawler: str) -> str:
-    """Return the id of a crawler that is named by it, or by its name; raises `BadInput`."""
+    """Return the id of a crawler given by id or by name; raises `BadInput`."""
     if not isinstance(crawler, str) or not crawler:
         raise BadInput("a crawler is named by its name or its id; read_crawlers() lists them")
     if ID.fullmatch(crawler):
@@ -41,7 +41,7 @@ async def crawler_id(client: AsyncClient, crawler: str) -> str:
 
 
 async def list_all(client: AsyncClient, name: str | None = None) -> list[dict[str, str]]:
-    """List the crawlers, of all pages; `name` leaves out those that have not those letters."""
+    """List the crawlers of all pages; `name` selects those whose name contains it."""
     return await every_entry(
         lambda page: client.list_crawlers(itemsPerPage=CRAWLERS_PER_PAGE, page=page, name=name),
         "items", total="total", first=1,
@@ -53,14 +53,15 @@ async def wait_crawled(
     crawler: str,
     tasks: Iterable[str],
     *,
-    timeout: float | None = None,  # noqa: ASYNC109 - what is left is told when it passes
+    timeout: float | None = None,  # noqa: ASYNC109 - the error at the timeout names the pending tasks
     on_count: OnCount | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Wait until tasks of a crawler are done; raises `TaskFailed` where that cannot come.
+    """Wait until tasks of a crawler are done; raises `TaskFailed` if they cannot finish.
 
-    `on_count` is told of how many URLs it is known how they ended.
+    `timeout` is in seconds; default None for no limit. `on_count` is called with the number of URLs
+    whose outcome is known.
     """
     left, began, delay = [*tasks], clock(), SHORTEST
     while left:
@@ -77,7 +78,7 @@ async def wait_crawled(
 
 
 async def count_ends(client: AsyncClient, crawler: str) -> dict[str, int]:
-    """Count the URLs of the last crawl by how they ended."""
+    """Count the URLs of the last crawl by status: done, skipped, failed."""
     counts = Counter({"done": 0, "skipped": 0, "failed": 0})
     for entry in (await client.crawler_url_stats(crawler))["data"]:
         counts[entry["status"].lower()] += entry["count"]

@@ -1,4 +1,4 @@
-"""An index's synonyms and its rules: lists of objects, each with an id, and what reaches them."""
+"""Read and write all synonyms or rules of an index, with one set of functions for both."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from svc_notebook.errors import BadInput, NotFound
 if TYPE_CHECKING:
     from svc_notebook.client.client import AsyncClient
 
-HITS_PER_PAGE = 1000  # the most that one search gives
-ID_HEX_DIGITS = 12  # hexadecimal digits of an objectID that is made
+HITS_PER_PAGE = 1000  # maximum hits of one search
+ID_HEX_DIGITS = 12  # hexadecimal digits of a generated objectID
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of such objects, and the calls that reach them."""
+    """Synonyms or rules, with the client calls that read and write them."""
 
     name: Literal["synonyms", "rules"]
     shape: Any
@@ -59,9 +59,9 @@ RULES = Kind(
 
 
 def with_id(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an object with an objectID; where it has none, one is made of what it says.
+    """Return an object with an objectID; a missing one is derived from the object's content.
 
-    The same object gets the same objectID each time, so that saving it again replaces it.
+    Equal objects get equal objectIDs, so saving an object again replaces it.
     """
     if document.get("objectID") not in (None, ""):
         return document
@@ -75,13 +75,13 @@ def with_id(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 async def find_all(client: AsyncClient, kind: Kind, index: str) -> list[dict[str, Any]]:
-    """Read all of them as they were saved."""
+    """Read all synonyms or rules of an index as they were saved."""
     found = await every_entry(lambda page: kind.find(client, index, page, HITS_PER_PAGE), "hits")
     return [own_members(each) for each in found]
 
 
 async def iterate_entries(fetch: Callable[[int], Awaitable[Any]]) -> AsyncIterator[Any]:
-    """Yield the hits of page after page, as they were saved."""
+    """Yield the hits of all pages as they were saved."""
     async for page in each_page(fetch, "hits"):
         for entry in page:
             yield own_members(entry)
@@ -90,7 +90,7 @@ async def iterate_entries(fetch: Callable[[int], Awaitable[Any]]) -> AsyncIterat
 async def find_few(
     client: AsyncClient, kind: Kind, index: str, ids: Iterable[str]
 ) -> dict[str, dict[str, Any] | None]:
-    """Read those with these ids, each by a call of its own; None for one that is not there."""
+    """Read the objects with these ids, one call each; None for a missing one."""
     return {one: await _get_or_none(client, kind, index, one) for one in ids}
 
 
@@ -104,7 +104,7 @@ async def _get_or_none(
 
 
 def own_members(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what a service adds to what was saved, which has an id."""
+    """Remove the members that a service adds to a saved object."""
     own = {name: value for name, value in document.items() if not name.startswith("_")}
     own["objectID"] = document["objectID"]
     return own
@@ -113,7 +113,7 @@ def own_members(document: Mapping[str, Any]) -> dict[str, Any]:
 async def write_all(
     client: AsyncClient, kind: Kind, index: str, documents: list[Any], forward: bool = False
 ) -> Any:
-    """Put objects in place of all there are, at one moment; returns the task's answer."""
+    """Replace all synonyms or rules of an index at once; return the response with the task."""
     where: Any = {"forwardToReplicas": True} if forward else {}
     if documents:
         return await kind.save(client, index, documents, True, where)

@@ -1,4 +1,4 @@
-"""Calls that the vocabulary does not name: what a service offers tomorrow can be asked today."""
+"""Build calls to endpoints that the package does not declare."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from svc_notebook.api.endpoint import Interface, Verb
 from svc_notebook.api.validation import write_text
 from svc_notebook.errors import BadInput, did_you_mean
 
-# What a path may hold as it is; a percent sign begins what was encoded already.
+# Characters of a path that are not encoded; a percent sign starts an encoded character.
 PATH_SAFE = "/%~!$&'()*+,;=:@"
 WITH_BODY = ("POST", "PUT", "PATCH")
 _INDEX_PLACE = 3  # /1/indexes/NAME/...
@@ -27,7 +27,7 @@ def make_custom(
     interface: str,
     reads: bool | None,
 ) -> tuple[Endpoint, RequestSpec]:
-    """Make the endpoint and the parcel of such a call; raises `BadInput` for what is none."""
+    """Build the endpoint and the request of a custom call; raises `BadInput` if invalid."""
     method = verb.upper() if isinstance(verb, str) else verb
     _check_word("verb", method, get_args(Verb))
     _check_word("interface", interface, get_args(Interface))
@@ -40,7 +40,7 @@ def make_custom(
     row: Any = Endpoint(
         name=f"custom {method} {encoded}", verb=method, path=_template(encoded), acl="any",  # type: ignore[arg-type]
         interface=interface, reads=is_reading, status=200,  # type: ignore[arg-type]
-        # A POST makes something new unless it only reads: it is not sent twice.
+        # A POST that does not read creates something new, so it is not sent twice.
         repeatable=is_reading or method != "POST",
         doc="", signature=inspect.Signature(), types={},
     )  # fmt: skip
@@ -56,7 +56,7 @@ def _check_word(name: str, word: object, known: tuple[str, ...]) -> None:
 
 
 def _read_path(path: object) -> str:
-    """Encode what a URL cannot hold; a name with a slash in it has to be encoded beforehand."""
+    """Percent-encode a path; a name that contains a slash must be encoded by the caller."""
     if not isinstance(path, str) or not path.strip("/"):
         raise BadInput("`path` is where the endpoint is, such as '/1/indexes/films/settings'")
     if "://" in path or "?" in path or "#" in path:
@@ -71,7 +71,7 @@ def _read_path(path: object) -> str:
 
 
 def _template(path: str) -> str:
-    """Name the index in a path, by which a write is known later."""
+    """Replace the index in a path by a placeholder, by which the task history recognizes writes."""
     parts = path.replace("{", "%7B").replace("}", "%7D").split("/")
     if parts[1:_INDEX_PLACE] == ["1", "indexes"] and len(parts) > _INDEX_PLACE + 1:
         parts[_INDEX_PLACE] = "{index}"

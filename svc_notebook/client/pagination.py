@@ -1,4 +1,4 @@
-"""Pages of a list, one after the other, to the end that the service tells or shows."""
+"""Iterate over the pages of a list until its total or an empty page is reached."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ DIGEST_BYTES = 16
 
 
 class Seen:
-    """What a service said before, as digests: who follows it must not go round and round."""
+    """Digests of values already seen, which detect a service that repeats pages."""
 
     def __init__(self) -> None:
         self._digests: set[bytes] = set()
 
     def note(self, value: Any) -> bool:
-        """Keep a value; returns whether it is new."""
+        """Store a value and return whether it is new."""
         digest = blake2b(msgspec.json.encode(value), digest_size=DIGEST_BYTES).digest()
         known = digest in self._digests
         self._digests.add(digest)
@@ -35,9 +35,9 @@ async def each_page(
     total: str = "nbHits",
     first: int = 0,
 ) -> AsyncIterator[list[Any]]:
-    """Yield the list `member` of each page, to the number `total` told or to an empty page.
+    """Yield the list `member` of each page, until `total` entries or an empty page.
 
-    Raises `UnexpectedAnswer` for a page that came before: the service does not count them.
+    Raises `UnexpectedAnswer` for a repeated page, because the service then ignores page numbers.
     """
     seen, read = Seen(), 0
     for number in itertools.count(first):

@@ -1,4 +1,4 @@
-"""How far a long piece of work is: told by whoever does it, drawn by the thread that waits."""
+"""Progress bars: updated from any thread, drawn by the thread that waits."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from svc_notebook.terminal import escape_controls
 if TYPE_CHECKING:
     from tqdm.std import tqdm
 
-PROGRESS_DELAY_SECONDS = 0.5  # seconds before a bar shows: what is done sooner needs none
+PROGRESS_DELAY_SECONDS = 0.5  # seconds before a bar is shown; shorter work shows none
 
 
 class Progress:
-    """One bar: `tell` it from any thread, `draw` it from the thread that shows it.
+    """A progress bar: `tell` is called from any thread, `draw` from the thread that displays it.
 
-    `shown` is yes, no, or by default: in notebooks and terminals, nowhere else.
+    `shown` is True, False or, by default, whether there is a notebook or a terminal.
     """
 
     def __init__(
@@ -41,12 +41,12 @@ class Progress:
         self._drawn: tuple[int, int | None, int] | None = None
 
     def tell(self, done: int, total: int | None = None) -> None:
-        """Say how much is done; nothing is drawn by it."""
+        """Set how much is done, without drawing."""
         self.done = done
         self.total = self.total if total is None else total
 
     def draw(self) -> None:
-        """Draw the bar as it stands, where it is not drawn so: each second, for its times."""
+        """Draw the bar if it changed; at least once a second, because it shows times."""
         passed = self._clock() - self._began
         state = (self.done, self.total, int(passed))
         if (
@@ -67,14 +67,14 @@ class Progress:
             unit=self._unit,
             desc=self._label,
             dynamic_ncols=True,
-            delay=1e-9,  # what is drawn first is how far it is, not that nothing is done
+            delay=1e-9,  # the first drawing shows the current state, not zero
             file=_Output() if _in_notebook() else sys.stderr,
         )
         bar.start_t = self._began
         return bar
 
     def close(self) -> None:
-        """Draw the bar a last time and leave it."""
+        """Draw the final state and close the bar."""
         if self._bar is not None:
             self._bar.total, self._bar.n = self.total, self.done
             self._bar.close()
@@ -92,18 +92,18 @@ def _has_viewer() -> bool:
 
 
 def _in_notebook() -> bool:
-    """Whether a kernel runs us."""
+    """Return whether the code runs in a Jupyter kernel."""
     return any(kind.__name__ == "ZMQInteractiveShell" for kind in type(_shell()).__mro__)
 
 
 def _shell() -> Any:
-    """Return IPython's shell, if it runs us; then it has been imported."""
+    """Return IPython's shell, or None outside IPython."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython else None
 
 
 class _Output(io.TextIOBase):
-    """One output of a cell, written anew with each line: a saved notebook keeps the last."""
+    """One output of a cell, updated with each line; a saved notebook contains the last one."""
 
     encoding = "utf-8"
 
@@ -123,10 +123,10 @@ class _Output(io.TextIOBase):
 
 @cache
 def _bar_class() -> type[tqdm[Any]]:
-    """Choose the bar made of text, in notebooks too.
+    """Return the text bar, for notebooks too.
 
-    One made of widgets is saved as it was first drawn, at nothing done. The monitor is a thread
-    that draws on its own, into whatever cell runs by then.
+    A widget bar is saved in its first state, at zero. tqdm's monitor is a thread that draws on its
+    own, into the cell that runs at that time, so it is disabled.
     """
     from tqdm.std import tqdm as chosen
 

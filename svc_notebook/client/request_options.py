@@ -1,4 +1,4 @@
-"""Options of single calls: headers, query parameters, time-outs, members of the body."""
+"""Options of single calls: headers, query parameters, timeouts and extra body members."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from svc_notebook.client.transport.retry import RetryPolicy, check_seconds
 from svc_notebook.errors import BadInput, did_you_mean
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-# These follow from the connection and the body.
+# The connection and the body determine these headers.
 _RESERVED = (
     "accept-encoding", "authorization", "connection", "content-encoding", "content-length",
     "content-type", "host", "transfer-encoding",
@@ -24,19 +24,19 @@ _RESERVED = (
 _KEY_HEADERS = re.compile(r"x-[a-z0-9-]+-(api-key|application-id)", re.IGNORECASE)
 
 
-# As options, as arguments of `connect` and in profiles, and what they are called in `RetryPolicy`.
+# The name of each timeout as an option (also in `connect` and profiles), and in `RetryPolicy`.
 TIMEOUTS = {"connect_timeout": "connect", "read_timeout": "read", "write_timeout": "write"}
 
 
 class Response(NamedTuple):
-    """An answer as it came: its status, its headers by lower-case names, its unpacked body."""
+    """A raw response: its status, headers with lower-case names, and decompressed body."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
 
     def json(self) -> Any:
-        """Decode the body; raises `BadInput` for one that is not JSON."""
+        """Decode the body; raises `BadInput` if it is not JSON."""
         try:
             return msgspec.json.decode(self.body)
         except (msgspec.DecodeError, RecursionError) as error:
@@ -44,7 +44,7 @@ class Response(NamedTuple):
 
 
 class Options(TypedDict, total=False):
-    """What `with_options` takes."""
+    """The options of `with_options`."""
 
     headers: Mapping[str, str]
     query: Mapping[str, Any]
@@ -61,7 +61,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class RequestOptions:
-    """Options that a sender applies to each of its calls; what is wrong with them shows at once."""
+    """Options that a sender applies to each call; invalid values raise `BadInput` at once."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, Any] = field(default_factory=dict)
@@ -96,12 +96,12 @@ class RequestOptions:
 
     @property
     def forwarded_key(self) -> Secret:
-        """The key of the one for whom a call is made; empty where there is none."""
+        """The key of the caller on whose behalf a call is made; empty if there is none."""
         given = self.forwarded_api_key
         return given if isinstance(given, Secret) else NO_SECRET
 
     def changed(self, **options: Unpack[Options]) -> Self:
-        """Return these options with some changed; headers, query and extra are merged."""
+        """Return a copy with some options changed; headers, query and extra are merged."""
         known = Options.__annotations__
         for name in options.keys() - known.keys():
             raise BadInput(f"there is no option `{name}`{did_you_mean(name, known)}")
@@ -112,16 +112,16 @@ class RequestOptions:
         return replace(self, **merged)
 
     def patience(self, usual: RetryPolicy) -> RetryPolicy:
-        """Return how long to wait: what is usual, unless it is said here."""
+        """Return the retry policy `usual` with the timeouts of these options."""
         return usual.changed(**{own: getattr(self, name) for name, own in TIMEOUTS.items()})
 
     @property
     def request_id(self) -> str:
-        """The name that the options give a request, if they do."""
+        """The request id from the option `headers`, or an empty string."""
         return next((v for name, v in self.headers.items() if name.lower() == "request-id"), "")
 
     def add_headers(self, headers: Mapping[str, str], vendor: str) -> dict[str, str]:
-        """Return headers with those of the options, which replace one of the same name."""
+        """Merge the headers of the options into the given ones, which they override."""
         own = dict(self.headers)
         if self.user_id is not None:
             own[f"X-{vendor}-User-ID"] = self.user_id
@@ -131,7 +131,7 @@ class RequestOptions:
         return {name: text for name, text in headers.items() if name.lower() not in named} | own
 
     def add_query(self, query: Mapping[str, str]) -> dict[str, str]:
-        """Return query parameters with those of the options."""
+        """Merge the query parameters of the options into the given ones, which they override."""
         own = {name: write_text(value) for name, value in self.query.items() if value is not None}
         return {**query, **own}
 
@@ -153,7 +153,7 @@ def _check_text(name: str, value: object, *, shown: bool = True) -> None:
 
 
 class WithOptions(Protocol):
-    """A client that can have options."""
+    """A client with the method `with_options`."""
 
     def with_options(self, **options: Unpack[Options]) -> Self:
         """Return a client with these options."""
@@ -164,14 +164,14 @@ C = TypeVar("C", bound=WithOptions)
 
 
 def with_extra(client: C, extra: Mapping[str, Any] | None) -> C:
-    """Return a client that puts extra members into its bodies, if there are any."""
+    """Return a client that adds extra members to its bodies; the same client if there are none."""
     if extra is not None and not isinstance(extra, Mapping):
         raise BadInput("`extra` is an object of names and values: extra={'newParameter': 1}")
     return client.with_options(extra=extra) if extra else client
 
 
 def merge_extra(endpoint: str, body: Any, extra: Mapping[str, Any]) -> Any:
-    """Put extra members into a body: into the object, or into each object of a list.
+    """Add extra members to a body: to the object, or to each object of a list.
 
     Objects are merged at every depth; raises `BadInput` for a member that is given twice.
     """

@@ -1,7 +1,7 @@
-"""Answers held against the shapes that the API declares, before anyone relies on them.
+"""Validate responses against the shapes that the API declares.
 
-A member of another type is refused; one that is absent is refused by whoever needs it, for a
-service leaves out what it was asked to leave out. Members beyond the shape pass untouched.
+A member of the wrong type raises `UnexpectedAnswer` at once. A missing member raises when it is
+read, because a service omits what `responseFields` excludes. Unknown members are kept unchanged.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from svc_notebook.api.validation import hints, place, required
 from svc_notebook.errors import MissingMember, UnexpectedAnswer
 
 Check = Callable[[Any, str, str], Any]
-# What people wrote themselves: whatever is in it is handed on, today's members and tomorrow's.
+# User-written documents: all their members are passed on, known or unknown.
 DOCUMENTS = (shapes.Synonym, shapes.Rule, shapes.DictionaryEntry, ToldSettings)
-# Their results are in the order of the requests.
+# Endpoints whose results are in the order of the requests.
 ONE_EACH = ("search_many", "get_objects")
 _WORDS = {
     str: "text", int: "a whole number", float: "a number", bool: "true or false",
@@ -31,7 +31,7 @@ _WORDS = {
 
 
 class Members(dict[str, Any]):
-    """An object of an answer: asked for a member that is not there, it says whose answer it is."""
+    """An object of a response; reading a missing member raises an error that names the endpoint."""
 
     endpoint = ""
     place = ""
@@ -46,14 +46,14 @@ class Members(dict[str, Any]):
 
 
 def members_of(value: Mapping[str, Any], endpoint: str, at: str = "") -> Members:
-    """Make an object of an answer say what it lacks."""
+    """Convert an object of a response to `Members`."""
     made = Members(value)
     made.endpoint, made.place = endpoint, at
     return made
 
 
 def check_answer(endpoint: Endpoint, answer: Any, parcel: RequestSpec) -> Any:
-    """Return an answer as its endpoint declares it; raises `UnexpectedAnswer` for another."""
+    """Return a response that has the shape its endpoint declares; raises `UnexpectedAnswer`."""
     wanted = endpoint.types.get("return", Any)
     if answer is None or wanted in (Any, None, type(None)):
         return answer
@@ -69,7 +69,7 @@ def check_answer(endpoint: Endpoint, answer: Any, parcel: RequestSpec) -> Any:
 
 
 def _check_count(endpoint: str, answer: Members, parcel: RequestSpec) -> None:
-    """Check that there is a result for each request, for that is how they are told apart."""
+    """Check that there is one result per request, because results are matched by position."""
     asked = parcel.body.get("requests") if isinstance(parcel.body, dict) else None
     if isinstance(asked, list) and len(answer["results"]) != len(asked):
         raise UnexpectedAnswer(
@@ -91,7 +91,7 @@ def _refuse(wanted: str, value: Any, endpoint: str, at: str) -> NoReturn:
 
 @lru_cache(maxsize=1024)
 def _check_of(wanted: Any) -> Check:
-    """Make the function that checks values of a type."""
+    """Return the function that checks values of a type."""
     kinds = _alternatives(wanted)
     if Any in kinds or object in kinds:
         return _anything
@@ -108,7 +108,7 @@ def _check_of(wanted: Any) -> Check:
     if get_origin(kind) is dict:
         return _check_of_mapping(get_args(kind)[1])
     if get_origin(kind) is Literal:
-        return _check_of_scalar(type(get_args(kind)[0]))  # new words may come
+        return _check_of_scalar(type(get_args(kind)[0]))  # a service may add new values
     return _check_of_scalar(kind)
 
 
@@ -140,7 +140,7 @@ def _check_of_list(item: Any) -> Check:
     def check(value: Any, endpoint: str, at: str) -> Any:
         if not isinstance(value, list):
             _refuse("a list", value, endpoint, at)
-        if records:  # as they are, for there may be many
+        if records:  # unchanged, because there may be many
             if set(map(type, value)) - {dict}:
                 _check_rows(value, endpoint, at)
             return value
@@ -152,7 +152,7 @@ def _check_of_list(item: Any) -> Check:
 
 
 def _check_rows(rows: list[Any], endpoint: str, at: str) -> None:
-    """Let through what a reader made of records."""
+    """Accept dicts, and the structs that a custom decoder makes of records."""
     for number, row in enumerate(rows):
         if not isinstance(row, (dict, msgspec.Struct)):
             _refuse("an object", row, endpoint, f"{at}[{number}]")
@@ -186,7 +186,7 @@ def _check_of_shape(shape: Any) -> Check:
         for name in value.keys() & checks.keys():
             inner, may_be_null = checks[name]
             if value[name] is None and may_be_null:
-                del made[name]  # null is the same as not there
+                del made[name]  # null is the same as absent
             else:
                 made[name] = inner(value[name], endpoint, place(at, name))
         if shape is shapes.SearchAnswer:
@@ -197,14 +197,14 @@ def _check_of_shape(shape: Any) -> Check:
 
 
 def _check_ids(hits: Sequence[Any], endpoint: str, at: str) -> None:
-    """Check that each hit has its id, which a service never leaves out."""
+    """Check that each hit has an objectID, which a service never omits."""
     for number, hit in enumerate(hits):
         if type(hit) is dict and type(hit.get("objectID")) is not str:
             _refuse("text", hit.get("objectID"), endpoint, f"{at}[{number}].objectID")
 
 
 def _check_of_several(kinds: tuple[Any, ...]) -> Check:
-    """Choose by the value: of several shapes that of which it has the most members."""
+    """Choose the check by the value: among several shapes the one with most members in common."""
     shaped = [kind for kind in kinds if typing.is_typeddict(kind)]
     others = [(_container(kind), _check_of(kind)) for kind in kinds if kind not in shaped]
     told = " or ".join(dict.fromkeys(_WORDS.get(c, c.__name__) for c, _ in others)) or "an object"
@@ -237,4 +237,4 @@ def _alternatives(wanted: Any) -> tuple[Any, ...]:
 
 
 def _union(kinds: typing.Iterable[Any]) -> Any:
-    return Union[tuple(kinds)]  # noqa: UP007 - made of what is only known when it runs
+    return Union[tuple(kinds)]  # noqa: UP007 - members are known only at run time

@@ -1,4 +1,4 @@
-"""API keys as values that never show, and their redaction in logs and tracebacks."""
+"""API keys as values that do not print their text, and redaction of keys in logs and tracebacks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from svc_notebook.errors import BadInput
 
 
 class Secret:
-    """Holds a key; shows it to nobody who does not ask by `reveal`."""
+    """A key whose text is returned only by `reveal`."""
 
     __slots__ = ("__text",)
 
@@ -24,7 +24,7 @@ class Secret:
         self.__text = text
 
     def reveal(self) -> str:
-        """Return the text; call it where the text leaves, and keep it nowhere."""
+        """Return the text; call it only where the text is sent, and do not store the result."""
         return self.__text
 
     def __repr__(self) -> str:
@@ -65,7 +65,7 @@ _KEY_IN_PATH = re.compile(r"(/1/(?:indexes/[^/?]+/)?keys/)[^/?]+")
 
 
 def keep_keys_from_logs() -> None:
-    """Mask them from now on; doing so twice changes nothing."""
+    """Mask keys in the log messages of httpx from now on; further calls have no effect."""
     logging.getLogger("httpx").addFilter(_mask_record)
 
 
@@ -82,9 +82,9 @@ def _mask(value: object) -> object:
 
 
 def discreet(function: Asynchronous[P, R]) -> Asynchronous[P, R]:
-    """Let a coroutine function that handles keys forget its values if it fails.
+    """Clear the local variables of a coroutine function that handles keys when it fails.
 
-    A traceback keeps its lines, but tools that show the values of its frames find none.
+    The traceback keeps its lines, but tools that display the variables of its frames find none.
     """
 
     @wraps(function)

@@ -1,4 +1,4 @@
-"""Several coroutines side by side, as one step that succeeds or fails as one."""
+"""Run several coroutines concurrently as one step that succeeds or fails as a whole."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 
 async def run_together(work: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Run all to their end; the first failure stops the others and is raised bare.
+    """Run all coroutines; the first failure cancels the others and is raised without a group.
 
-    It is raised outside the handler: a notebook writes out the whole of an error that has a group
-    behind it, and early 3.11 wraps what a handler of groups raises into another group.
+    It is raised outside the handler: a notebook prints the whole exception group behind an error,
+    and
+    early 3.11 wraps an exception raised in a handler of groups into another group.
     """
     failed = None
     try:

@@ -1,1 +1,1 @@
-"""The local service: the whole API on one port of the loopback."""
+"""The local service: the whole API on one port of the loopback interface."""

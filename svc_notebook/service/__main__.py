@@ -1,4 +1,4 @@
-"""Start the service by itself: `python -m svc_notebook.service --json`."""
+"""Start the service as a process: `python -m svc_notebook.service --json`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from svc_notebook.service.server import serve
 
 
 def main() -> int:
-    """Read the command line and serve."""
+    """Parse the command line and serve."""
     parser = argparse.ArgumentParser(prog="svc serve", description="Run the local service.")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)

@@ -1,4 +1,4 @@
-"""Who a service is told to be: an application id, and an admin key from where nobody sees it."""
+"""The application id and admin key that the command line, a file or the environment gives."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from svc_notebook.errors import LocalServiceFailed
 
 VARIABLE = "SVC_ADMIN_KEY"
 STANDARD_INPUT = "-"
-MAX_KEY_FILE_CHARACTERS = 10_000  # characters of a file that holds a key and nothing else
+MAX_KEY_FILE_CHARACTERS = 10_000  # maximum characters read from a key file
 _CARRIED = re.compile(r"[!-~]+")
 
 
 def take_identity(
     app_id: str | None, admin_key: str | None, admin_key_file: str | None
 ) -> dict[str, str | None]:
-    """Return what was given; raises `LocalServiceFailed` for what no header can carry.
+    """Return application id and admin key; raises `LocalServiceFailed` for invalid ones.
 
-    The admin key comes from the argument, the first line of the file or the environment, which
-    does not hold it from then on: what this process starts has no use for it.
+    The admin key comes from the argument, the first line of the file, or the environment variable.
+    The
+    variable is removed from the environment, because child processes do not need it.
     """
     fallback = os.environ.pop(VARIABLE, None) or None
     if admin_key is not None and admin_key_file is not None:
@@ -32,7 +33,7 @@ def take_identity(
     for name, what in {"appId": "application id", "adminKey": "admin key"}.items():
         value = facts[name]
         if value is not None and not _CARRIED.fullmatch(value):
-            # What a key is, is not shown.
+            # The message does not contain the key.
             raise LocalServiceFailed(
                 f"the {what} must have at least one character, and only ASCII ones without spaces; "
                 "leave it out for one that is made at the first start"

@@ -1,4 +1,4 @@
-"""What users did, as it was reported: kept for a while, and forgotten when it is asked for."""
+"""Stored user events: insertion, reading, retention and deletion by user token."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.store import Store
 
 HOUR, DAY = 3600 * 1000, 24 * 3600 * 1000
-# How old an event may be, and how far from its search (api.md, Events); clocks that are fast are
-# forgiven as much.
+# Maximum age of an event, and maximum distance from its search (api.md, Events); timestamps may be
+# in the future by the latter, for clocks that are fast.
 OLDEST, NEAR = 4 * DAY, HOUR
-# The last million of 90 days are kept; looked after once a minute.
+# At most the last million events of 90 days are kept; cleanup runs once a minute.
 KEPT, AGE = 1_000_000, 90 * DAY
 CLEANUP_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which rows to read: None stands for all; times in milliseconds."""
+    """A selection of rows; None selects all. Times are in milliseconds."""
 
     index: str | None = None
     token: str | None = None
@@ -36,16 +36,16 @@ class Choice:
 
 
 class Events:
-    """Rows of one table, each an event as it came, with the time it happened."""
+    """The table of events; each row is an event as received, with its time."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._tidy_after = 0.0
 
     def take(self, events: Sequence[Event], received: int) -> None:
-        """Store events that are valid, all or none; returns once they cannot be lost.
+        """Store valid events, all or none; returns after they are on disk.
 
-        An event that says when it happened is stored once, however often it is sent.
+        An event with a timestamp is stored once, even if it is sent several times.
         """
         rows = [_row(event, received) for event in events]
         with self._store.writing() as connection:
@@ -56,7 +56,7 @@ class Events:
             )
 
     def read(self, choice: Choice, length: int) -> list[tuple[int, Event]]:
-        """Read events with their numbers, in the order in which they came."""
+        """Return events with their numbers, in order of arrival."""
         where, values = conditions(choice, {"kind": choice.kind})
         rows = self._store.read(
             f"SELECT number, time, body FROM events WHERE {where} ORDER BY number LIMIT ?",
@@ -66,7 +66,7 @@ class Events:
         return [(number, _event(moment, body)) for number, moment, body in rows]
 
     def forget(self, token: str) -> None:
-        """Ask for a user's events to go, those there are by now; returns once that is noted."""
+        """Request the deletion of a user's present events; returns after the request is on disk."""
         with self._store.writing() as connection:
             connection.execute(
                 "INSERT INTO forgotten (token, time, last) "
@@ -75,7 +75,7 @@ class Events:
             )
 
     def tidy(self) -> None:
-        """Delete what was asked to go; once a minute what is too old or too much as well."""
+        """Delete events as requested; once a minute also those that are too old or too many."""
         for asked in self._store.read("SELECT rowid, token, time, last FROM forgotten"):
             self._forget_now(*asked)
         if time.monotonic() >= self._tidy_after:
@@ -95,12 +95,12 @@ class Events:
 
 
 def milliseconds() -> int:
-    """The time now, since 1970."""
+    """Return the current Unix time in milliseconds."""
     return time.time_ns() // 1_000_000
 
 
 def conditions(choice: Choice, others: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """Say in SQL which rows are chosen, with the values for its marks."""
+    """Return the SQL condition for a selection, and the values of its placeholders."""
     wanted = {
         "number > ?": choice.after,
         "index_name = ?": choice.index,
@@ -114,7 +114,7 @@ def conditions(choice: Choice, others: Mapping[str, Any]) -> tuple[str, list[Any
 
 
 def drop_old(store: Store, table: str, before: int, kept: int) -> None:
-    """Delete a table's rows from before a time, and the oldest of more than are kept."""
+    """Delete rows of a table that are older than a time, or beyond the newest `kept` rows."""
     with store.writing() as connection:
         connection.execute(
             f"DELETE FROM {table} WHERE time < ? "
@@ -138,15 +138,15 @@ def _event(moment: int, body: bytes) -> Event:
 
 
 def queries_of(event: Event) -> list[str]:
-    """The queryIDs an event names: its own, and those of what was bought."""
+    """Return the queryIDs of an event: its own, and those of purchased items."""
     parts = (event, *event.get("objectData", ()))
     return [part["queryID"] for part in parts if "queryID" in part]
 
 
 def check_time(event: Event, at: str, received: int, searched: Mapping[str, int]) -> None:
-    """Raise `BadInput` for an event too old, too new, or too far from its search.
+    """Raise `BadInput` for an event that is too old, in the future, or too far from its search.
 
-    `searched` says when searches were made, of those that are known.
+    `searched` maps known queryIDs to the times of their searches.
     """
     moment = event.get("timestamp", received)
     if moment < received - OLDEST:

@@ -1,6 +1,6 @@
-"""The data folder: one service at a time, its owner's alone, and a note for those who look for it.
+"""The data folder: locked by one service, private to its owner, with a note of the URL.
 
-All keys lie in it, so that neither the folder nor a file of it is open to other users.
+The folder contains all keys, so neither it nor its files are accessible to other users.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from svc_notebook.errors import LocalServiceFailed
 
 NOTE = "service.json"
 LOCK = "service.lock"
-# What a service, or a session that starts one, puts into the folder; whatever else lies there is
-# somebody's own.
+# Files that a service, or a session that starts one, creates in the folder; other files belong to
+# the user.
 FILES = {
     NOTE, f"{NOTE}.new", LOCK, "service.log", "starting.lock", "parent", "service.sqlite",
     "service.sqlite-wal", "service.sqlite-shm", "service.sqlite-journal",
@@ -30,21 +30,22 @@ OPEN_TO_OTHERS = 0o077
 
 
 class Folder:
-    """A folder held by this process, from `hold` to `release`."""
+    """A data folder that this process locks from `hold` to `release`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._locks: list[int] = []
 
     def hold(self) -> None:
-        """Take the folder and close it to other users.
+        """Lock the folder and make it private to its owner.
 
-        Raises `LocalServiceFailed` where another service has it, or where it cannot be closed.
+        Raises `LocalServiceFailed` if another service uses it, or if it cannot be made private.
         """
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # The lock is on the folder itself: a file of it may be deleted and made again. The
-            # file is locked for services of earlier versions, and where folders cannot be.
+            # The folder itself is locked, because a lock file may be deleted and created again. The
+            # file is locked too, for services of earlier versions and for systems without folder
+            # locks.
             taken = self._take(os.O_RDONLY) if os.name == "posix" else True
             taken = taken and self._take(os.O_RDWR | os.O_CREAT, LOCK)
             if taken:
@@ -62,7 +63,7 @@ class Folder:
             raise LocalServiceFailed(f"{self._holder()} uses the data folder {self.path} already")
 
     def _take(self, flags: int, name: str = "") -> bool:
-        """Lock the folder, or a file of it, until this process ends, however it ends."""
+        """Lock the folder, or a file in it, until this process ends in any way."""
         self._locks.append(os.open(self.path / name, flags, 0o600))
         return _lock(self._locks[-1])
 
@@ -76,7 +77,7 @@ class Folder:
         return f"the service at {note['url']} (pid {note['pid']})" if note else "another service"
 
     def announce(self, note: dict[str, Any]) -> None:
-        """Write down where the service is, readable by its owner only."""
+        """Write the note with the service's address, readable by its owner only."""
         aside = self.path / f"{NOTE}.new"
         aside.unlink(missing_ok=True)
         with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -84,16 +85,16 @@ class Folder:
         aside.replace(self.path / NOTE)
 
     def release(self) -> None:
-        """Take the note away and let others have the folder."""
+        """Remove the note and unlock the folder."""
         (self.path / NOTE).unlink(missing_ok=True)
         self._let_go()
 
 
 def close_to_others(path: Path) -> None:
-    """Close a data folder and what services put into it to other users.
+    """Make a data folder and the service's files in it private to the owner.
 
-    Raises `LocalServiceFailed` for a folder that holds other files and is open to others: closing
-    it might take those from somebody.
+    Raises `LocalServiceFailed` for a folder that is open to other users and contains other files,
+    because another user may need those.
     """
     if os.name != "posix":
         return
@@ -130,7 +131,7 @@ def _close_one(path: Path) -> None:
 
 
 def read_note(path: Path) -> dict[str, Any] | None:
-    """What the folder's service says of itself, None where there is nothing to read."""
+    """Return the note of the folder's service, or None if it cannot be read."""
     try:
         note: dict[str, Any] = json.loads((path / NOTE).read_text())
     except (OSError, ValueError):
@@ -139,7 +140,7 @@ def read_note(path: Path) -> dict[str, Any] | None:
 
 
 def _lock(file: int) -> bool:
-    """Lock an open file or folder; a folder that cannot be locked counts as locked."""
+    """Lock an open file or folder; a folder that does not support locks counts as locked."""
     try:
         import fcntl
 
@@ -147,7 +148,7 @@ def _lock(file: int) -> bool:
     except ImportError:
         return _lock_windows(file)
     except OSError as error:
-        # Some network file systems lock files only.
+        # Some network file systems support locks on files only.
         return stat.S_ISDIR(os.fstat(file).st_mode) and error.errno not in BUSY
     return True
 

@@ -1,7 +1,7 @@
-"""Give memory that was freed back to the system.
+"""Return freed memory to the operating system.
 
-Many threads that allocate for a short time leave the C library's heap full of holes: glibc keeps
-them for later, up to several times of what is in use, until it is asked to give them back.
+Short-lived allocations in many threads fragment the C library's heap. glibc keeps the free parts,
+up to several times the memory in use, until `malloc_trim` returns them.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from functools import cache
 
 
 def release_free_memory() -> bool:
-    """Give free memory back; tells whether some was. Takes some milliseconds.
+    """Return free memory to the system; takes milliseconds. Return whether memory was released.
 
-    Only glibc has to be asked; elsewhere nothing is done.
+    Only glibc needs the call; on other platforms nothing is done.
     """
     trim = _find_trim()
     return trim is not None and trim(0) == 1

@@ -1,4 +1,4 @@
-"""What searches showed: for each queryID what was asked, when, and which hits came."""
+"""Impressions: for each queryID the search, its time and the hits that it returned."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from svc_notebook.service.events import (
 )
 from svc_notebook.service.store import Store
 
-# Of so many searches, so many hits of each are kept.
+# Maximum number of searches kept, and of hits kept per search.
 KEPT, HITS = 250_000, 100
-# Searches that wait to be written; more of them than that while the disk is full are lost.
+# Maximum number of searches waiting to be written; while the disk is full, further ones are lost.
 MAX_PENDING_SEARCHES = 50_000
 
 
 class Showings:
-    """Kept in memory, and written down now and then: a kill may lose the last second of them."""
+    """Impressions in memory, written regularly: a kill may lose those of the last second."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -35,14 +35,14 @@ class Showings:
         self._tidy_after = 0.0
 
     def note(self, shown: ShownSearch) -> None:
-        """Remember one search."""
+        """Store one search in memory."""
         with self._lock:
             if len(self._new) >= MAX_PENDING_SEARCHES:
                 del self._new[next(iter(self._new))]
             self._new[shown["queryID"]] = shown
 
     def times(self, queries: Iterable[str]) -> dict[str, int]:
-        """When searches were made, of those that are known; milliseconds."""
+        """Return the times of known searches by queryID, in milliseconds."""
         wanted = set(queries)
         with self._lock:
             found = {each: one["timestamp"] for each in wanted if (one := self._new.get(each))}
@@ -55,7 +55,7 @@ class Showings:
         return found
 
     def read(self, choice: Choice, length: int) -> list[tuple[int, ShownSearch]]:
-        """Read searches with their numbers, in the order in which they were made."""
+        """Return searches with their numbers, in order of time."""
         self.flush()
         where, values = conditions(choice, {})
         rows = self._store.read(
@@ -66,7 +66,7 @@ class Showings:
         return [(number, _shown(token, body)) for number, token, body in rows]
 
     def flush(self) -> None:
-        """Write down what is new; once a minute forget what is old."""
+        """Write new searches to disk; once a minute delete old ones."""
         with self._lock:
             new = list(self._new.values())
         if new:
@@ -85,7 +85,7 @@ class Showings:
 
 
 def _row(one: ShownSearch) -> tuple[str, int, str, str, bytes]:
-    # The token stands in a column alone, or it could not be forgotten.
+    # The token is stored only in its column, so that it can be deleted.
     others = [part for part in one["params"].split("&") if not part.startswith("userToken=")]
     body = msgspec.json.encode({**one, "userToken": "", "params": "&".join(others)})
     return one["queryID"], one["timestamp"], one["index"], one["userToken"], body

@@ -19,7 +19,7 @@ from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
 from svc_notebook.service.store import Store
 
-# What is made at the first start and handed out again at each later one.
+# Facts generated at the first start and stored for later starts.
 FACTS: dict[str, Callable[[], str]] = {
     "appId": lambda: "LOCAL" + secrets.token_hex(3).upper(),
     "adminKey": lambda: secrets.token_hex(16),
@@ -27,20 +27,20 @@ FACTS: dict[str, Callable[[], str]] = {
     "crawlerUserId": lambda: "crawler-" + secrets.token_hex(4),
     "crawlerApiKey": lambda: secrets.token_hex(16),
 }
-# Other clients also give rights to the vendor's own products; they open nothing here.
+# Rights for the vendor's own products, which other clients set; they have no effect here.
 FOREIGN = {
     "inference", "personalization", "usage", "nluReadProject", "nluWriteProject", "nluReadEntity",
     "nluWriteEntity", "nluReadIntent", "nluWriteIntent", "nluReadAnswers", "nluPrediction",
 }  # fmt: skip
 RIGHTS = {*get_args(Right), *FOREIGN}
-# What a key of a single index cannot have (api.md, API key).
+# Rights that a key of a single index cannot have (api.md, API key).
 GLOBAL_RIGHTS = {"recommendation"}
 _ALIVE = "deleted IS NULL AND (ends IS NULL OR ends > ?)"
 
 
 @dataclass(frozen=True)
 class StoredKey:
-    """One key and what it may do; `index` is set on a key of a single index."""
+    """One key and its fields; `index` is set if the key belongs to a single index."""
 
     value: str
     fields: Mapping[str, Any]
@@ -49,26 +49,26 @@ class StoredKey:
     ends: float | None = None
 
     def reaches(self, index: str) -> bool:
-        """Whether the key is for this index: its own, or one that its patterns match."""
+        """Return whether the key is valid for this index."""
         if self.index:
             return self.index == index
         patterns = self.fields.get("indexes", ())
         return not patterns or any(matches(index, pattern) for pattern in patterns)
 
     def told(self, *, hide_description: bool = False) -> dict[str, Any]:
-        """The key as it is listed: its validity is what is left of it."""
+        """Return the key as it is listed; its validity is the remaining time in seconds."""
         own = {"acl": [], **self.fields, "validity": self._seconds_left()}
         if hide_description and own.get("description"):
             own["description"] = "<redacted>"
         return {"value": self.value, "createdAt": self.created, **own}
 
     def _seconds_left(self) -> int:
-        # A key that ended since it was read is not told as one that never ends.
+        # A key that expired after it was read must not be shown as one that never expires (0).
         return max(1, math.ceil(self.ends - time.time())) if self.ends else 0
 
 
 class Keyring:
-    """Every key, in the store; a change is on the disk before it is answered."""
+    """All keys in the store; a change is on disk before it is acknowledged."""
 
     def __init__(self, store: Store, given: Mapping[str, str | None] | None = None) -> None:
         self._store = store
@@ -86,24 +86,24 @@ class Keyring:
         return facts
 
     def find(self, value: str) -> list[StoredKey]:
-        """The valid keys of this value: one of the application, or some of single indices."""
+        """Return the valid keys with this value: one of the application, or some of indices."""
         return self._select("value = ?", value)
 
     def all(self, index: str = "") -> list[StoredKey]:
-        """The valid keys of the application or of one index."""
+        """Return the valid keys of the application or of one index."""
         return self._select("index_name = ?", index)
 
     def admin(self) -> StoredKey:
-        """The admin key, which is not listed: no right is missing from it."""
+        """Return the admin key with all rights; it is not listed."""
         [[created]] = self._store.read("SELECT min(created) FROM keys")
         return StoredKey(self.facts["adminKey"], {"acl": list(get_args(Right))}, created or 0)
 
     def valid(self) -> list[StoredKey]:
-        """Every valid key."""
+        """Return all valid keys."""
         return self._select("TRUE")
 
     def all_of_indices(self) -> list[StoredKey]:
-        """The valid keys of every single index."""
+        """Return the valid keys of all single indices."""
         return self._select("index_name <> ''")
 
     def _select(self, condition: str, *values: str) -> list[StoredKey]:
@@ -116,14 +116,14 @@ class Keyring:
         return [StoredKey(v, msgspec.json.decode(f), *facts) for v, f, *facts in rows]
 
     def one(self, value: str, index: str = "") -> StoredKey:
-        """One valid key; raises `NotFound`."""
+        """Return one valid key; raises `NotFound`."""
         for key in self.find(value):
             if key.index == index:
                 return key
         raise NotFound("Key does not exist", status=404)
 
     def add(self, fields: Mapping[str, Any], index: str = "") -> str:
-        """Make a key; returns its value."""
+        """Create a key; return its value."""
         own = check_fields(fields, index)
         value = secrets.token_hex(16)
         with self._store.writing() as connection:
@@ -131,7 +131,7 @@ class Keyring:
         return value
 
     def update(self, value: str, fields: Mapping[str, Any], index: str = "") -> None:
-        """Give a key other fields; those left out go back to their defaults."""
+        """Replace the fields of a key; omitted fields are reset to their defaults."""
         own = check_fields(fields, index)
         with self._store.writing() as connection:
             connection.execute(
@@ -140,7 +140,7 @@ class Keyring:
             )
 
     def delete(self, value: str, index: str = "") -> None:
-        """Put a key aside, from where it can be restored."""
+        """Mark a key as deleted; it can be restored."""
         with self._store.writing() as connection:
             connection.execute(
                 "UPDATE keys SET deleted = ? WHERE value = ? AND index_name = ?",
@@ -148,7 +148,7 @@ class Keyring:
             )
 
     def restore(self, value: str) -> None:
-        """Bring back a key that was deleted or has ended, for good; raises `NotFound`."""
+        """Restore a deleted or expired key, without an expiry; raises `NotFound`."""
         rows = self._store.read(
             f"SELECT fields FROM keys WHERE value = ? AND index_name = '' AND NOT ({_ALIVE})",
             value,
@@ -166,7 +166,7 @@ class Keyring:
 
 
 def check_fields(fields: Mapping[str, Any], index: str) -> dict[str, Any]:
-    """Raise `BadInput` where a key's fields cannot be; returns those that are set."""
+    """Raise `BadInput` for invalid fields of a key; return those that are set."""
     own = {name: value for name, value in fields.items() if value is not None}
     for right in own.get("acl", ()):
         if right not in RIGHTS:
@@ -181,7 +181,7 @@ def check_fields(fields: Mapping[str, Any], index: str) -> dict[str, Any]:
 
 
 def copy_keys(connection: sqlite3.Connection, source: str, target: str) -> None:
-    """Give one index the keys of another, besides its own."""
+    """Add the keys of one index to another index."""
     connection.execute(
         "INSERT OR IGNORE INTO keys (value, index_name, fields, created, ends, deleted) "
         "SELECT value, ?, fields, created, ends, deleted FROM keys WHERE index_name = ?",
@@ -190,12 +190,12 @@ def copy_keys(connection: sqlite3.Connection, source: str, target: str) -> None:
 
 
 def drop_keys(connection: sqlite3.Connection, index: str) -> None:
-    """Delete the keys of an index, for good."""
+    """Delete the keys of an index permanently."""
     connection.execute("DELETE FROM keys WHERE index_name = ?", [index])
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Match a name with a pattern that may begin and end with `*`; inside it is a plain letter."""
+    """Match a name with a pattern that may start and end with `*`; elsewhere `*` is literal."""
     head, tail = pattern.startswith("*"), pattern.endswith("*")
     core = pattern[head : len(pattern) - tail]
     return _FORMS[head, tail](name, core)

@@ -1,5 +1,7 @@
-"""What one entry of the logs shows, and who may read it: a key with the right `logs` sees no more
-by way of the logs than it would by asking itself."""
+"""Access control of the logs: which log entries, and which parts of them, a key may read.
+
+A key with the right `logs` cannot read more in the logs than with requests of its own.
+"""
 
 from __future__ import annotations
 
@@ -14,28 +16,28 @@ from svc_notebook.service.indices.replica_setting import read_links
 from svc_notebook.service.logs import Content, Logged
 from svc_notebook.service.search.visible_attributes import withheld
 
-# An entry that names more indices is for keys of all indices.
+# An entry that names more indices is readable only by keys of all indices.
 MAX_NAMED_INDICES = 100
 NO_INDEX = ""
 WRITES_RECORDS = {"add_object", "put_object", "partial_update_object", "batch", "batch_many"}
-# Embedded parameters that keep records or attributes from a key.
+# Embedded parameters that hide records or attributes from a key.
 NARROWING = {*FILTERS, *PLACES, "attributesToRetrieve"}
 
 
 def content_of(row: Endpoint) -> Content:
-    """Which text of a request to an endpoint holds attributes of records."""
+    """Return which text of a request to an endpoint contains attributes of records."""
     if row.acl in ("search", "browse") and row.interface == "search":
         return "answer"
     return "body" if row.name in WRITES_RECORDS else ""
 
 
 def may_name_others(row: Endpoint) -> bool:
-    """Whether a request may name further indices than the one of its path."""
+    """Return whether a request may name more indices than the one of its path."""
     return "*" in row.path or row.name in ("operate_index", "set_settings", "get_settings")
 
 
 def named_indices(row: Endpoint, given: Mapping[str, Any], answer: Any) -> list[str]:
-    """The indices that a request and its answer name beside the one of the path."""
+    """Return the indices that a request and its response name besides the one of the path."""
     if not may_name_others(row):
         return []
     requests = given.get("requests") or () if "*" in row.path else ()
@@ -49,13 +51,13 @@ def named_indices(row: Endpoint, given: Mapping[str, Any], answer: Any) -> list[
 
 
 def hidden_attributes(catalog: Catalog, indices: Iterable[str]) -> set[str]:
-    """The attributes that some indices keep from ordinary keys."""
+    """Return the attributes that indices hide from ordinary keys."""
     shelves = [shelf for index in indices if (shelf := catalog.get(index))]
     return {name for one in shelves for name in one.settings.get("unretrievableAttributes", ())}
 
 
 def shows_hidden(caller: Caller, catalog: Catalog, indices: Iterable[str]) -> bool:
-    """Whether an answer to a caller shows what the settings of an index hide."""
+    """Return whether a response to the caller contains attributes that an index hides."""
     shelves = [shelf for index in indices if (shelf := catalog.get(index))]
     return any(
         one.settings.get("unretrievableAttributes") and not withheld(caller, one) for one in shelves
@@ -63,7 +65,7 @@ def shows_hidden(caller: Caller, catalog: Catalog, indices: Iterable[str]) -> bo
 
 
 def may_read_content(caller: Caller, catalog: Catalog, logged: Logged) -> bool:
-    """Whether a caller might have read all attributes and records that an entry holds."""
+    """Return whether a caller may read all attributes and records in an entry."""
     return caller.admin or all(_may_read(caller, catalog, logged, i) for i in logged.indices)
 
 

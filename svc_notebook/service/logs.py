@@ -1,4 +1,4 @@
-"""The last requests, as the logs endpoint tells them."""
+"""The request log: the last requests and their responses, with secrets masked."""
 
 from __future__ import annotations
 
@@ -20,36 +20,38 @@ from svc_notebook.api.secured_keys import read_secured_key
 from svc_notebook.api.shapes import LogEntry
 from svc_notebook.service.store import Store
 
-# api.md, Limits: about the last thousand requests, seven days, bodies cut.
+# api.md, Limits: about the last thousand requests of seven days, with truncated bodies.
 MAX_LOGGED_REQUESTS = 1000
 RETENTION_SECONDS = 7 * 24 * 3600
 MAX_BODY_CHARACTERS = 1000
-# Of a key, so many characters are shown.
+# The number of characters of a key that are shown.
 SHOWN_KEY_CHARACTERS = 4
 SECRETS = ("api-key", "apikey", "api_key", "authorization", "cookie")
 UNSHOWN = b"not shown: this key may not see all of these records"
-# A known secret of so many characters is looked for inside words, of fewer as a word.
+# Minimum lengths: a known secret is masked anywhere from the first on, and as a whole word from the
+# second on.
 MIN_SECRET, MIN_SECRET_WORD = 8, 4
 
 
 class InnerQuery(TypedDict, total=False):
-    """One of several searches that came in one request."""
+    """One of several searches of one request."""
 
     index_name: str
     user_token: str
     query_id: str
 
 
-# Which text of an entry holds attributes of records; `both` where that was not noted.
+# Which text of an entry contains attributes of records; `both` if unknown.
 Content = Literal["answer", "body", "both", ""]
 
 
 @dataclass(frozen=True)
 class Logged:
-    """One request and its answer; `kind` is `query`, `build` or neither.
+    """One request and its response; `kind` is `query`, `build` or empty.
 
-    `others` are indices that it names beside `index`. `hidden` are the attributes that these
-    indices kept from ordinary keys, and `shows_hidden` says whether they can be read here.
+    `others` are indices that it names besides `index`. `hidden` are the attributes that these
+    indices
+    hid from ordinary keys, and `shows_hidden` says whether they are readable in this entry.
     """
 
     verb: str
@@ -74,13 +76,13 @@ class Logged:
 
     @property
     def indices(self) -> set[str]:
-        """The indices it went to; `""` where it went to none."""
+        """The indices of the request; `{""}` if there are none."""
         named = {*(one["index_name"] for one in self.inner), *self.others}
         return named | {self.index} if self.index or not named else named
 
 
 class RequestLog:
-    """Kept in memory, and written down now and then: a kill may lose the last second of them."""
+    """The request log in memory, written regularly: a kill may lose the last second."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -93,7 +95,7 @@ class RequestLog:
         self._new: deque[Logged] = deque(maxlen=MAX_LOGGED_REQUESTS)
 
     def note(self, logged: Logged) -> None:
-        """Remember one request."""
+        """Add one request."""
         with self._lock:
             self._kept.append(logged)
             self._new.append(logged)
@@ -107,9 +109,9 @@ class RequestLog:
         may_see: Callable[[str], bool] = lambda index: True,
         may_read: Callable[[Logged], bool] = lambda logged: True,
     ) -> list[LogEntry]:
-        """Tell requests, the newest first, of those indices that the reader may see.
+        """Return requests of the indices that the reader may see, newest first.
 
-        Texts with records in them are left out where the reader may not read them.
+        Texts that contain records are replaced if the reader may not read them.
         """
         with self._lock:
             kept = list(reversed(self._kept))
@@ -121,7 +123,7 @@ class RequestLog:
         return [_tell(one if may_read(one) else _without_content(one)) for one in chosen]
 
     def flush(self) -> None:
-        """Write down what is new, and forget what is old."""
+        """Write new entries to disk and delete old ones."""
         with self._lock:
             new = list(self._new)
             self._new.clear()
@@ -137,7 +139,7 @@ class RequestLog:
 
 
 def _read_back(entry: bytes) -> Logged | None:
-    """Read an entry; one that makes no sense is no reason not to start."""
+    """Decode an entry; an invalid one must not prevent the start."""
     try:
         return msgspec.msgpack.decode(entry, type=Logged)
     except msgspec.MsgspecError:
@@ -188,30 +190,30 @@ def _tell(logged: Logged) -> LogEntry:
 
 
 def mask(name: str, value: str) -> str:
-    """Show only the beginning of a secret."""
+    """Return the value, or only its beginning if the name is that of a secret."""
     return shorten(value) if name.lower().endswith(SECRETS) else value
 
 
 def shorten(secret: str) -> str:
-    """The beginning of a secret, and stars for the rest."""
+    """Return the beginning of a secret, with stars for the rest."""
     shown = min(SHOWN_KEY_CHARACTERS, len(secret) // 4)
     return secret[:shown] + "*" * min(len(secret) - shown, 32 - shown)
 
 
 def hide_keys(text: bytes, *known: str) -> bytes:
-    """Show only the beginning of each API key in a text: of those made here, and of some known."""
+    """Mask all API keys in a text: those generated by the service, and the known ones."""
     for key in known:
         text = text.replace(key.encode(), shorten(key).encode())
     return _KEY.sub(lambda found: shorten(found[0].decode()).encode(), text)
 
 
 _KEY = re.compile(rb"\b[0-9a-f]{32}\b")
-# A key that is named as such inside another text, as in the address of a page.
+# A key labelled as an API key inside another text, such as a page's address.
 _NAMED_KEY = re.compile(rb"""(?i)(api[-_]?key["']?\s*[=:]\s*["']?)([^"'&\s,}]+)""")
 
 
 def hide_known(text: bytes, secrets: Iterable[str]) -> bytes:
-    """Show only the beginning of known secrets, and of what a text itself calls an API key."""
+    """Mask known secrets, and values that the text labels as an API key."""
     for secret in secrets:
         known, shown = secret.encode(), shorten(secret).encode()
         if len(secret) >= MIN_SECRET:
@@ -224,12 +226,12 @@ def hide_known(text: bytes, secrets: Iterable[str]) -> bytes:
 
 
 def hide_in_text(text: str, secrets: Iterable[str]) -> str:
-    """Hide secrets as `hide_known` does."""
+    """Mask secrets as `hide_known` does."""
     return _decode(hide_known(text.encode("utf-8", "replace"), secrets))
 
 
 def hide_in_path(path: str, secrets: Collection[str], *, known: bool) -> str:
-    """Show only the beginning of secrets in a path; of one that is not `known`, of any key."""
+    """Mask secrets in a path; if the endpoint is not `known`, mask any key."""
     shown, before = [], ""
     for part in path.split("/"):
         plain = _unquote_all(part)
@@ -244,7 +246,7 @@ def hide_in_path(path: str, secrets: Collection[str], *, known: bool) -> str:
 
 
 def _unquote_all(text: str) -> str:
-    """Undo percent-encoding, also where it was done more than once."""
+    """Undo percent-encoding, even if applied repeatedly."""
     for _ in range(3):
         text = unquote(text)
     return text

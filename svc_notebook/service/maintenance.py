@@ -1,4 +1,4 @@
-"""Does what can wait until nobody writes."""
+"""Background maintenance while no writes run: merge segments, save engine files, warm up."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from svc_notebook.service.indices.registry import Catalog
 from svc_notebook.service.store import Store, is_damage, is_storage_trouble
 from svc_notebook.service.tasks.queue import Tasks
 
-# Seconds between looks.
+# Seconds between two checks.
 POLL_SECONDS = 0.5
-# Records an index may have for each second of quiet before it is merged into one piece: what takes
-# long waits long, so that a pause between two writes is not spent on merging a million records.
+# Records an index may have per second without writes before its segments are merged: long merges
+# wait longer, so that a pause between two writes is not spent on merging a million records.
 MERGED_RECORDS_PER_QUIET_SECOND = 50_000
-# While writes go on without a pause files are written all so many seconds, or more rarely where
-# that takes long: it should cost a twentieth of the time at most.
+# Under continuous writes, files are written at this interval in seconds, or less often if saving
+# takes long: at most a twentieth of the time.
 SPELL, BURDEN = 5.0, 20
-# Records that the engines opened at a start may have together; others wait for their first search.
+# Maximum total records of the engines opened at a start; others are opened by their first search.
 MAX_PRELOADED_RECORDS = 200_000
 
 
 class Keeper:
-    """Tidies engines, their files and whatever has a chore, in the background."""
+    """The background thread that maintains engines and their files and runs periodic functions."""
 
     def __init__(
         self, store: Store, tasks: Tasks, catalog: Catalog, chores: Sequence[Callable[[], None]]
@@ -49,11 +49,11 @@ class Keeper:
         self._save_after = self._quiet_since + SPELL
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Look no more; work at hand is not waited for, files are replaced as a whole."""
+        """Stop without waiting for current work; files are replaced atomically."""
         self._stopping.set()
 
     def _work(self) -> None:
@@ -78,13 +78,13 @@ class Keeper:
                 traceback.print_exc(file=sys.stderr)
 
     def _tell(self, work: Callable[[], None], trouble: str) -> None:
-        """Tell once that the disk fails, though it is tried again at every look."""
+        """Report a failing disk once, although each check tries again."""
         if self._troubles.get(work) != trouble:
             sys.stderr.write(f"tidying waits: {trouble}; free the disk or the data folder\n")
         self._troubles[work] = trouble
 
     def _open_ahead(self) -> None:
-        """Open engines, those written last first: no search then waits for files or a replay."""
+        """Open engines ahead, last written first, so that searches need not wait for a replay."""
         left = MAX_PRELOADED_RECORDS
         for shelf in sorted(self._catalog.all(), key=lambda one: one.stamp, reverse=True):
             count = count_bodies(self._store, shelf.home)
@@ -108,7 +108,7 @@ class Keeper:
         self._catalog.sweep()
 
     def _save(self) -> None:
-        """Write files that are behind; not soon again while writes go on."""
+        """Write outdated files; under continuous writes only at intervals."""
         start = time.monotonic()
         for shelf in self._catalog.unsaved():
             self._catalog.save(shelf)
@@ -116,14 +116,14 @@ class Keeper:
         self._save_after = end + max(SPELL, BURDEN * (end - start))
 
     def _drop_retired(self) -> None:
-        """Drop tables that no search reads any more: those found at the last look already."""
+        """Drop retired tables that were already found at the last check."""
         before, self._retired = self._retired, find_retired(self._store)
         if before & self._retired:
             with self._store.writing() as connection:
                 drop_retired(connection, before)
 
     def _merge(self, shelf: PublishedIndex, quiet: float) -> None:
-        """Make one piece of an engine: each piece costs every search about half a millisecond."""
+        """Merge an engine's segments into one: each segment costs every search about 0.5 ms."""
         index = shelf.engine.get()
         if quiet * MERGED_RECORDS_PER_QUIET_SECOND >= len(index):
             index.compact()
@@ -139,10 +139,10 @@ class Keeper:
             del self._warmed[gone]
 
     def _warm(self, shelf: PublishedIndex) -> None:
-        """Let the first search after a start or a change not wait for entries and languages."""
+        """Compile resources ahead, so that the first search after a start or change is fast."""
         library, opened = self._catalog.library, shelf.engine.opened
         knowledge, rules = library.knowledge(shelf.id), library.rules(shelf.id)
-        # Weakly, lest what was merged or cleared stay in memory until the next look.
+        # Weak references, so that merged or cleared segments are freed before the next check.
         views = shelf.engine.get().stock.views if opened else ()
         pieces = tuple(weakref.ref(view.segment) for view in views)
         now = shelf.stamp, pieces, knowledge.lexicon, knowledge.synonyms, rules

@@ -1,4 +1,4 @@
-"""Run the service in the foreground until it is told to stop."""
+"""Run the service in the foreground until a signal stops it."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from svc_notebook.service.http.connection import MAX_CONNECTIONS, Connection
 from svc_notebook.service.service import DATABASE, Service
 from svc_notebook.service.store import describe_damage
 
-# Connections and what is open besides.
+# Files for connections and all other uses.
 MIN_OPEN_FILES = 2 * MAX_CONNECTIONS
-# Each is a name in lists, and a line in a table.
+# Each cluster is a name in lists and a row of a table.
 MAX_CLUSTERS = 100
 SHORTEST_TIMEOUT_SECONDS = 0.1
 
 
 def default_folder() -> Path:
-    """Where the data of a local service is kept unless told otherwise."""
+    """Return the default data folder of a local service."""
     return Path(user_data_dir("svc-notebook", appauthor=False)) / "local"
 
 
@@ -59,9 +59,9 @@ def serve(
     reset_allowlist: bool = False,
     search_timeout: float | None = None,
 ) -> int:
-    """Serve one data folder; returns an exit status.
+    """Serve one data folder; return an exit status.
 
-    `parent` is the process whose end ends the service too. A search that takes longer than
+    The service also stops when the process `parent` ends. A search that takes longer than
     `search_timeout` seconds, 4 by default, is refused.
     """
     seconds = SEARCH_TIMEOUT_SECONDS if search_timeout is None else search_timeout
@@ -70,7 +70,7 @@ def serve(
         check_clusters(clusters)
         check_search_timeout(seconds)
         facts = take_identity(app_id, admin_key, admin_key_file)
-        # Whatever is written from here on is for this user alone: all keys are in it.
+        # All files created from here on are private to this user: they contain all keys.
         os.umask(0o077)
         folder.hold()
         listener = listen(host, port)
@@ -101,13 +101,13 @@ def serve(
 
 
 def check_clusters(clusters: int) -> None:
-    """Raise `LocalServiceFailed` for none, and for more than there may be."""
+    """Raise `LocalServiceFailed` for an invalid number of clusters."""
     if clusters not in range(1, MAX_CLUSTERS + 1):
         raise LocalServiceFailed(f"{clusters} clusters cannot be: take 1 to {MAX_CLUSTERS}")
 
 
 def check_search_timeout(seconds: float) -> None:
-    """Raise `LocalServiceFailed` for a time in which no search could be made, and for none."""
+    """Raise `LocalServiceFailed` for a timeout that is too short or infinite."""
     if not SHORTEST_TIMEOUT_SECONDS <= seconds < math.inf:
         raise LocalServiceFailed(
             f"a search timeout of {seconds:g} s cannot be: take {SHORTEST_TIMEOUT_SECONDS:g} s or "
@@ -116,12 +116,12 @@ def check_search_timeout(seconds: float) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open the port, a free one for 0; raises `LocalServiceFailed`."""
+    """Open the port, or a free one for 0; raises `LocalServiceFailed`."""
     if port not in range(65536):
         raise LocalServiceFailed(f"{port} is not a port: take one of 1 to 65535, or 0 for any")
     try:
         kind = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        # With the protocol named, asyncio sets TCP_NODELAY; without, each answer waits 40 ms.
+        # With an explicit protocol, asyncio sets TCP_NODELAY; otherwise each response waits 40 ms.
         listener = socket.socket(kind[0], kind[1], socket.IPPROTO_TCP)
         if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -133,13 +133,13 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address(listener: socket.socket) -> str:
-    """The URL a listening socket is reached at."""
+    """Return the URL of a listening socket."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def introduce(folder: Folder, kept: dict[str, Any], note: dict[str, Any], json: bool) -> None:
-    """Say where the service is: in the folder what is `kept`, `note` on the standard output."""
+    """Write the note `kept` to the folder, and print `note` on the standard output."""
     folder.announce(kept)
     text = json_text.dumps(note) if json else tell(note)
     sys.stdout.write(text + "\n")
@@ -147,7 +147,7 @@ def introduce(folder: Folder, kept: dict[str, Any], note: dict[str, Any], json: 
 
 
 def tell(note: dict[str, Any]) -> str:
-    """The note in words."""
+    """Return the note as text."""
     return (
         f"local service at {note['url']} (Ctrl-C stops it)\n"
         f"  application id  {note['appId']}\n"
@@ -157,11 +157,11 @@ def tell(note: dict[str, Any]) -> str:
 
 
 class Server(uvicorn.Server):
-    """A server that ends by its own flag; signals are ours, so that the clean-up always runs."""
+    """A server without signal handlers: `run` sets its exit flag, so that cleanup always runs."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals alone."""
+        """Do not install signal handlers."""
         yield
 
 
@@ -172,7 +172,7 @@ def run(
     ready: Callable[[], None],
     parent: int | None,
 ) -> None:
-    """Answer requests until a signal comes or the parent process is gone."""
+    """Serve requests until a signal arrives or the parent process ends."""
     config = uvicorn.Config(
         app,
         loop="asyncio",
@@ -182,8 +182,8 @@ def run(
         log_level="critical",
         access_log=False,
         server_header=False,
-        # A caller's address is its connection's. uvicorn's default believes `X-Forwarded-For` from
-        # this machine, where anyone may send it; `access` reads it beside the admin key alone.
+        # A caller's address is that of its connection. uvicorn's default trusts `X-Forwarded-For`
+        # from this machine, where any user may send it; `auth` reads it only with the admin key.
         proxy_headers=False,
         timeout_keep_alive=120,
         timeout_graceful_shutdown=0,
@@ -201,7 +201,7 @@ def run(
 
 
 def allow_files() -> None:
-    """Be allowed a file for each connection, as far as the system lets us."""
+    """Raise the limit of open files to one per connection, as far as the system permits."""
     if resource:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         unlimited = resource.RLIM_INFINITY
@@ -218,7 +218,7 @@ async def _watch(
 ) -> None:
     async with asyncio.TaskGroup() as group:
         serving = group.create_task(server.serve([listener]))
-        # The socket listens already: a call that comes before the server is up waits its turn.
+        # The socket already listens: a request that arrives before the server is up waits.
         ready()
         while not serving.done():
             if parent and not is_alive(parent):
@@ -227,7 +227,7 @@ async def _watch(
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process is there still."""
+    """Return whether a process exists."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

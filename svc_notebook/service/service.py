@@ -1,4 +1,4 @@
-"""The service as a whole: what is stored, what is queued and what readers see."""
+"""The service as a whole: store, task queue, registry, crawlers and background threads."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from svc_notebook.service.tasks.writer import Writer
 from svc_notebook.service.users import UserRegistry
 
 DATABASE = "service.sqlite"
-# Identity and keys, as the command line may give them.
+# Application id and keys given on the command line.
 Facts = AnyMapping[str, str | None]
 # The kinds of tasks that change an index's records.
 OF_RECORDS = {"steps", "deleteBy", "move"}
 
 
 class Service:
-    """Lives in one folder, from `start` to `stop`."""
+    """The service on one data folder, from `start` to `stop`."""
 
     def __init__(
         self,
@@ -65,13 +65,13 @@ class Service:
         self._keeper = Keeper(self.store, self.tasks, self.catalog, chores)
 
     def start(self) -> None:
-        """Begin to apply tasks, those left from last time first."""
+        """Start the background threads; pending tasks of the last run are applied first."""
         self._writer.start()
         self._keeper.start()
         self.crawlers.start()
 
     def stop(self) -> None:
-        """Stop applying tasks and close the store; what is pending is applied next time."""
+        """Stop the threads and close the store; pending tasks are applied at the next start."""
         self.catalog.closing = True
         self.crawlers.stop()
         self._keeper.stop()
@@ -81,7 +81,7 @@ class Service:
         self.store.close()
 
     def refuse_replica(self, index: str) -> None:
-        """Raise `Refused` for a replica, whose records are its primary's."""
+        """Raise `Refused` for a replica, which has no records of its own."""
         shelf = self.catalog.get(index)
         if shelf and shelf.leader:
             primary = self.catalog.family(shelf)[0].name
@@ -92,7 +92,7 @@ class Service:
             )
 
     def accept(self, index: str, kind: str, body: object) -> int:
-        """Queue a write on an index; returns its taskID once it cannot be lost."""
+        """Queue a write on an index; return its taskID after it is on disk."""
         check_index_name(index)
         if kind in OF_RECORDS:
             self.refuse_replica(index)
@@ -100,12 +100,12 @@ class Service:
         return self.tasks.submit(NewTask(index, kind, packed))[0]
 
     def accept_for_all(self, kind: str, body: object) -> int:
-        """Queue a write on what belongs to the application; returns its taskID as above."""
+        """Queue a write on data of the application; return its taskID after it is on disk."""
         return self.tasks.submit(NewTask("", kind, msgspec.json.encode(body)))[0]
 
 
 def check_index_name(name: str) -> str:
-    """Return a usable index name; raises `BadInput`."""
+    """Return a valid index name; raises `BadInput`."""
     if not name or name == "*":
         raise BadInput(f"{name!r} is not a name for an index")
     if len(name) > limits.MAX_INDEX_NAME_CHARACTERS:

@@ -1,4 +1,4 @@
-"""The allowlist: networks that may call, once there are any."""
+"""The allowlist: the networks that may call the service; an empty list allows all."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from svc_notebook.service.http.restrictions import within
 from svc_notebook.service.store import Store
 
-# Special values (api.md, Allowed source): everybody, and a team that is not here to call.
+# Special values (api.md, Allowed source): all addresses, and a support team that never calls here.
 EVERYBODY = "0.0.0.0/0"
 SUPPORT = "SERVICE_SUPPORT"
 MAX_SOURCES = 1000
 
 
 class Sources:
-    """The networks on the list; an empty list lets everybody in."""
+    """The allowlist; an empty list allows all callers."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -27,7 +27,7 @@ class Sources:
         return [source["source"] for source in self.all()]
 
     def all(self) -> list[Source]:
-        """The list."""
+        """Return the list."""
         rows = self._store.read("SELECT source, description FROM sources ORDER BY source")
         return [
             {"source": name, "description": text} if text is not None else {"source": name}
@@ -35,14 +35,14 @@ class Sources:
         ]
 
     def admit(self, address: str) -> None:
-        """Raise `KeyRefused` for a caller from a network that is not on the list."""
+        """Raise `KeyRefused` for an address that is not on the list."""
         if self._networks and EVERYBODY not in self._networks:
             networks = ",".join(name for name in self._networks if name != SUPPORT)
             if not within(address, networks):
                 raise KeyRefused(f"{address} is not an allowed source", status=403)
 
     def replace(self, sources: Sequence[Source]) -> None:
-        """Put another list in place of this one."""
+        """Replace the list."""
         self._write(sources, clear=True)
 
     def append(self, source: Source) -> None:
@@ -52,7 +52,7 @@ class Sources:
         self._write([source], clear=False)
 
     def delete(self, source: str) -> None:
-        """Take a network off; raises `NotFound`."""
+        """Remove a network; raises `NotFound`."""
         if source not in self._networks:
             raise NotFound(f"{source} is not on the list", status=404)
         with self._store.writing() as connection:
@@ -60,7 +60,7 @@ class Sources:
         self._networks = self._read_networks()
 
     def reset(self) -> None:
-        """Let everybody in again."""
+        """Clear the list, which allows all callers."""
         self.replace([])
 
     def _write(self, sources: Iterable[Source], *, clear: bool) -> None:

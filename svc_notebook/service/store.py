@@ -1,4 +1,4 @@
-"""One SQLite file: the only truth about everything the service holds."""
+"""The SQLite database that contains all data of the service."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import msgspec
 
 from svc_notebook.errors import LocalServiceFailed
 
-# One step a version; a step is never changed once it has been released.
+# One migration per version; a released migration is never changed.
 MIGRATIONS = (
     """
     CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -57,7 +57,7 @@ MIGRATIONS = (
     ALTER TABLE indices ADD COLUMN leader INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE indices ADD COLUMN virtual INTEGER NOT NULL DEFAULT 0;
     """,
-    # Tables of records carry a stamp, which versions before cannot write: `records.add_stamps`.
+    # Record tables have a stamp, which earlier versions cannot write: `records.add_stamps`.
     "",
     """
     CREATE TABLE crawlers (
@@ -146,15 +146,15 @@ MIGRATIONS = (
     CREATE TABLE forgotten (token TEXT NOT NULL, time INTEGER NOT NULL, last INTEGER NOT NULL);
     """,
     "ALTER TABLE crawl_urls ADD COLUMN hops INTEGER NOT NULL DEFAULT 0;",
-    # What is said of each URL: the place of the URL that led to it, and when its visit ended.
+    # More facts of each URL: the place of the URL that linked to it, and the time of its visit.
     """
     ALTER TABLE crawls ADD COLUMN warning TEXT;
     ALTER TABLE crawl_urls ADD COLUMN referrer INTEGER;
     ALTER TABLE crawl_urls ADD COLUMN ended REAL;
     """,
 )
-# Kilobytes of pages a connection keeps: the writer's many, each reader's few, for there are many
-# readers and they share the mapped file.
+# Page cache per connection in kilobytes: large for the writer, small for each reader, because there
+# are many readers and they share the mapped file.
 WRITER_CACHE, READER_CACHE = 64_000, 4_000
 _PRAGMAS = (
     "journal_mode = WAL",
@@ -168,14 +168,14 @@ _PRAGMAS = (
 
 @dataclass
 class Reader:
-    """A thread's own connection; whoever uses it holds `busy`, for none in use may be closed."""
+    """A thread's own connection; `busy` is held during use, which prevents closing."""
 
     connection: sqlite3.Connection
     busy: threading.RLock = field(default_factory=threading.RLock)
 
 
 class Store:
-    """A connection that writes, under a lock, and one that reads for each thread."""
+    """One connection for writing, under a lock, and one connection for reading per thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -200,7 +200,7 @@ class Store:
             raise LocalServiceFailed(_describe(path, error)) from error
 
     def _connect(self) -> sqlite3.Connection:
-        # `close` comes from another thread than the one that uses the connection.
+        # `close` is called from another thread than the connection's.
         return sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
 
     @staticmethod
@@ -219,26 +219,26 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Hold the writing connection for one transaction: all of it is kept, or nothing."""
+        """Provide the writing connection for one transaction, which is committed or rolled back."""
         with self._lock:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
                 self._writer.execute("COMMIT")
             except BaseException:
-                # When the disk is full, SQLite has rolled back by itself.
+                # When the disk is full, SQLite has already rolled back.
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 raise
 
     def read(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Run one query on this thread's own connection."""
+        """Run one query on this thread's connection; return all rows."""
         with self.rows(sql, *values) as rows:
             return rows.fetchall()
 
     @contextmanager
     def rows(self, sql: str, *values: Any) -> Iterator[sqlite3.Cursor]:
-        """Run one query whose rows are taken one by one."""
+        """Run one query and provide a cursor over its rows."""
         reader = self._reader()
         with reader.busy:
             rows = reader.connection.execute(sql, values)
@@ -259,14 +259,14 @@ class Store:
         return reader
 
     def report_damage(self, error: BaseException) -> str:
-        """Say on the standard error, once, that the file is damaged; returns it for a caller."""
+        """Report once on the standard error that the file is damaged; return a message."""
         if not self._damage_reported:
             self._damage_reported = True
             sys.stderr.write(f"{describe_damage(self._path, error)}\n")
         return f"the service's database is damaged ({error}); its own output says what to do"
 
     def close(self) -> None:
-        """Close every connection once nobody uses it; what is committed is safe."""
+        """Close all connections after their current use; committed data is safe."""
         with self._opening:
             self._closed = True
         for reader in self._readers:
@@ -278,9 +278,9 @@ class Store:
 
 
 def close_file(path: Path) -> None:
-    """Make a database's file its owner's alone before a key is in it, whatever the umask.
+    """Make a database file private to its owner before it contains a key, regardless of the umask.
 
-    SQLite gives the files that it puts beside it the same permissions.
+    SQLite gives the files that it creates next to it the same permissions.
     """
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -291,13 +291,13 @@ def close_file(path: Path) -> None:
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether what is stored cannot be read because it is not what was written."""
+    """Return whether the error means that stored data is corrupt."""
     unreadable = isinstance(error, (msgspec.DecodeError, UnicodeDecodeError))
     return unreadable or is_sqlite_damage(error) or UNDECODED in str(error)
 
 
 def is_sqlite_damage(error: BaseException) -> bool:
-    """Whether SQLite itself finds the file damaged, not what reads a value of it."""
+    """Return whether SQLite reports the file as corrupt, as opposed to the decoder of a value."""
     code = getattr(error, "sqlite_errorcode", None)
     return code is not None and code & 0xFF in DAMAGES
 
@@ -307,7 +307,7 @@ UNDECODED = "Could not decode to UTF-8"
 
 
 def describe_damage(path: Path, error: BaseException) -> str:
-    """Say what is wrong with a database's file, and what to do about it."""
+    """Describe the damage of a database file and how to recover."""
     return (
         f"the database {path} is damaged: {_first_fault(path) or error}. Stop the service, keep "
         f"a copy of the folder {path.parent}, then put a backup of the folder in its place. Or "
@@ -323,7 +323,7 @@ def _describe(path: Path, error: sqlite3.Error | LocalServiceFailed) -> str:
 
 
 def _first_fault(path: Path) -> str:
-    """What SQLite's own check finds first; nothing where it finds nothing or cannot look."""
+    """Return the first finding of SQLite's integrity check; empty if there is none or it fails."""
     try:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
     except sqlite3.Error:
@@ -338,12 +338,12 @@ def _first_fault(path: Path) -> str:
 
 
 def is_storage_trouble(error: Exception) -> bool:
-    """Whether the disk, the memory or another program on the file failed, not what was asked."""
+    """Return whether the disk, the memory or a lock of another program caused the error."""
     code = getattr(error, "sqlite_errorcode", None)
     return isinstance(error, MemoryError) or (code is not None and code & 0xFF in TROUBLES)
 
 
-# The low byte of a code is its kind; the rest tells more.
+# The low byte of a code is the primary code; the rest is the extended code.
 TROUBLES = {
     sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL,

@@ -1,7 +1,7 @@
-"""Which cluster each user is on.
+"""The cluster of each user.
 
-One machine is all the clusters there are: a user, and with it each index that was written in its
-name, is where the mapping says from that moment on, and nothing has to move.
+All clusters are on this machine: when a user is assigned to a cluster, the mapping changes at once
+for the user and for each index written in the user's name, and no data moves.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OWNER_ENTRIES = "owners"
 
 
 class Owners:
-    """Indices and their users, in the store; an index that nobody named belongs to nobody."""
+    """The users of indices, in the store; an index may have none."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -36,15 +36,15 @@ class Owners:
         self._by_index = {entry["objectID"]: str(entry["userID"]) for entry in entries}
 
     def of(self, index: str) -> str:
-        """The user an index belongs to, `""` for nobody."""
+        """Return the user of an index, `""` if it has none."""
         return self._by_index.get(index, "")
 
     def indices(self, user: str) -> list[str]:
-        """A user's indices by name."""
+        """Return the names of a user's indices, sorted."""
         return sorted(index for index, owner in self._by_index.items() if owner == user)
 
     def give(self, indices: Iterable[str], user: str) -> None:
-        """Make indices a user's, `""` for nobody's; on the disk when this returns."""
+        """Set the user of indices, `""` for none; on disk when this returns."""
         with self._lock:
             changed = [index for index in indices if self.of(index) != user]
             if changed:
@@ -63,7 +63,7 @@ class Owners:
 
 
 def named_indices(given: Mapping[str, Any]) -> set[str]:
-    """The indices a call's arguments name: in the path, and in each of several requests."""
+    """Return the indices in the arguments of a call: in the path and in each request."""
     named = {given["index"]} if "index" in given else set()
     for request in given.get("requests") or ():
         named |= {request[name] for name in ("indexName", "index_name") if name in request}
@@ -76,21 +76,21 @@ _USER = re.compile(r"[a-zA-Z0-9 \-*.]+")
 
 
 class UserRegistry:
-    """The users and their clusters; a change holds at once."""
+    """The users and their clusters; changes take effect at once."""
 
     def __init__(self, store: Store, clusters: int) -> None:
         self._store = store
         self.clusters = [f"local-{number}" for number in range(1, clusters + 1)]
         self.owners = Owners(store)
-        # Users that were removed: from which cluster, and the task after which their data is gone.
+        # Removed users: their former cluster, and the task after which their data is deleted.
         self.leaving: dict[str, tuple[str, int]] = {}
 
     def assign(self, user: str, cluster: str) -> None:
-        """Put a user on a cluster, or move it there."""
+        """Assign a user to a cluster, or move the user to it."""
         self._write([user], cluster)
 
     def assign_new(self, users: Sequence[str], cluster: str) -> None:
-        """Put users on a cluster; raises `BadInput` for one that is on another already."""
+        """Assign users to a cluster; raises `BadInput` for one that is on another cluster."""
         for user in users:
             found = read_entry(self._store, APPLICATION_ID, MAPPING_ENTRIES, user)
             if found and found["clusterName"] != cluster:
@@ -98,14 +98,14 @@ class UserRegistry:
         self._write(users, cluster)
 
     def one(self, user: str) -> Entry:
-        """One user; raises `NotFound`."""
+        """Return one user; raises `NotFound`."""
         found = read_entry(self._store, APPLICATION_ID, MAPPING_ENTRIES, user)
         if found is None:
             raise NotFound(f"the user {user} is on no cluster", status=404)
         return found
 
     def note_write(self, name: str, given: Arguments, user: str) -> None:
-        """Remember in whose name a write was made, if in any user's."""
+        """Record the user for whom a write was made, if any."""
         if "destination" in given:
             self.owners.give([given["destination"]], user or self.owners.of(given["index"]))
         elif name == "delete_index":
@@ -114,16 +114,16 @@ class UserRegistry:
             self.owners.give(named_indices(given), user)
 
     def all(self) -> list[Entry]:
-        """The users by name."""
+        """Return the users, sorted by name."""
         return read_entries(self._store, APPLICATION_ID, MAPPING_ENTRIES)
 
     def remove(self, user: str) -> None:
-        """Take a user off its cluster."""
+        """Remove a user from its cluster."""
         with self._store.writing() as connection:
             apply_change(connection, APPLICATION_ID, EntriesChange(MAPPING_ENTRIES, delete=[user]))
 
     def check_cluster(self, cluster: str) -> None:
-        """Raise `BadInput` for a cluster that is not there."""
+        """Raise `BadInput` for an unknown cluster."""
         if cluster not in self.clusters:
             advice = (
                 did_you_mean(cluster, self.clusters) or "; GET /1/clusters lists those there are"

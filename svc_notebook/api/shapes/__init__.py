@@ -1,7 +1,7 @@
-"""The JSON that travels: answers, records and what is written, as TypedDicts.
+"""TypedDicts for the JSON of requests and responses: records, search results, writes and others.
 
-Field names are those of api.md; members beyond the ones named here pass through an answer
-untouched. `api-notes` section 14 decided where an answer carries more than api.md lists.
+Field names are those of api.md. Response members that the shapes do not name are passed through
+unchanged. `api-notes`, section 14, lists where a response has more members than api.md names.
 """
 
 from __future__ import annotations

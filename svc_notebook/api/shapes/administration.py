@@ -1,4 +1,4 @@
-"""Keys, users and their clusters, and the networks that may call."""
+"""Shapes of API keys, users, clusters and allowed sources."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from svc_notebook.api.parameters import Natural
 
 
 class KeyFields(TypedDict, total=False):
-    """What a key may do; a field left out is at its default."""
+    """The fields of an API key; an omitted field has its default."""
 
     acl: list[str]
     description: str
@@ -21,7 +21,7 @@ class KeyFields(TypedDict, total=False):
 
 
 class Key(KeyFields, total=False):
-    """A key as it is listed."""
+    """An API key as listed."""
 
     value: Required[str]
     createdAt: Required[int]
@@ -29,27 +29,27 @@ class Key(KeyFields, total=False):
 
 
 class KeyList(TypedDict):
-    """Keys."""
+    """A list of API keys."""
 
     keys: list[Key]
 
 
 class KeyAdded(TypedDict):
-    """A key was made or restored."""
+    """Response to the creation or restoration of a key."""
 
     key: str
     createdAt: str
 
 
 class KeyUpdated(TypedDict):
-    """A key was changed."""
+    """Response to the change of a key."""
 
     key: str
     updatedAt: str
 
 
 class UserMapping(TypedDict):
-    """A user and the cluster that holds its data."""
+    """A user and the cluster that contains the user's data."""
 
     userID: str
     clusterName: str
@@ -58,7 +58,7 @@ class UserMapping(TypedDict):
 
 
 class Cluster(TypedDict):
-    """A cluster and what it holds."""
+    """A cluster with its numbers of records and users and its data size."""
 
     clusterName: str
     nbRecords: int
@@ -86,24 +86,24 @@ class UserList(TypedDict):
 
 
 class UserHits(TypedDict):
-    """The users found."""
+    """Users that match a query."""
 
     hits: list[dict[str, Any]]
     nbHits: int
     page: int
     hitsPerPage: int
-    updatedAt: int | str  # Unix time here, text elsewhere
+    updatedAt: int | str  # Unix time in seconds here; text in other services
 
 
 class Pending(TypedDict):
-    """Whether users are on the move."""
+    """Whether users are being migrated."""
 
     pending: bool
     clusters: NotRequired[dict[str, list[str]]]
 
 
 class Source(TypedDict):
-    """A network that may call."""
+    """A network on the allowlist."""
 
     source: str
     description: NotRequired[str]

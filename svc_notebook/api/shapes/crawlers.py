@@ -1,4 +1,4 @@
-"""Crawlers and domains."""
+"""Shapes of crawlers, crawled URLs and domains."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any, Literal, NotRequired, Required, TypedDict
 
 
 class CrawlerCreated(TypedDict):
-    """A crawler was made; `warnings` where it writes to an index that is another one's, too."""
+    """Response to a new crawler; `warnings` if another crawler writes to the same index."""
 
     id: str
     warnings: NotRequired[list[str]]
 
 
 class CrawlerTask(TypedDict):
-    """A crawler took a task; `warnings` as when it is made."""
+    """Response to a request to a crawler; `warnings` as in `CrawlerCreated`."""
 
     taskId: str
     warnings: NotRequired[list[str]]
@@ -29,7 +29,7 @@ class CrawlerPage(TypedDict):
 
 
 class Crawler(TypedDict, total=False):
-    """A crawler and how it stands."""
+    """A crawler and its state."""
 
     id: Required[str]
     name: Required[str]
@@ -51,7 +51,7 @@ UrlStatus = Literal["DONE", "SKIPPED", "FAILED"]
 
 
 class UrlStatistic(TypedDict):
-    """How many URLs ended in one way."""
+    """The number of URLs with one outcome."""
 
     reason: str
     status: UrlStatus
@@ -61,16 +61,17 @@ class UrlStatistic(TypedDict):
 
 
 class UrlStatistics(TypedDict):
-    """How the URLs of the last crawl ended."""
+    """The numbers of URLs of the last crawl by outcome."""
 
     count: int
     data: list[UrlStatistic]
 
 
 class CrawledUrl(TypedDict):
-    """How one URL of the last crawl ended.
+    """The outcome of one URL of the last crawl.
 
-    `depth` counts the links from a start to it, `referrer` is the URL that named it first.
+    `depth` is the number of links from a start URL to it; `referrer` is the first URL that linked
+    it.
     """
 
     url: str
@@ -85,14 +86,14 @@ class CrawledUrl(TypedDict):
 
 
 class CrawledUrls(TypedDict, total=False):
-    """How the URLs of the last crawl ended, one by one; `cursor` is missing on the last page."""
+    """The outcomes of URLs of the last crawl; the last page has no `cursor`."""
 
     urls: Required[list[CrawledUrl]]
     cursor: int
 
 
 class CrawlTest(TypedDict, total=False):
-    """What trying one URL brought."""
+    """The result of a test of one URL."""
 
     startDate: Required[str]
     endDate: Required[str]
@@ -104,7 +105,7 @@ class CrawlTest(TypedDict, total=False):
 
 
 class CrawlerTaskState(TypedDict):
-    """Whether a crawler's task is still to do."""
+    """Whether a crawler's task is pending."""
 
     pending: bool
 

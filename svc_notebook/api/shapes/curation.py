@@ -1,4 +1,4 @@
-"""Synonyms, rules and dictionaries."""
+"""Shapes of synonyms, rules and dictionary entries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from svc_notebook.api.parameters import Natural, SearchOptions
 
 
 class Synonym(TypedDict, total=False):
-    """Words that stand for each other."""
+    """A synonym: words that match each other."""
 
     objectID: Required[str]
     type: Required[
@@ -35,14 +35,14 @@ class Synonym(TypedDict, total=False):
 
 
 class SynonymHits(TypedDict):
-    """The synonyms found."""
+    """Synonyms that match a query."""
 
     hits: list[Synonym]
     nbHits: int
 
 
 class Condition(TypedDict, total=False):
-    """When a rule applies."""
+    """A condition under which a rule applies."""
 
     pattern: str
     anchoring: Literal["is", "startsWith", "endsWith", "contains"]
@@ -52,7 +52,7 @@ class Condition(TypedDict, total=False):
 
 
 class RuleEdit(TypedDict, total=False):
-    """One change to the query's words."""
+    """One edit of the query's words."""
 
     type: Required[Literal["remove", "replace"]]
     delete: Required[str]
@@ -60,14 +60,14 @@ class RuleEdit(TypedDict, total=False):
 
 
 class RuleQuery(TypedDict, total=False):
-    """Changes to the query's words."""
+    """Edits of the query's words."""
 
     remove: list[str]
     edits: list[RuleEdit]
 
 
 class AutomaticFilter(TypedDict, total=False):
-    """A filter made of what a pattern's placeholder found."""
+    """A filter on the facet value that a placeholder of the pattern matched."""
 
     facet: Required[str]
     score: int
@@ -76,7 +76,7 @@ class AutomaticFilter(TypedDict, total=False):
 
 
 class RuleParams(SearchOptions, total=False):
-    """Search parameters a rule sets; `query` may be text or edits."""
+    """Search parameters that a rule sets; `query` is text or edits."""
 
     query: str | RuleQuery | None
     automaticFacetFilters: list[str | AutomaticFilter]
@@ -84,7 +84,7 @@ class RuleParams(SearchOptions, total=False):
 
 
 class Promoted(TypedDict, total=False):
-    """Records put at a position."""
+    """Records promoted to a position."""
 
     objectID: str
     objectIDs: Annotated[list[str], Meta(max_length=100)]
@@ -92,19 +92,19 @@ class Promoted(TypedDict, total=False):
 
 
 class Hidden(TypedDict):
-    """A record taken out."""
+    """A record that a rule hides."""
 
     objectID: str
 
 
 class Redirect(TypedDict):
-    """Search another index instead."""
+    """The index that is searched instead."""
 
     indexName: str
 
 
 class Consequence(TypedDict, total=False):
-    """What a rule does."""
+    """The consequence of a rule."""
 
     params: RuleParams
     promote: Annotated[list[Promoted], Meta(max_length=300)]
@@ -119,7 +119,7 @@ TimeRange.__doc__ = "When a rule is valid, in Unix seconds; open at an end that 
 
 
 class Rule(TypedDict, total=False):
-    """What happens to which searches."""
+    """A rule: its conditions and its consequence."""
 
     objectID: Required[str]
     conditions: Annotated[list[Condition], Meta(max_length=25)]
@@ -135,7 +135,7 @@ class Rule(TypedDict, total=False):
 
 
 class RuleHits(TypedDict):
-    """The rules found."""
+    """Rules that match a query."""
 
     hits: list[Rule]
     nbHits: int
@@ -159,14 +159,14 @@ class DictionaryEntry(TypedDict, total=False):
 
 
 class DictionaryRequest(TypedDict):
-    """One step of a dictionary batch."""
+    """One operation of a dictionary batch."""
 
     action: Literal["addEntry", "deleteEntry"]
     body: DictionaryEntry
 
 
 class DictionaryHits(TypedDict):
-    """The entries found."""
+    """Dictionary entries that match a query."""
 
     hits: list[DictionaryEntry]
     nbHits: int
@@ -175,7 +175,7 @@ class DictionaryHits(TypedDict):
 
 
 class StandardEntries(TypedDict, total=False):
-    """Per language, whether the standard entries are switched off."""
+    """Whether the standard entries are disabled, by dictionary and language."""
 
     stopwords: dict[str, bool] | None
     plurals: dict[str, bool] | None
@@ -183,7 +183,7 @@ class StandardEntries(TypedDict, total=False):
 
 
 class DictionarySettings(TypedDict):
-    """What is switched off."""
+    """The settings of the dictionaries."""
 
     disableStandardEntries: StandardEntries
 

@@ -1,4 +1,4 @@
-"""What users did, and what searches showed them."""
+"""Shapes of user events and of the searches that they refer to."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ObjectData(TypedDict, total=False):
 
 
 class Event(TypedDict, total=False):
-    """What a user did; `event_parts` says which members go together."""
+    """A user event; `event_checks` defines which members belong together."""
 
     eventType: Required[EventType]
     eventSubtype: Literal["addToCart", "purchase"]
@@ -42,21 +42,21 @@ class Event(TypedDict, total=False):
 
 
 class Received(TypedDict):
-    """Events were taken."""
+    """Response to accepted events."""
 
     status: int
     message: str
 
 
 class EventPage(TypedDict):
-    """Stored events in the order in which they came; `cursor` leads on while there are more."""
+    """Stored events in order of arrival; `cursor` is present while there are more."""
 
     events: list[Event]
     cursor: NotRequired[int]
 
 
 class ShownSearch(TypedDict):
-    """A search with a queryID: what was asked, and the objectIDs it showed from `first` on."""
+    """A search with a queryID and the objectIDs that it returned, from position `first` on."""
 
     queryID: str
     timestamp: int
@@ -70,7 +70,7 @@ class ShownSearch(TypedDict):
 
 
 class ShownPage(TypedDict):
-    """Such searches in the order in which they were made."""
+    """Searches with a queryID in order of time; `cursor` is present while there are more."""
 
     searches: list[ShownSearch]
     cursor: NotRequired[int]

@@ -1,4 +1,4 @@
-"""Searches, records, indices, tasks and logs."""
+"""Shapes of searches, records, indices, tasks and logs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from svc_notebook.api.shapes.writes import Record
 
 
 class SearchAnswer(TypedDict, total=False):
-    """What a search found."""
+    """The response to a search."""
 
     hits: Required[list[Record]]
     nbHits: Required[int]
@@ -50,7 +50,7 @@ class SearchAnswer(TypedDict, total=False):
 
 
 class FacetHit(TypedDict):
-    """One value of a facet."""
+    """One facet value."""
 
     value: str
     highlighted: str
@@ -58,7 +58,7 @@ class FacetHit(TypedDict):
 
 
 class FacetAnswer(TypedDict):
-    """The values a search inside a facet found."""
+    """The response to a search of facet values."""
 
     facetHits: list[FacetHit]
     exhaustiveFacetsCount: bool
@@ -66,13 +66,13 @@ class FacetAnswer(TypedDict):
 
 
 class ManyAnswers(TypedDict):
-    """The answers of several searches, in their order."""
+    """The responses to several searches, in their order."""
 
     results: list[SearchAnswer | FacetAnswer]
 
 
 class SearchRequest(SearchParams, total=False):
-    """One search among several; its parameters as text in `params`, or as members."""
+    """One of several searches; its parameters are text in `params`, or members."""
 
     indexName: Required[str]
     params: str
@@ -83,7 +83,7 @@ class SearchRequest(SearchParams, total=False):
 
 
 class ObjectRequest(TypedDict, total=False):
-    """Where to find one record."""
+    """The index and objectID of one record to read."""
 
     indexName: str
     index_name: str
@@ -92,7 +92,7 @@ class ObjectRequest(TypedDict, total=False):
 
 
 class ManyObjects(TypedDict):
-    """The records asked for, in their order; null where there is none."""
+    """The requested records in their order; null for a missing record."""
 
     results: list[Record | None]
     message: NotRequired[str]
@@ -105,20 +105,20 @@ BatchAction = Literal[
 
 
 class BatchRequest(TypedDict):
-    """One step of a batch."""
+    """One operation of a batch."""
 
     action: BatchAction
     body: NotRequired[Record]
 
 
 class BatchManyRequest(BatchRequest):
-    """One step of a batch over several indices."""
+    """One operation of a batch over several indices."""
 
     indexName: str
 
 
 class IndexEntry(TypedDict, total=False):
-    """One index as the listing shows it."""
+    """One index in the list of indices."""
 
     name: Required[str]
     createdAt: Required[str]
@@ -136,14 +136,14 @@ class IndexEntry(TypedDict, total=False):
 
 
 class IndexList(TypedDict):
-    """The indices."""
+    """The list of indices."""
 
     items: list[IndexEntry]
     nbPages: int
 
 
 class Task(TypedDict):
-    """How far a task is."""
+    """The state of a task."""
 
     status: Literal["published", "notPublished"]
     pendingTask: bool
@@ -170,6 +170,6 @@ class LogEntry(TypedDict, total=False):
 
 
 class Logs(TypedDict):
-    """Logged requests, the newest first."""
+    """Logged requests, newest first."""
 
     logs: list[LogEntry]

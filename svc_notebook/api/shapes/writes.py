@@ -1,4 +1,4 @@
-"""What a write is answered with, and the plain types all shapes share."""
+"""Shapes of the responses to writes, and basic types that all shapes share."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ TaskID = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class Updated(TypedDict):
-    """A write, accepted."""
+    """Response to an accepted write."""
 
     taskID: int
     updatedAt: str
 
 
 class Deleted(TypedDict):
-    """A deletion, accepted."""
+    """Response to an accepted deletion."""
 
     taskID: int
     deletedAt: str
 
 
 class Saved(TypedDict):
-    """A record or rule, accepted."""
+    """Response to an accepted record or rule."""
 
     taskID: int
     updatedAt: str
@@ -34,50 +34,50 @@ class Saved(TypedDict):
 
 
 class Added(Saved):
-    """A new record, accepted."""
+    """Response to an accepted new record."""
 
     createdAt: str
 
 
 class DeletedBy(Deleted):
-    """A deletion by query, accepted; other clients read `updatedAt`."""
+    """Response to an accepted deletion by query; other clients read `updatedAt`."""
 
     updatedAt: str
 
 
 class SavedSynonym(Updated):
-    """A synonym, accepted."""
+    """Response to an accepted synonym."""
 
     id: str
 
 
 class Batched(TypedDict):
-    """A batch, accepted."""
+    """Response to an accepted batch."""
 
     taskID: int
     objectIDs: list[str]
 
 
 class BatchedMany(TypedDict):
-    """A batch over several indices, accepted: one task for each."""
+    """Response to an accepted batch over several indices, with one task per index."""
 
     taskID: dict[str, int]
     objectIDs: list[str]
 
 
 class CreatedAt(TypedDict):
-    """Something was created."""
+    """Response to a creation."""
 
     createdAt: str
 
 
 class UpdatedAt(TypedDict):
-    """Something was updated."""
+    """Response to an update."""
 
     updatedAt: str
 
 
 class DeletedAt(TypedDict):
-    """Something was deleted."""
+    """Response to a deletion."""
 
     deletedAt: str

@@ -1,4 +1,4 @@
-"""Answers unpacked as they arrive, no further than to a limit."""
+"""Decompress responses incrementally, with limits on size and compression ratio."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
     from zlib import _Decompress as Inflate
 
 MAX_ANSWER_BYTES = 256 * 2**20
-# Text packs to a tenth, very repetitive text to a hundredth; gzip itself can reach a thousand.
+# Text compresses to a tenth, very repetitive text to a hundredth; gzip can reach a thousandth.
 MAX_UNPACKING_RATIO = 200
-# An answer of this size does no harm, however well it was packed.
+# A response up to this size is harmless at any compression ratio.
 RATIO_FREE_BYTES = 32 * 2**20
 PIECE_BYTES = 2**20
-# What the client says that it understands.
+# The value of the request header `accept-encoding`.
 ENCODINGS = "gzip, deflate"
-_GZIP, _ZLIB, _RAW = 31, 15, -15  # zlib's words for the three formats
+_GZIP, _ZLIB, _RAW = 31, 15, -15  # zlib's codes of the three formats
 _GZIP_MAGIC = b"\x1f\x8b"
 HEAD_BYTES = 2
 
 
 class TooLarge(Exception):
-    """An answer went beyond a limit; the message says which."""
+    """A response exceeds a limit; the message names the limit."""
 
 
 class AnswerReader:
-    """Takes an answer's bytes as they come and gives its content; what is too large is not held.
+    """Decompress a response incrementally; content beyond the limits is not kept.
 
-    `encoding` is the answer's `content-encoding`; `max_bytes` limits the content. Raises
-    `TooLarge`, and `httpx.DecodingError` for what is not packed as it says.
+    `encoding` is the response's `content-encoding`; `max_bytes` limits the content. Raises
+    `TooLarge`, and `httpx.DecodingError` if the data does not have that encoding.
     """
 
     def __init__(self, encoding: str = "", *, max_bytes: int = MAX_ANSWER_BYTES) -> None:
@@ -42,7 +42,7 @@ class AnswerReader:
         self._inflater = _open_inflater(encoding.strip().lower())
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes."""
+        """Add the next bytes."""
         self._received += len(data)
         if self._inflater is None:
             self._keep(data)
@@ -70,7 +70,7 @@ class AnswerReader:
 
 
 class _Inflater:
-    """Unpacks `gzip` or `deflate`, piece by piece."""
+    """Decompress `gzip` or `deflate` incrementally."""
 
     def __init__(self, *, is_gzip: bool) -> None:
         self._is_gzip = is_gzip
@@ -79,23 +79,23 @@ class _Inflater:
 
     @property
     def ended(self) -> bool:
-        """Whether the packed text is whole."""
+        """Whether the compressed data is complete."""
         return self._open is not None and self._open.eof
 
     def inflate(self, data: bytes) -> Iterator[bytes]:
-        """Yield what the next bytes unpack to, in pieces of a limited size."""
+        """Yield the decompressed next bytes, in pieces of limited size."""
         if self._open is None:
             self._head += data
             if len(self._head) < HEAD_BYTES:
                 return
             data, self._head = self._head, b""
             self._open = zlib.decompressobj(_GZIP if self._is_gzip else _format_of(data))
-        full = False  # then zlib may hold output back though it has taken all input
+        full = False  # if set, zlib may have more output although it has read all input
         while data or full:
             if self._open.eof:
                 if not (self._is_gzip and data.startswith(_GZIP_MAGIC)):
                     return  # padding after the end
-                self._open = zlib.decompressobj(_GZIP)  # a gzip file may have several parts
+                self._open = zlib.decompressobj(_GZIP)  # a gzip stream may have several members
             try:
                 piece = self._open.decompress(data, PIECE_BYTES)
             except zlib.error as error:
@@ -108,7 +108,7 @@ class _Inflater:
 
 
 def _format_of(data: bytes) -> int:
-    """Tell `deflate` with its head from that without, which some services send."""
+    """Distinguish `deflate` with a zlib header from raw deflate, which some services send."""
     has_head = (
         data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:HEAD_BYTES], "big") % 31 == 0
     )

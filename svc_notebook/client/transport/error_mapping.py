@@ -1,4 +1,4 @@
-"""What an answer or a failure below means: a table from statuses and exceptions to our errors."""
+"""Map HTTP statuses and network exceptions to the errors of this package."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ NOT_THE_API = "is this the address of a search service?"
 MAX_MESSAGE_CHARACTERS = 2000
 
 _OF_REPLICA = re.compile(r" is a (virtual )?replica of ")
-# What services say of a key that they do not know, and of a right or an index that one lacks.
+# How services word an unknown key, and a missing right or index.
 _UNKNOWN = re.compile(r"invalid application", re.I)
 _SAID = re.compile(r"the right `\w+`|\bindex\b", re.I)
 _BY_STATUS: dict[int, type[Refused]] = {401: KeyRefused, 403: KeyRefused, 404: NotFound}
 
-# For each kind of exception: may the request have been carried out, is the host likely to fail
-# the next call too, did it take too long?
+# For each exception: may the request have been executed, is the host likely to fail the next call
+# too, did it time out?
 _FAILURES: dict[type[httpx.RequestError], tuple[bool, bool, bool]] = {
     httpx.ConnectTimeout: (False, True, True),
     httpx.PoolTimeout: (False, False, True),
@@ -52,7 +52,7 @@ _FAILURES: dict[type[httpx.RequestError], tuple[bool, bool, bool]] = {
 
 
 def read_failure(error: httpx.RequestError) -> FailedAttempt:
-    """Say what an exception of the network means; raises `BadInput` if the call is to blame."""
+    """Convert a network exception to a failed attempt; raises `BadInput` if the call is invalid."""
     if isinstance(error, (httpx.UnsupportedProtocol, httpx.LocalProtocolError)):
         raise BadInput(f"this cannot be sent: {error}") from hide_frames(error)
     kind = next(kind for kind in type(error).__mro__ if kind in _FAILURES)
@@ -67,7 +67,7 @@ def _words(name: str) -> str:
 
 
 def hide_frames(error: Exception) -> Exception:
-    """Take the frames off an exception and its causes: they hold the request with its key."""
+    """Remove the tracebacks of an exception and its causes: their frames contain the key."""
     below: BaseException | None = error
     while below:
         below.__traceback__ = None
@@ -84,7 +84,7 @@ def read_answer(
     content: bytes,
     read: Decode = msgspec.json.decode,
 ) -> Outcome:
-    """Say what an answer means."""
+    """Convert an HTTP response to the outcome of an attempt."""
     outcome = _read_outcome(endpoint, status, headers, content, read)
     error = outcome.cause if isinstance(outcome, FailedAttempt) else outcome.refusal
     if isinstance(error, CallFailed):
@@ -93,7 +93,7 @@ def read_answer(
 
 
 def read_request_id(headers: Mapping[str, str]) -> str:
-    """Return how the service calls the request; nothing where it does not say."""
+    """Return the service's id of the request, or an empty string."""
     return headers.get("correlation-id") or headers.get("request-id") or ""
 
 
@@ -118,7 +118,7 @@ def _read_value(endpoint: Endpoint, status: int, content: bytes, read: Decode) -
     if status == HTTPStatus.NO_CONTENT:
         return ReceivedReply(None)
     if not content and endpoint.interface == "crawler":
-        return ReceivedReply({})  # api.md shows no body for some
+        return ReceivedReply({})  # api.md shows no body for some endpoints
     value = decode_json(content, read)
     if isinstance(value, (dict, list)):
         return ReceivedReply(value)
@@ -128,7 +128,7 @@ def _read_value(endpoint: Endpoint, status: int, content: bytes, read: Decode) -
 
 
 def decode_json(content: bytes, read: Decode = msgspec.json.decode) -> Any:
-    """Decode JSON; `None` for what is none."""
+    """Decode JSON; return None if it is invalid."""
     try:
         return read(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -138,14 +138,14 @@ def decode_json(content: bytes, read: Decode = msgspec.json.decode) -> Any:
 def _refusal(endpoint: Endpoint, status: int, message: str) -> Refused:
     kind = _BY_STATUS.get(status, Refused)
     if kind is KeyRefused and _OF_REPLICA.search(message):
-        kind = Refused  # no key may
+        kind = Refused  # no key is allowed to
     if kind is KeyRefused:
         message = f"{message}; {_advice_on_key(endpoint, message)}"
     return kind(message, status=status, endpoint=endpoint.name)
 
 
 def _advice_on_key(endpoint: Endpoint, message: str) -> str:
-    """Say what to do about a key that was refused, and what it lacks unless that has been said."""
+    """Return advice about a refused key, and what it lacks unless the service said so."""
     if endpoint.acl == "crawler" or not (_UNKNOWN.search(message) or _SAID.search(message)):
         return f"{endpoint.name}: {access_text(endpoint.acl)}"
     if _UNKNOWN.search(message):
@@ -165,7 +165,7 @@ def _read_message(status: int, content: bytes) -> str:
 
 
 def read_wait(text: str) -> float:
-    """Read `Retry-After`, seconds or a date; a second where there is none."""
+    """Parse `Retry-After`, seconds or a date, to seconds; 1 if it is missing."""
     try:
         return max(float(text), 0) if text.strip().isdigit() else _seconds_until(text)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""One exchange with one host: what is sent to it, and what comes back."""
+"""The request to one host, its authentication headers, and the response."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svc_notebook.client.transport.decompression import MAX_ANSWER_BYTES
 
 
 class Keys(httpx.Auth):
-    """Puts the keys on a request as it leaves, so that no frame of ours ever holds them."""
+    """Adds the keys to a request when it is sent, so that no frame of this package holds them."""
 
     def __init__(
         self, connection: ClientConfig, endpoint: Endpoint, forwarded: Secret = NO_SECRET
@@ -25,7 +25,7 @@ class Keys(httpx.Auth):
         self._forwarded = forwarded
 
     def headers(self) -> dict[str, str]:
-        """Write the headers of the interface."""
+        """Return the authentication headers of the interface."""
         own = self._connection
         if self._crawler:
             pair = f"{own.crawler_user_id}:{own.crawler_api_key.reveal()}".encode()
@@ -38,15 +38,15 @@ class Keys(httpx.Auth):
         }
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        """Add them, as the library asks for it."""
+        """Add the headers, as the auth interface of httpx."""
         request.headers.update(self.headers())
         yield request
 
 
 class Request(NamedTuple):
-    """A call on its way to one host; its time-outs are in seconds.
+    """A request to one host; its timeouts are in seconds.
 
-    An answer of more than `max_bytes` is not read to its end.
+    A response of more than `max_bytes` is not read to its end.
     """
 
     verb: str
@@ -60,7 +60,7 @@ class Request(NamedTuple):
 
 
 class HttpReply(NamedTuple):
-    """An answer, whole; the names of its headers are in lower case."""
+    """A complete response; the names of its headers are in lower case."""
 
     status: int
     headers: Mapping[str, str]

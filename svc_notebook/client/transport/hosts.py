@@ -1,4 +1,4 @@
-"""The hosts of the three interfaces, and which of them are set aside for a while."""
+"""The hosts of each interface, and which of them are temporarily marked as down."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Role = Literal["read", "write", "crawler", "events"]
 ROLES: tuple[Role, ...] = get_args(Role)
 HostChoice = Sequence[str] | Mapping[str, str | Sequence[str]]
 _REGION = re.compile(r"[A-Za-z0-9-]+")
-HOST_DOWN_SECONDS = 300.0  # seconds; what other clients of this API wait, too
+HOST_DOWN_SECONDS = 300.0  # seconds; other clients of this API wait as long
 
 
 def role_of(endpoint: Endpoint) -> Role:
-    """Say which hosts serve an endpoint."""
+    """Return the role of the hosts that serve an endpoint."""
     if endpoint.interface != "search":
         return endpoint.interface
     return "read" if endpoint.reads else "write"
@@ -29,7 +29,7 @@ def role_of(endpoint: Endpoint) -> Role:
 
 @dataclass(frozen=True)
 class Hosts:
-    """The addresses of each role in the order they are tried, less those that failed lately."""
+    """The addresses of each role in the order of attempts, with those that failed recently."""
 
     addresses: Mapping[Role, tuple[str, ...]]
     rest: float = HOST_DOWN_SECONDS
@@ -37,7 +37,7 @@ class Hosts:
     _aside: dict[str, float] = field(default_factory=dict)
 
     def order(self, role: Role) -> list[str]:
-        """List the hosts to try; those set aside come last, the longest rested first."""
+        """List the hosts to try; hosts marked as down come last, the earliest marked first."""
         known = self.addresses.get(role, ())
         if not known:
             raise NotConnected(
@@ -49,11 +49,11 @@ class Hosts:
         return sorted(known, key=lambda host: aside.get(host, 0))
 
     def set_aside(self, host: str) -> None:
-        """Try a host after all the others for a while."""
+        """Mark a host as down, so that it is tried last for a while."""
         self._aside[host] = self.clock()
 
     def restore(self, host: str) -> None:
-        """Take back a host that has answered."""
+        """Unmark a host that has responded."""
         self._aside.pop(host, None)
 
 
@@ -67,10 +67,10 @@ def build_hosts(
     region: str | None = None,
     shuffle: Callable[[list[str]], None] = random.shuffle,
 ) -> Hosts:
-    """Make the host lists of one address, of a domain, or of lists; lists win over the others.
+    """Build the host lists from one address, a domain, or lists; lists override the others.
 
-    A `region` chooses the domain's host for events, `insights.us.search.example`, and fills
-    `{region}` in listed addresses; without one, that part is left out of them.
+    A `region` selects the domain's events host, `insights.us.search.example`, and replaces
+    `{region}` in listed addresses; without a region, that part of an address is removed.
     """
     if not (url or domain or hosts):
         raise NotConnected(
@@ -137,7 +137,7 @@ def _in_region(address: str, region: str | None) -> str:
 
 
 def read_address(text: str) -> str:
-    """Check an address and bring it into one form, without a slash at its end."""
+    """Validate an address and normalize it, without a trailing slash."""
     address = text.strip() if "://" in text else f"https://{text.strip()}"
     try:
         parts = urlsplit(address)
@@ -152,6 +152,6 @@ def read_address(text: str) -> str:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address is on this machine."""
+    """Return whether an address is on this machine."""
     name = urlsplit(address).hostname or ""
     return name in ("localhost", "::1") or name.startswith("127.")

@@ -1,6 +1,6 @@
-"""Calls to this machine: asyncio's own connections under the HTTP library, with less between.
+"""HTTP connections to this machine, on plain asyncio transports below the HTTP library.
 
-What its usual streams bring (TLS, proxies, other event loops) a loopback has no use for.
+A loopback connection does not need TLS, proxies or other event loops, so this module omits them.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from svc_notebook.client.transport.decompression import AnswerReader
 from svc_notebook.client.transport.exchange import HttpReply, Request
 from svc_notebook.client.transport.hosts import is_loopback
 
-# As much as a socket gives at once: a page of a browse in two pieces rather than five.
+# As much as a socket returns at once: a page of a browse in two pieces rather than five.
 READ_BUFFER_BYTES = 1 << 20
-# A head and a body so small leave together.
+# A head and a body up to this size are sent together.
 MAX_COALESCED_BYTES = 1 << 16
-# These say how long their body is even where it is empty.
+# Methods that send `content-length` even for an empty body.
 WITH_BODY = ("POST", "PUT", "PATCH")
-# One system call to look at one socket; the usual kind takes four.
+# Polling one socket takes one system call; the default selector takes four.
 _QuickSelector = getattr(selectors, "PollSelector", selectors.DefaultSelector)
 
 
 class Loopback:
-    """Carries requests to this machine, and brings each answer whole.
+    """Send requests to this machine and return complete responses.
 
-    Straight over the HTTP library's lower half: what the upper one does besides for each request
-    (cookies, redirects, proxies) takes longer than a small search.
+    It uses the HTTP library's lower layer: what the upper layer does for each request (cookies,
+    redirects, proxies) takes longer than a small search.
     """
 
     def __init__(self, limits: httpx.Limits) -> None:
@@ -46,16 +46,16 @@ class Loopback:
         )
 
     async def exchange(self, request: Request) -> HttpReply:
-        """Send a request and read its answer to the end.
+        """Send a request and read its response to the end.
 
-        Raises `httpx.RequestError`, and `TooLarge` for an answer beyond its limit.
+        Raises `httpx.RequestError`, and `TooLarge` for a response beyond its limit.
         """
         sent = _make_request(request)
         with _told_as_httpx():
             answer = await self._pool.handle_async_request(sent)
             try:
                 headers = _read_headers(answer.headers)
-                encoding = headers.get("content-encoding", "")  # though it was asked for none
+                encoding = headers.get("content-encoding", "")  # although none was requested
                 reader = AnswerReader(encoding, max_bytes=request.max_bytes)
                 async for piece in answer.aiter_stream():
                     reader.feed(piece)
@@ -65,13 +65,13 @@ class Loopback:
         return HttpReply(answer.status, headers, content)
 
     async def aclose(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         await self._pool.aclose()
 
 
 @cache
 def is_plain_loopback(host: str) -> bool:
-    """Whether an address is on this machine, and needs no TLS."""
+    """Return whether an address is on this machine and does not need TLS."""
     return host.startswith("http://") and is_loopback(host)
 
 
@@ -105,7 +105,7 @@ def _read_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
 
 @contextmanager
 def _told_as_httpx() -> Iterator[None]:
-    """Raise the errors of the one library as those of the other, which bear the same names."""
+    """Raise httpcore errors as the httpx errors of the same names."""
     try:
         yield
     except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
@@ -114,7 +114,7 @@ def _told_as_httpx() -> Iterator[None]:
 
 
 class _Network(httpcore.AsyncNetworkBackend):
-    """Opens connections."""
+    """The network backend that opens connections."""
 
     async def connect_tcp(
         self,
@@ -132,7 +132,7 @@ class _Network(httpcore.AsyncNetworkBackend):
 
 
 class _Line(asyncio.Protocol):
-    """Keeps what comes in until it is asked for, in the pieces in which it came."""
+    """The protocol of a connection: buffers received pieces until they are read."""
 
     transport: asyncio.Transport
 
@@ -147,7 +147,7 @@ class _Line(asyncio.Protocol):
 
     @property
     def has_news(self) -> bool:
-        """Whether something came in, or the end."""
+        """Whether data or the end of the stream was received."""
         return self._ended or bool(self._pieces)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -177,7 +177,7 @@ class _Line(asyncio.Protocol):
         self._may_write.set()
 
     async def read(self) -> bytes:
-        """Return the next piece, or nothing at the end."""
+        """Return the next piece, or empty bytes at the end."""
         if not self._pieces and not self._ended:
             self._came.clear()
             await self._came.wait()
@@ -195,7 +195,7 @@ class _Line(asyncio.Protocol):
         return piece
 
     async def write(self, data: bytes) -> None:
-        """Hand data over, and wait while too much has not left yet."""
+        """Send data, and wait while the send buffer is full."""
         self.transport.write(data)
         await self._may_write.wait()
         if self._error or self.transport.is_closing():
@@ -203,7 +203,7 @@ class _Line(asyncio.Protocol):
 
 
 class _Stream(httpcore.AsyncNetworkStream):
-    """One connection."""
+    """The httpcore stream of one connection; small writes are sent with the next, or on a read."""
 
     def __init__(self, line: _Line) -> None:
         self._line = line
@@ -230,7 +230,7 @@ class _Stream(httpcore.AsyncNetworkStream):
         await self._line.write(held)
 
     async def aclose(self) -> None:
-        # Not `close`, which would wait for what nobody is going to read.
+        # Not `close`, which waits for data that will not be read.
         self._line.transport.abort()
         await asyncio.sleep(0)
 
@@ -238,7 +238,7 @@ class _Stream(httpcore.AsyncNetworkStream):
         return self._is_readable() if info == "is_readable" else None
 
     def _is_readable(self) -> bool:
-        """Whether the other end hung up, even if the loop has not turned since."""
+        """Return whether the peer closed the connection, even if the loop has not noticed yet."""
         transport = self._line.transport
         if self._line.has_news or transport.is_closing():
             return True

@@ -1,4 +1,4 @@
-"""Connections, one set for each event loop: a connection belongs to the loop that opened it."""
+"""Connection pools, one per event loop, because a connection belongs to the loop that opened it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from svc_notebook.client.transport.decompression import AnswerReader
 from svc_notebook.client.transport.exchange import HttpReply, Request
 from svc_notebook.client.transport.loopback import Loopback, is_plain_loopback
 
-# Shorter than the 5 s after which many servers drop an idle connection: a call that meets a
-# dropped one could not tell whether it arrived.
+# Shorter than the 5 s after which many servers close an idle connection: a call on a closed
+# connection cannot know whether its request arrived.
 KEEP_ALIVE_SECONDS = 4.0
 CLOSE_SECONDS = 0.2
 LIMITS = httpx.Limits(max_connections=100, keepalive_expiry=KEEP_ALIVE_SECONDS)
@@ -25,17 +25,18 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Channels:
-    """The HTTP clients of a sender, made when first needed on a loop."""
+    """The connection pools of a sender, created on first use per event loop."""
 
     def __init__(self, transport: httpx.AsyncBaseTransport | None = None) -> None:
         keep_keys_from_logs()
         self._transport = transport
         self._open: dict[asyncio.AbstractEventLoop, Channel] = {}
-        # It also keeps connections from being collected along with us, unclosed.
+        # The finalizer also keeps connections from being collected unclosed together with this
+        # object.
         weakref.finalize(self, _let_go, self._open).atexit = False
 
     async def here(self) -> Channel:
-        """Return the running loop's."""
+        """Return the pool of the running loop."""
         loop = asyncio.get_running_loop()
         channel = self._open.get(loop)
         if channel is None or channel.process != os.getpid():
@@ -46,15 +47,15 @@ class Channels:
         return channel
 
     async def close(self) -> None:
-        """Close the running loop's connections; a later call opens new ones."""
+        """Close the connections of the running loop; a later call opens new ones."""
         channel = self._open.pop(asyncio.get_running_loop(), None)
         if channel and channel.process == os.getpid():
             await channel.close()
 
 
 async def _read_content(response: httpx.Response, max_bytes: int) -> bytes:
-    """Read an answer to its end or to the limit: the library itself unpacks without one."""
-    if response.is_stream_consumed:  # a transport that gives answers ready made
+    """Read a response to its end or to the limit, because httpx decompresses without a limit."""
+    if response.is_stream_consumed:  # a transport that returns complete responses
         reader = AnswerReader(max_bytes=max_bytes)
         reader.feed(response.content)
         return reader.finish()
@@ -66,19 +67,19 @@ async def _read_content(response: httpx.Response, max_bytes: int) -> bytes:
 
 @cache
 def _trusted() -> ssl.SSLContext:
-    """Whom this machine trusts; reading that takes longer than many a call."""
+    """Return the trusted certificates of this machine; cached, because reading them is slow."""
     return httpx.create_ssl_context()
 
 
 def _let_go(channels: dict[asyncio.AbstractEventLoop, Channel]) -> None:
-    """Close them a little later: a loop that ends now closes them itself, undisturbed."""
+    """Close pools with a delay: a loop that is ending closes its pool itself."""
     for loop, channel in channels.items():
         if channel.process == os.getpid() and not loop.is_closed():
             loop.call_soon_threadsafe(loop.call_later, CLOSE_SECONDS, channel.begin_close)
 
 
 class Channel:
-    """One loop's connections: closed on request, when nobody holds them, or when the loop ends."""
+    """The connection pool of one loop, closed on request, when collected, or when the loop ends."""
 
     def __init__(self, transport: httpx.AsyncBaseTransport | None) -> None:
         self.process = os.getpid()
@@ -88,7 +89,7 @@ class Channel:
         self._watch = self._close_with_loop()
 
     async def exchange(self, request: Request) -> HttpReply:
-        """Send a request and bring its answer; raises `httpx.RequestError` and `TooLarge`."""
+        """Send a request and return its response; raises `httpx.RequestError` and `TooLarge`."""
         if self._near and is_plain_loopback(request.host):
             return await self._near.exchange(request)
         async with self._far.stream(
@@ -103,25 +104,25 @@ class Channel:
         return HttpReply(response.status_code, response.headers, content)
 
     async def watch_loop(self) -> None:
-        """Close when the loop does."""
+        """Register the pool to be closed when the loop closes."""
         await anext(self._watch)
 
     async def _close_with_loop(self) -> AsyncGenerator[None, None]:
-        """Stay suspended: a loop finishes every generator begun in it before it closes."""
+        """Stay suspended: a closing loop first finishes all generators that started in it."""
         try:
             yield
         finally:
             await self.close()
 
     def begin_close(self) -> asyncio.Task[None]:
-        """Begin to close, once."""
+        """Start to close, once."""
         self._closing = self._closing or asyncio.ensure_future(self._aclose())
         return self._closing
 
     @cached_property
     def _far(self) -> httpx.AsyncClient:
-        """What reaches all else, made when first needed: its certificates take long to read."""
-        # No proxy stands before this machine, whatever the environment says.
+        """The HTTP client for other hosts, created on first use: loading certificates is slow."""
+        # Calls to this machine use no proxy, whatever the environment says.
         mounts = {f"all://{name}": self._transport for name in LOOPBACK}
         return httpx.AsyncClient(
             limits=LIMITS, mounts=mounts, transport=self._transport, verify=_trusted()
@@ -134,5 +135,5 @@ class Channel:
             await self._near.aclose()
 
     async def close(self) -> None:
-        """Close, whoever began it."""
+        """Close the pool, or wait for a close that already started."""
         await asyncio.wait([self.begin_close()])

@@ -1,4 +1,4 @@
-"""What to try next when a call fails: a plan without a network, told how each attempt went."""
+"""The retry policy: decides which attempt follows a failed one, without using the network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ from svc_notebook.errors import BadInput, CallFailed, TooMany
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How long to wait for what, in seconds, and how often to try."""
+    """Timeouts and waits in seconds, and the number of attempts.
+
+    - `connect`, `read`, `write`: timeouts of connecting, of reads and of writes.
+    - `attempts`: the minimum number of attempts; each host of a role is tried at least once.
+    - `slow_downs`: how often a rate-limited call is repeated.
+    - `longest_wait`: the longest wait that a rate limit may ask for.
+    """
 
     connect: float = 2
     read: float = 5
@@ -28,24 +34,24 @@ class RetryPolicy:
             check_seconds(name, getattr(self, name))
 
     def changed(self, **seconds: float | None) -> RetryPolicy:
-        """Return the same with some time-outs changed: `connect`, `read`, `write`."""
+        """Return a copy with some timeouts changed: `connect`, `read`, `write`."""
         given = {name: value for name, value in seconds.items() if value is not None}
         return replace(self, **given) if given else self  # type: ignore[arg-type]
 
     def answer(self, role: Role) -> float:
-        """How long the first attempt waits for an answer."""
+        """Return the response timeout of the first attempt, in seconds."""
         return self.read if role == "read" else self.write
 
 
 def check_seconds(name: str, seconds: object) -> None:
-    """Raise `BadInput` for what is not a time-out."""
+    """Raise `BadInput` for an invalid timeout."""
     number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
     if not (number and math.isfinite(seconds) and seconds > 0):  # type: ignore[arg-type, operator]
         raise BadInput(f"`{name}` is a number of seconds above 0, not {seconds!r}")
 
 
 class Attempt(NamedTuple):
-    """Try this host, after `wait`, with these time-outs."""
+    """An attempt on a host: wait `wait` seconds, then send with these timeouts."""
 
     host: str
     connect: float
@@ -54,17 +60,18 @@ class Attempt(NamedTuple):
 
 
 class ReceivedReply(NamedTuple):
-    """The host answered; with a refusal, nothing else is worth trying."""
+    """The host responded; if `refusal` is set, further attempts are useless."""
 
     value: Any = None
     refusal: CallFailed | None = None
 
 
 class FailedAttempt(NamedTuple):
-    """The host gave no good answer.
+    """The attempt failed.
 
-    `arrived` says whether the request may have been carried out, `lasting` whether the host is
-    likely to fail the next call, too.
+    `arrived` says whether the request may have been executed, `lasting` whether the host is likely
+    to
+    fail the next call too.
     """
 
     reason: str
@@ -75,7 +82,7 @@ class FailedAttempt(NamedTuple):
 
 
 class RateLimited(NamedTuple):
-    """The host asks to come back later; nothing was carried out."""
+    """The host asks to retry later; the request was not executed."""
 
     refusal: TooMany
 
@@ -85,10 +92,11 @@ Plan = Generator[Attempt, Outcome, None]
 
 
 def plan_attempts(hosts: Hosts, role: Role, patience: RetryPolicy, *, repeatable: bool) -> Plan:
-    """Yield what to try and take how it went; ends when there is nothing left to try.
+    """Yield attempts and receive their outcomes; ends when no further attempt is useful.
 
-    A lone host that is silent is tried once: more tries would only multiply the wait. One that
-    refuses, resets or fails is tried again, for that takes no time.
+    A single host that times out is tried once, because more attempts would only multiply the wait.
+    A
+    host that refuses the connection, resets it or fails is tried again, because that takes no time.
     """
     order = hosts.order(role)
     slow_downs = patience.slow_downs
@@ -116,5 +124,5 @@ def plan_attempts(hosts: Hosts, role: Role, patience: RetryPolicy, *, repeatable
 
 
 def _pause(turn: int) -> float:
-    """How long to wait before going round the hosts again: nothing, then 0.05, 0.1, 0.2, ..."""
+    """Return the seconds to wait before a new round over the hosts: 0, then 0.05, 0.1, 0.2, ..."""
     return 0.05 * 2 ** (turn - 1) if turn else 0

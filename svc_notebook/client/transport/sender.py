@@ -1,4 +1,4 @@
-"""Send requests over the hosts with retries: the only module that uses the network."""
+"""Send requests to the hosts with retries; the only module that uses the network."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ UNSURE = "it may or may not have been applied, so it was not sent again; look be
 
 
 class AttemptOutcome(NamedTuple):
-    """A host and how it went there."""
+    """A host and the outcome of the attempt on it."""
 
     host: str
     outcome: Outcome
@@ -58,9 +58,9 @@ class AttemptOutcome(NamedTuple):
 def conclude(
     endpoint: Endpoint, tries: list[AttemptOutcome], *, repeatable: bool, request_id: str = ""
 ) -> Any:
-    """Return the answer of the last try, or raise what is to be told.
+    """Turn the attempts of one call into a response or one error.
 
-    An error bears the service's own name for the request, or else `request_id`.
+    The error has the service's id of the request, or else `request_id`.
     """
     last = tries[-1].outcome
     if isinstance(last, FailedAttempt):
@@ -106,18 +106,18 @@ def _advice(host: str) -> str:
 
 
 Sleep = Callable[[float], Awaitable[None]]
-# An answer may trickle in, but not for ever: so many times the time-out is all it gets.
+# A response may arrive slowly, but within this multiple of the timeout.
 MAX_TIMEOUT_FACTOR = 12
 MIN_COMPRESSED_BYTES = 1024
-# Characters of path and query; the HTTP library takes no more either.
+# Characters of path and query; the HTTP library has the same limit.
 MAX_TARGET_CHARACTERS = 65_000
-# As the vendor's own clients name a call.
+# The format of request ids of the vendor's own clients.
 REQUEST_ID_LENGTH = 11
 REQUEST_ID_LETTERS = string.digits + string.ascii_letters
 
 
 class Message(NamedTuple):
-    """A call made ready to be sent to any host."""
+    """A request prepared for sending to any host."""
 
     endpoint: Endpoint
     target: str
@@ -129,7 +129,7 @@ class Message(NamedTuple):
 
 
 class HttpSender:
-    """Sends calls over HTTP, host after host, until one answers."""
+    """Sends calls over HTTP to one host after another, until one responds."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class HttpSender:
         return other
 
     async def send(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
-        """Bring the decoded answer, or raise `CallFailed`."""
+        """Return the decoded response, or raise `CallFailed`."""
         parcel = _with_extra(endpoint, parcel, self.options.extra)
         packed = pack_body(endpoint, parcel.body)
         message = await self._make_message(endpoint, parcel, packed)
@@ -222,17 +222,17 @@ class HttpSender:
         return read_answer(endpoint, reply.status, reply.headers, reply.content, message.read)
 
     async def close(self) -> None:
-        """Close the running loop's connections; a later call opens new ones."""
+        """Close the connections of the running loop; a later call opens new ones."""
         await self._channels.close()
 
 
 def _packing(host: str) -> dict[str, str]:
-    """On one machine, packing an answer takes longer than handing it over as it is."""
+    """Return the `accept-encoding` header; on one machine, compression costs more than it saves."""
     return {"accept-encoding": "identity" if is_loopback(host) else ENCODINGS}
 
 
 def _with_extra(endpoint: Endpoint, parcel: RequestSpec, extra: Mapping[str, Any]) -> RequestSpec:
-    """Put members beyond the vocabulary where those of the vocabulary travel."""
+    """Add extra members where the endpoint's own members are sent: in the query or the body."""
     if not extra:
         return parcel
     if endpoint.verb == "GET":
@@ -260,7 +260,7 @@ def _next_attempt(plan: Plan, outcome: Outcome) -> Attempt | None:
 
 @cache
 def user_agent() -> str:
-    """Say who calls."""
+    """Return the value of the header `user-agent`."""
     try:
         own = version("svc-notebook")
     except PackageNotFoundError:
@@ -269,13 +269,13 @@ def user_agent() -> str:
 
 
 def make_request_id() -> str:
-    """Make a name for one call, by which the service's logs know it; every try bears the same."""
+    """Generate an id for one call, for the service's logs; all attempts have the same id."""
     letters = REQUEST_ID_LETTERS
     return "".join(letters[byte % len(letters)] for byte in secrets.token_bytes(REQUEST_ID_LENGTH))
 
 
 def _target(path: str, query: Mapping[str, str]) -> str:
-    """Write path and query; a part that is only dots would be taken for a way up."""
+    """Build path and query; parts of only dots are encoded, because they mean a parent path."""
     parts = (part.replace(".", "%2E") if part in (".", "..") else part for part in path.split("/"))
     text = urlencode(query, quote_via=quote, safe="")
     return "/".join(parts) + (f"?{text}" if text else "")

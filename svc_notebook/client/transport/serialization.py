@@ -1,4 +1,4 @@
-"""Requests' bodies: JSON as it may travel, and whether sending it twice does no harm."""
+"""Serialize request bodies to JSON, and decide whether a body may be sent twice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import msgspec
 from svc_notebook.api import Endpoint
 from svc_notebook.errors import BadInput
 
-# A partial update with one of these counts twice when it is applied twice; api.md, Objects.
+# A partial update with one of these operations has a different result if applied twice; api.md,
+# Objects.
 _COUNTING = re.compile(rb'"_operation"\s*:\s*"(?:Increment|Decrement|Add)"')
 _ADVICE = {
     "Timestamp": "give its .isoformat(), or seconds as a number",
@@ -30,17 +31,17 @@ _ADVICE = {
 
 
 class Packed(NamedTuple):
-    """A body ready to travel."""
+    """A serialized body, and whether the request may be sent twice."""
 
     content: bytes | None
     repeatable: bool
 
 
 def pack_body(endpoint: Endpoint, body: Any) -> Packed:
-    """Encode a body; bytes go as they are, records that are added get their objectID here.
+    """Serialize a body; bytes are unchanged, and added records without an objectID get one.
 
-    A record with an objectID may be added twice without harm, so the call becomes repeatable.
-    What is packed already says itself whether it is.
+    A record with an objectID can be added twice with the same result, so the call is repeatable. A
+    `Packed` body is returned unchanged.
     """
     if isinstance(body, Packed):
         return body
@@ -58,12 +59,12 @@ def _encoded(endpoint: Endpoint, body: Any) -> bytes | None:
 
 
 def _counts(content: bytes) -> bool:
-    # The plain look-up comes first: it takes a tenth of the time on megabytes of records.
+    # The substring search comes first: on megabytes of records it takes a tenth of the time.
     return b'"_operation"' in content and _COUNTING.search(content) is not None
 
 
 def encode_json(value: Any) -> bytes:
-    """Encode what is plain JSON, refuse all else by its place."""
+    """Encode JSON values; raises `BadInput` with the position of any other value."""
     try:
         if found := _find_foreign(value):
             place, reason = found
@@ -74,7 +75,7 @@ def encode_json(value: Any) -> bytes:
 
 
 def _find_foreign(value: Any) -> tuple[str, str] | None:
-    """Return place and reason of the first value that JSON cannot hold."""
+    """Return position and reason of the first value that JSON cannot represent."""
     if isinstance(value, dict):
         members = ((f".{key}", item) for key, item in value.items())
         if wrong := next((key for key in value if type(key) is not str or _torn(key)), None):

@@ -1,1 +1,1 @@
-"""Crawlers as the service keeps them: configurations, tasks, ledgers, and what gets published."""
+"""Crawlers in the service: configurations, tasks, URL ledgers and publishing."""

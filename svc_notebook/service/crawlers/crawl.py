@@ -1,4 +1,4 @@
-"""One crawl of a crawler as it is stored: the configuration it goes by, and how far it came."""
+"""One crawl as stored in the database: its configuration and its state."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import msgspec
 from svc_notebook.service.crawlers.crawler import Config, StoredCrawler
 from svc_notebook.service.store import Store
 
-# A crawl is `over` when its pages are live; the ledger of a `dropped` one is thrown away.
+# A crawl is `over` when its pages are live; the ledger of a `dropped` crawl is deleted.
 State = Literal["running", "blocked", "over", "dropped"]
 COLUMNS = "id, crawler, task, config, state"
-# Rows that are thrown away in one transaction.
+# Rows deleted in one transaction.
 DELETE_CHUNK_ROWS = 5000
 
 
 @dataclass(frozen=True)
 class Crawl:
-    """A crawl: whose it is, by which task, and with the configuration of the time it began."""
+    """A crawl: its crawler, its task, and the configuration at its start."""
 
     id: int
     crawler: int
@@ -35,7 +35,7 @@ def last_crawl(
     crawler: int,
     states: Sequence[State] = ("running", "blocked", "over"),
 ) -> Crawl | None:
-    """Return the last crawl of a crawler that is in one of some states."""
+    """Return the last crawl of a crawler that is in one of the given states."""
     sql = (
         f"SELECT {COLUMNS} FROM crawls WHERE crawler = ? "
         "AND state IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT 1"
@@ -49,7 +49,7 @@ def last_crawl(
 def insert_crawl(
     connection: sqlite3.Connection, crawler: StoredCrawler, task: str, config: Config, state: State
 ) -> int:
-    """Begin a crawl, with nothing in its ledger yet."""
+    """Insert a crawl with an empty ledger; return its id."""
     [number] = connection.execute(
         "INSERT INTO crawls (crawler, task, config, state) VALUES (?, ?, ?, ?) RETURNING id",
         (crawler.number, task, msgspec.json.encode(config), state),
@@ -58,24 +58,24 @@ def insert_crawl(
 
 
 def move_crawl(connection: sqlite3.Connection, id: int, state: State) -> None:
-    """Let a crawl pass into another state."""
+    """Change the state of a crawl."""
     connection.execute("UPDATE crawls SET state = ? WHERE id = ?", (state, id))
 
 
 def warn_of(connection: sqlite3.Connection, id: int, warning: str) -> None:
-    """Write down what is doubtful about a crawl; nothing, where nothing is."""
+    """Store a crawl's warning; an empty one removes it."""
     connection.execute("UPDATE crawls SET warning = ? WHERE id = ?", (warning or None, id))
 
 
 def read_warnings(store: Store, crawler: int) -> list[str]:
-    """What is doubtful about the crawl whose records are live."""
+    """Return the warning of the crawl whose records are live, as a list."""
     crawl = last_crawl(store, crawler, ("over",))
     rows = store.read("SELECT warning FROM crawls WHERE id = ?", crawl.id) if crawl else []
     return [warning for (warning,) in rows if warning]
 
 
 def is_running(connection: sqlite3.Connection, id: int) -> bool:
-    """Whether a crawl is still the one its crawler makes."""
+    """Return whether a crawl is still running."""
     return bool(
         connection.execute(
             "SELECT 1 FROM crawls WHERE id = ? AND state = 'running'", [id]
@@ -84,16 +84,18 @@ def is_running(connection: sqlite3.Connection, id: int) -> bool:
 
 
 def drop_others(connection: sqlite3.Connection, crawler: int, id: int) -> None:
-    """Have no further use for the other crawls of a crawler."""
+    """Mark the other crawls of a crawler as dropped."""
     connection.execute(
         "UPDATE crawls SET state = 'dropped' WHERE crawler = ? AND id <> ?", (crawler, id)
     )
 
 
 def inherit_urls(connection: sqlite3.Connection, crawl: Crawl) -> None:
-    """Take over from the whole crawl before what a crawl of some actions did not come to.
+    """Copy from the previous whole crawl the URLs and records that a crawl of some actions skipped.
 
-    So each URL stays known with all it gave, to indices that this crawl leaves alone, too.
+    The ledger then still has all records of each URL, including those in indices that this crawl
+    does
+    not change.
     """
     before = last_crawl(connection, crawl.crawler, ("over",))
     if before is None:
@@ -110,7 +112,7 @@ def inherit_urls(connection: sqlite3.Connection, crawl: Crawl) -> None:
 
 
 def sweep_crawls(connection: sqlite3.Connection) -> bool:
-    """Throw some of the dropped ledgers away; tells whether there may be more."""
+    """Delete a part of the dropped ledgers; return whether there may be more."""
     gone = connection.execute(
         "DELETE FROM crawl_urls WHERE place IN (SELECT place FROM crawl_urls "
         "WHERE crawl IN (SELECT id FROM crawls WHERE state = 'dropped') LIMIT ?)",
@@ -122,13 +124,13 @@ def sweep_crawls(connection: sqlite3.Connection) -> bool:
 
 
 def indices_of(config: Config) -> list[str]:
-    """The full names of the indices a configuration writes to, each once."""
+    """Return the full names of the indices that a configuration writes to, without duplicates."""
     prefix = config.get("indexPrefix") or ""
     return list(dict.fromkeys(prefix + action["indexName"] for action in config["actions"]))
 
 
 def aside(index: str, crawler: StoredCrawler) -> str:
-    """Name the index in which a reindex gathers what will take the place of another's."""
+    """Return the name of the temporary index in which a reindex stages the records of an index."""
     return f"{index}_tmp_{crawler.id[:8]}"
 
 

@@ -1,4 +1,4 @@
-"""One crawler as it is stored, with every configuration it had."""
+"""One crawler as stored in the database, with its configuration versions."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ COLUMNS = (
     "number, id, name, created, updated, running, version, due, began, ended, "
     "blocking_task, blocking_error"
 )
-# Configurations that are kept of each crawler, the present one included.
+# Configuration versions kept per crawler, including the current one.
 MAX_CONFIGURATION_VERSIONS = 100
 
 
 @dataclass(frozen=True)
 class StoredCrawler:
-    """How a crawler stands.
+    """A crawler and its state.
 
-    `began` and `ended` are those of its last reindex, `due` is when its schedule has the next.
+    `began` and `ended` are the times of its last reindex; `due` is the time of its next scheduled
+    one.
     """
 
     number: int
@@ -45,12 +46,12 @@ class StoredCrawler:
 
     @property
     def blocked(self) -> bool:
-        """Whether a task that failed keeps it from crawling."""
+        """Whether a failed task prevents further crawls."""
         return self.blocking_task is not None
 
 
 def find_crawler(store: Store, id: str) -> StoredCrawler:
-    """Return a crawler; raises `Refused`, as one nobody has a right to (api.md, Errors)."""
+    """Return a crawler; raises `Refused` with 403 if it does not exist (api.md, Errors)."""
     rows = store.read(f"SELECT {COLUMNS} FROM crawlers WHERE id = ?", id)
     if not rows:
         raise Refused(f"Crawler {id[:80]} does not exist", status=403)
@@ -58,14 +59,14 @@ def find_crawler(store: Store, id: str) -> StoredCrawler:
 
 
 def read_crawlers(store: Store) -> list[StoredCrawler]:
-    """All crawlers, in the order they were made."""
+    """Return all crawlers in order of creation."""
     return [
         StoredCrawler(*row) for row in store.read(f"SELECT {COLUMNS} FROM crawlers ORDER BY number")
     ]
 
 
 def present_config(store: Store, crawler: StoredCrawler) -> Config:
-    """A crawler's present configuration."""
+    """Return the current configuration of a crawler."""
     [[config]] = store.read(
         "SELECT config FROM crawler_versions WHERE crawler = ? AND version = "
         "(SELECT version FROM crawlers WHERE number = ?)",
@@ -76,7 +77,7 @@ def present_config(store: Store, crawler: StoredCrawler) -> Config:
 
 
 def insert_crawler(connection: sqlite3.Connection, name: str, config: Config) -> str:
-    """Make a crawler, which waits to be run; returns its id."""
+    """Insert a crawler, initially paused; return its id."""
     made, now = str(uuid4()), stamp_now()
     [number] = connection.execute(
         "INSERT INTO crawlers (id, name, created, updated) VALUES (?, ?, ?, ?) RETURNING number",
@@ -87,7 +88,7 @@ def insert_crawler(connection: sqlite3.Connection, name: str, config: Config) ->
 
 
 def change_crawler(connection: sqlite3.Connection, number: int, **changes: Any) -> None:
-    """Write down what has changed about a crawler."""
+    """Update columns of a crawler."""
     columns = ", ".join(f"{name} = ?" for name in changes)
     connection.execute(
         f"UPDATE crawlers SET {columns} WHERE number = ?", (*changes.values(), number)
@@ -95,7 +96,7 @@ def change_crawler(connection: sqlite3.Connection, number: int, **changes: Any) 
 
 
 def add_version(connection: sqlite3.Connection, number: int, config: Mapping[str, Any]) -> None:
-    """Give a crawler another configuration; those before it are kept, as far as there is room."""
+    """Add a configuration version to a crawler, and delete versions beyond the limit."""
     [version] = connection.execute(
         "UPDATE crawlers SET version = version + 1, updated = ? WHERE number = ? RETURNING version",
         (stamp_now(), number),

@@ -1,4 +1,4 @@
-"""Every crawler of the service: made, changed, told what to do, and asked how it went."""
+"""Create, change, run and inspect all crawlers of the service."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ from svc_notebook.service.crawlers.url_outcomes import read_urls
 from svc_notebook.service.indices.published_index import stamp_now
 
 DAY_SECONDS = 24 * 3600
-MAX_CRAWL_CALLS_PER_DAY = 200  # of crawled URLs in a day (api.md, Limits)
+MAX_CRAWL_CALLS_PER_DAY = 200  # calls per day that crawl given URLs (api.md, Limits)
 MAX_EXTRA_URLS = 9999  # URLs in `extraUrls` (api-notes, section 13)
-MAX_PARALLEL_TRIALS = 4  # at one time: each keeps one of the threads that answer writes
+MAX_PARALLEL_TRIALS = 4  # each occupies one of the threads that answer writes
 
 
 class Crawlers:
-    """Lives from `start` to `stop`; what changes is on the disk before it is answered."""
+    """All crawlers, from `start` to `stop`; a change is on disk before it is acknowledged."""
 
     def __init__(self, parts: CrawlerDependencies) -> None:
         self._parts = parts
@@ -59,40 +59,40 @@ class Crawlers:
         self._turns: dict[int, threading.Lock] = {}
 
     def start(self) -> None:
-        """Go on with the crawls that were under way."""
+        """Resume the crawls that were running."""
         self._crew.start()
 
     def stop(self) -> None:
-        """Leave crawls as they are; they go on at the next start."""
+        """Stop; running crawls resume at the next start."""
         self._crew.stop()
 
     def wake(self) -> None:
-        """Look at once whether a schedule's time has come."""
+        """Check the schedules at once."""
         self._crew.call()
 
     def is_idle(self) -> bool:
-        """Whether no crawler is at work just now."""
+        """Return whether no crawl is running."""
         return not self._crew.jobs
 
     def all(self) -> list[StoredCrawler]:
-        """Every crawler, in the order they were made."""
+        """Return all crawlers in order of creation."""
         return read_crawlers(self._parts.store)
 
     def find(self, id: str) -> StoredCrawler:
-        """One crawler; raises `Refused`."""
+        """Return one crawler; raises `Refused`."""
         return find_crawler(self._parts.store, id)
 
     def config(self, crawler: StoredCrawler) -> Config:
-        """A crawler's present configuration."""
+        """Return the current configuration of a crawler."""
         return present_config(self._parts.store, crawler)
 
     def is_reindexing(self, crawler: StoredCrawler) -> bool:
-        """Whether a whole crawl is under way, be it paused, or what it gathered is not live yet."""
+        """Return whether a whole crawl is running or paused, or its records are not live yet."""
         crawling = last_crawl(self._parts.store, crawler.number, ("running",)) is not None
         return crawling or last_write(self._parts.store, crawler) > self._parts.tasks.published
 
     def warnings(self, id: str) -> list[str]:
-        """What is doubtful about a crawler: another one's index, or how its last crawl ended."""
+        """Return a crawler's warnings: shared indices, and problems of its last crawl."""
         crawler, store = self.find(id), self._parts.store
         return [
             *find_rivals(store, id, self.config(crawler)),
@@ -100,14 +100,14 @@ class Crawlers:
         ]
 
     def create(self, name: str, config: Config) -> str:
-        """Make a crawler; returns its id."""
+        """Create a crawler; return its id."""
         own = self._own(config)
         check_config(self._parts, own)
         with self._parts.store.writing() as connection:
             return insert_crawler(connection, check_name(name), own)
 
     def update(self, id: str, name: str | None, config: Config | None) -> str:
-        """Give a crawler another name or configuration; returns the task's id."""
+        """Change the name or configuration of a crawler; return the task's id."""
         if name is None and config is None:
             raise BadInput("give a `name` or a `config`")
         changes = {} if name is None else {"name": check_name(name), "updated": stamp_now()}
@@ -115,7 +115,7 @@ class Crawlers:
             return self._change(crawler, "update", changes, config and self._own(config))
 
     def configure(self, id: str, changes: Config) -> str:
-        """Change top-level members of a configuration; returns the task's id."""
+        """Change top-level members of a configuration; return the task's id."""
         need_crawl()
         from svc_notebook.service.crawl.configuration import merge
 
@@ -123,17 +123,17 @@ class Crawlers:
             return self._change(crawler, "update", {}, merge(self.config(crawler), changes))
 
     def run(self, id: str) -> str:
-        """Let a crawler go on, or wait for its schedule; returns the task's id."""
+        """Resume a crawler, or let it wait for its schedule; return the task's id."""
         crawler = self.find(id)
         due = crawler.due if crawler.running else self._next_due(self.config(crawler))
         return self._change(crawler, "run", {"running": True, "due": due})
 
     def pause(self, id: str) -> str:
-        """Let a crawler rest; returns the task's id."""
+        """Pause a crawler; return the task's id."""
         return self._change(self.find(id), "pause", {"running": False})
 
     def reindex(self, id: str) -> str:
-        """Begin a whole crawl, in place of one under way; returns the task's id."""
+        """Start a whole crawl, replacing a running one; return the task's id."""
         crawler = self.find(id)
         need_crawl()
         task = begin_reindex(self._parts, crawler)
@@ -141,7 +141,7 @@ class Crawlers:
         return task
 
     def crawl(self, id: str, urls: Sequence[str], save: bool | None) -> str:
-        """Visit URLs now; returns the task's id."""
+        """Crawl URLs now; return the task's id."""
         self.find(id)
         need_crawl()
         if not urls:
@@ -153,7 +153,7 @@ class Crawlers:
         return task
 
     def _name_urls(self, crawler: StoredCrawler, urls: Sequence[str], save: bool | None) -> str:
-        """Queue URLs, and keep those that later crawls shall visit; returns the task's id."""
+        """Queue URLs, and add those that later crawls shall visit; return the task's id."""
         config, now = self.config(crawler), self._parts.clock()
         if fault := find_fault(self._parts, config):
             raise BadInput(fault)
@@ -172,12 +172,12 @@ class Crawlers:
             return insert_task(connection, crawler, "urls", now, urls)
 
     def is_pending(self, id: str, task: str) -> bool:
-        """Whether a task is still to do, or what came of it not to be seen yet."""
+        """Return whether a task is pending, or its writes are not published yet."""
         found = find_task(self._parts.store, self.find(id), task)
         return found.open or found.writes > self._parts.tasks.published
 
     def cancel(self, id: str, task: str) -> None:
-        """Give up the task that blocks a crawler, and what its crawl gathered."""
+        """Cancel the task that blocks a crawler, and discard the staged records of its crawl."""
         crawler = self.find(id)
         find_task(self._parts.store, crawler, task)
         if task != crawler.blocking_task:
@@ -189,7 +189,7 @@ class Crawlers:
         self._crew.call()
 
     def statistics(self, id: str) -> list[UrlStatistic]:
-        """How the URLs of the last crawl ended, those of most first."""
+        """Return the numbers of URLs of the last crawl by outcome, most frequent first."""
         from svc_notebook.service.crawl.outcomes import describe_reason
 
         crawl = last_crawl(self._parts.store, self.find(id).number)
@@ -207,14 +207,14 @@ class Crawlers:
     def urls(
         self, id: str, status: UrlStatus | None, reason: str | None, after: int, length: int
     ) -> list[tuple[int, CrawledUrl]]:
-        """How each URL of the last crawl ended, with its place: those that `statistics` counts."""
+        """Return the outcomes of the URLs that `statistics` counts, each with its ledger place."""
         crawl = last_crawl(self._parts.store, self.find(id).number)
         return (
             read_urls(self._parts.store, crawl.id, status, reason, after, length) if crawl else []
         )
 
     def test(self, id: str, url: str, changes: Config | None) -> CrawlTest:
-        """Try one URL, with another configuration if that is given; raises `TooMany`."""
+        """Test one URL, optionally with configuration changes; raises `TooMany`."""
         crawler = self.find(id)
         need_crawl()
         from svc_notebook.service.crawl.configuration import merge
@@ -230,19 +230,19 @@ class Crawlers:
             self._trials.release()
 
     def domains(self) -> list[str]:
-        """The domains that crawlers begin at, each once."""
+        """Return the domains of all start URLs, without duplicates."""
         configs = [self.config(crawler) for crawler in self.all()]
         urls = (url for one in configs for name in BEGINNINGS for url in one.get(name) or ())
         return sorted({host for url in urls if (host := urlsplit(url).hostname)})
 
     @contextmanager
     def _turn(self, id: str) -> Iterator[StoredCrawler]:
-        """Let one at a time change a crawler's configuration, by what it is until then."""
+        """Lock a crawler's configuration, so that changes are made one at a time."""
         with self._turns.setdefault(self.find(id).number, threading.Lock()):
             yield self.find(id)
 
     def _own(self, config: Config) -> Config:
-        """A configuration of this application, unless it says another."""
+        """Return the configuration with this application's id, unless it has another one."""
         return {"appId": self._parts.keyring.facts["appId"], **config}
 
     def _change(
@@ -252,7 +252,7 @@ class Crawlers:
         changes: Mapping[str, Any],
         config: Config | None = None,
     ) -> str:
-        """Change a crawler, and its configuration if that is given; returns the task's id."""
+        """Change a crawler, and its configuration if given; return the task's id."""
         own = dict(changes)
         if config is not None:
             check_config(self._parts, config)
@@ -272,10 +272,10 @@ class Crawlers:
     def _with_urls(
         self, crawler: StoredCrawler, config: Config, urls: Sequence[str], save: bool | None
     ) -> Config | None:
-        """The configuration with URLs that later crawls shall visit; None where it stays.
+        """Return the configuration with the URLs that later crawls shall visit; None if unchanged.
 
-        Unless told, those are added that the last whole crawl did not index (api-notes,
-        section 13).
+        By default, the URLs are added that the last whole crawl did not index (api-notes, section
+        13).
         """
         known = {url for name in BEGINNINGS for url in config.get(name) or ()}
         indexed = set() if save else self._indexed(crawler, urls)
@@ -303,12 +303,12 @@ class Crawlers:
         }
 
 
-# Where a configuration names URLs to begin at.
+# The members of a configuration that contain start URLs.
 BEGINNINGS = ("startUrls", "sitemaps", "extraUrls")
 
 
 def read_url(url: str, at: str) -> str:
-    """Spell a page's address as a crawl does; raises `BadInput` for what is none."""
+    """Normalize a page's URL as a crawl does; raises `BadInput` for an invalid one."""
     from svc_notebook.service.crawl.urls import MAX_URL_CHARACTERS, normalize
 
     if len(url) > MAX_URL_CHARACTERS:

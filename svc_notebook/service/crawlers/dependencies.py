@@ -1,4 +1,4 @@
-"""What crawlers need: store, extractor processes and clock."""
+"""Dependencies of crawlers: store, task queue, registry, keys, extractor processes and clock."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from svc_notebook.service.crawl.extraction.extractors import Extractors
 
 
-# Seconds for which engines nobody uses are kept: starting them takes half a second.
+# Seconds for which unused extractor processes are kept: starting them takes half a second.
 IDLE_SECONDS = 60.0
 
 
 class Engines:
-    """Two processes at most, until `close`."""
+    """The extractor processes, at most two, until `close`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -33,7 +33,7 @@ class Engines:
 
     @contextmanager
     def lend(self) -> Iterator[Extractors]:
-        """Give the engines for a while; raises `BadInput` where they are not installed."""
+        """Provide the extractors in a context; raises `BadInput` if they are not installed."""
         with self._lock:
             extractors = self._extractors = self._extractors or _make()
             self._users += 1
@@ -45,13 +45,13 @@ class Engines:
                 self._left = time.monotonic()
 
     def tidy(self) -> None:
-        """End engines that nobody has used for a while."""
+        """Stop extractor processes that have been unused for a while."""
         with self._lock:
             if not self._users and time.monotonic() - self._left > IDLE_SECONDS:
                 self._end()
 
     def close(self) -> None:
-        """End the engines, whoever uses them."""
+        """Stop the extractor processes, even if they are in use."""
         with self._lock:
             self._end()
 
@@ -72,7 +72,7 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True)
 class CrawlerDependencies:
-    """What a crawler reads and writes; `clock` tells Unix seconds."""
+    """The dependencies of a crawler; `clock` returns Unix seconds."""
 
     store: Store
     tasks: Tasks

@@ -1,4 +1,4 @@
-"""Crawlers that write to the same indices: what one brought, the other's next crawl replaces."""
+"""Find crawlers that write to the same index; each whole crawl replaces the other's records."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from svc_notebook.service.crawlers.crawl import indices_of
 from svc_notebook.service.crawlers.crawler import Config
 from svc_notebook.service.store import Store
 
-# By the full names of indices, as present configurations have them.
+# Compares the full names of indices in the current configurations.
 SHARED = """
     SELECT DISTINCT one.number, one.name,
         coalesce(json_extract(CAST(kept.config AS TEXT), '$.indexPrefix'), '')
@@ -22,7 +22,7 @@ SHARED = """
 
 
 def find_rivals(store: Store, id: str, config: Config) -> list[str]:
-    """Say what comes of each index of a crawler's configuration to which another one writes."""
+    """Return a warning for each index of a configuration that another crawler also writes to."""
     indices = msgspec.json.encode(indices_of(config)).decode()
     return [
         f"the crawler {name} writes to {index}, too: each whole crawl replaces what the other "

@@ -1,7 +1,7 @@
-"""The URLs of a crawl in SQLite: how each ended, in one transaction with the records it gave.
+"""The URL ledger of a crawl in SQLite; a URL's outcome and its records are in one transaction.
 
-Records travel as writes of the service's own queue, so that a kill keeps a page's outcome and its
-records, or neither; the page is then visited again.
+Records are written through the service's task queue. If the process is killed, either both the
+outcome of a page and its records are stored, or neither; then the page is visited again.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from svc_notebook.service.crawl.ledger import Waiting
     from svc_notebook.service.crawl.outcomes import Remembered, VisitOutcome
 
-# Of what is said of one URL: extractors and libraries say as much as they like.
+# Limit of the message of one URL: extractors and libraries return messages of any length.
 MAX_MESSAGE_CHARS = 500
 Given = dict[str, list[str]]
 Writes = dict[str, list[RecordStep]]
 
 
 class CrawlLedger:
-    """The ledger of a reindex, whose records go to indices aside."""
+    """The ledger of a reindex, whose records are staged in temporary indices."""
 
     def __init__(self, store: Store, tasks: Tasks, crawler: StoredCrawler, crawl: Crawl) -> None:
         self._store = store
@@ -44,7 +44,7 @@ class CrawlLedger:
         self._before = before.id if before else 0
 
     def waiting(self, n: int) -> list[Waiting]:
-        """Return the first `n` unsettled URLs, by depth, then in the order they came."""
+        """Return the first `n` pending URLs, by depth, then by order of discovery."""
         from svc_notebook.service.crawl.ledger import Waiting
 
         rows = self._store.read(
@@ -58,7 +58,7 @@ class CrawlLedger:
         ]
 
     def add(self, found: Iterable[Waiting], *, limit: int | None = None) -> None:
-        """Queue those that are unknown, as long as fewer than `limit` pages are known."""
+        """Queue the unknown URLs, while fewer than `limit` pages are known."""
         with self._store.writing() as connection:
             if is_running(connection, self._crawl.id):
                 add_urls(connection, self._crawl.id, found, limit)
@@ -70,9 +70,9 @@ class CrawlLedger:
         *,
         limit: int | None = None,
     ) -> None:
-        """Keep how visits ended with their records, and queue what they found: all or nothing.
+        """Store outcomes with their records and queue the found URLs, in one transaction.
 
-        A crawl that was given up meanwhile takes nothing more.
+        A crawl that was cancelled in the meantime stores nothing.
         """
         with self._tasks.beside() as beside:
             if not is_running(beside.connection, self._crawl.id):
@@ -86,7 +86,7 @@ class CrawlLedger:
             add_urls(beside.connection, self._crawl.id, found, limit)
 
     def remembered(self, url: str) -> Remembered | None:
-        """Return what the last whole crawl kept of a URL, if it had anything to remember."""
+        """Return the revalidation data of a URL from the last whole crawl, or None."""
         from svc_notebook.service.crawl.outcomes import Remembered
 
         rows = self._store.read(
@@ -98,10 +98,10 @@ class CrawlLedger:
 
 
 class TaskLedger:
-    """The URLs of one task, whose records go where the crawler's do at the time.
+    """The ledger of one task with given URLs; records are written to the crawler's current indices.
 
-    That is aside while it reindexes, else into the live indices, in place of what the same URL
-    gave before.
+    During a reindex these are the temporary indices. Otherwise they are the live indices, where the
+    records replace those that the same URL gave before.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class TaskLedger:
         return [Waiting(url, seed=True, hops=urls.hops.get(url, 0)) for url in urls.left[:n]]
 
     def add(self, found: Iterable[Waiting], *, limit: int | None = None) -> None:
-        """Queue nothing: a task has the URLs it was given, and those they redirect to."""
+        """Do nothing: a task visits only its given URLs and their redirect targets."""
 
     def settle(
         self,
@@ -130,7 +130,7 @@ class TaskLedger:
         *,
         limit: int | None = None,
     ) -> None:
-        """Keep how visits ended, with their records, as above; what was found takes its turn."""
+        """Store outcomes with their records, as in `CrawlLedger`, and queue redirect targets."""
         with self._tasks.beside() as beside:
             connection = beside.connection
             urls = read_urls(connection, self._task)
@@ -145,11 +145,11 @@ class TaskLedger:
                 end_task(connection, self._task, "done")
 
     def remembered(self, url: str) -> Remembered | None:
-        """Remember nothing: whoever names a URL wants it read again."""
+        """Return None: a URL given explicitly is always fetched again."""
         return None
 
     def _home(self, connection: sqlite3.Connection) -> tuple[int, bool]:
-        """The ledger to write to, and whether its records are live."""
+        """Return the crawl whose ledger is used, and whether its records are live."""
         if crawl := last_crawl(connection, self._crawler.number, ("running",)):
             return crawl.id, False
         if crawl := last_crawl(connection, self._crawler.number, ("over",)):
@@ -174,7 +174,7 @@ class TaskLedger:
 
 
 def check_records(outcome: VisitOutcome) -> tuple[VisitOutcome, Writes]:
-    """Make an outcome's records writes; one that no index can take fails the whole page."""
+    """Convert the records of an outcome to writes; one invalid record fails the whole page."""
     try:
         return outcome, {
             index: [make_step("addObject", record, "record") for record in records]
@@ -194,7 +194,7 @@ def check_records(outcome: VisitOutcome) -> tuple[VisitOutcome, Writes]:
 
 
 def queue_writes(beside: Beside, task: str, writes: Sequence[Writes]) -> None:
-    """Queue the writes of some pages, one for each index, and let the task wait for them."""
+    """Queue the writes of some pages, one task per index, which the crawler's task waits for."""
     by_index: Writes = {}
     for own in writes:
         for index, steps in own.items():
@@ -210,7 +210,7 @@ def queue_writes(beside: Beside, task: str, writes: Sequence[Writes]) -> None:
 def add_urls(
     connection: sqlite3.Connection, crawl: int, found: Iterable[Waiting], limit: int | None
 ) -> None:
-    """Add the URLs that are unknown; sitemaps do not count against the limit."""
+    """Add unknown URLs; sitemaps do not count against the limit."""
     fresh = {one.url: one for one in found}
     pages = [one for one in fresh.values() if one.kind == "page"]
     sitemaps = [one for one in fresh.values() if one.kind != "page"]
@@ -223,7 +223,7 @@ def add_urls(
 
 
 def _insert(connection: sqlite3.Connection, crawl: int, found: Sequence[Waiting], room: int) -> int:
-    """Insert the first of some URLs that are unknown, as many as there is room for."""
+    """Insert at most `room` unknown URLs; return their number."""
     rows = [(one.url, one.depth, one.kind, int(one.seed), one.hops, one.referrer) for one in found]
     return connection.execute(
         "INSERT INTO crawl_urls (crawl, url, depth, kind, seed, hops, referrer) "
@@ -241,7 +241,7 @@ def _insert(connection: sqlite3.Connection, crawl: int, found: Sequence[Waiting]
 def settle_urls(
     connection: sqlite3.Connection, crawl: int, ended: Iterable[tuple[VisitOutcome, Writes]]
 ) -> None:
-    """Write down how URLs ended, and what each gave."""
+    """Store the outcomes of URLs and the objectIDs that each gave."""
     now = time.time()
     connection.executemany(
         "INSERT INTO crawl_urls (crawl, url, depth, kind, seed, status, category, reason, "
@@ -273,7 +273,7 @@ def settle_urls(
 def read_rows(
     connection: sqlite3.Connection, crawl: int, urls: Sequence[str]
 ) -> dict[str, tuple[str | None, Given]]:
-    """How some URLs ended so far and what they gave; those that are unknown are left out."""
+    """Return the status and objectIDs of URLs; unknown URLs are omitted."""
     rows = connection.execute(
         "SELECT url, status, given FROM crawl_urls WHERE crawl = ? "
         "AND url IN (SELECT value FROM json_each(?))",
@@ -285,7 +285,7 @@ def read_rows(
 def given_elsewhere(
     connection: sqlite3.Connection, crawl: int, url: str, index: str, ids: Sequence[str]
 ) -> set[str]:
-    """Of some records that a URL no longer gives, those that another one does."""
+    """Return those of the objectIDs that another URL also gives."""
     if not ids:
         return set()
     rows = connection.execute(

@@ -1,4 +1,4 @@
-"""What a configuration must have before it is kept, and before a crawl goes by it."""
+"""Check crawler configurations before they are stored and before a crawl uses them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from svc_notebook.service.indices.replica_setting import check_links, read_links
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.configuration import Configuration
 
-# What a crawl does to its indices; the key it is given needs no right besides.
+# The rights that a crawl needs on its indices; its key needs no other right.
 RIGHTS = ("addObject", "deleteObject", "deleteIndex", "settings", "editSettings")
 MAX_CRAWLER_NAME_CHARACTERS = 64
-MAX_INDEX_NAME_CHARACTERS = 200  # an index aside has a longer name, which must be one, too
+MAX_INDEX_NAME_CHARACTERS = 200  # the name of a temporary index is longer and must also be valid
 
 
 def need_crawl() -> None:
-    """Raise `BadInput` where the packages that crawl are not installed."""
+    """Raise `BadInput` if the packages for crawling are not installed."""
     try:
         import_module("svc_notebook.service.crawl.frontier")
         import_module("svc_notebook.service.crawl.extraction.extractors").check_installed()
@@ -38,14 +38,14 @@ def need_crawl() -> None:
 
 
 def check_name(name: str) -> str:
-    """Return a name a crawler can have; raises `BadInput`."""
+    """Return a valid name of a crawler; raises `BadInput`."""
     if not name.strip() or len(name) > MAX_CRAWLER_NAME_CHARACTERS:
         raise BadInput(f"`name` should have 1 to {MAX_CRAWLER_NAME_CHARACTERS} characters")
     return name
 
 
 def read_config(config: Config) -> Configuration:
-    """Read a configuration; raises `BadInput` naming what it may not hold, or what is missing."""
+    """Parse a configuration; raises `BadInput` that names the invalid or missing member."""
     need_crawl()
     from svc_notebook.service.crawl.configuration import read_configuration
 
@@ -53,7 +53,7 @@ def read_config(config: Config) -> Configuration:
 
 
 def check_config(parts: CrawlerDependencies, config: Config) -> None:
-    """Check a configuration that is to be kept; raises `BadInput` naming what it may not hold."""
+    """Validate a configuration before it is stored; raises `BadInput` naming the invalid member."""
     configuration = read_config(config)
     if fault := find_fault(parts, config):
         raise BadInput(fault)
@@ -75,7 +75,7 @@ def _check_functions(parts: CrawlerDependencies, config: Config) -> None:
 
 
 def check_initial(parts: CrawlerDependencies, index: str, settings: Mapping[str, Any]) -> None:
-    """Raise `BadInput` for settings that an index could not have."""
+    """Raise `BadInput` for invalid initial settings of an index."""
     at = f"initialIndexSettings.{index}"
     check_members(settings, Settings, at)
     try:
@@ -87,7 +87,7 @@ def check_initial(parts: CrawlerDependencies, index: str, settings: Mapping[str,
 
 
 def find_fault(parts: CrawlerDependencies, config: Config) -> str:
-    """Say why a crawl could not go by a configuration; nothing, if it can."""
+    """Return why a crawl cannot use a configuration; empty if it can."""
     try:
         read_config(config)
     except BadInput as error:

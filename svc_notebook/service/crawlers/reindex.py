@@ -1,7 +1,7 @@
-"""A whole crawl from its beginning to the moment its records are live.
+"""A whole crawl (reindex), from its start to the publication of its records.
 
-Records gather in indices aside, which take the place of the live ones by moves: settings, synonyms
-and rules of the live ones are kept, as they are at the very end.
+Records are staged in temporary indices, which replace the live indices by moves. The settings,
+synonyms and rules of the live indices are kept as they are at the time of the move.
 """
 
 from __future__ import annotations
@@ -41,18 +41,19 @@ from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
 from svc_notebook.service.tasks.queue import Beside, NewTask
 
 SCOPE = ["settings", "synonyms", "rules"]
-# Of the URLs that were read or failed: from there a first crawl is not published, as the site or
-# the configuration is at fault, and above there a published one carries a warning.
+# Shares of failed URLs among those read or failed: from the first on, a first crawl is not
+# published, because the site or the configuration is at fault; above the second, a published crawl
+# carries a warning.
 MAX_FIRST_FAILED_PERCENT, WARN_FAILED_PERCENT = 90, 50
-MAX_REASONS = 3  # that an error names
+MAX_REASONS = 3  # reasons named in an error
 
 
 def begin_reindex(
     parts: CrawlerDependencies, crawler: StoredCrawler, part: Config | None = None
 ) -> str:
-    """Begin a crawl, in place of one that is under way or blocked; returns the task's id.
+    """Start a crawl, replacing one that is running or blocked; return the task's id.
 
-    A `part` is the configuration with some of its actions: the other indices stay as they are.
+    A `part` is the configuration with some of its actions; the other indices are not changed.
     """
     present = present_config(parts.store, crawler)
     config = part or present
@@ -79,7 +80,7 @@ def begin_reindex(
 
 
 def unblock(beside: Beside, crawler: StoredCrawler) -> None:
-    """Give up the task that blocks a crawler, and with a blocked crawl all that it gathered."""
+    """Cancel the task that blocks a crawler; for a blocked crawl, discard its staged records."""
     if last_crawl(beside.connection, crawler.number, ("blocked",)):
         give_up(beside, crawler)
     else:
@@ -92,7 +93,7 @@ def _let_go(beside: Beside, crawler: StoredCrawler) -> None:
 
 
 def give_up(beside: Beside, crawler: StoredCrawler) -> None:
-    """Throw away what a crawl gathered that is under way or blocked, if there is one."""
+    """Cancel the running or blocked crawl, if any, and delete its temporary indices."""
     _let_go(beside, crawler)
     crawl = last_crawl(beside.connection, crawler.number, ("running", "blocked"))
     if crawl is None:
@@ -111,7 +112,7 @@ def block(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl, erro
 
 
 def block_urls(parts: CrawlerDependencies, crawler: StoredCrawler, task: str, error: str) -> None:
-    """Say that URLs could not be crawled: their task blocks the crawler, unless another does."""
+    """Record that URLs could not be crawled: their task blocks the crawler, unless another does."""
     with parts.tasks.beside() as beside:
         blocked = find_crawler(parts.store, crawler.id).blocked
         end_task(beside.connection, task, "cancelled" if blocked else "blocked")
@@ -122,7 +123,7 @@ def block_urls(parts: CrawlerDependencies, crawler: StoredCrawler, task: str, er
 
 
 def publish(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) -> None:
-    """Let what a crawl gathered take the place of what was live, unless a check forbids it."""
+    """Replace the live indices by the staged ones, unless a safety check fails."""
     fault = find_fault(parts, crawl.config) or find_loss(parts, crawler, crawl)
     if fault:
         block(parts, crawler, crawl, fault)
@@ -143,7 +144,7 @@ def publish(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) ->
 
 
 def find_loss(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) -> str:
-    """Say which of the configuration's `safetyChecks` a crawl fails; nothing, if none."""
+    """Return which of the configuration's `safetyChecks` a crawl fails; empty if none."""
     configuration = read_config(crawl.config)
     first = True
     for index in indices_of(crawl.config):
@@ -168,29 +169,29 @@ def find_loss(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) 
 
 @dataclass(frozen=True)
 class Ends:
-    """How many URLs of a crawl were read, and how many failed for which reason."""
+    """The number of URLs that were read, and the numbers of failed URLs by reason."""
 
     done: int
     reasons: Mapping[str, int]
 
     @property
     def failed(self) -> int:
-        """How many URLs failed."""
+        """The number of failed URLs."""
         return sum(self.reasons.values())
 
     @property
     def failed_percent(self) -> float:
-        """The share of those that failed among those that were read or failed."""
+        """The percentage of failed URLs among those that were read or failed."""
         return 100 * self.failed / max(self.failed + self.done, 1)
 
     def describe_failures(self) -> str:
-        """Say how many failed, and for which reasons most of them."""
+        """Return a text with the number of failed URLs and their most frequent reasons."""
         named = ", ".join(f"{reason} {n}" for reason, n in [*self.reasons.items()][:MAX_REASONS])
         return f"{self.failed} of {self.failed + self.done} URLs failed ({named})"
 
 
 def read_ends(parts: CrawlerDependencies, crawl: Crawl) -> Ends:
-    """Count how the URLs of a crawl ended, those skipped aside; frequent reasons come first."""
+    """Count the URLs of a crawl by outcome, without skipped ones; frequent reasons first."""
     rows = parts.store.read(
         "SELECT status, reason, count(*) FROM crawl_urls WHERE crawl = ? "
         "AND (status = 'FAILED' OR (status = 'DONE' AND kind = 'page')) "
@@ -202,7 +203,7 @@ def read_ends(parts: CrawlerDependencies, crawl: Crawl) -> Ends:
 
 
 def find_warning(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) -> str:
-    """Say what is doubtful about a crawl that is published: an empty index, many failures."""
+    """Return the warning of a published crawl: an empty index, or many failures."""
     empty = [one for one in indices_of(crawl.config) if not _count(parts, aside(one, crawler))]
     ends = read_ends(parts, crawl)
     said = [f"the last crawl left no record in {', '.join(empty)}"] if empty else []
@@ -242,7 +243,7 @@ def _block(beside: Beside, crawler: StoredCrawler, crawl: int, task: str, error:
 def _preparations(
     parts: CrawlerDependencies, crawler: StoredCrawler, config: Config
 ) -> Iterable[NewTask]:
-    """Make the indices aside: as the live ones are set, or as the first crawl has it."""
+    """Return the tasks that create the temporary indices, with live or initial settings."""
     initial = read_config(config).initial_settings
     for index in indices_of(config):
         if parts.catalog.get(index):
@@ -253,7 +254,7 @@ def _preparations(
 
 
 def _moves(parts: CrawlerDependencies, crawler: StoredCrawler, config: Config) -> Iterable[NewTask]:
-    """Move the indices aside onto the live ones, with what those are set to by now."""
+    """Return the tasks that move the temporary indices onto the live ones; live settings stay."""
     for index in indices_of(config):
         if parts.catalog.get(index):
             if read_config(config).save_backup:

@@ -1,4 +1,4 @@
-"""When a crawler's schedules have the next crawl, and of which of its actions that is."""
+"""Compute when a crawler's schedules start the next crawl, and of which actions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def next_due(config: Config, now: float) -> float | None:
-    """The next time of any schedule, that of the crawler or those of its actions."""
+    """Return the next time of the schedules of the crawler and its actions, in Unix seconds."""
     if not config.get("schedule") and not any(one.get("schedule") for one in config["actions"]):
         return None
     own = read_config(config)
@@ -23,9 +23,9 @@ def next_due(config: Config, now: float) -> float | None:
 
 
 def part_due(config: Config, due: float) -> Config | None:
-    """The part of a configuration that only its actions' schedules have now; None for all of it.
+    """Return the configuration with only the actions that are due; None for all actions.
 
-    Actions that share an index go together, for a crawl puts a whole index in place of another.
+    Actions that share an index are crawled together, because a crawl replaces whole indices.
     """
     try:
         own = read_config(config)

@@ -1,4 +1,4 @@
-"""The thread in which crawlers work, off the path of requests: it looks for what is to do."""
+"""The background thread that runs crawls and starts scheduled ones."""
 
 from __future__ import annotations
 
@@ -24,24 +24,25 @@ from svc_notebook.service.crawlers.work import work_reindex, work_urls
 from svc_notebook.service.heap import release_free_memory
 
 T = TypeVar("T")
-# The kind of work and its number or id.
+# The kind of a job and its number or id.
 Errand = tuple[str, int | str]
-# Seconds after which schedules and clocks are looked at again, and that a stop waits for work.
+# Maximum seconds between two checks of schedules and clocks, and seconds that a stop waits for
+# jobs.
 LONGEST, GRACE = 30.0, 1.5
-# Seconds after the last work for which memory is still given back.
+# Seconds after the last job during which free memory is still returned to the system.
 RELEASE_SECONDS = 150.0
 
 
 @dataclass
 class Job:
-    """Some work under way."""
+    """A running job."""
 
     task: asyncio.Task[None]
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Crew:
-    """Works from `start` to `stop`; what is left then is taken up at the next start."""
+    """The scheduler thread, from `start` to `stop`; unfinished jobs resume at the next start."""
 
     def __init__(self, parts: CrawlerDependencies) -> None:
         self._parts = parts
@@ -54,27 +55,27 @@ class Crew:
         self._thread = threading.Thread(target=self._run, name="svc-crawl", daemon=True)
 
     def start(self) -> None:
-        """Take up what was left the last time."""
+        """Start the thread and resume unfinished jobs."""
         self._thread.start()
         self._ready.wait()
 
     def stop(self) -> None:
-        """End after the pages at hand, or without them."""
+        """Stop after the current pages, or cancel them after a grace period."""
         if self._thread.is_alive():
             self._hand_over(self._end)
             self._thread.join(GRACE + 0.3)
 
     def call(self) -> None:
-        """Say that there is something new to do."""
+        """Wake the scheduler because there may be a new job."""
         if self._thread.is_alive():
             self._hand_over(self._called.set)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do some work of the caller's own in this thread, and wait for it."""
+        """Run a coroutine of the caller in this thread and wait for its result."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def _hand_over(self, work: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the loop has just been closed
+        with suppress(RuntimeError):  # the loop was just closed
             self._loop.call_soon_threadsafe(work)
 
     def _end(self) -> None:
@@ -97,7 +98,7 @@ class Crew:
         await self._end_jobs()
 
     async def _end_jobs(self) -> None:
-        """Let all work end; the engines go last, or pages would be told to have failed by it."""
+        """Stop all jobs, then the extractors; otherwise their pages would be recorded as failed."""
         for job in self.jobs.values():
             job.stopped.set()
         left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
@@ -109,7 +110,7 @@ class Crew:
         self._parts.engines.close()
 
     def _look(self) -> float:
-        """Begin what is to do, stop what is not; returns how long to rest, if nobody calls."""
+        """Start due jobs and stop obsolete ones; return the seconds until the next check."""
         try:
             return self._arrange()
         except Exception:
@@ -141,7 +142,7 @@ class Crew:
         return max(0.05, min([LONGEST, *(wait for wait in waits if wait > 0)]))
 
     def _release(self, now: float) -> None:
-        """Give back the memory that crawls freed; what they wrote is merged for a while after."""
+        """Return memory freed by crawls; segments they wrote are merged for a while afterwards."""
         if self.jobs:
             self._worked = now
         if now - self._worked <= RELEASE_SECONDS and now - self._released >= LONGEST:
@@ -149,7 +150,7 @@ class Crew:
             release_free_memory()
 
     def _can_crawl(self) -> bool:
-        """Whether what crawls is installed; work waits until it is, and that is told once."""
+        """Return whether the packages for crawling are installed; if not, report it once."""
         try:
             need_crawl()
         except BadInput as error:
@@ -165,7 +166,7 @@ class Crew:
         return last_crawl(self._parts.store, crawler.number, ("running",)) is None
 
     def _errands(self, crawlers: list[StoredCrawler]) -> Iterator[tuple[Errand, Any]]:
-        """What is to do just now: one crawl of each crawler that runs, and one task with URLs."""
+        """Yield the current jobs: per crawler one crawl, if it runs, and one task with URLs."""
         for crawler in crawlers:
             crawl = last_crawl(self._parts.store, crawler.number, ("running",))
             if crawl and crawler.running:
@@ -190,7 +191,7 @@ class Crew:
         self.jobs[name] = Job(self._loop.create_task(do()), stopped)
 
     def _sweep(self) -> bool:
-        """Throw away some of what no crawl needs; tells whether more is left."""
+        """Delete a part of the dropped ledgers; return whether there are more."""
         if not self._parts.store.read("SELECT 1 FROM crawls WHERE state = 'dropped' LIMIT 1"):
             return False
         with self._parts.store.writing() as connection:

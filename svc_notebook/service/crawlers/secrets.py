@@ -1,4 +1,4 @@
-"""What of a configuration nobody may read in the logs: keys, logins, headers."""
+"""Mask keys, logins, headers and proxies of crawler configurations for the logs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STARS = "****"
 
 
 def hide_secrets(value: Any) -> Any:
-    """Return JSON without the secrets in it, wherever they are."""
+    """Return JSON with the secrets masked at any depth."""
     if isinstance(value, Mapping):
         return {name: HIDDEN.get(name, hide_secrets)(held) for name, held in value.items()}
     if isinstance(value, list):
@@ -22,10 +22,10 @@ def hide_secrets(value: Any) -> Any:
 
 
 def hide_in_body(body: bytes) -> bytes:
-    """The same of a request's body; one that cannot be read is not shown at all."""
+    """Return a request body with the secrets masked; empty if it cannot be parsed."""
     try:
         return msgspec.json.encode(hide_secrets(msgspec.json.decode(body))) if body else b""
-    except (msgspec.MsgspecError, RecursionError, ValueError):  # not UTF-8, too
+    except (msgspec.MsgspecError, RecursionError, ValueError):  # ValueError: not UTF-8
         return b""
 
 

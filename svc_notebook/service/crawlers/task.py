@@ -1,4 +1,4 @@
-"""What a crawler was told to do, and whether that is still to do."""
+"""Tasks of crawlers: stored requests to run, pause, update, reindex or crawl URLs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from svc_notebook.service.store import Store
 
 Kind = Literal["run", "pause", "update", "reindex", "part", "urls"]
 State = Literal["pending", "blocked", "cancelled", "done"]
-# Tasks of each crawler that are kept once they are done.
+# Finished tasks kept per crawler.
 MAX_FINISHED_TASKS = 1000
 
 
 class Urls(msgspec.Struct, frozen=True):
-    """The URLs of a task: those it has still to visit, and all it came to know.
+    """The URLs of a task: those still to visit, and all that are known.
 
-    `hops` counts, for each that stands for another, how many led on to it.
+    `hops` counts for each redirect target the redirects that led to it.
     """
 
     left: Sequence[str] = ()
@@ -31,7 +31,7 @@ class Urls(msgspec.Struct, frozen=True):
     hops: Mapping[str, int] = {}
 
     def after(self, visited: Collection[str], found: Mapping[str, int]) -> Urls:
-        """What is left after some visits, which may have found that others stand for them."""
+        """Return the URLs after some visits, which may have found redirect targets."""
         new = [url for url in dict.fromkeys(found) if url not in self.known]
         left = [url for url in (*self.left, *new) if url not in visited]
         return Urls(left, [*self.known, *new], {**self.hops, **found})
@@ -39,7 +39,7 @@ class Urls(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class StoredCrawlerTask:
-    """A task; `writes` is the last write it came to."""
+    """A task; `writes` is the number of its last write."""
 
     id: str
     kind: Kind
@@ -48,7 +48,7 @@ class StoredCrawlerTask:
 
     @property
     def open(self) -> bool:
-        """Whether something is still to do, be it only to cancel it."""
+        """Whether the task is pending, or blocked and can be cancelled."""
         return self.state in ("pending", "blocked")
 
 
@@ -63,7 +63,7 @@ def find_task(store: Store, crawler: StoredCrawler, id: str) -> StoredCrawlerTas
 
 
 def pending_urls(store: Store, crawler: StoredCrawler) -> StoredCrawlerTask | None:
-    """The first task of a crawler that has URLs to visit."""
+    """Return a crawler's first pending task with URLs, or None."""
     rows = store.read(
         f"SELECT {COLUMNS} FROM crawler_tasks "
         "WHERE crawler = ? AND kind = 'urls' AND state = 'pending' ORDER BY number LIMIT 1",
@@ -73,7 +73,7 @@ def pending_urls(store: Store, crawler: StoredCrawler) -> StoredCrawlerTask | No
 
 
 def last_write(store: Store, crawler: StoredCrawler) -> int:
-    """The last write by which a whole crawl became visible; 0 if there was none."""
+    """Return the number of the last write of a whole crawl; 0 if there is none."""
     [[writes]] = store.read(
         "SELECT coalesce(max(writes), 0) FROM crawler_tasks "
         "WHERE crawler = ? AND kind IN ('reindex', 'part')",
@@ -83,7 +83,7 @@ def last_write(store: Store, crawler: StoredCrawler) -> int:
 
 
 def count_recent(store: Store, crawler: StoredCrawler, kind: Kind, since: float) -> int:
-    """How many tasks of a kind a crawler took since a moment."""
+    """Count a crawler's tasks of one kind since a time."""
     [[count]] = store.read(
         "SELECT count(*) FROM crawler_tasks WHERE crawler = ? AND kind = ? AND time > ?",
         crawler.number,
@@ -100,7 +100,7 @@ def insert_task(
     time: float,
     urls: Sequence[str] = (),
 ) -> str:
-    """Write down a task, done unless there is more to it; returns its id."""
+    """Insert a task, pending if it needs further work, otherwise done; return its id."""
     made = str(uuid4())
     state = "pending" if kind in ("reindex", "part", "urls") else "done"
     connection.execute(
@@ -117,7 +117,7 @@ def insert_task(
 
 
 def end_task(connection: sqlite3.Connection, id: str, state: State, writes: int = 0) -> None:
-    """Say how a task ended, and which write makes that visible."""
+    """Store the final state of a task, and the write that makes its result visible."""
     connection.execute(
         "UPDATE crawler_tasks SET state = ?, writes = max(writes, ?), urls = NULL WHERE id = ?",
         (state, writes, id),
@@ -125,7 +125,7 @@ def end_task(connection: sqlite3.Connection, id: str, state: State, writes: int 
 
 
 def end_blocking(connection: sqlite3.Connection, crawler: StoredCrawler) -> None:
-    """Give up the task that blocks a crawler, if one does."""
+    """Cancel the task that blocks a crawler, if any."""
     connection.execute(
         "UPDATE crawler_tasks SET state = 'cancelled', urls = NULL "
         "WHERE crawler = ? AND state = 'blocked'",
@@ -134,12 +134,12 @@ def end_blocking(connection: sqlite3.Connection, crawler: StoredCrawler) -> None
 
 
 def keep_urls(connection: sqlite3.Connection, id: str, urls: Urls) -> None:
-    """Say which URLs a task has still to visit."""
+    """Store the remaining URLs of a task."""
     connection.execute("UPDATE crawler_tasks SET urls = ? WHERE id = ?", (_pack(urls), id))
 
 
 def read_urls(source: Store | sqlite3.Connection, id: str) -> Urls:
-    """The URLs of a task; none once it is done."""
+    """Return the URLs of a task; none after it is done."""
     sql = "SELECT urls FROM crawler_tasks WHERE id = ? AND urls IS NOT NULL"
     rows = source.read(sql, id) if isinstance(source, Store) else source.execute(sql, [id])
     return next((msgspec.json.decode(urls, type=Urls) for (urls,) in rows), Urls())

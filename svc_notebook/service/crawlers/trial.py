@@ -1,4 +1,4 @@
-"""Try one URL with a configuration: what it would give is told, and nothing is kept."""
+"""Test one URL with a configuration: return what it yields, and store nothing."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from svc_notebook.service.indices.published_index import stamp_now
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.outcomes import VisitOutcome, Yielded
 
-# Less than clients wait for an answer.
+# Less than the response timeout of clients.
 TRIAL_SECONDS = 25
 
 
 async def try_url(parts: CrawlerDependencies, config: Config, url: str) -> CrawlTest:
-    """Visit one URL; whatever goes wrong is part of the answer."""
+    """Visit one URL; errors are part of the response."""
     from svc_notebook.service.crawl.ledger import Waiting
     from svc_notebook.service.crawl.page_processor import visit
 

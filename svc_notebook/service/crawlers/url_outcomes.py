@@ -1,4 +1,4 @@
-"""How each URL of a crawl ended, read from its ledger a page at a time."""
+"""Read the outcome of each URL of a crawl from its ledger, page by page."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def read_urls(
     after: int,
     length: int,
 ) -> list[tuple[int, CrawledUrl]]:
-    """Read up to `length` URLs that ended, each with its place, from beyond the place `after` on.
+    """Return up to `length` visited URLs with their places, after the place `after`.
 
-    Sitemaps count only where they failed, as in the statistics.
+    Sitemaps are included only if they failed, as in the statistics.
     """
     rows = store.read(
         "SELECT one.place, one.url, one.kind, one.status, one.category, one.reason, one.readable, "
@@ -54,7 +54,7 @@ def read_urls(
 
 
 def _write_time(seconds: float | None) -> str | None:
-    """Write a moment; URLs that ended before it was kept have none."""
+    """Format a time; URLs visited before the time was stored have none."""
     if seconds is None:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

@@ -1,4 +1,4 @@
-"""The two kinds of work a crawler does: a whole crawl, and the URLs it was told to visit."""
+"""The two jobs of a crawler: a whole crawl, and a crawl of given URLs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from svc_notebook.service.crawl.fetcher import Fetcher
 
 Tools = tuple["Configuration", "Fetcher", "Extractors"]
-# Seconds between two looks whether writes are published, and between two tries of a full disk.
+# Seconds between two checks whether writes are published, and between two attempts on a full disk.
 LOOK, PAUSE = 0.02, 1.0
 
 
 async def work_reindex(
     parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl, stopped: asyncio.Event
 ) -> None:
-    """Crawl on where a crawl was left, then publish it; what hinders that blocks the crawler."""
+    """Resume a crawl and publish it at its end; an error blocks the crawler."""
     from svc_notebook.service.crawl.frontier import crawl as visit_all
 
     ledger = CrawlLedger(parts.store, parts.tasks, crawler, crawl)
@@ -60,7 +60,7 @@ async def work_urls(
     task: StoredCrawlerTask,
     stopped: asyncio.Event,
 ) -> None:
-    """Visit the URLs of a task; one that cannot be done at all blocks the crawler."""
+    """Visit the URLs of a task; an error of the whole task blocks the crawler."""
     from svc_notebook.service.crawl.frontier import crawl as visit_all
 
     config = present_config(parts.store, crawler)
@@ -84,7 +84,7 @@ async def work_urls(
 
 @asynccontextmanager
 async def open_tools(parts: CrawlerDependencies, config: Config) -> AsyncIterator[Tools]:
-    """Open what visits pages, and what makes records of them."""
+    """Open the fetcher and the extractors of a configuration."""
     from svc_notebook.service.crawl.fetcher import Fetcher
 
     configuration = read_config(config)
@@ -94,7 +94,7 @@ async def open_tools(parts: CrawlerDependencies, config: Config) -> AsyncIterato
 
 
 async def _try(work: Callable[[], Awaitable[None]], stopped: asyncio.Event) -> str:
-    """Do some work; returns why it cannot be done. While the disk fails it is tried again."""
+    """Run a job; return why it failed, or an empty text. Retries while the disk fails."""
     while not stopped.is_set():
         try:
             await work()
@@ -112,14 +112,14 @@ async def _try(work: Callable[[], Awaitable[None]], stopped: asyncio.Event) -> s
 
 
 async def _wait_published(parts: CrawlerDependencies, stopped: asyncio.Event) -> None:
-    """Wait until what was written so far can be counted."""
+    """Wait until all writes so far are published."""
     last = parts.tasks.last
     while parts.tasks.published < last and not stopped.is_set():
         await rest(stopped, LOOK)
 
 
 async def rest(stopped: asyncio.Event, seconds: float) -> None:
-    """Sleep, no longer than until the work is stopped."""
+    """Sleep, but wake up when the job is stopped."""
     try:
         await asyncio.wait_for(stopped.wait(), seconds)
     except TimeoutError:

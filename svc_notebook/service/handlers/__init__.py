@@ -1,4 +1,4 @@
-"""What each endpoint does: a function with the endpoint's own signature."""
+"""The handlers of all endpoints: functions with the signatures of the endpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hand out a whole index, page by page, at the same cost for each page."""
+"""Handlers that browse a whole index page by page, at constant cost per page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from svc_notebook.service.search.search_response import (
 )
 from svc_notebook.service.search.visible_attributes import cut_bodies, withheld
 
-# Parameters that say nothing about which records come and in which order.
+# Parameters that do not affect which records a browse returns, or their order.
 WITHOUT_EFFECT = {
     *PER_PAGE, "page", "offset", "length", "query", "clickAnalytics", "userToken",
     "responseFields", "_seeUnretrievable", EMBEDDED_LISTS,
@@ -37,7 +37,7 @@ WITHOUT_EFFECT = {
 
 
 class _Named(msgspec.Struct, rename={"id": "objectID"}):
-    """Of a record its id."""
+    """The objectID of a record."""
 
     id: str
 
@@ -46,7 +46,7 @@ class _Named(msgspec.Struct, rename={"id": "objectID"}):
 def browse(
     call: RequestContext, index: str, cursor: str | None = None, **params: Unpack[SearchParams]
 ) -> SearchAnswer:
-    """Take the next records; a cursor carries the parameters of the first call."""
+    """Return the next records; a cursor contains the parameters of the first call."""
     shelf = call.service.catalog.find(index)
     given = present(params)
     state = read_cursor(cursor) if cursor else Cursor(shelf.id, given, _skipped(call, shelf, given))
@@ -61,7 +61,7 @@ def browse(
 def get_browse(
     call: RequestContext, index: str, cursor: str | None = None, **params: Unpack[SearchParams]
 ) -> SearchAnswer:
-    """Take the next records, everything in the URL."""
+    """Return the next records, with all parameters in the URL."""
     return browse(call, index, cursor, **params)
 
 
@@ -71,7 +71,7 @@ def _skipped(call: RequestContext, shelf: PublishedIndex, given: Mapping[str, An
 
 
 def _fixed_start(call: RequestContext, shelf: PublishedIndex, size: int) -> int | None:
-    """The only place that the caller's key lets a browse begin at; it does not go on from there."""
+    """Return the only start position that the caller's key allows; it has no next page."""
     embedded = call.caller.bind({}, shelf.name)
     if "page" in embedded:
         return int(embedded["page"]) * size
@@ -119,7 +119,7 @@ def _answer(call: RequestContext, shelf: PublishedIndex, state: Cursor) -> Searc
 
 
 def _is_plain(shelf: PublishedIndex, params: Mapping[str, Any]) -> bool:
-    """Whether every record comes, in no order that anybody asked for."""
+    """Return whether all records are returned in storage order."""
     sorts = shelf.settings.get("customRanking") or "(" in "".join(shelf.settings.get("ranking", ()))
     return not (sorts or params.get("query") or params.keys() - WITHOUT_EFFECT)
 
@@ -151,7 +151,7 @@ def _next_ordered(
 def _order(
     call: RequestContext, shelf: PublishedIndex, state: Cursor, params: Mapping[str, Any]
 ) -> tuple[IdList, Cursor]:
-    """The order a browse goes by: the one it began with, for as long as that is remembered."""
+    """Return the order of a browse: the one of its first page, while that is cached."""
     cursors = call.service.cursors
     if state.order and (known := cursors.recall(state.order, shelf.id, params)):
         return known, state
@@ -168,7 +168,7 @@ def _keep_order(
     ids: IdList,
     params: Mapping[str, Any],
 ) -> Cursor | None:
-    """Remember the order while the browse has more pages, and no longer."""
+    """Cache the order while the browse has more pages."""
     cursors = call.service.cursors
     if after is None:
         cursors.forget(state.order)
@@ -177,7 +177,7 @@ def _keep_order(
 
 
 def _resume(ids: IdList, state: Cursor) -> int:
-    """Find the place after the last record handed out; by number if that record is gone."""
+    """Return the position after the last returned record; by number if that record is gone."""
     place = ids.find(state.last) if state.last else -1
     return place + 1 if place >= 0 else state.done
 

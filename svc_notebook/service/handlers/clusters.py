@@ -1,4 +1,4 @@
-"""Map users to clusters."""
+"""Handlers that assign users to clusters."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ TOP_USERS = 10
 
 @serves(SearchApi.assign_user)
 def assign_user(call: RequestContext, user_id: str, cluster: str) -> CreatedAt:
-    """Put a user on a cluster, or move it there."""
+    """Assign a user to a cluster, or move the user to it."""
     call.service.mapping.assign(user_id, cluster)
     return {"createdAt": stamp_now()}
 
 
 @serves(SearchApi.assign_users)
 def assign_users(call: RequestContext, cluster: str, users: list[str]) -> CreatedAt:
-    """Put many new users on a cluster."""
+    """Assign many new users to a cluster."""
     call.service.mapping.assign_new(users, cluster)
     return {"createdAt": stamp_now()}
 
 
 @serves(SearchApi.top_users)
 def top_users(call: RequestContext) -> TopUsers:
-    """List the users with the most records of each cluster that has any users."""
+    """List the users with the most records on each cluster that has users."""
     usage = Usage(call)
     users = [usage.tell(entry) for entry in call.service.mapping.all()]
     users.sort(key=lambda user: (-user["nbRecords"], -user["dataSize"], user["userID"]))
@@ -61,7 +61,7 @@ def get_user(call: RequestContext, user_id: str) -> UserMapping:
 
 @serves(SearchApi.list_clusters)
 def list_clusters(call: RequestContext) -> ClusterList:
-    """List the clusters; what is no user's is on the first."""
+    """List the clusters; indices without a user count for the first one."""
     users = {entry["objectID"]: entry["clusterName"] for entry in call.service.mapping.all()}
     names = call.service.mapping.clusters
     counted = Counter(users.values())
@@ -84,7 +84,7 @@ def list_clusters(call: RequestContext) -> ClusterList:
 
 @serves(SearchApi.list_users)
 def list_users(call: RequestContext, *, page: int = 0, hitsPerPage: int = 1000) -> UserList:
-    """List the users, a page at a time."""
+    """List the users, one page at a time."""
     found = call.service.mapping.all()[page * hitsPerPage : (page + 1) * hitsPerPage]
     usage = Usage(call)
     return {"userIDs": [usage.tell(entry) for entry in found]}
@@ -92,7 +92,7 @@ def list_users(call: RequestContext, *, page: int = 0, hitsPerPage: int = 1000) 
 
 @serves(SearchApi.remove_user)
 def remove_user(call: RequestContext, user_id: str) -> DeletedAt:
-    """Take a user off its cluster, and queue the end of its indices."""
+    """Remove a user from its cluster, and queue the deletion of the user's indices."""
     mapping = call.service.mapping
     cluster = mapping.one(user_id)["clusterName"]
     for index in mapping.owners.indices(user_id):
@@ -112,7 +112,7 @@ def search_users(
     hitsPerPage: int = 20,
     clusterName: str | None = None,
 ) -> UserHits:
-    """Find users by the beginnings of their names' words; what was just assigned is found too."""
+    """Search users by word prefixes of their names; new assignments are found at once."""
     wanted = cluster or clusterName
     if wanted:
         call.service.mapping.check_cluster(wanted)
@@ -140,7 +140,7 @@ def search_users(
 
 @serves(SearchApi.pending_mappings)
 def pending_mappings(call: RequestContext, *, getClusters: bool = False) -> Pending:
-    """A user is pending while its data is being removed; to be assigned or moved takes no time."""
+    """Return whether users are pending: while their data is being removed; moves take no time."""
     leaving = call.service.mapping.leaving
     published = call.service.tasks.published
     pending = {user: name for user, (name, task) in leaving.items() if task > published}
@@ -152,7 +152,7 @@ def pending_mappings(call: RequestContext, *, getClusters: bool = False) -> Pend
 
 
 class Usage:
-    """How many records, and bytes of them, each user's indices hold; what is no user's is ''."""
+    """The numbers of records and bytes in the indices of each user; `''` if there is no user."""
 
     def __init__(self, call: RequestContext) -> None:
         self.by_user: dict[str, tuple[int, int]] = {}
@@ -163,7 +163,7 @@ class Usage:
             self.by_user[owner] = (records + sizes[0], size + sizes[1])
 
     def tell(self, entry: Entry) -> UserMapping:
-        """A user as the API tells it."""
+        """Return a user in the shape of the API."""
         records, size = self.by_user.get(entry["objectID"], (0, 0))
         return {
             "userID": entry["objectID"],

@@ -1,4 +1,4 @@
-"""Make, run and inspect crawlers."""
+"""Handlers that create, run and inspect crawlers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @serves(CrawlerApi.create_crawler)
 def create_crawler(call: RequestContext, name: str, config: dict[str, Any]) -> CrawlerCreated:
-    """Make a crawler, which waits to be run."""
+    """Create a crawler, initially paused."""
     made: CrawlerCreated = {"id": call.service.crawlers.create(name, config)}
     if warnings := call.service.crawlers.warnings(made["id"]):
         made["warnings"] = warnings
@@ -41,7 +41,7 @@ def list_crawlers(
     name: str | None = None,
     appId: str | None = None,
 ) -> CrawlerPage:
-    """List the crawlers whose name has some letters in it."""
+    """List the crawlers whose names contain `name`."""
     wanted = (name or "").casefold()
     found = [one for one in call.service.crawlers.all() if wanted in one.name.casefold()]
     items = [{"id": one.id, "name": one.name} for one in found if _is_own(call, appId)]
@@ -51,7 +51,7 @@ def list_crawlers(
 
 @serves(CrawlerApi.get_crawler)
 def get_crawler(call: RequestContext, crawler: str, *, withConfig: bool = False) -> Crawler:
-    """Tell how a crawler stands, under both names for when its last crawl began."""
+    """Return the state of a crawler, with both names for the start of its last crawl."""
     crawlers = call.service.crawlers
     one = crawlers.find(crawler)
     told: Crawler = {
@@ -83,7 +83,7 @@ def update_crawler(
     name: str | None = None,
     config: dict[str, Any] | None = None,
 ) -> CrawlerTask:
-    """Give a crawler another name or configuration."""
+    """Change the name or the configuration of a crawler."""
     return _tell(call, crawler, call.service.crawlers.update(crawler, name, config))
 
 
@@ -97,25 +97,25 @@ def update_crawler_config(
 
 @serves(CrawlerApi.run_crawler)
 def run_crawler(call: RequestContext, crawler: str) -> CrawlerTask:
-    """Let a crawler go on, or wait for its next schedule."""
+    """Resume a crawler, or let it wait for its next schedule."""
     return _tell(call, crawler, call.service.crawlers.run(crawler))
 
 
 @serves(CrawlerApi.pause_crawler)
 def pause_crawler(call: RequestContext, crawler: str) -> CrawlerTask:
-    """Let a crawler rest after the pages at hand."""
+    """Pause a crawler after its current pages."""
     return {"taskId": call.service.crawlers.pause(crawler)}
 
 
 @serves(CrawlerApi.reindex_crawler)
 def reindex_crawler(call: RequestContext, crawler: str) -> CrawlerTask:
-    """Begin a whole crawl, in place of one under way."""
+    """Start a whole crawl, replacing a running one."""
     return _tell(call, crawler, call.service.crawlers.reindex(crawler))
 
 
 @serves(CrawlerApi.crawler_url_stats)
 def crawler_url_stats(call: RequestContext, crawler: str) -> UrlStatistics:
-    """Count how the URLs of the last crawl ended."""
+    """Count the URLs of the last crawl by outcome."""
     data = call.service.crawlers.statistics(crawler)
     return {"count": sum(one["count"] for one in data), "data": data}
 
@@ -130,7 +130,7 @@ def list_crawled_urls(
     after: int = 0,
     length: int = 1000,
 ) -> CrawledUrls:
-    """Hand out how each URL of the last crawl ended, in the order they were found."""
+    """Return the outcome of each URL of the last crawl, in order of discovery."""
     rows = call.service.crawlers.urls(crawler, status, reason, after, length)
     page: CrawledUrls = {"urls": [one for _, one in rows]}
     return {**page, "cursor": rows[-1][0]} if len(rows) == length else page
@@ -140,7 +140,7 @@ def list_crawled_urls(
 def crawl_urls(
     call: RequestContext, crawler: str, urls: list[str], save: bool | None = None
 ) -> CrawlerTask:
-    """Visit URLs now."""
+    """Crawl URLs now."""
     return {"taskId": call.service.crawlers.crawl(crawler, urls, save)}
 
 
@@ -148,19 +148,19 @@ def crawl_urls(
 def try_crawler_url(
     call: RequestContext, crawler: str, url: str, config: dict[str, Any] | None = None
 ) -> CrawlTest:
-    """Try one URL without keeping anything."""
+    """Test one URL without storing anything."""
     return call.service.crawlers.test(crawler, url, config)
 
 
 @serves(CrawlerApi.get_crawler_task)
 def get_crawler_task(call: RequestContext, crawler: str, task_id: str) -> CrawlerTaskState:
-    """Say whether a crawler's task is still to do."""
+    """Return whether a crawler's task is pending."""
     return {"pending": call.service.crawlers.is_pending(crawler, task_id)}
 
 
 @serves(CrawlerApi.cancel_crawler_task)
 def cancel_crawler_task(call: RequestContext, crawler: str, task_id: str) -> dict[str, Any]:
-    """Give up the task that blocks a crawler."""
+    """Cancel the task that blocks a crawler."""
     call.service.crawlers.cancel(crawler, task_id)
     return {}
 
@@ -169,7 +169,7 @@ def cancel_crawler_task(call: RequestContext, crawler: str, task_id: str) -> dic
 def list_domains(
     call: RequestContext, *, appId: str | None = None, itemsPerPage: int = 20, page: int = 1
 ) -> DomainPage:
-    """List the domains that crawlers begin at; nobody needs to prove that they are theirs."""
+    """List the domains of the crawlers' start URLs; ownership is not verified."""
     own = call.service.keyring.facts["appId"]
     named = call.service.crawlers.domains() if _is_own(call, appId) else []
     return {
@@ -184,13 +184,13 @@ def list_domains(
 
 
 def _tell(call: RequestContext, crawler: str, task: str) -> CrawlerTask:
-    """Answer a task's id, with what is to be said of the crawler."""
+    """Return a task's id and the crawler's warnings."""
     warnings = call.service.crawlers.warnings(crawler)
     return {"taskId": task, "warnings": warnings} if warnings else {"taskId": task}
 
 
 def _is_own(call: RequestContext, app_id: str | None) -> bool:
-    """Whether this service's application is wanted, as it is unless another one is named."""
+    """Return whether `app_id` is this service's application; true if it is not given."""
     return not app_id or app_id == call.service.keyring.facts["appId"]
 
 

@@ -1,4 +1,4 @@
-"""Read and write the application's dictionaries."""
+"""Handlers that read and write the application's dictionaries."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from svc_notebook.service.resources.entries import (
     take_page,
 )
 
-# The dictionary whose switches are told even where nobody touched them.
+# The dictionary whose switches are returned even if none is set.
 ALWAYS = "stopwords"
 
 
@@ -47,7 +47,7 @@ def batch_dictionary(
     requests: list[DictionaryRequest],
     clearExistingDictionaryEntries: bool = False,
 ) -> Updated:
-    """Queue entries as one task; of two steps on one entry the last one holds."""
+    """Queue entries as one task; of two operations on one entry the last one counts."""
     last: dict[str, Entry | None] = {}
     for number, request in enumerate(requests):
         body = request["body"]
@@ -78,7 +78,7 @@ def search_dictionary(
     hitsPerPage: int = 20,
     language: str | None = None,
 ) -> DictionaryHits:
-    """Find entries by their words."""
+    """Search entries by their words."""
     if language:
         check_language(dictionary, language, "language")
     found = find_words(call.service.store, dictionary, query, language)
@@ -94,7 +94,7 @@ def get_dictionary_entries(
     hitsPerPage: int = 20,
     language: str | None = None,
 ) -> DictionaryHits:
-    """Find entries, everything in the URL."""
+    """Search entries with all parameters in the URL."""
     return search_dictionary(call, dictionary, query, page, hitsPerPage, language)
 
 
@@ -102,7 +102,7 @@ def get_dictionary_entries(
 def set_dictionary_settings(
     call: RequestContext, disableStandardEntries: StandardEntries
 ) -> Updated:
-    """Queue which languages' standard entries are off; what is not named stays, null resets."""
+    """Queue for which languages standard entries are disabled; null resets a dictionary."""
     given = cast("dict[str, dict[str, bool] | None]", disableStandardEntries)
     for dictionary, languages in given.items():
         for language in languages or {}:
@@ -120,7 +120,7 @@ def set_dictionary_settings(
 
 @serves(SearchApi.get_dictionary_settings)
 def get_dictionary_settings(call: RequestContext) -> DictionarySettings:
-    """Tell which languages' standard entries are off."""
+    """Return for which languages standard entries are disabled."""
     told = {
         name: {
             e["objectID"]: e["off"] for e in read_entries(call.service.store, APPLICATION_ID, kind)
@@ -133,7 +133,7 @@ def get_dictionary_settings(call: RequestContext) -> DictionarySettings:
 
 @serves(SearchApi.list_languages)
 def list_languages(call: RequestContext) -> LanguageListing:
-    """Tell for each language which dictionaries it has, and how many entries of your own."""
+    """Return for each language its dictionaries and their numbers of custom entries."""
     counts = {
         name: Counter(e["language"] for e in read_entries(call.service.store, APPLICATION_ID, name))
         for name in FIELDS

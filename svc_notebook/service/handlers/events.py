@@ -1,4 +1,4 @@
-"""Take reports of what users did, forget them, and hand them out."""
+"""Handlers that store, delete and list user events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svc_notebook.service.service import check_index_name
 
 @serves(EventsApi.push_events)
 def push_events(call: RequestContext, events: list[Event]) -> Received:
-    """Store events once all of them are found to be valid."""
+    """Store events after all of them are validated."""
     received = milliseconds()
     call.caller.require("search", {event["index"] for event in events})
     searched = call.service.shown.times(query for event in events for query in queries_of(event))
@@ -33,10 +33,10 @@ def _check_index(event: Event, at: str) -> None:
 
 @serves(EventsApi.delete_user_token)
 def delete_user_token(call: RequestContext, user_token: str) -> None:
-    """Take a request to forget a user; the events go in the background."""
+    """Accept a request to delete a user's events; they are deleted in the background."""
     check_token(user_token, "userToken")
     call.service.forgetting.count(call.headers)
-    call.service.shown.flush()  # so that the searches of the user are there to lose the token
+    call.service.shown.flush()  # so that the user's searches are stored and lose the token
     call.service.events.forget(user_token)
 
 
@@ -52,7 +52,7 @@ def list_events(
     after: int = 0,
     length: int = 1000,
 ) -> EventPage:
-    """Hand out events on the indices that the key is for."""
+    """Return events of the indices that the key has the right `analytics` on."""
     choice = Choice(index, userToken, eventType, since, until, after)
     rows = call.service.events.read(choice, length)
     page: EventPage = {
@@ -72,7 +72,7 @@ def list_searches(
     after: int = 0,
     length: int = 1000,
 ) -> ShownPage:
-    """Hand out what searches showed, of the indices that the key is for."""
+    """Return searches and their hits, of indices that the key has the right `analytics` on."""
     choice = Choice(index, userToken, None, since, until, after)
     rows = call.service.shown.read(choice, length)
     page: ShownPage = {

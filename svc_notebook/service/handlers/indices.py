@@ -1,4 +1,4 @@
-"""List, copy, move and delete indices."""
+"""Handlers that list, copy, move and delete indices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INDICES_PER_PAGE = 100
 
 
 class Relations(TypedDict, total=False):
-    """What an index is to others."""
+    """The primary or the replicas of an index."""
 
     primary: str
     replicas: list[str]
@@ -26,7 +26,7 @@ class Relations(TypedDict, total=False):
 
 @serves(SearchApi.delete_index)
 def delete_index(call: RequestContext, index: str) -> Deleted:
-    """Queue the end of an index."""
+    """Queue the deletion of an index."""
     task = call.service.accept(index, "steps", pack_steps([RecordStep("delete")]))
     return {"taskID": task, "deletedAt": stamp_now()}
 
@@ -54,7 +54,7 @@ def operate_index(
 def list_indices(
     call: RequestContext, *, page: int | None = None, hitsPerPage: int | None = None
 ) -> IndexList:
-    """List the indices the caller's keys reach."""
+    """List the indices that the caller's keys reach."""
     shelves = [shelf for shelf in call.service.catalog.all() if _shown(call, shelf)]
     size = hitsPerPage or INDICES_PER_PAGE
     shown = shelves if page is None else shelves[page * size : (page + 1) * size]
@@ -69,7 +69,7 @@ def list_indices(
 def _check_destination(
     call: RequestContext, operation: str, destination: str, scope: list[CopyScope] | None
 ) -> None:
-    """Whole indices do not come where others follow: a move brings what replicas follow anew."""
+    """Refuse a copy of a whole index onto a primary, and any whole index onto a replica."""
     if scope is not None:
         return
     call.service.refuse_replica(destination)
@@ -103,7 +103,7 @@ def _entry(call: RequestContext, shelf: PublishedIndex, waiting: int) -> IndexEn
 
 
 def _relations(call: RequestContext, shelf: PublishedIndex) -> Relations:
-    """Who follows whom; nothing for an index that stands alone."""
+    """Return the primary or the replicas of an index; empty if it has neither."""
     primary, *replicas = call.service.catalog.family(shelf)
     if shelf.leader:
         return {"primary": primary.name, **({"virtual": True} if shelf.virtual else {})}

@@ -1,4 +1,4 @@
-"""Make, change and read API keys."""
+"""Handlers that create, change and read API keys."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from svc_notebook.service.indices.published_index import stamp_now
 
 @serves(SearchApi.add_key)
 def add_key(call: RequestContext, **fields: Unpack[KeyFields]) -> KeyAdded:
-    """Make a key of the application."""
+    """Create a key of the application."""
     return {"key": call.service.keyring.add(fields), "createdAt": stamp_now()}
 
 
 @serves(SearchApi.update_key)
 def update_key(call: RequestContext, key: str, **fields: Unpack[KeyFields]) -> KeyUpdated:
-    """Give a key other fields."""
+    """Replace the fields of a key."""
     call.service.keyring.one(key)
     call.service.keyring.update(key, fields)
     return {"key": key, "updatedAt": stamp_now()}
@@ -33,7 +33,7 @@ def list_keys(call: RequestContext) -> KeyList:
 
 @serves(SearchApi.get_key)
 def get_key(call: RequestContext, key: str) -> Key:
-    """Read a key; without the admin key, only the one that calls."""
+    """Read a key; without the admin key, only the calling key."""
     own = [k for k in call.caller.keys if k.value == key]
     if own:
         return cast("Key", own[0].told(hide_description=True))
@@ -54,14 +54,14 @@ def delete_key(call: RequestContext, key: str) -> DeletedAt:
 
 @serves(SearchApi.restore_key)
 def restore_key(call: RequestContext, key: str) -> KeyAdded:
-    """Bring a deleted key back."""
+    """Restore a deleted key."""
     call.service.keyring.restore(key)
     return {"key": key, "createdAt": stamp_now()}
 
 
 @serves(SearchApi.add_index_key)
 def add_index_key(call: RequestContext, index: str, **fields: Unpack[KeyFields]) -> KeyAdded:
-    """Make a key of one index."""
+    """Create a key of one index."""
     return {"key": call.service.keyring.add(fields, index), "createdAt": stamp_now()}
 
 
@@ -69,7 +69,7 @@ def add_index_key(call: RequestContext, index: str, **fields: Unpack[KeyFields])
 def update_index_key(
     call: RequestContext, index: str, key: str, **fields: Unpack[KeyFields]
 ) -> KeyUpdated:
-    """Give an index's key other fields; one that is not there stays away, without a complaint."""
+    """Replace the fields of an index's key; a missing key is ignored."""
     call.service.keyring.update(key, fields, index)
     return {"key": key, "updatedAt": stamp_now()}
 
@@ -83,7 +83,7 @@ def list_index_keys(call: RequestContext, index: str) -> KeyList:
 
 @serves(SearchApi.list_all_index_keys)
 def list_all_index_keys(call: RequestContext) -> KeyList:
-    """List every index's keys, each with its index."""
+    """List the keys of all indices, each with its index."""
     keys = call.service.keyring.all_of_indices()
     return {"keys": [cast("Key", {**key.told(), "index": key.index}) for key in keys]}
 

@@ -1,4 +1,4 @@
-"""Tell the last requests."""
+"""Handler that returns the request logs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def get_logs(
     indexName: str | None = None,
     type: str = "all",
 ) -> Logs:
-    """Tell the last requests, the newest first; this one is not among them."""
+    """Return the last requests, newest first, without this one."""
     may_see = partial(call.caller.may, "logs")
     may_read = partial(may_read_content, call.caller, call.service.catalog)
     return {"logs": call.service.logs.read(offset, length, indexName, type, may_see, may_read)}

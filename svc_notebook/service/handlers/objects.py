@@ -1,4 +1,4 @@
-"""Write and read records."""
+"""Handlers that write and read records."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from svc_notebook.service.tasks.batch_operations import (
 )
 from svc_notebook.service.tasks.queue import NewTask
 
-# What may decide which records are deleted by query (api.md, Objects).
+# The parameters that deleteByQuery accepts (api.md, Objects).
 DELETES_BY = {
     "filters", "facetFilters", "numericFilters", "tagFilters", "aroundLatLng", "aroundRadius",
     "insideBoundingBox", "insidePolygon",
@@ -65,14 +65,14 @@ def put_object(call: RequestContext, index: str, object_id: str, record: Record)
 
 @serves(SearchApi.delete_object)
 def delete_object(call: RequestContext, index: str, object_id: str) -> Deleted:
-    """Queue the end of a record."""
+    """Queue the deletion of a record."""
     step = RecordStep("deleteObject", read_object_id(object_id, "objectID"))
     return {"taskID": _accept(call, index, [step]), "deletedAt": stamp_now()}
 
 
 @serves(SearchApi.delete_by)
 def delete_by(call: RequestContext, index: str, **params: Unpack[SearchParams]) -> DeletedBy:
-    """Queue a deletion; which records it meets is decided when its turn comes."""
+    """Queue a deletion by query; the records are selected when the task is applied."""
     given = {name: value for name, value in params.items() if value not in (None, "", [])}
     for name in sorted(given.keys() - DELETES_BY):
         raise BadInput(f"`{name}` does not take part in deleteByQuery; filters and places do")
@@ -80,7 +80,7 @@ def delete_by(call: RequestContext, index: str, **params: Unpack[SearchParams]) 
     bound = call.caller.bind(given, index)
     given = {name: value for name, value in bound.items() if name in DELETES_BY}
     if shelf := call.service.catalog.get(index):
-        # A filter that is wrong is refused now, while somebody listens.
+        # An invalid filter is refused now, while the caller gets the error.
         shelf.engine.get().matching(given)
     task, now = call.service.accept(index, "deleteBy", given), stamp_now()
     return {"taskID": task, "deletedAt": now, "updatedAt": now}
@@ -88,7 +88,7 @@ def delete_by(call: RequestContext, index: str, **params: Unpack[SearchParams]) 
 
 @serves(SearchApi.clear_objects)
 def clear_objects(call: RequestContext, index: str) -> Updated:
-    """Queue the end of all records of an index."""
+    """Queue the deletion of all records of an index."""
     return {"taskID": _accept(call, index, [RecordStep("clear")]), "updatedAt": stamp_now()}
 
 
@@ -108,14 +108,14 @@ def partial_update_object(
 
 @serves(SearchApi.batch)
 def batch(call: RequestContext, index: str, requests: list[BatchRequest]) -> Batched:
-    """Queue many steps as one task."""
+    """Queue many operations as one task."""
     steps = _steps(requests)
     return {"taskID": _accept(call, index, steps), "objectIDs": [step.id for step in steps]}
 
 
 @serves(SearchApi.batch_many)
 def batch_many(call: RequestContext, requests: list[BatchManyRequest]) -> BatchedMany:
-    """Queue many steps as one task an index, all of them or none."""
+    """Queue many operations as one task per index, all of them or none."""
     steps = _steps(requests)
     by_index: dict[str, list[RecordStep]] = {}
     for request, step in zip(requests, steps, strict=True):
@@ -132,7 +132,7 @@ def batch_many(call: RequestContext, requests: list[BatchManyRequest]) -> Batche
 
 @serves(SearchApi.get_objects)
 def get_objects(call: RequestContext, requests: list[ObjectRequest]) -> ManyObjects:
-    """Read records of several indices, in the order asked for."""
+    """Read records of several indices, in the order of the requests."""
     named = [_index_of(request, number) for number, request in enumerate(requests)]
     by_index: dict[str, list[str]] = {}
     for index, request in zip(named, requests, strict=True):
@@ -168,7 +168,7 @@ def get_object(
 
 
 def _check_restricted(params: Mapping[str, Any]) -> None:
-    """Refuse what would delete everything, or all within a radius that nobody has named."""
+    """Refuse filters that would delete everything, or all within an unspecified radius."""
     where = read_where(params)
     if where is None and not parse_filters(params):
         raise BadInput(
@@ -202,7 +202,7 @@ def _index_of(request: ObjectRequest, number: int) -> str:
 
 
 def _readable(call: RequestContext, shelf: PublishedIndex, ids: Sequence[str]) -> dict[str, bytes]:
-    """Read records by id: those that pass what the caller's key embeds, as in a search."""
+    """Read records by id that match the filters that the caller's key embeds, as in a search."""
     store, changes = call.service.store, call.service.catalog.changes
     embedded = call.caller.bind({}, shelf.name)
     within = {name: value for name, value in embedded.items() if name in DELETES_BY}

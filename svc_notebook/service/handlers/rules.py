@@ -1,4 +1,4 @@
-"""Read and write rules."""
+"""Handlers that read and write rules."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def save_rules(
     forwardToReplicas: bool = False,
     clearExistingRules: bool = False,
 ) -> Updated:
-    """Queue many rules as one task, so that a replacement leaves no gap."""
+    """Queue many rules as one task, so that a replacement is atomic."""
     saved = [check_rule(rule, f"[{number}]") for number, rule in enumerate(rules)]
     change = EntriesChange(
         RULE_ENTRIES, clear=clearExistingRules, save=saved, forward=forwardToReplicas
@@ -63,7 +63,7 @@ def get_rule(call: RequestContext, index: str, object_id: str) -> Rule:
 def delete_rule(
     call: RequestContext, index: str, object_id: str, *, forwardToReplicas: bool = False
 ) -> Updated:
-    """Queue the end of one rule."""
+    """Queue the deletion of one rule."""
     task = call.service.accept(
         index,
         "entries",
@@ -74,7 +74,7 @@ def delete_rule(
 
 @serves(SearchApi.clear_rules)
 def clear_rules(call: RequestContext, index: str, *, forwardToReplicas: bool = False) -> Updated:
-    """Queue the end of all rules."""
+    """Queue the deletion of all rules."""
     task = call.service.accept(
         index, "entries", [EntriesChange(RULE_ENTRIES, clear=True, forward=forwardToReplicas)]
     )
@@ -92,7 +92,7 @@ def search_rules(
     hitsPerPage: int = 20,
     enabled: bool | None = None,
 ) -> RuleHits:
-    """Find rules by their words and by when they apply."""
+    """Search rules by their words and conditions."""
     shelf = call.service.catalog.find(index)
     chosen = [
         rule

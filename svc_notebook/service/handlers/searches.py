@@ -1,4 +1,4 @@
-"""Search: one index, several, and inside facets."""
+"""Handlers that search one index, several indices, or the values of a facet."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def search(
 def get_search(
     call: RequestContext, index: str, query: str = "", **params: Unpack[SearchOptions]
 ) -> SearchAnswer:
-    """Search one index, everything in the URL."""
+    """Search one index with all parameters in the URL."""
     return search(call, index, query, **params)
 
 
@@ -42,7 +42,7 @@ def get_search(
 def search_many(
     call: RequestContext, requests: list[SearchRequest], strategy: str = "none"
 ) -> ManyAnswers:
-    """Search one index after another."""
+    """Run several searches in order."""
     if len(requests) > limits.MAX_QUERIES:
         raise BadInput(
             f"`requests` has {len(requests):,} searches; one call takes at most "
@@ -59,7 +59,7 @@ def search_facet(
     facetQuery: str = "",
     **params: Unpack[SearchParams],
 ) -> FacetAnswer:
-    """Search inside one facet."""
+    """Search the values of one facet."""
     return answer_facet(call, index, facet, facetQuery, params)
 
 
@@ -79,7 +79,7 @@ def _answers(
             answer, full = answer_search(call, name, params)
             enough = stop and full
             if "hits" in answer:
-                # As text they take a fraction of the memory until the last search is done.
+                # Encoded, they take a fraction of the memory until the last search is done.
                 hits = msgspec.json.encode(answer["hits"])
                 held += len(hits)
                 _check_size(held, number)

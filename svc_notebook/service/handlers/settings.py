@@ -1,4 +1,4 @@
-"""Read and change settings."""
+"""Handlers that read and change settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from svc_notebook.service.indices.replica_setting import check_links, read_links
 from svc_notebook.service.indices.settings import merge_settings
 from svc_notebook.service.service import check_index_name
 
-# What reading tells even where nobody set it (api-notes, section 2).
+# Settings that are returned even if they are not set (api-notes, section 2).
 TOLD = (
     "minWordSizefor1Typo", "minWordSizefor2Typos", "hitsPerPage", "maxValuesPerFacet",
     "paginationLimitedTo", "exactOnSingleWordQuery", "ranking", "separatorsToIndex",
@@ -31,7 +31,7 @@ MAX_USER_DATA_BYTES = 32 * 1024
 
 @serves(SearchApi.get_settings)
 def get_settings(call: RequestContext, index: str, *, getVersion: int = 1) -> ToldSettings:
-    """Tell what was set, the defaults that are always told, and whom a replica follows."""
+    """Return the settings, the defaults that are always returned, and a replica's primary."""
     shelf = call.service.catalog.find(index)
     told = {name: default_of(name) for name in TOLD} | shelf.settings
     if shelf.leader:
@@ -48,7 +48,7 @@ def set_settings(
     forwardToReplicas: bool = False,
     forwardToSlaves: bool = False,
 ) -> Updated:
-    """Queue a change of settings; what could not be applied later is refused now."""
+    """Queue a change of settings; invalid settings are refused now."""
     shelf = call.service.catalog.get(index)
     check_entries(settings)
     Index(merge_settings(shelf.settings if shelf else {}, settings))
@@ -60,7 +60,7 @@ def set_settings(
     for link in links:
         check_index_name(link.name)
     if "replicas" in settings:
-        # Those that are let go change, too.
+        # Replicas that are unlinked change too.
         replicas = call.service.catalog.family(shelf)[1:] if shelf and not shelf.leader else ()
         touched = {link.name for link in links} | {replica.name for replica in replicas}
         call.caller.require("editSettings", sorted(touched))
@@ -70,7 +70,7 @@ def set_settings(
 
 
 def _check_inherited(call: RequestContext, shelf: PublishedIndex, settings: Settings) -> None:
-    """Refuse to change what a virtual replica has from its primary."""
+    """Refuse to change settings that a virtual replica inherits from its primary."""
     for name, value in settings.items():
         if name in INHERITED and value != shelf.settings.get(name):
             primary = call.service.catalog.family(shelf)[0].name

@@ -1,4 +1,4 @@
-"""Read and change the allowlist."""
+"""Handlers that read and change the allowlist."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from svc_notebook.service.indices.published_index import stamp_now
 
 @serves(SearchApi.list_sources)
 def list_sources(call: RequestContext) -> list[Source]:
-    """List the networks that may call."""
+    """List the networks on the allowlist."""
     return call.service.sources.all()
 
 
 @serves(SearchApi.replace_sources)
 def replace_sources(call: RequestContext, sources: list[Source]) -> UpdatedAt:
-    """Replace the list, at once."""
+    """Replace the allowlist at once."""
     call.service.sources.replace(sources)
     return {"updatedAt": stamp_now()}
 
 
 @serves(SearchApi.append_source)
 def append_source(call: RequestContext, source: Source) -> CreatedAt:
-    """Let one more network call."""
+    """Add a network to the allowlist."""
     call.service.sources.append(source)
     return {"createdAt": stamp_now()}
 
 
 @serves(SearchApi.delete_source)
 def delete_source(call: RequestContext, source: str) -> DeletedAt:
-    """Take a network off the list."""
+    """Remove a network from the allowlist."""
     call.service.sources.delete(source)
     return {"deletedAt": stamp_now()}

@@ -1,4 +1,4 @@
-"""Read and write synonyms."""
+"""Handlers that read and write synonyms."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def save_synonyms(
     forwardToReplicas: bool = False,
     replaceExistingSynonyms: bool = False,
 ) -> Updated:
-    """Queue many synonyms as one task, so that a replacement leaves no gap."""
+    """Queue many synonyms as one task, so that a replacement is atomic."""
     saved = [check_synonym(synonym, f"[{n}]") for n, synonym in enumerate(synonyms)]
     change = EntriesChange(
         SYNONYM_ENTRIES, clear=replaceExistingSynonyms, save=saved, forward=forwardToReplicas
@@ -67,7 +67,7 @@ def get_synonym(call: RequestContext, index: str, object_id: str) -> Synonym:
 
 @serves(SearchApi.clear_synonyms)
 def clear_synonyms(call: RequestContext, index: str, *, forwardToReplicas: bool = False) -> Updated:
-    """Queue the end of all synonyms."""
+    """Queue the deletion of all synonyms."""
     task = call.service.accept(
         index, "entries", [EntriesChange(SYNONYM_ENTRIES, clear=True, forward=forwardToReplicas)]
     )
@@ -78,7 +78,7 @@ def clear_synonyms(call: RequestContext, index: str, *, forwardToReplicas: bool 
 def delete_synonym(
     call: RequestContext, index: str, object_id: str, *, forwardToReplicas: bool = False
 ) -> Deleted:
-    """Queue the end of one synonym."""
+    """Queue the deletion of one synonym."""
     task = call.service.accept(
         index,
         "entries",
@@ -96,7 +96,7 @@ def search_synonyms(
     page: int = 0,
     hitsPerPage: int = 100,
 ) -> SynonymHits:
-    """Find synonyms by their words and types."""
+    """Search synonyms by their words and types."""
     shelf = call.service.catalog.find(index)
     kinds = [kind.strip().lower() for kind in type.split(",") if kind.strip()]
     for kind in kinds:

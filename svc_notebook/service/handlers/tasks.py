@@ -1,4 +1,4 @@
-"""Tell how far a task is."""
+"""Handlers that return the state of a task."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from svc_notebook.service.http.handlers import RequestContext, serves
 
 @serves(SearchApi.get_task)
 def get_task(call: RequestContext, index: str, task_id: int) -> Task:
-    """A task is known by its number alone: its index may have moved away or be gone."""
+    """Return the state of a task by its number alone: its index may be moved or deleted."""
     return get_app_task(call, task_id)
 
 
 @serves(SearchApi.get_app_task)
 def get_app_task(call: RequestContext, task_id: int) -> Task:
-    """Tell about any task."""
+    """Return the state of any task."""
     tasks = call.service.tasks
     if not 0 < task_id <= tasks.last:
         raise NotFound(f"there is no task {task_id}", status=404)

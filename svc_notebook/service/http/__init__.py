@@ -1,1 +1,1 @@
-"""HTTP: connections, routing, bodies, authentication, rate limits."""
+"""The service's HTTP layer: connections, routing, bodies, authentication and rate limits."""

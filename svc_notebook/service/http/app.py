@@ -1,5 +1,4 @@
-"""The service as an ASGI application: each request becomes a handler's arguments, each result or
-error an answer in JSON."""
+"""The service as an ASGI application: decode requests, call handlers, encode results and errors."""
 
 from __future__ import annotations
 
@@ -54,18 +53,18 @@ from svc_notebook.service.store import is_damage, is_storage_trouble
 from svc_notebook.service.tasks.batch_operations import RIGHTS
 from svc_notebook.terminal import escape_controls
 
-# Searches may be slow and writes wait for the disk: neither keeps the other from its turn.
+# Searches may be slow and writes wait for the disk, so each kind has its own threads.
 WRITER_THREADS = 16
-# Endpoints that are not logged: a log of itself would be all it holds.
+# Endpoints that are not logged: reads of the log would fill it.
 QUIET = ("get_logs",)
-# Secrets of the service itself, which its logs do not show.
+# Secrets of the service itself, which the logs mask.
 KEY_FACTS = ("adminKey", "searchKey", "crawlerApiKey")
-# How large bodies may be, where it is not as large as elsewhere.
+# Maximum body sizes in bytes of interfaces that differ from the default.
 BODIES = {"events": limits.MAX_EVENTS_BODY_BYTES}
 
 
 class App:
-    """Answers every declared endpoint."""
+    """The ASGI application that serves all declared endpoints."""
 
     def __init__(
         self,
@@ -82,12 +81,12 @@ class App:
         self._writers = ThreadPoolExecutor(WRITER_THREADS, "svc-write")
 
     def close(self) -> None:
-        """Take no more work; what has not begun is dropped."""
+        """Accept no more work; work that has not started is dropped."""
         self._readers.close()
         self._writers.shutdown(wait=False, cancel_futures=True)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Serve one request."""
         if scope["type"] != "http":
             return
         exchange, incoming = read_head(scope), Incoming(receive)
@@ -101,7 +100,7 @@ class App:
             facts = self.service.keyring.facts
             self.service.logs.note(exchange.logged(reply, (facts[name] for name in KEY_FACTS)))
         if exchange.closes:
-            await drop_body(incoming)  # else the connection breaks before the refusal is read
+            await drop_body(incoming)  # otherwise the connection breaks before the refusal is read
         bare = exchange.verb == "HEAD"
         await send_reply(send, reply, bare=bare, request_id=exchange.request_id)
 
@@ -124,7 +123,7 @@ class App:
         exchange.row = row
         exchange.others = [NO_INDEX] if may_name_others(row) else []
         caller = self._access.admit(row, exchange.headers, exchange.query, exchange.address)
-        # Before the body: what is refused anyway must not take memory from others.
+        # Before the body is read: a request that will be refused must not take memory from others.
         _check_right(row, caller, exchange.parts)
         exchange.accounts = caller.accounts
         hold, most = partial(self._hold, exchange), BODIES.get(row.interface, limits.MAX_BODY_BYTES)
@@ -135,7 +134,7 @@ class App:
         return await asyncio.get_running_loop().run_in_executor(self._writers, work)
 
     def _note_hidden(self, row: Endpoint, caller: Caller, exchange: Exchange) -> None:
-        """Note what a reader of the logs must be allowed to see."""
+        """Record which attributes a reader of this log entry must be allowed to see."""
         inner = [one["index_name"] for one in exchange.inner]
         indices = {exchange.parts.get("index", ""), *exchange.others, *inner}
         catalog = self.service.catalog
@@ -175,17 +174,17 @@ class App:
 
 
 def _is_crawlers(exchange: Exchange) -> bool:
-    """Whether a request is for the crawler interface, be it known or not."""
+    """Return whether a request is for the crawler interface, even on an unknown path."""
     return exchange.path.startswith("/api/")
 
 
 def _is_logged(row: Endpoint | None) -> bool:
-    """Whether the logs tell of it: they are the search service's, and of no use full of events."""
+    """Return whether an endpoint is logged: the logs are those of the search service only."""
     return row is None or not (row.name in QUIET or row.interface == "events")
 
 
 def _check_right(row: Endpoint, caller: Caller, parts: Mapping[str, str]) -> None:
-    """Check what a request's head tells: the right, on the index of the path if there is one."""
+    """Check the right that the request's head requires, on the index of the path if any."""
     indices = [parts["index"]] if "index" in parts else []
     if row.acl == "actions":
         caller.require_any({*RIGHTS.values()}, indices)
@@ -194,7 +193,7 @@ def _check_right(row: Endpoint, caller: Caller, parts: Mapping[str, str]) -> Non
 
 
 def _check_reach(service: Service, row: Endpoint, caller: Caller, given: Mapping[str, Any]) -> None:
-    """Check the rights that only the body tells: of each batched action, on each index."""
+    """Check the rights that depend on the body: of each batched action, on each index."""
     if given.get("index") is not None:
         check_index_name(given["index"])
     requests = given.get("requests") if "*" in row.path or row.acl == "actions" else None
@@ -209,7 +208,7 @@ def _check_reach(service: Service, row: Endpoint, caller: Caller, given: Mapping
 
 
 def _check_replicas(service: Service, row: Endpoint, caller: Caller, index: str) -> None:
-    """Refuse to change replicas out of the key's reach: all of them change, or nothing does."""
+    """Refuse to change replicas that the key does not reach: all of them change, or none."""
     shelf = service.catalog.get(index)
     replicas = service.catalog.family(shelf)[1:] if shelf and not shelf.leader else ()
     if not all(caller.may(row.acl, replica.name) for replica in replicas):
@@ -221,24 +220,24 @@ def _check_replicas(service: Service, row: Endpoint, caller: Caller, index: str)
 
 
 def _writes(row: Endpoint) -> bool:
-    """Whether it writes what an index holds."""
+    """Return whether an endpoint writes to an index."""
     return not row.reads and row.acl != "admin" and "/1/indexes/" in row.path
 
 
 def _count_queries(row: Endpoint, given: Mapping[str, Any]) -> Counter[str | None]:
-    """Count a call's queries by the user tokens they name."""
+    """Count the queries of a call by user token."""
     queries = given["requests"] if row.name == "search_many" else [given]
     return Counter(one.get("userToken") for one in queries)
 
 
 def _explain(error: Exception, exchange: Exchange, service: Service) -> ServiceResponse:
-    """Say what went wrong; only what nobody foresaw is a fault of the service's own."""
+    """Convert an error to a response; only unexpected errors count as faults of the service."""
     of_events = exchange.row is not None and exchange.row.interface == "events"
     if isinstance(error, WrongVerb):
         return refusal(405, str(error), {"allow": ", ".join(error.allowed)})
     if isinstance(error, TooMany):
         return refusal(429, str(error), {"retry-after": str(int(error.wait)), **exchange.said})
-    # The events interface has statuses of its own (api.md, Errors).
+    # The events interface has different statuses (api.md, Errors).
     if isinstance(error, KeyRefused) and of_events:
         return refusal(401, str(error))
     if isinstance(error, BadInput) and of_events and not isinstance(error, Malformed):

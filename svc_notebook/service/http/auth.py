@@ -1,4 +1,4 @@
-"""Decide who calls, and whether the key may do what is asked."""
+"""Authenticate callers and check the access rights of their keys."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from svc_notebook.service.http.restrictions import Restriction, read_restriction
 from svc_notebook.service.keyring import Keyring, StoredKey
 from svc_notebook.service.sources import Sources
 
-# What wrong credentials of a crawler are answered with, where it is not 401 (api.md, Crawler API).
+# Statuses for wrong crawler credentials, where not 401 (api.md, Crawler API).
 FORBIDDEN = {"list_domains": 403}
-# Secured keys whose parent need not be looked for again.
+# Maximum number of secured keys whose parent is cached.
 MAX_CACHED_SECURED_KEYS = 10_000
 INVALID = "Invalid Application-ID or API key"
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Whoever holds a valid key, and from where; `secured` is what its own key embeds.
+    """The holder of a valid key and its address; `secured` is the restriction of a secured key.
 
-    `accounts` are what its use of memory is counted by: the key, then what is derived from it.
+    `accounts` identify the caller for memory limits: the key, then the secured key derived from it.
     """
 
     keys: tuple[StoredKey, ...]
@@ -41,7 +41,7 @@ class Caller:
 
     @property
     def name(self) -> str:
-        """What stands for all calls with one key, secured keys made of it included."""
+        """The identity shared by all calls with one key, including secured keys derived from it."""
         return self.keys[0].value if self.keys else ""
 
     def require(self, right: str, indices: Iterable[str] = ()) -> None:
@@ -51,7 +51,7 @@ class Caller:
         self.require_any({right}, indices)
 
     def require_any(self, rights: Set[str], indices: Iterable[str] = ()) -> None:
-        """Raise `KeyRefused` unless a key has one of the rights at least on each index."""
+        """Raise `KeyRefused` unless a key has at least one of the rights on each index."""
         if self.admin:
             return
         able = [key for key in self.keys if not rights.isdisjoint(key.fields.get("acl", ()))]
@@ -63,49 +63,49 @@ class Caller:
                 raise KeyRefused(f"this key does not reach the index {index}", status=403)
 
     def may(self, right: str, index: str) -> bool:
-        """Whether a key has the right on an index; `""` stands for what is of no index."""
+        """Return whether a key has the right on an index; `""` means no particular index."""
         return self.admin or any(
             right in key.fields.get("acl", ()) and self._reaches(key, index) for key in self.keys
         )
 
     def _reaches(self, key: StoredKey, index: str) -> bool:
-        """Whether a key is for an index, by its own fields and by what it embeds."""
+        """Return whether a key is valid for an index, by its own fields and its restrictions."""
         return key.reaches(index) and all(one.reaches(index) for one in self._embedded_in(key))
 
     def _embedded_in(self, key: StoredKey) -> Iterator[Restriction]:
-        """What was embedded when a key was used, the key's own last."""
+        """Yield the restrictions of a key: those of the secured key first, the key's own last."""
         if self.secured:
             yield self.secured
         if key.fields.get("queryParameters"):
             yield _embedded(key.fields["queryParameters"])
 
     def restrictions(self, index: str) -> list[Restriction]:
-        """What the caller's keys force on queries of an index; of two that differ the last counts.
+        """Return the restrictions on queries of an index; of two that conflict, the last counts.
 
-        A secured key is narrower than the one it is made from or equal to it, never wider.
+        A secured key is at most as wide as the key it is derived from.
         """
         keys = [key for key in self.keys if self._reaches(key, index)]
         return list(dict.fromkeys(one for key in keys for one in self._embedded_in(key)))
 
     def bind(self, params: Mapping[str, Any], index: str) -> dict[str, Any]:
-        """A query's parameters, with what the caller's keys force on it."""
+        """Return a query's parameters after the restrictions of the caller's keys."""
         bound = dict(params)
         for restriction in self.restrictions(index):
             bound = restriction.force(bound)
         return bound
 
     def shown_lists(self, index: str) -> list[list[str]]:
-        """The embedded lists of attributes: the caller sees what all of them name."""
+        """Return the embedded lists of attributes; a caller sees what all of them name."""
         lists = [one.params.get("attributesToRetrieve") for one in self.restrictions(index)]
         return [names for names in lists if names is not None]
 
     def token_of(self, key: StoredKey) -> str | None:
-        """The user token that was embedded when a key was used, if one was."""
+        """Return the user token embedded in a key, or None."""
         tokens = [one.params.get("userToken") for one in self._embedded_in(key)]
         return next((token for token in reversed(tokens) if token), None)
 
     def most_hits(self, index: str) -> int | None:
-        """How many hits one query on the index may bring, if there is a limit."""
+        """Return the maximum number of hits of one query on the index, or None."""
         caps = [
             key.fields.get("maxHitsPerQuery") or None
             for key in self.keys
@@ -116,7 +116,7 @@ class Caller:
 
 
 class Access:
-    """The door: credentials in headers, or in the query string, become a caller."""
+    """Authentication: converts credentials in headers or in the query string to a caller."""
 
     def __init__(self, keyring: Keyring, sources: Sources, vendor: str = "Service") -> None:
         self._keyring = keyring
@@ -128,7 +128,7 @@ class Access:
     def admit(
         self, row: Endpoint, headers: Mapping[str, str], query: Mapping[str, str], address: str
     ) -> Caller:
-        """Return the caller; raises `KeyRefused` for a wrong key or a wrong place."""
+        """Return the caller; raises `KeyRefused` for an invalid key, address or referer."""
         self._sources.admit(address)
         if row.interface == "crawler":
             return self._admit_crawler(row.name, headers, address)
@@ -147,7 +147,7 @@ class Access:
         return caller
 
     def count(self, caller: Caller, token: str | None, queries: int) -> None:
-        """Count queries against the limits of the caller's keys; raises `Refused` beyond."""
+        """Count queries against the rate limits of the caller's keys; raises `Refused`."""
         for key in caller.keys:
             if most := key.fields.get("maxQueriesPerIPPerHour"):
                 who = caller.token_of(key) or token or caller.address
@@ -178,7 +178,7 @@ class Access:
         )
 
     def _on_behalf(self, headers: Mapping[str, str], address: str) -> Caller | None:
-        """Let a server with the admin key speak for one of its own callers."""
+        """Let a server with the admin key call on behalf of one of its own callers."""
         address = headers.get("x-forwarded-for", "").split(",")[0].strip() or address
         if key := headers.get("x-forwarded-api-key"):
             return self._holder(key, address)
@@ -199,7 +199,7 @@ def _administrator(address: str) -> Caller:
 
 
 def _admit_place(caller: Caller, headers: Mapping[str, str]) -> None:
-    """Check the page and the address a call comes from."""
+    """Check the referer and the address of a call."""
     page = headers.get("referer") or headers.get("origin") or ""
     for key in caller.keys:
         Restriction(referers=tuple(key.fields.get("referers", ()))).admit(caller.address, page)
@@ -215,7 +215,7 @@ def _embedded(text: str) -> Restriction:
 
 
 def decode_basic(word: str) -> str:
-    """Read the user and password of basic authentication, nothing where it is malformed."""
+    """Decode user and password of basic authentication; empty if malformed."""
     try:
         return base64.b64decode(word, validate=True).decode("utf-8")
     except (binascii.Error, ValueError):
@@ -223,5 +223,5 @@ def decode_basic(word: str) -> str:
 
 
 def same(one: str, other: str) -> bool:
-    """Compare in a time that does not tell how much is right."""
+    """Compare in constant time."""
     return hmac.compare_digest(one.encode(errors="replace"), other.encode())

@@ -1,4 +1,4 @@
-"""What goes over the wire: request bodies read within limits, answers as bytes."""
+"""Read request bodies within limits, and encode and send responses."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ Take = Callable[[int], None]
 Account = tuple[str, str]
 Accounts = Sequence[Account]
 
-# Any page may call; what a call may do is a matter of its key.
+# Pages of any origin may call; access depends on the key.
 OPEN = {"access-control-allow-origin": "*"}
 
 
 @dataclass(frozen=True)
 class ServiceResponse:
-    """One answer; `plain` is its beginning where the body is packed."""
+    """A response; `plain` is the uncompressed beginning of a compressed body."""
 
     status: int
     body: bytes = b""
@@ -39,25 +39,25 @@ class ServiceResponse:
 
     @property
     def excerpt(self) -> bytes:
-        """The beginning of the body as text."""
+        """The uncompressed beginning of the body."""
         return self.plain or self.body[: limits.MAX_LOGGED_BYTES]
 
 
 def json_reply(
     status: int, value: Any, headers: Mapping[str, str] | None = None
 ) -> ServiceResponse:
-    """Answer with a value as JSON."""
+    """Build a response with a value as JSON."""
     own = {"content-type": "application/json; charset=UTF-8", **(headers or {})}
     return ServiceResponse(status, msgspec.json.encode(value), own)
 
 
 def refusal(status: int, message: str, headers: Mapping[str, str] | None = None) -> ServiceResponse:
-    """Every failure has this one shape."""
+    """Build an error response; all errors have this shape."""
     return json_reply(status, {"message": message, "status": status}, headers)
 
 
 def crawler_refusal(reply: ServiceResponse) -> ServiceResponse:
-    """A refusal as clients of crawlers read it: the same under `error` (api-notes, section 13)."""
+    """Convert an error to the crawler interface's form, with `error` (api-notes, section 13)."""
     said = msgspec.json.decode(reply.body)
     words = HTTPStatus(reply.status).phrase.lower().replace(" ", "_").replace("-", "_")
     error = {"code": words, "message": said["message"], "errors": []}
@@ -65,12 +65,12 @@ def crawler_refusal(reply: ServiceResponse) -> ServiceResponse:
     return json_reply(reply.status, {**said, "error": error}, headers)
 
 
-# How a caller without credentials learns which ones are wanted.
+# Tells a caller without credentials which ones are required.
 CHALLENGE = {"www-authenticate": 'Basic realm="crawler", charset="UTF-8"'}
 
 
 def preflight(verbs: list[str], asked: str) -> ServiceResponse:
-    """Tell a browser that it may use these verbs, and whichever headers it asked for."""
+    """Answer a CORS preflight: allow these HTTP methods and the requested headers."""
     return ServiceResponse(
         200,
         headers={
@@ -82,18 +82,18 @@ def preflight(verbs: list[str], asked: str) -> ServiceResponse:
 
 
 class LostCaller(Exception):
-    """The caller went away before its request was whole."""
+    """The caller disconnected before its request was complete."""
 
 
 class Malformed(BadInput):
-    """A body is not JSON, or not packed as it says."""
+    """A body is not valid JSON, or does not have its declared encoding."""
 
 
 class Intake:
-    """Counts the bytes of all bodies that are held at one time, by who sends them.
+    """Counts the bytes of all request bodies in memory, by sender.
 
-    A caller may hold as much as it leaves free for others: one alone half of everything, two a
-    third each. However many bodies some callers leave unfinished, another one's still has room.
+    A caller may hold as many bytes as it leaves free for others: one caller half of the total, two
+    callers a third each. However many bodies some callers leave unfinished, others still have room.
     """
 
     def __init__(self) -> None:
@@ -101,10 +101,11 @@ class Intake:
         self.held = 0
 
     def take(self, accounts: Accounts, size: int) -> None:
-        """Hold so many bytes more; raises `TooMany` where that is too much.
+        """Reserve bytes; raises `TooMany` if that exceeds the caller's share.
 
-        `accounts` are the caller's, the widest first: a key, then what was derived from it. Each
-        has its share of what the one before it may hold.
+        `accounts` are the caller's identities, the widest first: a key, then a secured key derived
+        from
+        it. Each has a share of what the previous one may hold.
         """
         room, used = float(limits.MAX_HELD_BYTES), self.held
         for account in accounts:
@@ -117,7 +118,7 @@ class Intake:
         self.held += size
 
     def let_go(self, accounts: Accounts, size: int) -> None:
-        """Hold so many bytes no longer."""
+        """Release bytes."""
         self.held -= size
         for account in accounts:
             self._held[account] -= size
@@ -126,7 +127,7 @@ class Intake:
 
 
 class Incoming:
-    """A request's body on its way in; `whole` once its end was read, after which none comes."""
+    """The body of a request while it is received; `whole` is true after its end was read."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -142,10 +143,11 @@ class Incoming:
 async def read_body(
     receive: Receive, headers: Mapping[str, str], take: Take, most: int = limits.MAX_BODY_BYTES
 ) -> bytes:
-    """Read a request's whole body, unpacked; raises `Refused` when it is larger than `most`.
+    """Read and decompress a request's body; raises `Refused` if it is larger than `most` bytes.
 
-    A body beyond the limit is still read, up to a point, or its sender would see a broken
-    connection instead of the refusal. `take` is told of what has to be held.
+    A body beyond the limit is still read, up to `MAX_DRAINED_BYTES`, because its sender would
+    otherwise see a broken connection instead of the refusal. `take` is called with the bytes to
+    hold.
     """
     parts: list[bytes] = []
     size, more = 0, True
@@ -168,14 +170,14 @@ async def read_body(
 
 
 async def drop_body(receive: Incoming) -> None:
-    """Read what is left of a refused request's body and keep nothing of it; ends at a limit."""
+    """Read and discard the rest of a refused request's body, up to a limit."""
     size = 0
     while not receive.whole and size <= limits.MAX_DRAINED_BYTES:
         size += len((await receive()).get("body", b""))
 
 
 def unpack(body: bytes, encoding: str, most: int = limits.MAX_BODY_BYTES) -> bytes:
-    """Undo the compression of a body, no further than to the limit."""
+    """Decompress a body, up to the limit."""
     encoding = encoding.strip().lower()
     if not body or encoding in ("", "identity"):
         return body
@@ -194,12 +196,12 @@ def unpack(body: bytes, encoding: str, most: int = limits.MAX_BODY_BYTES) -> byt
 
 
 def too_large(most: int) -> Refused:
-    """The refusal of a body beyond the limit."""
+    """Return the error for a body beyond the limit."""
     return Refused(f"the body is larger than {most // 2**20} MB; send it in parts", status=413)
 
 
 def pack(reply: ServiceResponse, headers: Mapping[str, str]) -> ServiceResponse:
-    """Compress a large answer for a caller that can read it."""
+    """Compress a large response if the caller accepts gzip."""
     if len(reply.body) < limits.MIN_COMPRESSED_BYTES or "gzip" not in headers.get(
         "accept-encoding", ""
     ):
@@ -213,7 +215,7 @@ def pack(reply: ServiceResponse, headers: Mapping[str, str]) -> ServiceResponse:
 async def send_reply(
     send: Send, reply: ServiceResponse, *, bare: bool = False, request_id: str = ""
 ) -> None:
-    """Send an answer; a bare one is its head alone. It bears the request's name."""
+    """Send a response with the request's id; if `bare`, only its head."""
     headers = {**OPEN, **reply.headers, "correlation-id": request_id or secrets.token_hex(8)}
     if reply.status != 204:
         headers["content-length"] = str(len(reply.body))

@@ -1,4 +1,4 @@
-"""Read a request's JSON, and say where it is wrong."""
+"""Decode the JSON of a request body; errors name the position."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from svc_notebook.service.http import limits
 from svc_notebook.service.http.body import Malformed
 
 _CONTAINERS = (dict, list)
-# Digits all alike, so that one substring search finds a number too long for 64 bits.
+# Maps all digits to one, so that one substring search finds a number too long for 64 bits.
 _DIGITS = bytes(ord("1") if 48 <= byte < 58 else byte for byte in range(256))
 _LONG = b"1" * 19
 
 
 def read_json(raw: bytes) -> Any:
-    """Decode a body, None where there is none; raises `BadInput` naming the place."""
+    """Decode a body, None if it is empty; raises `BadInput` with the position of an error."""
     if not raw.strip():
         return None
     try:
@@ -38,12 +38,12 @@ def read_json(raw: bytes) -> Any:
 
 
 def too_deep() -> Malformed:
-    """The refusal of a body that is nested too deeply."""
+    """Return the error for a body that is nested too deeply."""
     return Malformed(f"the body is nested too deeply; {limits.MAX_JSON_DEPTH} levels are the most")
 
 
 def _explain(raw: bytes, error: Exception) -> Malformed:
-    """Let the slower, more talkative parser find the place."""
+    """Return the error with its position, which the slower standard parser finds."""
     text = str(error)
     try:
         body = json.loads(raw.decode("utf-8"), parse_int=float, parse_constant=_refuse_constant)

@@ -1,8 +1,8 @@
-"""One caller's connection: HTTP as uvicorn speaks it, with an end to whatever a caller may delay.
+"""One client connection: uvicorn's HTTP protocol with timeouts and a connection limit.
 
-What is not HTTP is refused in JSON like all else, after what was asked before it was answered. A
-caller that sends or reads too slowly is let go, and when there are too many connections the one
-that has been idle for longest makes way.
+Input that is not HTTP is refused in JSON, after the responses to earlier requests. A caller that
+sends or reads too slowly is disconnected. When there are too many connections, the one that has
+been idle longest is closed.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from svc_notebook.service.http.body import OPEN, Message, Receive, Send, refusal
 
 MAX_CONNECTIONS = 1000
 MAX_HEADER_BYTES = 64 * 2**10
-# In so many seconds a caller sends at least so many bytes of a request it has begun.
+# The minimum rate of a request: this many seconds, and the bytes that must arrive in them.
 PATIENCE, LEAST = 20.0, 10_000
-# And however steadily it sends, the whole request is there after so many seconds.
+# The maximum seconds for a whole request, at any rate.
 REQUEST_SECONDS = 300.0
-# A caller that ended its side of the connection may only have no more to ask, or be gone: which of
-# the two shows when it is written to. So many seconds later it counts as gone.
+# A caller that closed its sending side may be waiting for the response or be gone; only a write to
+# it shows which. After this many seconds it counts as gone.
 HALF_CLOSED_SECONDS = 2.0
-# So many seconds and bytes more are taken from a caller that was refused, or it would see a
+# Seconds and bytes for which input is still read after a refusal; otherwise the caller would see a
 # broken connection instead of the refusal.
 LINGER, DROPPED = 2.0, 2**20
 
 
 class Connection(HttpToolsProtocol):
-    """From its first byte to its last."""
+    """One connection of a caller."""
 
     _in_head = False
     _head_size = 0
     _receiving = False
     _begun = 0.0
-    _late = False  # it was being received at the last look, too
+    _late = False  # a request was already being received at the last check
     _received = 0
     _unsent = 0
-    _asked = 0  # requests whose answers are not out yet, the one that is being received included
+    _asked = 0  # requests without a complete response, including the one being received
     _last_words: bytes | None = None
     _since = 0.0
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a caller in, perhaps in another's place."""
+        """Accept a connection; close another one if there are too many."""
         super().connection_made(transport)
         self._since = self.loop.time()
         self._timer = self.loop.call_later(PATIENCE, self._look)
@@ -54,14 +54,14 @@ class Connection(HttpToolsProtocol):
             self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the caller."""
+        """Cancel the timers of the connection."""
         if self._timer:
             self._timer.cancel()
         self._unset_keepalive_if_required()
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
-        """Begin to read a request's head."""
+        """Start to read the head of a request."""
         self._unset_keepalive_if_required()
         super().on_message_begin()
         self._in_head = self._receiving = True
@@ -69,12 +69,12 @@ class Connection(HttpToolsProtocol):
         self._begun = self.loop.time()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header; those that follow a body mean nothing here."""
+        """Store a header; trailers after a body are ignored."""
         if self._in_head:
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Turn to a request's body."""
+        """Start to read the body of a request."""
         if self._asks_upgrade():
             return
         super().on_headers_complete()
@@ -82,14 +82,14 @@ class Connection(HttpToolsProtocol):
         self._asked += 1
 
     def on_message_complete(self) -> None:
-        """Have a request whole."""
+        """Record that a request is complete."""
         if self._in_head:
             return
         self._receiving = False
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Turn to the next request, or say goodbye after the last."""
+        """Continue with the next request, or close after the last response."""
         self._asked -= 1
         self._since = self.loop.time()
         super().on_response_complete()
@@ -97,7 +97,7 @@ class Connection(HttpToolsProtocol):
             self._hang_up()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; a head that does not end is refused before it fills the memory."""
+        """Parse received data; a head that exceeds the limit is refused."""
         self._received += len(data)
         if self._last_words is not None:
             if self._received > DROPPED:
@@ -125,9 +125,9 @@ class Connection(HttpToolsProtocol):
         return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
 
     def _plain_head(self) -> bytes:
-        """The head of a request that asks for another protocol, without that wish.
+        """Return the head of an upgrade request without its upgrade headers.
 
-        No such change is made here, and the parser would take the body for the other protocol.
+        The service does not upgrade, and the parser would treat the body as the other protocol.
         """
         if not self._in_head:
             return b""
@@ -138,7 +138,7 @@ class Connection(HttpToolsProtocol):
         return b"\r\n".join([*lines, b"", b""])
 
     def eof_received(self) -> bool:  # type: ignore[override]  # asyncio asks for it
-        """Answer what was asked, though the caller will send no more."""
+        """Respond to the received requests although the caller closed its sending side."""
         if self._last_words is not None:
             return False
         self._end(b"")
@@ -147,12 +147,12 @@ class Connection(HttpToolsProtocol):
         return bool(self._asked)
 
     def _leave_half_closed(self) -> None:
-        """Give up what is not answered yet: its caller is gone, most likely."""
+        """Close if no response has started: the caller has most likely disconnected."""
         if self._asked and not self.cycle.response_started and not self.transport.is_closing():
             self.transport.close()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close an idle connection, at once where the caller does not read its answers."""
+        """Close an idle connection, at once if the caller does not read its responses."""
         if self.transport.get_write_buffer_size():
             self.transport.abort()
         else:
@@ -164,7 +164,7 @@ class Connection(HttpToolsProtocol):
         )
 
     def _look(self) -> None:
-        """Let go of a caller that sends or reads next to nothing."""
+        """Disconnect a caller that sends or reads too slowly."""
         unsent = self.transport.get_write_buffer_size()
         if unsent and unsent == self._unsent:
             self.transport.abort()
@@ -179,7 +179,7 @@ class Connection(HttpToolsProtocol):
             self._refuse(408, f"the request did not arrive within {most:.0f} s; send it again")
 
     def _make_room(self) -> None:
-        """Close the connection that has been idle for longest; if none is, refuse this one."""
+        """Close the connection that has been idle longest; if none is idle, refuse this one."""
         others = [
             one for one in self.connections if one is not self and not one.transport.is_closing()
         ]
@@ -200,7 +200,7 @@ class Connection(HttpToolsProtocol):
         self._end(f"HTTP/1.1 {status} {REASONS[status]}\r\n{head}\r\n".encode() + reply.body)
 
     def _end(self, words: bytes) -> None:
-        """Take nothing more in; what was asked so far is answered before the last words."""
+        """Stop reading; respond to complete requests, then send `words` and close."""
         self._last_words = words
         self._received = 0
         if self._receiving and not self._in_head:
@@ -209,7 +209,7 @@ class Connection(HttpToolsProtocol):
             self._hang_up()
 
     def _drop_unfinished(self) -> None:
-        """Forget a request whose body will not be whole."""
+        """Discard a request whose body will not be complete."""
         if self.cycle.response_started:
             self._last_words = b""
             return
@@ -234,7 +234,7 @@ REASONS = {400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fiel
 
 
 async def crowded(scope: Message, receive: Receive, send: Send) -> None:
-    """Answer in place of the service, where all connections are at work."""
+    """Respond with 429 in place of the service, because all connections are busy."""
     message = "too many connections are at work; try again"
     own = {"retry-after": "1", "connection": "close"}
     await send_reply(send, refusal(429, message, own), bare=scope["method"] == "HEAD")

@@ -1,4 +1,4 @@
-"""Which function answers which endpoint."""
+"""The registry that maps each endpoint to its handler, and the context of a request."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ HANDLERS: dict[Endpoint, Callable[..., Any]] = {}
 
 @dataclass(frozen=True)
 class RequestContext:
-    """One request on its way: whose it is, when it came, and what its answer's headers say.
+    """The context of one request: its caller, its start time and the headers of its response.
 
-    `redirects` are indices that rules led its searches to.
+    `redirects` are the indices that rules redirected its searches to.
     """
 
     service: Service
@@ -33,7 +33,7 @@ class RequestContext:
 
     @property
     def elapsed(self) -> int:
-        """Whole milliseconds since it came."""
+        """Whole milliseconds since the start of the request."""
         return int((perf_counter() - self.started) * 1000)
 
 
@@ -42,7 +42,7 @@ def serves(
 ) -> Callable[
     [Callable[Concatenate[RequestContext, P], R]], Callable[Concatenate[RequestContext, P], R]
 ]:
-    """Answer an endpoint with a function of its very signature; the type checker compares them."""
+    """Register the handler of an endpoint; the type checker compares their signatures."""
 
     def register(
         handler: Callable[Concatenate[RequestContext, P], R],

@@ -1,4 +1,4 @@
-"""Rate limits: calls of a kind per minute, queries of a key per hour."""
+"""Rate limits: queries of a key per hour, and calls of one kind per minute."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from itertools import islice
 from svc_notebook.errors import Refused, TooMany
 
 HOUR_SECONDS = 3600.0
-# Callers that are remembered, and letters of what tells them apart.
+# Maximum number of callers tracked, and of characters of a caller's identity.
 MOST, LETTERS = 100_000, 200
 
 
 class Meter:
-    """Remembers when each caller asked; whoever has not asked for longest is forgotten first."""
+    """Counts each caller's queries of the last hour; least recent callers are dropped first."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -25,11 +25,11 @@ class Meter:
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        """How many callers are remembered."""
+        """Return the number of callers tracked."""
         return len(self._asked)
 
     def count(self, key: str, who: str, most: int, queries: int = 1) -> None:
-        """Count queries; raises `Refused` when they are more than the key may ask in an hour."""
+        """Count queries; raises `Refused` if they exceed the key's limit per hour."""
         now = self._clock()
         caller = key, who[:LETTERS]
         with self._lock:
@@ -38,7 +38,7 @@ class Meter:
                 asked.popleft()
             if len(asked) + queries > most:
                 wait = int(asked[0] + HOUR_SECONDS - now) + 1 if asked else int(HOUR_SECONDS)
-                # No Retry-After: clients would sleep for as long as it says.
+                # No Retry-After header: clients would sleep for that time.
                 raise Refused(
                     f"this key may ask {most} times an hour; try again in {wait} s", status=429
                 )
@@ -46,7 +46,7 @@ class Meter:
             self._forget(now)
 
     def _forget(self, now: float) -> None:
-        """Drop those who have not asked for an hour, and the oldest of too many."""
+        """Drop callers without queries in the last hour, and the oldest if there are too many."""
         for caller, asked in list(islice(self._asked.items(), 2)):
             if not asked or asked[-1] <= now - HOUR_SECONDS or len(self._asked) > MOST:
                 del self._asked[caller]
@@ -56,7 +56,7 @@ MINUTE_SECONDS = 60
 
 
 class Quota:
-    """Counts calls in each minute of the clock."""
+    """Limits the calls in each minute of the clock."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.time) -> None:
         self._most = most
@@ -66,7 +66,7 @@ class Quota:
         self._left = most
 
     def count(self, headers: MutableMapping[str, str]) -> None:
-        """Count one call, and say in its answer's headers what is left; raises `TooMany`."""
+        """Count one call and add the remaining quota to the response headers; raises `TooMany`."""
         with self._lock:
             now = self._clock()
             if now >= self._ends:

@@ -1,8 +1,8 @@
-"""The threads that answer reads: shared so that no caller holds all of them.
+"""The thread pool that answers reads, shared so that no caller occupies all threads.
 
-Each caller has two lanes, one for small requests and one for large ones, which take longest. A
-lane runs a few requests at one time; the others of the same caller wait their turn, and beyond a
-limit they are refused. Work whose caller went away is not begun, or ends at its next step.
+Each caller has two lanes: one for small requests, one for large requests, which take longest. A
+lane runs a few requests at a time and queues the others; beyond a limit it refuses them. If the
+caller disconnects, its work is not started, or it is cancelled at its next time check.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from svc_notebook.service.http.body import LostCaller, Receive, ServiceResponse
 
 READER_THREADS = 6
 LARGE_REQUEST_BYTES = 32 * 2**10
-"""Bytes of a body from which on a request goes by its caller's lane for large ones."""
+"""Requests with a larger body use their caller's lane for large requests."""
 SMALL_AT_ONCE, LARGE_AT_ONCE = 4, 1
-"""Requests of one caller that run at one time."""
+"""Maximum requests of one caller that run at one time, in each lane."""
 MAX_WAITING = 256
-"""Requests of one caller that wait in one lane."""
+"""Maximum requests of one caller that wait in one lane."""
 WATCH_AFTER_SECONDS = 0.05
-"""Most requests are answered sooner; of others it is watched whether the caller is still there."""
+"""Seconds after which a disconnect of the caller is watched for; most requests end sooner."""
 
 Work = Callable[[], ServiceResponse]
 
 
 class LaneName(NamedTuple):
-    """Whose lane, and for which requests."""
+    """The caller of a lane and its kind of requests."""
 
     caller: str
     large: bool
 
 
 class Lane:
-    """The requests of one kind of one caller: those that run, and those that wait."""
+    """The running and waiting requests of one kind of one caller."""
 
     def __init__(self, at_once: int) -> None:
         self._at_once = at_once
@@ -54,11 +54,11 @@ class Lane:
 
     @property
     def empty(self) -> bool:
-        """Whether it can be forgotten."""
+        """Whether the lane has no requests."""
         return not (self._running or self._waiting)
 
     def enter(self) -> asyncio.Future[None]:
-        """Take a place; what is returned is done when its turn has come."""
+        """Enter the lane; return a future that is done when the request may run."""
         turn = asyncio.get_running_loop().create_future()
         if self._running < self._at_once:
             self._running += 1
@@ -72,7 +72,7 @@ class Lane:
         return turn
 
     def leave(self, turn: asyncio.Future[None]) -> None:
-        """Give a place to the next that waits."""
+        """Leave the lane and let the next waiting request run."""
         if turn.cancelled() or not turn.done():
             with suppress(ValueError):
                 self._waiting.remove(turn)
@@ -86,7 +86,7 @@ class Lane:
 
 
 class Readers:
-    """Runs the work of reads; `seconds` is how long one search may take."""
+    """Runs reads in a thread pool; one search may take `seconds`."""
 
     def __init__(self, seconds: float = SEARCH_TIMEOUT_SECONDS) -> None:
         self._seconds = seconds
@@ -94,13 +94,14 @@ class Readers:
         self._lanes: dict[LaneName, Lane] = {}
 
     def close(self) -> None:
-        """Take no more work; what has not begun is dropped."""
+        """Accept no more work; work that has not started is dropped."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def run(self, caller: str, size: int, receive: Receive, work: Work) -> ServiceResponse:
-        """Do the work of a request of so many bytes when it is the caller's turn.
+        """Run the work of a request with a body of `size` bytes when the caller's lane permits.
 
-        Raises `TooMany` where too many of the caller's wait, and `LostCaller` if it went away.
+        Raises `TooMany` if too many of the caller's requests wait, and `LostCaller` if it
+        disconnects.
         """
         name = LaneName(caller, size > LARGE_REQUEST_BYTES)
         lane = self._lanes.get(name)
@@ -138,7 +139,8 @@ def _give_up(turn: asyncio.Future[None], deadline: Deadline) -> None:
 
 async def _until(turn: asyncio.Future[None]) -> None:
     if not turn.done():
-        # Cancelled alone it is the caller that went away; with this task, the service stops.
+        # If only the future is cancelled, the caller disconnected; if this task is, the service
+        # stops.
         await asyncio.wait([turn])
     if turn.cancelled():
         raise LostCaller
@@ -146,7 +148,7 @@ async def _until(turn: asyncio.Future[None]) -> None:
 
 @asynccontextmanager
 async def _watch(receive: Receive, leave: Callable[[], None]) -> AsyncIterator[None]:
-    """Call `leave` when the caller goes away; what is answered soon is not watched at all."""
+    """Call `leave` when the caller disconnects; requests answered quickly are not watched."""
     watching: list[asyncio.Task[None]] = []
 
     async def listen() -> None:

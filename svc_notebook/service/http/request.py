@@ -1,4 +1,4 @@
-"""One request on its way in: its head read, then its endpoint, its caller and its body."""
+"""The state of one request: its head, endpoint, path parts, body and log entry."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from svc_notebook.service.logs import (
     shorten,
 )
 
-# Endpoints that answer with what somebody stored: its members may be anything.
+# Endpoints whose response is a stored record, which may have any members.
 OF_RECORDS = ("get_object",)
-# URL parameters a request may have.
+# Maximum number of URL parameters.
 MAX_URL_PARAMETERS = 1000
 REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass
 class Exchange:
-    """What is known of a request so far; an early refusal leaves the later fields empty."""
+    """The state of a request; after an early refusal the later fields are empty."""
 
     verb: str
     path: str
@@ -61,24 +61,24 @@ class Exchange:
     shows_hidden: bool = True
     started: float = field(default_factory=perf_counter)
     said: dict[str, str] = field(default_factory=dict)
-    shown: bytes | None = None  # an answer without the secrets in it
+    shown: bytes | None = None  # the response with secrets masked
 
     @property
     def request_id(self) -> str:
-        """The name that the caller gave the request, if it may stand in a header again."""
+        """The caller's id of the request, if it is valid in a response header."""
         given = self.headers.get("request-id", "")
         return given if REQUEST_ID.fullmatch(given) else ""
 
     @property
     def closes(self) -> bool:
-        """Whether the connection ends with the answer, by the caller's wish, and a body is sent."""
+        """Whether the caller asked to close the connection after the response, and sends a body."""
         has_body = self.headers.keys() & {"content-length", "transfer-encoding"}
         waits = self.headers.get("expect", "").lower() == "100-continue"
         closes = "close" in self.headers.get("connection", "").lower()
         return closes and bool(has_body) and not waits
 
     def read_query(self) -> None:
-        """Read the query string; raises `BadInput`."""
+        """Parse the query string; raises `BadInput`."""
         try:
             pairs = parse_qsl(
                 self.query_text,
@@ -91,7 +91,7 @@ class Exchange:
         self.query = dict(pairs)
 
     def own_query(self, row: Endpoint, prefix: str) -> dict[str, str]:
-        """The parameters without credentials and the like; raises `BadInput` for unknown ones."""
+        """Return the parameters without credentials; raises `BadInput` for unknown ones."""
         own = {n: v for n, v in self.query.items() if not n.lower().startswith(prefix)}
         known = [name for name, place in row.places.items() if place == "query"]
         for name in own if row.verb != "GET" else ():
@@ -100,7 +100,7 @@ class Exchange:
         return own
 
     def note_answer(self, given: Mapping[str, Any], answer: Any) -> None:
-        """Keep what the logs tell of an answer."""
+        """Store the facts of a response that the logs show."""
         if not isinstance(answer, dict) or (self.row and self.row.name in OF_RECORDS):
             return
         if self.row and self.row.interface == "crawler":
@@ -111,13 +111,13 @@ class Exchange:
             self.inner = [_inner(request, result) for request, result in pairs]
 
     def headings(self, row: Endpoint, prefix: str) -> dict[str, str]:
-        """The headers an endpoint takes as arguments, by the names it has for them."""
+        """Return the headers that an endpoint takes as arguments, by their declared names."""
         names = row.headings.values()
         found = {name: self.headers.get(prefix + name.lower()) for name in names}
         return {name: value for name, value in found.items() if value is not None}
 
     def logged(self, reply: ServiceResponse, secrets: Iterable[str]) -> Logged:
-        """What the logs keep of it: no key as a whole, of the `secrets` or of those it sent."""
+        """Return the log entry; `secrets` and the request's own secrets are masked."""
         known = {*secrets, *self._sent_secrets()} - {""}
         return self._as_logged(reply, known)
 
@@ -160,7 +160,7 @@ class Exchange:
 
 
 def read_head(scope: Message) -> Exchange:
-    """Read a request's head as far as it cannot be wrong."""
+    """Parse the parts of a request's head that cannot be invalid."""
     headers = {n.decode("latin-1").lower(): v.decode("latin-1") for n, v in scope["headers"]}
     return Exchange(
         verb=scope["method"],
@@ -172,7 +172,7 @@ def read_head(scope: Message) -> Exchange:
 
 
 def _beginning(texts: Mapping[str, str], secrets: Collection[str]) -> dict[str, str]:
-    """As many of some texts as the logs keep, without the secrets."""
+    """Return texts up to the size limit of the logs, with secrets masked."""
     kept: dict[str, str] = {}
     room = limits.MAX_LOGGED_BYTES
     for name, value in texts.items():

@@ -1,4 +1,4 @@
-"""What a key forces on its queries, and who may use it from where."""
+"""Restrictions of a key: the parameters that it enforces on queries, and where it may be used."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from svc_notebook.service.engine.filters.filters import parse_filters, render
 from svc_notebook.service.keyring import matches
 from svc_notebook.service.search.natural_languages import ADDED, read_naturally
 
-# Filters of a key and of a query hold together; of any other parameter the key's wins.
+# Filters of a key and of a query are combined by AND; for other parameters the key's value is used.
 FILTERS = ("filters", "facetFilters", "numericFilters", "tagFilters")
 PLACES = ("aroundLatLng", "aroundLatLngViaIP", "insideBoundingBox", "insidePolygon")
-# What an embedded parameter takes from a query, lest the query get round it.
+# Parameters of a query that an embedded parameter removes, because they could bypass it.
 OVERRULED = {
     **dict.fromkeys(PLACES, PLACES),
     "query": ("similarQuery",),
@@ -33,7 +33,7 @@ OWN = ("validUntil", "restrictIndices", "restrictSources", "referers")
 
 @dataclass(frozen=True, eq=False)
 class Restriction:
-    """The parameters embedded in one key."""
+    """The restrictions embedded in one key."""
 
     params: Mapping[str, Any] = field(default_factory=dict)
     indices: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class Restriction:
     valid_until: float = float("inf")
 
     def admit(self, address: str, page: str) -> None:
-        """Raise `KeyRefused` for a key that has ended, or is used from elsewhere."""
+        """Raise `KeyRefused` for an expired key, or a wrong address or referer."""
         if time.time() > self.valid_until:
             raise KeyRefused("this key was valid for a while, and that is over", status=403)
         if self.sources and not within(address, self.sources):
@@ -51,28 +51,28 @@ class Restriction:
             raise KeyRefused(f"this key is not for calls from {page or 'nowhere'}", status=403)
 
     def reaches(self, index: str) -> bool:
-        """Whether the key is for this index."""
+        """Return whether the key is valid for this index."""
         return not self.indices or any(matches(index, pattern) for pattern in self.indices)
 
     @property
     def _spoken(self) -> Mapping[str, Any]:
-        """The parameters with what embedded `naturalLanguages` imply, but for what only adds."""
+        """The parameters with those that embedded `naturalLanguages` implies, unless additive."""
         read = read_naturally(self.params)
         return {name: v for name, v in read.items() if name in self.params or name not in ADDED}
 
     @property
     def most_hits(self) -> int | None:
-        """How many hits one answer has at the most, however a query asks for them."""
+        """The maximum number of hits of one response, or None."""
         sizes = (self.params.get(name) for name in ("hitsPerPage", "length"))
         return min((size for size in sizes if size is not None), default=None)
 
     def force(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Put the embedded parameters over those of a query."""
+        """Return the parameters of a query after this restriction."""
         own = {name: value for name, value in self._spoken.items() if name not in FILTERS}
-        # One way to say a place may overrule another; so it is with texts and with pages.
+        # One geo parameter may override another; the same applies to queries and pages.
         ruled = {name for one, others in OVERRULED.items() if one in own for name in others}
         params = {name: value for name, value in params.items() if name not in ruled}
-        if "offset" in own and "length" not in own:  # an offset alone would mean nothing
+        if "offset" in own and "length" not in own:  # an offset without a length has no effect
             params = {"length": params.get("hitsPerPage", SIZE), **params}
         embedded = render(parse_filters(self.params))
         both = " AND ".join(text for text in (embedded, params.get("filters")) if text)
@@ -80,7 +80,7 @@ class Restriction:
 
 
 def read_restriction(text: str) -> Restriction:
-    """Read embedded parameters; raises `KeyRefused` where they make no sense."""
+    """Parse embedded parameters; raises `KeyRefused` if they are invalid."""
     try:
         given = check_members(read_query_text(text), Restrictions, "")
         indices = given.get("restrictIndices", [])
@@ -96,7 +96,7 @@ def read_restriction(text: str) -> Restriction:
 
 
 def within(address: str, network: str) -> bool:
-    """Whether an address is in one of some networks, given as `10.0.0.0/8,192.168.1.7`."""
+    """Return whether an address is in a list of networks such as `10.0.0.0/8,192.168.1.7`."""
     try:
         own = ip_address(address)
         networks = [ip_network(part.strip(), strict=False) for part in network.split(",")]

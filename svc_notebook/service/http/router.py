@@ -1,8 +1,8 @@
-"""Find the endpoint a raw path stands for.
+"""Map a raw request path to its endpoint.
 
-Paths are split before they are decoded, so that `%2F` never splits a name; literal parts win over
-open ones, and an open one still serves a verb the literal does not: `GET /1/indexes/a/batch`
-reads the record `batch`.
+A path is split before it is percent-decoded, so `%2F` does not split a name. Literal parts take
+precedence over placeholders. A placeholder still serves an HTTP method that the literal part does
+not have: `GET /1/indexes/a/batch` reads the record `batch`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from svc_notebook.errors import BadInput, NotFound, Refused
 
 
 class WrongVerb(Refused):
-    """The path exists, but not for this verb; `allowed` lists those it has."""
+    """The path does not support this HTTP method; `allowed` lists those that it supports."""
 
     def __init__(self, verb: str, path: str, allowed: list[str]) -> None:
         super().__init__(f"{verb} {path}: use {' or '.join(allowed)}", status=405)
@@ -30,7 +30,7 @@ class _Node:
 
 
 class Router:
-    """A tree of path parts, made of the declared endpoints."""
+    """A tree of path parts, built from the declared endpoints."""
 
     def __init__(self, rows: Iterable[Endpoint]) -> None:
         self._root = _Node()
@@ -53,7 +53,7 @@ class Router:
         raise WrongVerb(verb, raw_path[:200], sorted({v for node in found for v in node.rows}))
 
     def verbs(self, raw_path: str) -> list[str]:
-        """The verbs a path has, for a browser that asks first."""
+        """Return the HTTP methods of a path, for CORS preflights."""
         return sorted({v for node in _matches(self._root, raw_path.split("/")) for v in node.rows})
 
 

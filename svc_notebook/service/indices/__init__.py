@@ -1,1 +1,1 @@
-"""Published indices: registry, replicas, settings, records, cursors."""
+"""Published indices: registry, replicas, settings, records and browse cursors."""

@@ -1,4 +1,4 @@
-"""What copies and moves of indices do to the store, and then to what readers see."""
+"""Apply copies and moves of indices to the store, and then publish them to readers."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from svc_notebook.service.tasks.queue import QueuedTask
 def apply_copy(
     connection: sqlite3.Connection, catalog: Catalog, run: Sequence[QueuedTask]
 ) -> Publish:
-    """Put a copy of an index, or of parts of it, in the place of another."""
+    """Replace an index by a copy of another, or copy parts of one."""
     [task] = run
     order = msgspec.json.decode(task.body)
     source, target = catalog.get(task.index_name), catalog.get(order["destination"])
     if order["scope"] is not None:
         return _copy_scope(connection, catalog, task, source, target)
     if target:
-        if len(catalog.family(target)) > 1:  # it was alone when the copy was accepted
+        if len(catalog.family(target)) > 1:  # it had no replicas when the copy was accepted
             return _nothing
         delete_shelf(connection, target)
     own = without_replicas(source.settings) if source else {}
@@ -65,7 +65,7 @@ def _copy_scope(
     family = catalog.family(target) if target else [insert_shelf(connection, order["destination"])]
     target = target or family[0]
     for one in family:
-        one.engine.get()  # what is open need not be built again
+        one.engine.get()  # an open engine need not be rebuilt
     if source:
         copy_entries(connection, source.id, target.id, ENTRIES & {*order["scope"]})
     if source and "settings" in order["scope"]:
@@ -84,7 +84,7 @@ def _copy_scope(
 def apply_move(
     connection: sqlite3.Connection, catalog: Catalog, run: Sequence[QueuedTask]
 ) -> Publish:
-    """Put an index in the place of another, whose replicas follow it from now on."""
+    """Replace an index by another one, which takes over its replicas."""
     [task] = run
     source, name = catalog.get(task.index_name), msgspec.json.decode(task.body)["destination"]
     target = catalog.get(name)
@@ -113,10 +113,10 @@ def _take_over(source: PublishedIndex, name: str, target: PublishedIndex | None)
 
 
 def _adopt(primary: PublishedIndex, orphan: PublishedIndex) -> PublishedIndex:
-    """Let a replica follow another index; what its engine holds is of no more use."""
+    """Link a replica to another primary; the contents of its engine become obsolete."""
     settings = orphan.settings
     return replace(orphan, leader=primary.id, engine=Lazy(lambda: Index(settings)))
 
 
 def _nothing() -> None:
-    """Publish nothing: the task had nothing to act on."""
+    """Publish nothing, because the task has no effect."""

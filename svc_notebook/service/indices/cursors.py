@@ -1,4 +1,4 @@
-"""Where a browse stands: a text the caller hands back, readable after a restart."""
+"""Browse cursors: the position of a browse as text, which remains valid after a restart."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.index.id_list import IdList
 
 MAX_KEPT_BYTES = 128 * 2**20
-"""Memory of all orders together; the newest is kept whatever it takes."""
+"""Maximum bytes of all cached orders; the newest one is kept regardless of its size."""
 KEPT_OVERHEAD_BYTES = 1024
-"""What an order takes beside its objectIDs, at most."""
+"""Upper bound of the memory of an order besides its objectIDs, in bytes."""
 NEW_SECONDS, CONTINUED_SECONDS = 30.0, 300.0
-"""How long an order is kept without use: one that was never asked for again, and any other."""
-# What a later call may change; everything else is as in the first call.
+"""Seconds that an unused order is kept: one that was never used again, and any other."""
+# Parameters that may change between pages; all others are those of the first call.
 PER_PAGE = ("hitsPerPage", "attributesToRetrieve")
 
 
 class Cursor(NamedTuple):
-    """How far a browse is.
+    """The position of a browse.
 
-    `done` records were handed out, the last of them at `place` in the store or called `last` in
-    the engine's order; `params` are those of the first call.
+    `done` records were returned; the last one is at `place` in the store, or is `last` in the
+    engine's
+    order. `params` are the parameters of the first call.
     """
 
     shelf: int
@@ -45,24 +46,24 @@ class Cursor(NamedTuple):
 
 
 def write_cursor(cursor: Cursor) -> str:
-    """Write a cursor as text."""
+    """Encode a cursor as text."""
     return base64.urlsafe_b64encode(msgspec.msgpack.encode(cursor)).decode().rstrip("=")
 
 
 def read_cursor(text: str) -> Cursor:
-    """Read a cursor back; raises `BadInput`."""
+    """Decode a cursor; raises `BadInput`."""
     try:
         packed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         cursor = msgspec.msgpack.decode(packed, type=Cursor)
     except (binascii.Error, msgspec.MsgspecError, ValueError, RecursionError):
         raise BadInput("`cursor` is not one that a browse returned") from None
-    # A cursor is the caller's to write: its parameters pass the same door as any.
+    # A caller can forge a cursor, so its parameters are validated like all others.
     check_members(cursor.params, SearchParams, "cursor")
     return cursor
 
 
 class _Kept:
-    """The order of one browse under way."""
+    """The cached order of one browse."""
 
     def __init__(self, told: bytes, ids: IdList, now: float) -> None:
         self.told = told
@@ -79,10 +80,11 @@ class _Kept:
 
 
 class Cursors:
-    """The orders of browses under way, so that a page need not sort the index again.
+    """A cache of the orders of current browses, so that a page need not sort the index again.
 
-    They are objectIDs and hold no segment. One that nobody asks for is forgotten after a while,
-    and of too many the one that was used longest ago; its browse then sorts once more.
+    An order is a list of objectIDs and does not reference segments. Unused orders expire, and
+    beyond
+    the memory limit the least recently used one is dropped; its browse then sorts again.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -92,11 +94,11 @@ class Cursors:
 
     @property
     def nbytes(self) -> int:
-        """The memory that all of them take, in bytes."""
+        """The memory of all orders in bytes."""
         return sum(kept.nbytes for kept in list(self._orders.values()))
 
     def keep(self, ids: IdList, index: int, params: Mapping[str, Any]) -> str:
-        """Remember an order and what it was asked for with; returns its name."""
+        """Cache an order with the parameters that it depends on; return its name."""
         name, told = secrets.token_hex(8), _told(index, params)
         with self._lock:
             self._orders[name] = _Kept(told, ids, self._clock())
@@ -105,7 +107,7 @@ class Cursors:
         return name
 
     def recall(self, name: str, index: int, params: Mapping[str, Any]) -> IdList | None:
-        """The order of that name, if it is still known and was asked for with the same."""
+        """Return the order with this name, if it is cached and has the same parameters."""
         told = _told(index, params)
         with self._lock:
             kept = self._orders.get(name)
@@ -116,12 +118,12 @@ class Cursors:
             return kept.ids
 
     def forget(self, name: str) -> None:
-        """Let go of the order of a browse that is done."""
+        """Drop the order of a finished browse."""
         with self._lock:
             self._orders.pop(name, None)
 
     def tidy(self) -> None:
-        """Let go of orders that nobody has asked for in a while."""
+        """Drop expired orders."""
         now = self._clock()
         with self._lock:
             for name in [name for name, kept in self._orders.items() if kept.is_over(now)]:
@@ -129,7 +131,7 @@ class Cursors:
 
 
 def _told(index: int, params: Mapping[str, Any]) -> bytes:
-    """What decides an order, all but what only says how much of it comes, as a digest."""
+    """Return a digest of the index and of all parameters that affect the order."""
     deciding = {name: value for name, value in params.items() if name not in PER_PAGE}
     packed = msgspec.json.encode([index, deciding], order="sorted")
     return hashlib.blake2b(packed, digest_size=16).digest()

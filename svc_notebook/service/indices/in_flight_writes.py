@@ -1,4 +1,4 @@
-"""Which records are being changed just now, for searches that must not mix old and new."""
+"""Track records that are being written, so that searches do not mix old and new versions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
-# Seconds for which a change is remembered, and for which a search waits to see it.
+# Seconds for which a change is remembered, and that a search waits to see it.
 REMEMBERED, PATIENCE = 0.5, 0.2
 
 
 class Changed(NamedTuple):
-    """One change: its number, of which index, when, and which records; None stands for all."""
+    """One change: its number, index, time and objectIDs; None means all records."""
 
     number: int
     home: int
@@ -22,9 +22,9 @@ class Changed(NamedTuple):
 
 
 class InFlightWrites:
-    """What is stored, but perhaps not seen by searches yet: one writer, any number of readers.
+    """Changes that are stored but may not be visible to searches yet; one writer, many readers.
 
-    `waiting` is how many of them wait to see a change.
+    `waiting` is the number of readers that wait for a change.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class InFlightWrites:
         self._showing = threading.Condition()
 
     def begin(self, home: int, ids: Iterable[str] | None) -> None:
-        """Tell, before they are stored, which of an index's records change; None stands for all."""
+        """Record, before storing, which records of an index change; None means all."""
         now = time.monotonic()
         while self._recent and self._recent[0].time < now - REMEMBERED:
             self._recent.popleft()
@@ -43,24 +43,24 @@ class InFlightWrites:
         self._begun += 1
 
     def show(self) -> None:
-        """Tell that searches see all that has begun."""
+        """Record that all changes so far are visible to searches."""
         with self._showing:
             self._shown = self._begun
             self._showing.notify_all()
 
     def moment(self) -> int:
-        """The last change that a search which begins now sees for certain."""
+        """Return the number of the last change that a new search is certain to see."""
         return self._shown
 
     def meet(self, moment: int, home: int, ids: Iterable[str]) -> bool:
-        """Whether any of these records may have changed since a moment."""
+        """Return whether any of these records may have changed since a moment."""
         if self._begun == moment:
             return False
         later = [one for one in list(self._recent) if one.number > moment and one.home == home]
         return any(one.ids is None or not one.ids.isdisjoint(ids) for one in later)
 
     def wait(self) -> None:
-        """Wait until searches see what has begun so far."""
+        """Wait until the changes so far are visible to searches."""
         wanted = self._begun
         with self._showing:
             self.waiting += 1

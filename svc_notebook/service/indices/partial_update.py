@@ -1,8 +1,8 @@
-"""Change some attributes of a record: set them, or apply one of seven operations.
+"""Partial updates of a record: set attributes, or apply one of seven operations to them.
 
-What api.md leaves open is decided here: an operation on a missing attribute starts from nothing
-(0, or an empty array); one on an attribute of another type leaves that attribute as it is; a
-conditional operation that does not hold leaves the whole record as it is.
+Decisions where api.md is silent: an operation on a missing attribute starts from 0 or from an
+empty array; an operation on an attribute of another type does not change that attribute; if the
+condition of a conditional operation fails, the whole record is unchanged.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _MARK = "_operation"
 
 
 class _Unmet(Exception):
-    """A conditional operation does not hold."""
+    """The condition of a conditional operation fails."""
 
 
 def update_record(record: Record | None, changes: Record, *, create: bool) -> Record | None:
-    """Return the changed record, or None where the update is to be ignored."""
+    """Return the changed record, or None if the update has no effect."""
     if record is None and not create:
         return None
     changed = dict(record or {})
@@ -37,7 +37,7 @@ def update_record(record: Record | None, changes: Record, *, create: bool) -> Re
 
 
 def check_changes(changes: Record, at: str) -> None:
-    """Raise `BadInput` where an operation is unknown or its value of the wrong type."""
+    """Raise `BadInput` for an unknown operation, or a value of the wrong type."""
     for name, value in changes.items():
         if _is_operation(value):
             _check_operation(value, place(at, name))
@@ -124,14 +124,14 @@ def _started(current: Any, first: list[Any]) -> list[Any] | None:
 
 
 def _same(item: Any, value: Any) -> bool:
-    """Compare as JSON does: 1 and 1.0 are the same number, 1 and true are not."""
+    """Compare as in JSON: 1 and 1.0 are equal, 1 and true are not."""
     return isinstance(item, bool) == isinstance(value, bool) and bool(item == value)
 
 
 _NUMBERS = (int, float)
 _ITEMS = (int, float, str)
-# The types of value it takes, the same in words, and what it makes of the present value;
-# None leaves the attribute as it is.
+# For each operation: the types of its value, their description, and the function that computes the
+# new value; None leaves the attribute unchanged.
 OPERATIONS: dict[str, tuple[tuple[type, ...], str, Callable[[Any, Any], Any]]] = {
     "Increment": (_NUMBERS, "a number", _increment),
     "Decrement": (_NUMBERS, "a number", _decrement),

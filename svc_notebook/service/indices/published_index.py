@@ -1,4 +1,4 @@
-"""One index as it is published, and the row that says so."""
+"""One published index: its row in the database and its engine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS = "id, name, settings, created, updated, stamp, leader, virtual"
 
 
 class Lazy:
-    """An engine that is opened when it is first needed."""
+    """An engine that is opened on first use."""
 
     def __init__(self, open: Callable[[], Index]) -> None:
         self._open = open
@@ -28,7 +28,7 @@ class Lazy:
         self._index: Index | None = None
 
     def get(self) -> Index:
-        """Return the engine; the first caller opens it, the others wait."""
+        """Return the engine; the first caller opens it, others wait."""
         if self._index is None:
             with stop_clock(), self._lock:
                 if self._index is None:
@@ -36,20 +36,20 @@ class Lazy:
         return self._index
 
     def settle(self, index: Index) -> None:
-        """Take an engine made elsewhere."""
+        """Set an engine that was created elsewhere."""
         self._index = index
 
     @property
     def opened(self) -> bool:
-        """Whether it was needed yet."""
+        """Whether the engine is open."""
         return self._index is not None
 
 
 @dataclass(frozen=True)
 class PublishedIndex:
-    """One index: what it is called, how it searches, when it changed and by which task.
+    """One index: its name, settings, times, and the last task that changed it (`stamp`).
 
-    A replica names the index it follows as its `leader`, and has no records of its own.
+    A replica has the id of its primary as `leader`, and no records of its own.
     """
 
     id: int
@@ -64,16 +64,16 @@ class PublishedIndex:
 
     @property
     def home(self) -> int:
-        """The index that holds its records."""
+        """The id of the index that contains the records."""
         return self.leader or self.id
 
     def over(self, stock: Stock) -> Index:
-        """Return an engine that searches a stock the way of this index."""
+        """Return an engine that searches a segment store with the settings of this index."""
         return Index(self.settings | ({VIRTUAL: True} if self.virtual else {}), stock)
 
 
 def stamp_now() -> str:
-    """The present moment as the API writes it."""
+    """Return the current time in the format of the API."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -85,7 +85,7 @@ def insert_shelf(
     leader: int = 0,
     virtual: bool = False,
 ) -> PublishedIndex:
-    """Make an index, empty or following another one."""
+    """Create an empty index, or a replica of the index `leader`."""
     own = dict(settings or {})
     now = stamp_now()
     row = connection.execute(
@@ -99,7 +99,7 @@ def insert_shelf(
 
 
 def update_shelf(connection: sqlite3.Connection, shelf: PublishedIndex) -> None:
-    """Write down what has changed about an index."""
+    """Store the changed facts of an index."""
     connection.execute(
         "UPDATE indices SET name = ?, settings = ?, updated = ?, stamp = ?, leader = ?, "
         "virtual = ? WHERE id = ?",
@@ -116,6 +116,6 @@ def update_shelf(connection: sqlite3.Connection, shelf: PublishedIndex) -> None:
 
 
 def delete_shelf(connection: sqlite3.Connection, shelf: PublishedIndex) -> None:
-    """Throw away an index that holds records, with all that it has; the records go later."""
+    """Delete an index that has records, with its entries; its record table is dropped later."""
     connection.execute("DELETE FROM indices WHERE id = ?", [shelf.id])
     drop_entries(connection, shelf.id)

@@ -1,7 +1,7 @@
-"""The stored records of each index: one table an index, in the order of arrival.
+"""The stored records of each index: one table per index, in order of arrival.
 
-A table of its own makes clearing and deleting a large index a matter of milliseconds; the order of
-arrival keeps writing sequential and makes a browse page one sequential read.
+With one table per index, clearing and deleting a large index takes milliseconds. The order of
+arrival makes writes sequential, and a browse page is one sequential read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CHUNK_RECORDS = 2000
 
 
 def create_table(connection: sqlite3.Connection, index: int) -> None:
-    """Make room for an index's records."""
+    """Create the table of an index's records."""
     connection.execute(f"DROP TABLE IF EXISTS records_{index}")
     connection.execute(
         f"CREATE TABLE records_{index} "
@@ -28,7 +28,7 @@ def create_table(connection: sqlite3.Connection, index: int) -> None:
 
 
 def add_stamps(connection: sqlite3.Connection) -> None:
-    """Bring tables of older versions up to date; their records count as changed just now."""
+    """Migrate tables of older versions; their records count as changed by the last task."""
     indices = connection.execute("SELECT id, stamp FROM indices WHERE leader = 0").fetchall()
     for index, stamp in indices:
         columns = connection.execute(f"PRAGMA table_info(records_{index})").fetchall()
@@ -39,15 +39,15 @@ def add_stamps(connection: sqlite3.Connection) -> None:
 
 
 def find_retired(store: Store) -> set[str]:
-    """Return the tables of indices that are gone, or read another's records now.
+    """Return the tables of indices that are deleted, or are replicas now.
 
-    They stay for a while, for searches that began before.
+    They are kept for a while, for searches that started before.
     """
     return {name for (name,) in store.read(_RETIRED)}
 
 
 def drop_retired(connection: sqlite3.Connection, known: Collection[str]) -> None:
-    """Throw such tables away, of those known before."""
+    """Drop those retired tables that are in `known`."""
     for (name,) in connection.execute(_RETIRED).fetchall():
         if name in known:
             connection.execute(f"DROP TABLE {name}")
@@ -65,10 +65,11 @@ def clear_table(connection: sqlite3.Connection, index: int) -> None:
 
 
 def copy_table(connection: sqlite3.Connection, source: int, target: int) -> None:
-    """Add all records of one index to another, empty one.
+    """Copy all records of one index to another, empty one.
 
-    They count as changed by the last task accepted, lest files of the engine from a time when
-    the other had other records be taken for newer than these.
+    They get the number of the last accepted task as stamp; otherwise engine files from the time
+    when
+    the target had other records could be considered newer.
     """
     connection.execute(
         f"INSERT INTO records_{target} (place, id, stamp, body) "
@@ -80,7 +81,7 @@ def copy_table(connection: sqlite3.Connection, source: int, target: int) -> None
 def put_bodies(
     connection: sqlite3.Connection, index: int, rows: Iterable[tuple[str, bytes]], stamp: int
 ) -> None:
-    """Store what a task writes; a record with a known objectID takes the place of the old one."""
+    """Store the records of a task; a record with a known objectID is replaced."""
     connection.executemany(
         f"INSERT INTO records_{index} (id, stamp, body) VALUES (?, {stamp:d}, ?) "
         "ON CONFLICT (id) DO UPDATE SET body = excluded.body, stamp = excluded.stamp",
@@ -94,12 +95,12 @@ def delete_bodies(connection: sqlite3.Connection, index: int, ids: Iterable[str]
 
 
 def read_bodies(store: Store, index: int, ids: Sequence[str]) -> dict[str, bytes]:
-    """Read records by objectID; those that are not there are left out."""
+    """Read records by objectID; missing ones are omitted."""
     return dict(_rows(store, _by_ids(index), _listed(ids)))
 
 
 def read_page(store: Store, index: int, after: int, count: int) -> list[tuple[int, bytes]]:
-    """Read the next records in the order of arrival, each with its place."""
+    """Read the next records in order of arrival, each with its place."""
     return _rows(
         store,
         f"SELECT place, body FROM records_{index} WHERE place > ? ORDER BY place LIMIT ?",
@@ -108,12 +109,12 @@ def read_page(store: Store, index: int, after: int, count: int) -> list[tuple[in
     )
 
 
-# SQLite takes no larger number.
+# SQLite's largest integer.
 MAX_SQLITE_INTEGER = 2**63 - 1
 
 
 def read_window(store: Store, index: int, offset: int, count: int) -> list[tuple[int, bytes]]:
-    """Read records by their number in the order of arrival."""
+    """Read records by their position in order of arrival."""
     return _rows(
         store,
         f"SELECT place, body FROM records_{index} ORDER BY place LIMIT ? OFFSET ?",
@@ -123,7 +124,7 @@ def read_window(store: Store, index: int, offset: int, count: int) -> list[tuple
 
 
 def read_chunks(store: Store, index: int) -> Iterator[list[dict[str, Any]]]:
-    """Read all records, decoded, a chunk at a time."""
+    """Yield all records, decoded, in chunks."""
     place = 0
     while rows := read_page(store, index, place, CHUNK_RECORDS):
         place = rows[-1][0]
@@ -131,7 +132,7 @@ def read_chunks(store: Store, index: int) -> Iterator[list[dict[str, Any]]]:
 
 
 def read_changed(store: Store, index: int, stamp: int) -> Iterator[list[dict[str, Any]]]:
-    """Read the records that were written after a task, decoded, a chunk at a time."""
+    """Yield the records written after a task, decoded, in chunks."""
     place, sql = (
         0,
         (
@@ -145,7 +146,7 @@ def read_changed(store: Store, index: int, stamp: int) -> Iterator[list[dict[str
 
 
 def count_bodies(store: Store, index: int) -> int:
-    """Count an index's records, without reading them."""
+    """Count the records of an index."""
     rows = _rows(store, f"SELECT count(*) FROM records_{index}")
     return int(rows[0][0]) if rows else 0
 
@@ -156,7 +157,7 @@ def read_ids(store: Store, index: int) -> set[str]:
 
 
 def measure_bodies(store: Store, index: int) -> tuple[int, int]:
-    """Count an index's records and sum up their bytes."""
+    """Return the number of records of an index and the sum of their bytes."""
     rows = _rows(store, f"SELECT count(*), coalesce(sum(length(body)), 0) FROM records_{index}")
     return (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
 
@@ -173,7 +174,7 @@ def _rows(store: Store, sql: str, *values: Any) -> list[tuple[Any, ...]]:
     try:
         return store.read(sql, *values)
     except sqlite3.OperationalError as error:
-        # The index was deleted between finding it and reading it.
+        # The index was deleted after it was found and before it was read.
         if "no such table" in str(error):
             return []
         raise

@@ -1,4 +1,4 @@
-"""The indices as readers see them: published, each with its engine."""
+"""The registry of published indices, each with its engine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Chunk = list[dict[str, Any]]
 
 
 class Catalog:
-    """The published indices by name; readers never wait for the one writer."""
+    """The published indices by name; readers never wait for the writer."""
 
     def __init__(self, store: Store, folder: Path) -> None:
         self.store = store
@@ -46,7 +46,7 @@ class Catalog:
         self.sweep()
 
     def refresh(self) -> None:
-        """Take over what the store says; the engine of an index that is as before stays."""
+        """Reload the indices from the store; unchanged indices keep their engines."""
         self.library.forget()
         rows = self.store.read(f"SELECT {COLUMNS} FROM indices")
         fresh = [self._shelve(*row) for row in rows]
@@ -60,7 +60,7 @@ class Catalog:
         return PublishedIndex(**{**vars(shelf), "engine": Lazy(lambda: self._open(shelf))})
 
     def _open(self, shelf: PublishedIndex) -> Index:
-        """Share what one of the family before it has stored, or open its own."""
+        """Open an engine on the segment store that its replica group shares, or on a new one."""
         groups = group_alike(self.family(shelf))
         group = next((some for some in groups if shelf.id in (one.id for one in some)), [shelf])
         first = group[0]
@@ -68,7 +68,7 @@ class Catalog:
         return shelf.over(stock)
 
     def _stock(self, group: list[PublishedIndex]) -> Stock:
-        """Load the files and what came after them, else build everything from the records."""
+        """Load the engine files and apply later writes, or rebuild everything from the records."""
         first, shape = group[0], join_shapes(group)
         stock, stamp = Stock.load(self._files(first)) or (None, -1)
         if stock is None or stamp > first.stamp or not stock.shape.serves(shape):
@@ -81,7 +81,7 @@ class Catalog:
         return stock
 
     def _catch_up(self, stock: Stock, stamp: int, home: int) -> None:
-        """Take over what was written after a task; should it be there already, it stays so."""
+        """Index the records written after a task; indexing a record again has no effect."""
         for chunk in self._while_open(read_changed(self.store, home, stamp)):
             stock.put(chunk)
         if len(stock) > count_bodies(self.store, home):
@@ -89,7 +89,7 @@ class Catalog:
             stock.delete(name for name in Index(stock=stock).matching({}) if name not in known)
 
     def chunks(self, id: int) -> Iterable[Chunk]:
-        """Read an index's records; ends early, by an error, when the service stops."""
+        """Yield an index's records in chunks; raises when the service stops."""
         return self._while_open(read_chunks(self.store, id))
 
     def _while_open(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
@@ -106,38 +106,38 @@ class Catalog:
         return shelf
 
     def get(self, name: str) -> PublishedIndex | None:
-        """Return the index, if there is one."""
+        """Return the index, or None."""
         return self._by_name.get(name)
 
     def family(self, shelf: PublishedIndex) -> list[PublishedIndex]:
-        """Return an index's primary, or the index itself, and then all replicas of that.
+        """Return the replica group of an index: the primary, then its replicas.
 
-        An index that was withdrawn meanwhile is its own family.
+        An index that was withdrawn in the meantime is a group of its own.
         """
         found = [one for one in self._by_name.values() if one.home == shelf.home]
         return sorted(found or [shelf], key=_place)
 
     def all(self) -> list[PublishedIndex]:
-        """All indices, by name."""
+        """Return all indices, sorted by name."""
         return [shelf for _, shelf in sorted(self._by_name.items())]
 
     def publish(self, *shelves: PublishedIndex) -> None:
-        """Let readers see indices as they now are, all at once."""
+        """Make the new state of indices visible to readers, all at once."""
         self._by_name = {**self._by_name, **{shelf.name: shelf for shelf in shelves}}
 
     def withdraw(self, name: str) -> None:
-        """Let readers see an index no more."""
+        """Remove an index from the view of readers."""
         self._by_name = {n: shelf for n, shelf in self._by_name.items() if n != name}
 
     def measure(self, shelf: PublishedIndex) -> tuple[int, int]:
-        """The number and the bytes of an index's records; measured once after each change."""
+        """Return the number and bytes of an index's records; cached until the next change."""
         known = self._sizes.get(shelf.id)
         if known is None or known[0] != shelf.stamp:
             known = self._sizes[shelf.id] = shelf.stamp, measure_bodies(self.store, shelf.home)
         return known[1]
 
     def stored(self) -> list[PublishedIndex]:
-        """The indices with an open engine; of those that share a stock the first."""
+        """Return the indices with an open engine; the first one of each shared segment store."""
         opened = (shelf for shelf in self._by_name.values() if shelf.engine.opened)
         firsts: dict[Stock, PublishedIndex] = {}
         for shelf in sorted(opened, key=_place):
@@ -145,27 +145,28 @@ class Catalog:
         return list(firsts.values())
 
     def unsaved(self) -> list[PublishedIndex]:
-        """The indices whose engines' files are behind."""
+        """Return the indices whose engine files are out of date."""
         return [shelf for shelf in self.stored() if self._saved.get(shelf.id) != shelf.stamp]
 
     def save(self, shelf: PublishedIndex) -> None:
-        """Write the engine's files, so that the next start need not build it again.
+        """Write the engine files, so that the next start need not rebuild them.
 
-        What is written in between may be in them or not: it is newer than the stamp they tell,
-        and taken from the records when they are loaded.
+        Records written during the save may or may not be in the files. They are newer than the
+        stamp of
+        the files, so they are read from the records again when the files are loaded.
         """
         shelf.engine.get().save(self._files(shelf), shelf.stamp)
         self._saved[shelf.id] = shelf.stamp
 
     def _files(self, shelf: PublishedIndex) -> Path:
-        """A folder for each index, and for each other whose records it reads as a replica."""
+        """Return the folder of an index's engine files; a replica has one per primary."""
         own = shelf.home == shelf.id
         return self._folder / (str(shelf.id) if own else f"{shelf.id}-{shelf.home}")
 
     def sweep(self) -> None:
-        """Remove what is left of indices that are gone: entries in memory, and files.
+        """Remove the remains of deleted indices: compiled resources in memory, and engine files.
 
-        Files go, too, where an index shares those of another.
+        Also removes the files of an index that shares the files of another one.
         """
         self.library.keep([shelf.id for shelf in self._by_name.values()])
         waiting = (shelf for shelf in self._by_name.values() if not shelf.engine.opened)
@@ -178,5 +179,5 @@ class Catalog:
 
 
 def _place(shelf: PublishedIndex) -> tuple[int, str]:
-    """Primaries come before replicas."""
+    """Sort key: primaries before replicas, then by name."""
     return shelf.leader, shelf.name

@@ -1,8 +1,8 @@
-"""An index and its replicas: the same records, and as few engines for them as their settings let.
+"""A replica group: a primary index and its replicas, which have the same records.
 
-A family is a list: the primary first, then its replicas. Those whose settings want the same to
-be stored, sorting aside, share one stock, so that a write is indexed once and seen by all of
-them at the same moment.
+A group is a list: the primary first, then its replicas. Indices whose settings require the same
+stored data, apart from sort orders, share one segment store: a write is indexed once, and all of
+them see it at the same moment.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from svc_notebook.service.indices.published_index import PublishedIndex, stamp_n
 
 Family = Sequence[PublishedIndex]
 
-# What a virtual replica has from its primary at any time: all that says what is stored and how
-# it is ranked before the replica's own customRanking comes.
+# Settings that a virtual replica inherits from its primary: those that define what is stored, and
+# the ranking before the replica's own customRanking.
 INHERITED = {
     "allowCompressionOfIntegerArray", "attributeForDistinct", "attributesForFaceting",
     "attributesToTransliterate", "camelCaseAttributes", "customNormalization",
@@ -30,12 +30,12 @@ INHERITED = {
 
 
 def without_replicas(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what is an index's own: a replica follows one primary only."""
+    """Return the settings without `replicas`, because a replica follows one primary only."""
     return {name: value for name, value in settings.items() if name != "replicas"}
 
 
 def inherit(family: Family) -> list[PublishedIndex]:
-    """Give virtual replicas what they have from their primary."""
+    """Apply inherited settings to the virtual replicas of a group."""
     primary, *replicas = family
     given = {name: value for name, value in primary.settings.items() if name in INHERITED}
     return [primary, *(_inherit(one, given) if one.virtual else one for one in replicas)]
@@ -49,7 +49,7 @@ def _inherit(replica: PublishedIndex, given: Mapping[str, Any]) -> PublishedInde
 def mark(
     connection: sqlite3.Connection, family: Family, task: int, touched: Collection[int] = ()
 ) -> list[PublishedIndex]:
-    """Write a family down as a task left it; all of it was touched unless told otherwise."""
+    """Store a replica group after a task; `updated` changes for `touched` indices, or for all."""
     now = stamp_now()
     marked = [
         replace(one, stamp=task, updated=now if not touched or one.id in touched else one.updated)
@@ -61,12 +61,12 @@ def mark(
 
 
 def stocks_of(family: Family) -> list[Stock]:
-    """The stocks a family's records are in, each once."""
+    """Return the segment stores of a replica group, without duplicates."""
     return list(dict.fromkeys(shelf.engine.get().stock for shelf in family))
 
 
 def group_alike(family: Family) -> list[list[PublishedIndex]]:
-    """Group a family by what is stored; the first of each group answers for its files."""
+    """Group a replica group by stored data; the first index of each part owns the engine files."""
     groups: dict[Shape, list[PublishedIndex]] = {}
     for shelf in family:
         base = replace(Shape.of(shelf.settings), sorts=frozenset())
@@ -75,13 +75,13 @@ def group_alike(family: Family) -> list[list[PublishedIndex]]:
 
 
 def join_shapes(group: Sequence[PublishedIndex]) -> Shape:
-    """Return the shape that serves a whole group."""
+    """Return the schema that serves all indices of a part."""
     shapes = [Shape.of(shelf.settings) for shelf in group]
     return replace(shapes[0], sorts=frozenset().union(*(shape.sorts for shape in shapes)))
 
 
 def arrange(family: Family, records: Chunks) -> None:
-    """Give each of a family an engine under its settings; stocks that will do are kept."""
+    """Set the engines of a replica group for its settings; suitable segment stores are reused."""
     known = stocks_of([shelf for shelf in family if shelf.engine.opened])
     for group in group_alike(family):
         shape = join_shapes(group)

@@ -1,4 +1,4 @@
-"""The setting `replicas`: which indices follow another one, and how they come to and cease to."""
+"""The setting `replicas`: parse it, check it, and link and unlink replicas."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from svc_notebook.service.indices.replica_group import Family, without_replicas
 from svc_notebook.service.resources.entries import copy_entries
 
 _VIRTUAL = re.compile(r"virtual\((.*)\)", re.DOTALL)
-# The parts of an index that are entries, by the names a copy's scope has for them.
+# The kinds of entries of an index, as the scope of a copy names them.
 ENTRIES = {"rules", "synonyms"}
 
 
@@ -37,7 +37,7 @@ class ReplicaEntry(NamedTuple):
 
 
 def read_links(entries: Sequence[str]) -> list[ReplicaEntry]:
-    """Read the setting; empty entries stand for none. Raises `BadInput` for a name given twice."""
+    """Parse the setting; empty entries are ignored. Raises `BadInput` for a duplicate name."""
     texts = (text for entry in entries if (text := entry.strip()))
     links = [_read_link(text) for text in texts]
     names = [link.name for link in links]
@@ -56,7 +56,7 @@ def _read_link(text: str) -> ReplicaEntry:
 
 
 def check_links(catalog: Catalog, name: str, links: Sequence[ReplicaEntry]) -> None:
-    """Refuse replicas that an index cannot have."""
+    """Raise `BadInput` for replicas that an index cannot have."""
     shelf = catalog.get(name)
     if links and shelf and shelf.leader:
         primary = catalog.family(shelf)[0].name
@@ -69,7 +69,7 @@ def check_links(catalog: Catalog, name: str, links: Sequence[ReplicaEntry]) -> N
 
 
 def _hindrance(catalog: Catalog, name: str, primary: PublishedIndex | None) -> str:
-    """Say what keeps an index from becoming a replica; nothing, if nothing does."""
+    """Return why an index cannot become a replica; empty if it can."""
     other = catalog.get(name)
     if other is None or (primary and other.leader == primary.id):
         return ""
@@ -82,9 +82,9 @@ def _hindrance(catalog: Catalog, name: str, primary: PublishedIndex | None) -> s
 def relink(
     connection: sqlite3.Connection, catalog: Catalog, family: Family
 ) -> tuple[list[PublishedIndex], list[PublishedIndex]]:
-    """Let those follow the primary that its settings name; tells who does, and who ceased to.
+    """Link and unlink replicas by the primary's settings; return the group and unlinked indices.
 
-    What has become impossible since the settings were accepted is left out of them.
+    Replicas that became impossible after the settings were accepted are removed from the settings.
     """
     primary, *replicas = family
     links = [
@@ -109,7 +109,7 @@ def relink(
 def _follow(
     connection: sqlite3.Connection, catalog: Catalog, primary: PublishedIndex, link: ReplicaEntry
 ) -> PublishedIndex:
-    """Make a replica as its primary is now, or of an index, which keeps all but its records."""
+    """Create a replica with its primary's settings, or convert an index without its records."""
     if other := catalog.get(link.name):
         engine = Lazy(lambda: Index(other.settings))
         settings = without_replicas(other.settings)
@@ -128,20 +128,20 @@ def _follow(
 
 
 def free(connection: sqlite3.Connection, replica: PublishedIndex) -> PublishedIndex:
-    """Make a replica an index of its own, with records of its own."""
+    """Convert a replica to an independent index with its own records."""
     records.create_table(connection, replica.id)
     records.copy_table(connection, replica.leader, replica.id)
     return replace(replica, leader=0, virtual=False)
 
 
 def part(freed: Sequence[PublishedIndex]) -> None:
-    """Let engines of former replicas go their own way."""
+    """Separate the engines of former replicas from the shared segment store."""
     for shelf in freed:
         shelf.engine.settle(shelf.over(shelf.engine.get().stock.fork()))
 
 
 def delete_primary(connection: sqlite3.Connection, family: Family) -> list[PublishedIndex]:
-    """Throw an index away; its replicas, which are told, become indices of their own."""
+    """Delete an index; return its replicas, which become independent indices."""
     primary, *replicas = family
     freed = [free(connection, replica) for replica in replicas]
     delete_shelf(connection, primary)

@@ -1,4 +1,4 @@
-"""What a change of settings comes to, for an index and for its replicas."""
+"""Apply changes of settings to an index and to its replicas."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from svc_notebook.service.indices.replica_group import (
 from svc_notebook.service.indices.replica_setting import part, relink
 from svc_notebook.service.tasks.queue import QueuedTask
 
-# Run after the commit: lets readers see what was committed.
+# Runs after the commit and makes committed changes visible to readers.
 Publish = Callable[[], None]
 
 
 def apply_settings(
     connection: sqlite3.Connection, catalog: Catalog, run: Sequence[QueuedTask]
 ) -> Publish:
-    """Change settings; replicas may come, go, or be changed with their primary."""
+    """Change settings; may link, unlink or change replicas."""
     [task] = run
     order = msgspec.json.decode(task.body)
     shelf = catalog.get(task.index_name) or insert_shelf(connection, task.index_name)
@@ -50,7 +50,7 @@ def configure(
     freed: Family = (),
     touched: set[int] | None = None,
 ) -> Publish:
-    """Let a family go by the settings it now has, and those that left it go their own way."""
+    """Apply the present settings to a replica group and to the indices that left it."""
     family = mark(connection, inherit(family), task, touched or ())
     freed = mark(connection, freed, task)
 
@@ -65,7 +65,7 @@ def configure(
 def _change(
     family: Family, id: int, changes: Mapping[str, Any], *, forward: bool
 ) -> list[PublishedIndex]:
-    """Change the settings of one of a family; forwarded, those of the others, too."""
+    """Change the settings of one index of a group; if forwarded, also of the others."""
     passed = without_replicas(changes) if forward else {}
     return [
         replace(one, settings=merge_settings(one.settings, changes if one.id == id else passed))
@@ -74,6 +74,6 @@ def _change(
 
 
 def merge_settings(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Change the settings named; null resets one."""
+    """Return settings with some changed; null resets a setting."""
     merged = {**before, **changes}
     return {name: value for name, value in merged.items() if value is not None}

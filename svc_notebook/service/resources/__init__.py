@@ -1,1 +1,1 @@
-"""Synonyms, rules and dictionaries as stored and as compiled for searches."""
+"""Synonyms, rules and dictionaries: stored entries, and their compiled form for searches."""

@@ -1,7 +1,7 @@
-"""The standard entries of the dictionaries, as searches in them list them.
+"""Search in the built-in entries of the dictionaries: stop words, plurals and compounds.
 
-Stop words are listed one by one. Forms and compounds are worked out word by word, so they are found
-by whole words, in the language that is asked for.
+Stop words are listed one by one. Plurals and compounds are computed word by word, so a query finds
+them by whole words, in the language that the request names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from svc_notebook.service.engine.text.tokenization import TokenizerSettings, spl
 from svc_notebook.service.resources.entries import Entry
 
 UNSAID = "en"
-"""The language in which forms of a word are looked for where none is named."""
+"""The language of word forms if the request names none."""
 
 Folded = tuple[str, ...]
 
@@ -25,7 +25,7 @@ Folded = tuple[str, ...]
 def find_standard(
     dictionary: str, query: str, language: str | None, covered: Callable[[Entry], bool]
 ) -> list[Entry]:
-    """Return the standard entries found, but for those that entries of one's own cover."""
+    """Return the built-in entries that match, except those that custom entries replace."""
     words = tuple(split(query, TokenizerSettings()))
     found = FINDERS[dictionary](words, language)
     return [
@@ -36,7 +36,7 @@ def find_standard(
 
 
 def words_of(entry: Entry) -> list[str]:
-    """Return the words an entry is about."""
+    """Return the words of an entry."""
     return list(entry["words"]) if "words" in entry else [entry["word"]]
 
 
@@ -84,6 +84,6 @@ def _stop_words(language: str) -> Sequence[tuple[Folded, Entry]]:
 
 
 def _name(dictionary: str, entry: Entry) -> str:
-    """Name an entry, the same each time."""
+    """Return a stable objectID for an entry."""
     text = "/".join((dictionary, entry["language"], *words_of(entry)))
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()

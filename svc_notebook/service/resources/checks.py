@@ -21,7 +21,7 @@ _ANSWERED = ("_highlightResult", "_metadata")
 
 
 def check_rule(rule: Mapping[str, Any], at: str) -> Entry:
-    """Return a rule as it is kept; raises `BadInput` where its parts do not fit each other."""
+    """Return a rule in its stored form; raises `BadInput` if its parts are inconsistent."""
     name = read_object_id(rule["objectID"], place(at, "objectID"))
     own = {key: value for key, value in rule.items() if key not in _ANSWERED}
     if "condition" in own:
@@ -61,14 +61,14 @@ def _check_params(params: Mapping[str, Any], at: str) -> None:
 
 
 def _try_out(params: Mapping[str, Any]) -> None:
-    """Raise `BadInput` for what would break any search, be it of an empty index."""
+    """Raise `BadInput` for parameters that fail any search, even of an empty index."""
     if params:
         settings = {name: value for name, value in params.items() if name == "ranking"}
         Index(settings).search(params, lambda ids: [])
 
 
 SYNONYM_ENTRIES = "synonyms"
-# api.md, Synonym; two spellings of a type are known, this one is kept.
+# api.md, Synonym; of the two spellings of a type, this one is stored.
 FIELDS = {
     "synonym": ("synonyms",),
     "onewaysynonym": ("input", "synonyms"),
@@ -79,7 +79,7 @@ FIELDS = {
 
 
 def check_synonym(synonym: Mapping[str, Any], at: str) -> Entry:
-    """Return a synonym with the members of its type alone; raises `BadInput`."""
+    """Return a synonym with only the members of its type; raises `BadInput`."""
     kind = str(synonym["type"]).lower()
     name = read_object_id(synonym["objectID"], place(at, "objectID"))
     for field in FIELDS[kind]:

@@ -1,4 +1,4 @@
-"""Entries as searches use them: compiled when first needed, and again after a change."""
+"""Compiled language resources: synonyms, rules and dictionaries, compiled on demand and cached."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RULES = "rules"
 
 
 class Library:
-    """What synonyms and dictionaries come to, by their owner."""
+    """The compiled resources of the application and all indices, by owner."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -30,21 +30,21 @@ class Library:
         self._known: dict[tuple[int, str], Any] = {}
 
     def knowledge(self, owner: int) -> Knowledge:
-        """What a search in one index knows."""
+        """Return the synonyms and dictionaries for searches in one index."""
         synonyms = self._learn(
             owner, SYNONYMS, lambda: Thesaurus(lambda: read_entries(self._store, owner, SYNONYMS))
         )
         return Knowledge(synonyms, self._learn(APPLICATION_ID, "lexicon", self._lexicon))
 
     def warm(self, owner: int, settings: Mapping[str, Any]) -> None:
-        """Compile ahead what a search in one index would wait for; what is compiled stays."""
+        """Compile what a search in one index needs, unless it is cached."""
         options = EffectiveParameters(settings, {}, self.knowledge(owner))
         list(options.knowledge.synonyms.find((), options.rules))
         self.rules(owner).warm(options.rules)
         languages.warm(options, ())
 
     def keep(self, owners: Collection[int]) -> None:
-        """Forget what belongs to others, which are gone."""
+        """Drop the resources of all other owners, which are deleted."""
         with self._lock:
             kept = (APPLICATION_ID, *owners)
             self._known = {key: one for key, one in self._known.items() if key[0] in kept}
@@ -53,17 +53,17 @@ class Library:
         return Lexicon(partial(read_dictionaries, self._store))
 
     def rules(self, owner: int) -> Rulebook:
-        """The rules of an index."""
+        """Return the compiled rules of an index."""
         read = partial(read_entries, self._store, owner, RULES)
         rules: Rulebook = self._learn(owner, RULES, lambda: Rulebook(read))
         return rules
 
     def forget(self, owner: int | None = None) -> None:
-        """Compile anew what one owner has, or all, when it is next needed."""
+        """Drop the resources of one owner, or of all; they are compiled again on demand."""
         self._replace(owner, {})
 
     def revise(self, owner: int, changes: Iterable[EntriesChange]) -> None:
-        """Take over changes of an owner's entries; of many only those are compiled."""
+        """Apply changes of an owner's entries; only the changed entries are compiled."""
         known: dict[str, Thesaurus | Rulebook] = {
             kind: one for kind in (SYNONYMS, RULES) if (one := self._known.get((owner, kind)))
         }
@@ -85,6 +85,6 @@ class Library:
             edition = self._edition
             known = compile()
             with self._lock:
-                if edition == self._edition:  # else it may have been read before the change
+                if edition == self._edition:  # otherwise it may have been read before a change
                     self._known[owner, kind] = known
         return known

@@ -1,4 +1,4 @@
-"""What each dictionary holds, and for which languages."""
+"""The entries of the dictionaries and the languages that each dictionary supports."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ FIELDS = {
     "compounds": ("word", "decomposition"),
 }
 OPTIONAL = {"stopwords": ("state",), "plurals": (), "compounds": ()}
-# The kind under which it is kept which languages' standard entries are off.
+# The kinds of entries that store for which languages standard entries are disabled.
 SWITCHES = {name: f"{name} off" for name in FIELDS}
-# Custom entries of one dictionary; api.md names a quota and not its value.
+# Maximum custom entries of one dictionary; api.md names a quota but not its value.
 MAX_ENTRIES = 100_000
 LANGUAGES = tuple(
     """
@@ -37,18 +37,18 @@ COMPOUNDING = ("nl", "de", "fi", "da", "sv", "no")
 
 
 def supports(dictionary: str, language: str) -> bool:
-    """Whether a dictionary has a language."""
+    """Return whether a dictionary supports a language."""
     return language in (COMPOUNDING if dictionary == "compounds" else LANGUAGES)
 
 
 def read_dictionaries(store: Store) -> Dictionaries:
-    """Read the application's own entries, and where the standard ones are off."""
+    """Read the custom entries, and for which languages standard entries are disabled."""
     own = {name: read_entries(store, APPLICATION_ID, name) for name in FIELDS}
     return Dictionaries(own, {name: _read_off(store, name) for name in FIELDS})
 
 
 def find_words(store: Store, dictionary: str, query: str, language: str | None) -> list[Entry]:
-    """Find the entries in force: those of one's own, and the standard ones they do not replace."""
+    """Search the effective entries: custom ones, and the standard ones that they do not replace."""
     kept = read_entries(store, APPLICATION_ID, dictionary)
     chosen = [entry for entry in kept if language in (None, "", entry["language"])]
     own = [
@@ -75,7 +75,7 @@ def _subjects(entry: Entry) -> set[tuple[str, str]]:
 
 
 def check_entry(dictionary: str, body: Mapping[str, Any], at: str) -> Entry:
-    """Return an entry as it is kept; raises `BadInput`."""
+    """Return an entry in its stored form; raises `BadInput`."""
     name = read_object_id(body["objectID"], place(at, "objectID"))
     needed, optional = FIELDS[dictionary], OPTIONAL[dictionary]
     for field in ("language", *needed):
@@ -91,7 +91,7 @@ def check_entry(dictionary: str, body: Mapping[str, Any], at: str) -> Entry:
 
 
 def check_language(dictionary: str, language: str, at: str) -> None:
-    """Raise `BadInput` for a language the dictionary does not have."""
+    """Raise `BadInput` for a language that the dictionary does not support."""
     if not supports(dictionary, language):
         advice = did_you_mean(language, LANGUAGES)
         raise BadInput(f"`{at}`: {dictionary} know no language {language[:40]}{advice}")

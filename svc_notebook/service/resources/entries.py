@@ -1,6 +1,6 @@
-"""Small things saved beside records: synonyms and rules of an index, words of the dictionaries.
+"""Stored entries: synonyms and rules of an index, and words of the dictionaries.
 
-An index owns its entries by its number; what belongs to the application has the owner 0.
+The owner of an entry is the number of its index, or 0 for the application.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Entry = dict[str, Any]
 
 
 class EntriesChange(msgspec.Struct, frozen=True):
-    """A task on entries of one kind: perhaps all go first, then some are saved or deleted.
+    """A change of entries of one kind: optionally clear all, then save and delete some.
 
-    What is forwarded is done to the replicas of the index, too.
+    With `forward`, the change also applies to the replicas of the index.
     """
 
     kind: str
@@ -31,7 +31,7 @@ class EntriesChange(msgspec.Struct, frozen=True):
 
 
 def apply_change(connection: sqlite3.Connection, owner: int, change: EntriesChange) -> None:
-    """Save and delete, in a transaction."""
+    """Apply a change in a transaction."""
     if change.clear:
         connection.execute("DELETE FROM entries WHERE owner = ? AND kind = ?", (owner, change.kind))
     connection.executemany(
@@ -47,7 +47,7 @@ def apply_change(connection: sqlite3.Connection, owner: int, change: EntriesChan
 def copy_entries(
     connection: sqlite3.Connection, source: int, target: int, kinds: Iterable[str]
 ) -> None:
-    """Put one owner's entries in place of another's."""
+    """Replace one owner's entries by those of another."""
     for kind in kinds:
         connection.execute("DELETE FROM entries WHERE owner = ? AND kind = ?", (target, kind))
         connection.execute(
@@ -63,7 +63,7 @@ def drop_entries(connection: sqlite3.Connection, owner: int) -> None:
 
 
 def read_entry(store: Store, owner: int, kind: str, name: str) -> Entry | None:
-    """One entry, if it is there."""
+    """Return one entry, or None."""
     rows = store.read(
         "SELECT body FROM entries WHERE owner = ? AND kind = ? AND id = ?", owner, kind, name
     )
@@ -71,7 +71,7 @@ def read_entry(store: Store, owner: int, kind: str, name: str) -> Entry | None:
 
 
 def read_entries(store: Store, owner: int, kind: str) -> list[Entry]:
-    """All entries of a kind, by objectID."""
+    """Return all entries of a kind, sorted by objectID."""
     rows = store.read(
         "SELECT body FROM entries WHERE owner = ? AND kind = ? ORDER BY id", owner, kind
     )
@@ -79,7 +79,7 @@ def read_entries(store: Store, owner: int, kind: str) -> list[Entry]:
 
 
 def take_page(hits: Sequence[Entry], page: int, size: int) -> Mapping[str, Any]:
-    """One page of what was found, with the counts that clients read."""
+    """Return one page of hits with the counts of the API."""
     return {
         "hits": list(hits[page * size : (page + 1) * size]),
         "nbHits": len(hits),

@@ -1,4 +1,4 @@
-"""Find entries by the beginnings of their words, and mark where."""
+"""Search entries by word prefixes and highlight the matches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RULES = TokenizerSettings()
 
 
 def find_entries(entries: Iterable[Entry], query: str) -> list[Entry]:
-    """The entries in whose texts every word of the query begins a word, their texts marked."""
+    """Return the entries in which each query word is the prefix of a word, with highlights."""
     wanted = split(query, _RULES)
     return [
         {**entry, "_highlightResult": _mark(entry, wanted)}

@@ -1,1 +1,1 @@
-"""Rules: which of them apply to a search, and what follows."""
+"""Rules: which rules apply to a search, and their consequences."""

@@ -1,4 +1,4 @@
-"""All rules of an index, filed by what a search must have for them to apply."""
+"""The rules of an index, indexed by what a search must contain for them to apply."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MAX_TYPOS = 2
 
 
 class Rulebook:
-    """The rules of one index; `read` gives them when the first search needs them.
+    """The compiled rules of one index; `read` loads them for the first search.
 
-    They are compiled for the rules of words that a search goes by.
+    They are compiled for each tokenizer configuration that searches use.
     """
 
     def __init__(self, read: Callable[[], Iterable[Entry]] = tuple) -> None:
@@ -33,7 +33,7 @@ class Rulebook:
         self._compiling = threading.Lock()
 
     def find(self, reading: Reading, now: float) -> list[Applied]:
-        """Return the rules that apply to a search, those that take precedence first."""
+        """Return the rules that apply to a search, in order of precedence."""
         found: dict[str, Applied] = {}
         for rule, condition in self._file(reading.options.rules).look_up(reading):
             check_time()
@@ -44,13 +44,13 @@ class Rulebook:
         return sorted(found.values(), key=lambda applied: applied.precedence)
 
     def warm(self, rules: TokenizerSettings) -> None:
-        """Compile ahead for the rules of words of an index."""
+        """Compile ahead for the tokenizer configuration of an index."""
         self._file(rules).warm()
 
     def revised(
         self, gone: Collection[str], new: Iterable[Entry], *, emptied: bool = False
     ) -> Rulebook:
-        """Return one with new rules, and without some or all of the old ones."""
+        """Return a copy with new rules and without some or all of the old ones."""
         revised = Rulebook(self._read)
         new = list(new)
         for rules, file in self._files.items():
@@ -69,7 +69,7 @@ class Rulebook:
 
 
 def _make_cards(entries: Iterable[Entry], rules: TokenizerSettings) -> dict[str, _Cards]:
-    """Compile the rules that are enabled; of others nothing is filed."""
+    """Compile the enabled rules; disabled ones get no conditions."""
     cards: dict[str, _Cards] = {}
     for entry in entries:
         rule = CompiledRule.of(entry)
@@ -81,13 +81,13 @@ def _make_cards(entries: Iterable[Entry], rules: TokenizerSettings) -> dict[str,
 
 @dataclass(frozen=True, eq=False)
 class _File:
-    """Rules by their ids, and with each of their conditions by keys that searches have."""
+    """Rules by id, and their conditions by the keys under which searches look them up."""
 
     by_id: Mapping[str, _Cards]
 
     @cached_property
     def cards(self) -> Mapping[Key, list[tuple[CompiledRule, CompiledCondition]]]:
-        """Return rules and conditions by key."""
+        """Rules and conditions by key."""
         cards: dict[Key, list[tuple[CompiledRule, CompiledCondition]]] = {}
         for own in self.by_id.values():
             for key, rule, condition in own:
@@ -96,7 +96,7 @@ class _File:
 
     @cached_property
     def longest(self) -> Mapping[str, int]:
-        """Return how many words a run has that is a key and begins so."""
+        """The length in words of the longest key that starts with each word."""
         longest: dict[str, int] = {}
         for run in self._kinds("words"):
             longest[run[0]] = max(longest.get(run[0], 0), len(run))
@@ -104,26 +104,26 @@ class _File:
 
     @cached_property
     def facets(self) -> frozenset[str]:
-        """Return the facets by whose values rules are filed."""
+        """The facets of placeholder keys."""
         return frozenset(self._kinds("facet"))
 
     @cached_property
     def contexts(self) -> frozenset[str]:
-        """Return the contexts by which rules are filed."""
+        """The contexts of all keys."""
         return frozenset(key[-1] for key in self.cards if key[-1] is not None)
 
     @cached_property
     def loose(self) -> frozenset[str]:
-        """Return the words of which other forms count."""
+        """The words of keys that also match in other forms."""
         return frozenset(self._kinds("loose"))
 
     @cached_property
     def filters(self) -> bool:
-        """Return whether rules are filed by filters."""
+        """Whether there are keys for filters."""
         return any(self._kinds("filter"))
 
     def warm(self) -> None:
-        """Work out what is kept of it."""
+        """Compute the cached properties."""
         _ = self.longest, self.facets, self.contexts, self.loose, self.filters
         if self.loose:
             _ = self._vocabulary
@@ -132,7 +132,7 @@ class _File:
         return (key[1] for key in self.cards if key[0] == kind)
 
     def look_up(self, reading: Reading) -> Iterator[tuple[CompiledRule, CompiledCondition]]:
-        """Return the conditions that may hold for a search."""
+        """Yield the conditions that may hold for a search."""
         if not self.cards:
             return
         contexts = (None, *(self.contexts & reading.contexts))
@@ -155,7 +155,7 @@ class _File:
             yield from (("loose", word) for word in self._loose_words(reading))
 
     def _loose_words(self, reading: Reading) -> Iterator[str]:
-        """Return the words that loose patterns may be found by."""
+        """Yield the words under which patterns with alternatives may be found."""
         for at, word in enumerate(reading.words):
             yield word
             yield from (form.words[0] for form in reading.forms(at))
@@ -168,7 +168,7 @@ class _File:
 
 
 def _key_of(condition: CompiledCondition) -> Key:
-    """Choose what to file a condition under: what fewest searches have."""
+    """Return the most selective key of a condition."""
     pattern, context = condition.pattern, condition.context
     if pattern is None:
         return ("filter", condition.chosen[0], context) if condition.chosen else ("any", context)

@@ -1,4 +1,4 @@
-"""What follows when rules apply: a search with other parameters, and an answer with more in it."""
+"""The consequences of rules: changed search parameters, pinned hits, more response members."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from svc_notebook.service.rules.filters import (
 from svc_notebook.service.rules.rule import Applied
 
 RENDERING = "renderingContent"
-# Parameters of a rule that do not simply take the place of the query's.
+# Parameters of a rule that are merged with the query's instead of replacing them.
 SPECIAL = {*FILTERS, AUTOMATIC, AUTOMATIC_OPTIONAL, RENDERING, "query"}
 
 
 @dataclass(frozen=True)
 class RuleOutcome:
-    """A search as rules leave it: its parameters, its pins, and what its answer tells of them.
+    """A search after its rules: its parameters, pinned hits and additional response members.
 
-    `faults` are what rules wanted and could not have.
+    `faults` are messages about consequences that could not be applied.
     """
 
     params: Mapping[str, Any]
@@ -46,7 +46,7 @@ def follow(
     words: Sequence[str],
     rules: TokenizerSettings,
 ) -> RuleOutcome:
-    """Apply rules to the parameters of a search; where two disagree, the earlier has its way."""
+    """Apply rules to the parameters of a search; in conflicts, the earlier rule wins."""
     consequences = [one.rule.consequence for one in applied]
     own = [consequence.get("params") or {} for consequence in consequences]
     changed = _override(params, own)
@@ -64,7 +64,7 @@ def follow(
 
 
 def merge(contents: Iterator[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Merge objects, member by member; where two differ, the earlier has its way."""
+    """Merge objects recursively; in conflicts, the earlier object takes precedence."""
     merged: dict[str, Any] | None = None
     for content in contents:
         merged = dict(content) if merged is None else _under(content, merged)
@@ -88,7 +88,7 @@ def _change_query(
     words: Sequence[str],
     rules: TokenizerSettings,
 ) -> str | None:
-    """Return the new query: the first new text there is, or the old one, edited in turn."""
+    """Return the new query: the first replacement text, or the old query edited by each rule."""
     text: str | None = None
     for one in applied:
         wanted = (one.rule.consequence.get("params") or {}).get("query")
@@ -111,7 +111,7 @@ def _add_filters(params: Mapping[str, Any], applied: Sequence[Applied]) -> dict[
 
 
 def _pin(consequences: Sequence[Mapping[str, Any]]) -> Pins:
-    """Collect what is put somewhere or hidden; what an earlier rule said of a record stands."""
+    """Collect promoted and hidden records; for one record, the earlier rule takes precedence."""
     pins: list[Pin] = []
     promoted: set[str] = set()
     hidden: set[str] = set()

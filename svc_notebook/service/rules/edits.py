@@ -1,4 +1,4 @@
-"""What rules do to the words of a query."""
+"""Edits that rules make to the text of a query."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from svc_notebook.service.rules.pattern import PLACEHOLDER, Capture
 from svc_notebook.service.rules.search_context import Words
 
 MAX_QUERY_CHARACTERS = 1000
-"""Letters; a query that rules made longer is edited no further, and cut off there."""
+"""Maximum characters of a query after rules; a longer one is not edited further, but truncated."""
 MAX_FORMS = 100
-"""So many ways to write what is deleted are looked for."""
+"""Maximum number of forms of the deleted words that are searched for."""
 _BLANKS = re.compile(r"\s+")
 
 
 class QueryRewriter:
-    """Changes a query as one rule says; `words` are those its captures were found in."""
+    """Rewrites a query as one rule requires; `words` are those that its captures refer to."""
 
     def __init__(
         self, captures: Sequence[Capture], words: Sequence[str], rules: TokenizerSettings
@@ -29,7 +29,7 @@ class QueryRewriter:
         self._rules = rules
 
     def change(self, text: str, wanted: str | Mapping[str, Any]) -> str:
-        """Return the text that a rule makes of a query."""
+        """Return the query after the rule's changes."""
         if isinstance(wanted, str):
             return self._fill(wanted)
         for word in wanted.get("remove") or ():
@@ -40,7 +40,7 @@ class QueryRewriter:
         return text
 
     def _replace(self, text: str, deleted: str, insert: str) -> str:
-        """Put a text in place of words, wherever they stand one after the other."""
+        """Replace each occurrence of consecutive words by a text."""
         if len(text) > MAX_QUERY_CHARACTERS:
             return text
         for run in dict.fromkeys(self._forms(deleted)):
@@ -56,7 +56,7 @@ class QueryRewriter:
         return text
 
     def _forms(self, deleted: str) -> Iterator[Words]:
-        """Return the words meant, and as the query has them where the pattern allowed for that."""
+        """Yield the words to delete, and their forms in the query if the pattern allows them."""
         pieces = PLACEHOLDER.split(deleted)
         choices = [
             self._captured(piece.strip()) if number % 2 else [tuple(split(piece, self._rules))]
@@ -82,7 +82,7 @@ class QueryRewriter:
         return tuple(self._words[capture.start : capture.end])
 
     def _fill(self, text: str) -> str:
-        """Write what placeholders found in their places."""
+        """Replace placeholders by the text that they matched."""
         pieces = PLACEHOLDER.split(text)
         return "".join(
             " ".join(" ".join(words) for words in self._captured(piece.strip()))

@@ -18,7 +18,7 @@ from svc_notebook.service.engine.filters.filters import (
 from svc_notebook.service.engine.index.schema import TAGS
 from svc_notebook.service.rules.pattern import Capture
 
-# Parameters that exclude records: those of rules hold beside those of the query.
+# Parameters that exclude records; those of rules and of the query are combined by AND.
 FILTERS = ("filters", "facetFilters", "numericFilters", "tagFilters")
 OPTIONAL = "optionalFilters"
 Params = Mapping[str, Any]
@@ -27,7 +27,7 @@ AUTOMATIC_OPTIONAL = "automaticOptionalFacetFilters"
 
 
 def join_filters(before: str | None, own: Iterable[tuple[Params, Sequence[Capture]]]) -> str:
-    """Return the filters of a query together with those of rules."""
+    """Return the filters of a query combined with those of rules."""
     texts = [
         render(parse_filters(params) + tuple(read_automatic(params.get(AUTOMATIC), captures)))
         for params, captures in own
@@ -36,7 +36,7 @@ def join_filters(before: str | None, own: Iterable[tuple[Params, Sequence[Captur
 
 
 def join_optional(before: Params, own: Iterable[tuple[Params, Sequence[Capture]]]) -> list[Any]:
-    """Return optional filters together with what rules make of their placeholders."""
+    """Return the optional filters combined with the automatic ones of rules."""
     groups = [
         group
         for params, captures in own
@@ -48,9 +48,9 @@ def join_optional(before: Params, own: Iterable[tuple[Params, Sequence[Capture]]
 def read_automatic(
     given: Sequence[str | Mapping[str, Any]] | None, captures: Sequence[Capture]
 ) -> Iterator[Group]:
-    """Make filters of the values that placeholders found.
+    """Convert the facet values that placeholders matched to filters.
 
-    Values that are written alike are alternatives; so are all of a `disjunctive` filter.
+    Values that are spelled equally are alternatives, as are all values of a `disjunctive` filter.
     """
     for one in given or ():
         wanted = {"facet": one} if isinstance(one, str) else one
@@ -66,7 +66,7 @@ def read_automatic(
 
 
 def write_optional(groups: Filter) -> list[Any]:
-    """Write filters as the list that `optionalFilters` is."""
+    """Format filters as the list of `optionalFilters`."""
     written = [[_write_item(term) for term in group] for group in groups]
     return [group[0] if len(group) == 1 else group for group in written]
 
@@ -77,7 +77,7 @@ def _make_term(wanted: Mapping[str, Any], value: str) -> Term:
 
 
 def _write_item(term: Term) -> str:
-    """An item of a list negates by a minus before the value."""
+    """Format a term as a list item, where a minus before the value negates it."""
     if isinstance(term, Tag):
         term = Facet(TAGS, term.value, term.negated, term.score)
     if not isinstance(term, Facet):

@@ -1,4 +1,4 @@
-"""The pattern of a rule, and where in a query it is found."""
+"""The pattern of a rule, and how it matches the words of a query."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ PLACEHOLDER = re.compile(r"\{facet:([^{}]*)\}")
 
 
 class Placeholder(NamedTuple):
-    """Stands in a pattern for any value of a facet."""
+    """A pattern token that matches any value of a facet."""
 
     facet: str
 
 
 class Capture(NamedTuple):
-    """What a pattern found for one of its parts: which words of the query, and what they mean.
+    """The match of one pattern token: a range of query words and its meaning.
 
-    Of a placeholder it has the facet and the values; of words that were found in another form it
-    has those words.
+    A placeholder's capture has the facet and the values. A capture of words that matched in another
+    form has those words.
     """
 
     start: int
@@ -35,7 +35,7 @@ class Capture(NamedTuple):
 
 
 class PatternMatch(NamedTuple):
-    """Where a pattern stands in a query, and what its parts found."""
+    """The range of query words that a pattern matches, and its captures."""
 
     start: int
     end: int
@@ -44,7 +44,7 @@ class PatternMatch(NamedTuple):
 
 @dataclass(frozen=True)
 class Pattern:
-    """Words and placeholders, and where they must stand; `loose` ones match in other forms too."""
+    """Words and placeholders with their anchoring; `loose` patterns also match other word forms."""
 
     tokens: tuple[str | Placeholder, ...]
     anchoring: str
@@ -54,7 +54,7 @@ class Pattern:
     def of(
         cls, text: str, anchoring: str, rules: TokenizerSettings, *, loose: bool = False
     ) -> Pattern:
-        """Read a pattern such as `cheap {facet:brand}`."""
+        """Parse a pattern such as `cheap {facet:brand}`."""
         tokens: list[str | Placeholder] = []
         for number, piece in enumerate(PLACEHOLDER.split(text)):
             tokens += [Placeholder(piece.strip())] if number % 2 else split(piece, rules)
@@ -62,12 +62,12 @@ class Pattern:
 
     @property
     def placeholders(self) -> list[str]:
-        """The facets it has placeholders for."""
+        """The facets of its placeholders."""
         return [token.facet for token in self.tokens if isinstance(token, Placeholder)]
 
     @property
     def longest_run(self) -> Words:
-        """The most words that follow each other in it."""
+        """The longest sequence of consecutive words in the pattern."""
         runs = [
             tuple(str(token) for token in run)
             for literal, run in groupby(self.tokens, lambda token: isinstance(token, str))
@@ -76,7 +76,7 @@ class Pattern:
         return max(runs, key=len, default=())
 
     def find(self, reading: Reading) -> PatternMatch | None:
-        """Return where it first stands in the query, with what all places have for it."""
+        """Return the first match in the query, with the captures of all matches."""
         count = len(reading.words)
         if not self.tokens:
             return PatternMatch(0, 0) if self.anchoring == "is" and not count else None
@@ -88,7 +88,7 @@ class Pattern:
         return PatternMatch(found[0].start, found[0].end, captures)
 
     def _find_all(self, reading: Reading, starts: Sequence[int]) -> Iterator[PatternMatch]:
-        """Find it from left to right, each time as long as it can be; no two overlap."""
+        """Yield non-overlapping matches from left to right, each as long as possible."""
         end = 0
         for start in starts:
             if start >= end and (found := self._find_at(reading, start)):
@@ -96,7 +96,7 @@ class Pattern:
                 end = found.end
 
     def _find_at(self, reading: Reading, start: int) -> PatternMatch | None:
-        """Go through the tokens, keeping for each word they may end before one way to get there."""
+        """Match the tokens one by one, keeping one path for each word position they may end at."""
         ways: dict[int, dict[int, tuple[Capture, ...]]] = {0: {start: ()}}
         for number in range(len(self.tokens)):
             for at, way in ways.pop(number, {}).items():
@@ -112,7 +112,7 @@ class Pattern:
     def _steps(
         self, number: int, at: int, reading: Reading
     ) -> Iterator[tuple[int, int, tuple[Capture, ...]]]:
-        """Return how many tokens the words from a place on may stand for, and where they end."""
+        """Yield how many tokens the words at a position match, and where these words end."""
         token = self.tokens[number]
         if isinstance(token, Placeholder):
             for named in reading.named(token.facet):

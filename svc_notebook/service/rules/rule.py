@@ -1,4 +1,4 @@
-"""A rule as searches use it: when it applies, and before which others."""
+"""A compiled rule: its conditions, its time ranges and its precedence."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from svc_notebook.service.rules.search_context import Chosen, Reading, read_chos
 
 ANCHORINGS = ("is", "startsWith", "endsWith", "contains")
 NO_POSITION = 2**20
-"""Where a condition without a pattern applies: after those that found something."""
+"""The match position of a condition without a pattern: after all conditions with a match."""
 
 Precedence = tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
 class CompiledRule:
-    """What happens, and in which spans of time; none means always."""
+    """A rule's consequence and time ranges; no ranges means always."""
 
     id: str
     consequence: Mapping[str, Any]
@@ -30,18 +30,18 @@ class CompiledRule:
 
     @classmethod
     def of(cls, entry: Entry) -> CompiledRule:
-        """Read a rule as it is kept."""
+        """Compile a stored rule."""
         spans = tuple(map(read_span, entry.get("validity", ())))
         return cls(entry["objectID"], entry["consequence"], spans)
 
     def is_valid(self, now: float) -> bool:
-        """Whether the rule applies at a moment, in Unix seconds."""
+        """Return whether the rule is valid at a time in Unix seconds."""
         return not self.spans or any(start <= now < end for start, end in self.spans)
 
 
 @dataclass(frozen=True)
 class CompiledCondition:
-    """One way in which a rule comes to apply: everything it names must be there."""
+    """One condition of a rule; all of its parts must hold."""
 
     pattern: Pattern | None = None
     context: str | None = None
@@ -49,7 +49,7 @@ class CompiledCondition:
 
     @classmethod
     def of(cls, given: Mapping[str, Any], rules: TokenizerSettings) -> CompiledCondition:
-        """Read a condition as it is kept."""
+        """Compile a stored condition."""
         text = given.get("pattern")
         loose = bool(given.get("alternatives"))
         pattern = None if text is None else Pattern.of(text, given["anchoring"], rules, loose=loose)
@@ -58,7 +58,7 @@ class CompiledCondition:
         return cls(pattern, given.get("context") or None, chosen)
 
     def find(self, reading: Reading) -> PatternMatch | None:
-        """Return where it holds for a search."""
+        """Return where the condition matches a search, or None."""
         if self.context is not None and self.context not in reading.contexts:
             return None
         if self.chosen and not reading.chosen.issuperset(self.chosen):
@@ -69,7 +69,7 @@ class CompiledCondition:
 
 
 class Applied(NamedTuple):
-    """A rule that applies to a search, what its pattern found there, and when its turn is."""
+    """A rule that applies to a search, with the captures of its pattern and its precedence."""
 
     rule: CompiledRule
     captures: Sequence[Capture]
@@ -79,7 +79,7 @@ class Applied(NamedTuple):
 def apply_rule(
     rule: CompiledRule, condition: CompiledCondition, reading: Reading
 ) -> Applied | None:
-    """Hold one condition of a rule against a search."""
+    """Match one condition of a rule with a search; return None if it does not apply."""
     found = condition.find(reading)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""A search as rules look at it: the words of its query, its contexts and its filters."""
+"""A search as the conditions of rules read it: query words, contexts and filters."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from svc_notebook.service.search.natural_languages import CONTEXT
 Words = tuple[str, ...]
 FindNamed = Callable[[str, Sequence[str]], list[Named]]
 Chosen = tuple[str, str, bool]
-"""A facet, its value whatever the case, and whether it is excluded."""
+"""A facet, its case-folded value, and whether the value is excluded."""
 
 
 class WordForm(NamedTuple):
-    """So many words of a query may also be written so."""
+    """An alternative form of `length` query words."""
 
     length: int
     words: Words
@@ -33,7 +33,7 @@ class WordForm(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What conditions of rules ask of a search; `find_named` knows the values of facets."""
+    """A search as conditions of rules read it; `find_named` finds facet values in the query."""
 
     options: EffectiveParameters
     find_named: FindNamed
@@ -49,28 +49,28 @@ class Reading:
 
     @cached_property
     def contexts(self) -> frozenset[str]:
-        """The contexts the search names."""
+        """The contexts of the search."""
         spoken = [CONTEXT] if self.options["naturalLanguages"] else []
         return frozenset([*self.options["ruleContexts"], *spoken])
 
     @cached_property
     def chosen(self) -> frozenset[Chosen]:
-        """The facet values the search filters by, wherever they stand in its filters."""
+        """The facet values that the search filters by."""
         terms = [term for group in parse_filters(self._params) for term in group]
         return frozenset(key for term in terms if (key := read_chosen(term)))
 
     def named(self, facet: str) -> list[Named]:
-        """Return the runs of words that are values of a facet."""
+        """Return the sequences of query words that are values of a facet."""
         if facet not in self._named:
             self._named[facet] = self.find_named(facet, self.words)
         return self._named[facet]
 
     def forms(self, at: int) -> Sequence[WordForm]:
-        """Return what else the words from a place on may be."""
+        """Return the alternative forms of the words at a position."""
         return self._forms.get(at, ())
 
     def misspells(self, at: int, word: str) -> bool:
-        """Whether the word at a place is another one with typos."""
+        """Return whether the word at a position is another word with typos."""
         if at >= len(self.words) or word in self.options.unforgiven:
             return False
         typed = self.words[at]
@@ -93,13 +93,13 @@ class Reading:
         return forms
 
     def _languages(self, book: Wordbook) -> Sequence[str]:
-        """The languages whose plurals count: those of the query, else what is known of."""
+        """Return the languages whose plurals count: the query's, or else all known ones."""
         spoken: Sequence[str] = self.options["queryLanguages"] or self.options["indexLanguages"]
         return spoken or (*UNSAID, *book.inflected)
 
 
 def read_chosen(term: Term) -> Chosen | None:
-    """Return what a term chooses of a facet; None for a number."""
+    """Return the facet value that a term selects; None for a numeric filter."""
     match term:
         case Facet(attribute, value, negated):
             return attribute, value.casefold(), negated

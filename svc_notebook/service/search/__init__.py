@@ -1,1 +1,1 @@
-"""Search responses: rules, visible attributes, natural language."""
+"""Search responses: rules, visible attributes and natural languages."""

@@ -1,4 +1,4 @@
-"""Searches in sentences, as they are spoken: what `naturalLanguages` stands for."""
+"""The parameter `naturalLanguages`: the parameters that it implies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ADDED = ("ruleContexts", "analyticsTags")
 
 
 def read_naturally(params: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the parameters with what their `naturalLanguages` imply; what is given stays."""
+    """Return the parameters with those that `naturalLanguages` implies; given ones are kept."""
     languages = params.get("naturalLanguages")
     if not languages:
         return params

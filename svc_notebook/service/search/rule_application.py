@@ -1,4 +1,4 @@
-"""Apply an index's rules to a search, before its key has the last word."""
+"""Apply an index's rules to a search, before the restrictions of the caller's key."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from svc_notebook.service.rules.search_context import Reading
 
 @dataclass(frozen=True, eq=False)
 class Curated:
-    """A search after its rules: which index it is for, as whom it was asked, and what came of it.
+    """A search after its rules: its index, its original parameters and the rules' outcome.
 
-    `asked` are its parameters before, `outcome.params` those after; neither has what the key adds.
+    `asked` are the parameters before the rules, `outcome.params` those after; neither includes the
+    restrictions of the key.
     """
 
     shelf: PublishedIndex
@@ -36,10 +37,10 @@ class Curated:
 def curate(
     call: RequestContext, shelf: PublishedIndex, asked: Mapping[str, Any], *, mend: bool = False
 ) -> Curated:
-    """Find the rules that apply and follow them; mended, without what would break the search.
+    """Find and apply the rules of a search; with `mend`, omit invalid parameters of rules.
 
-    What the caller's key embeds decides which rules apply, as if it had been asked for; no rule
-    changes it, for it is bound to the search afterwards, and promoted records must pass it, too.
+    The restrictions of the caller's key count when rules are selected. Rules cannot change them,
+    because they are applied afterwards, and promoted records must match them too.
     """
     library = call.service.catalog.library
     untouched = Curated(shelf, asked, RuleOutcome(asked))
@@ -67,12 +68,12 @@ def curate(
 
 
 def leave_alone(shelf: PublishedIndex, asked: Mapping[str, Any], fault: str) -> Curated:
-    """Leave a search as it was asked, and say why no rule applies."""
+    """Return a search without rules, and the reason."""
     return Curated(shelf, asked, RuleOutcome(asked, faults=(f"rules left out: {fault}",)))
 
 
 def _mend(shelf: PublishedIndex, applied: Applied, faults: list[str]) -> Applied:
-    """Take from a rule the parameters that no search of this index can have; tells them."""
+    """Remove a rule's parameters that are invalid for this index, and report them."""
     rule = applied.rule
     params = rule.consequence.get("params") or {}
     wrong = {name: why for name in params if (why := _find_fault(shelf, name, params[name]))}
@@ -85,7 +86,7 @@ def _mend(shelf: PublishedIndex, applied: Applied, faults: list[str]) -> Applied
 
 
 def _find_fault(shelf: PublishedIndex, name: str, value: Any) -> str:
-    """Say what is wrong with one parameter alone, nothing if it will do."""
+    """Return the error of one parameter alone; empty if it is valid."""
     if name in SPECIAL.difference(FILTERS):
         return ""
     try:
@@ -104,7 +105,7 @@ def _find_named(
 def _redirected(
     call: RequestContext, shelf: PublishedIndex, outcome: RuleOutcome
 ) -> PublishedIndex:
-    """Return the index a rule sends the search to, if it is there and the key reaches it."""
+    """Return the index that a rule redirects to, if it exists and the key reaches it."""
     goal = call.service.catalog.get(outcome.redirect) if outcome.redirect else None
     if goal is None:
         return shelf

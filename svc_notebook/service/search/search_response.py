@@ -1,4 +1,4 @@
-"""Make the answers of searches: what the engine found, dressed as the API has it."""
+"""Build the responses of searches from the results of the engine."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ T = TypeVar("T")
 Params = Mapping[str, Any]
 
 QUOTED_AT_ONCE_BYTES = 4096
-# Searches made in vain while others overwrite the hits.
+# Maximum attempts of a search whose hits are overwritten while it runs.
 MAX_ATTEMPTS = 3
-# Lists that may come as one text, their items between commas.
+# Lists that may be sent as comma-separated text.
 LISTS = ("facets", "optionalWords")
-# Lists that are counted by what they say.
+# Lists with limits of their own.
 OF_OWN_LIMITS = {*FILTERS, OPTIONAL, *AREAS}
-# Members that `responseFields` does not take away (api-notes, section 2).
+# Members that `responseFields` does not remove (api-notes, section 2).
 ALWAYS = {
     "message", "warning", "cursor", "abTestVariantID", "parsedQuery", "serverUsed", "indexUsed",
     "timeoutCounts", "timeoutHits", "processed",
@@ -53,7 +53,7 @@ ALWAYS = {
 def answer_search(
     call: RequestContext, name: str, given: Mapping[str, Any]
 ) -> tuple[SearchAnswer, bool]:
-    """Search one index; tells also whether a page was filled, so that no more need be asked."""
+    """Search one index; return the response, and whether its page is full."""
     curated, params, found = _try_rules(call, name, given, partial(_find, call))
     shelf, outcome = curated.shelf, curated.outcome
     answer = _found_members(found) | _told_members(call, curated, params)
@@ -75,7 +75,7 @@ def answer_search(
 def answer_facet(
     call: RequestContext, name: str, facet: str, query: str, given: Mapping[str, Any]
 ) -> FacetAnswer:
-    """Search inside one facet of an index."""
+    """Search the values of one facet of an index."""
 
     def find(curated: Curated, params: Params) -> FacetFound:
         shelf, pins = curated.shelf, curated.outcome.pins
@@ -94,7 +94,7 @@ def answer_facet(
 
 
 def skipped(name: str, shelf: PublishedIndex, given: Mapping[str, Any]) -> SearchAnswer:
-    """The answer to a query that an earlier one made needless."""
+    """Return the response for a search that an earlier one made unnecessary."""
     params = present(given)
     return {
         "hits": [],
@@ -113,25 +113,25 @@ def skipped(name: str, shelf: PublishedIndex, given: Mapping[str, Any]) -> Searc
 def effective(
     call: RequestContext, shelf: PublishedIndex, given: Mapping[str, Any], size: int | None = None
 ) -> dict[str, Any]:
-    """The parameters a search runs with: those given, and what the caller's key makes of them.
+    """Return the effective parameters of a search: those given, restricted by the caller's key.
 
-    `size` is how many hits come where nobody says. Raises `BadInput` where a text is too long.
+    `size` is the default number of hits. Raises `BadInput` for a text that is too long.
     """
     return _bind(call, shelf, _measured(present(given)), size)
 
 
 def present(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that are not null, which stands for the default."""
+    """Return the parameters that are not null; null means the default."""
     return {name: value for name, value in given.items() if value is not None}
 
 
 def option(shelf: PublishedIndex, params: Mapping[str, Any], name: str) -> Any:
-    """A parameter as the search has it, else as the index sets it, else its default."""
+    """Return a parameter of the search, or else the index's setting, or else the default."""
     return params[name] if name in params else shelf.settings.get(name, default_of(name))
 
 
 def echo(params: Mapping[str, Any]) -> str:
-    """The parameters as they were sent, as one URL-encoded text."""
+    """Return the parameters as sent, as URL-encoded text."""
     texts = {
         name: msgspec.json.encode(value) if isinstance(value, list) else write_text(value).encode()
         for name, value in params.items()
@@ -140,12 +140,12 @@ def echo(params: Mapping[str, Any]) -> str:
 
 
 def quote_bytes(raw: bytes) -> str:
-    """URL-encode as `quote_plus` does, megabytes in a fiftieth of its time."""
+    """URL-encode like `quote_plus`, in a fiftieth of its time for megabytes."""
     if len(raw) < QUOTED_AT_ONCE_BYTES:
         return quote_plus(raw)
     text = raw.decode("latin-1").replace("%", "%25")
     counts = np.bincount(np.frombuffer(raw, np.uint8), minlength=256)
-    # A percent sign comes first and a space last, for what stands for others holds them.
+    # The percent sign is replaced first and the space last, because replacements contain them.
     for code in set(np.flatnonzero(counts).tolist()) - {ord("%"), ord(" ")}:
         if (quoted := quote_plus(bytes([code]))) != chr(code):
             text = text.replace(chr(code), quoted)
@@ -153,7 +153,7 @@ def quote_bytes(raw: bytes) -> str:
 
 
 def fetch_from(call: RequestContext, shelf: PublishedIndex, read: list[str]) -> Fetch:
-    """Let the engine read the records it found; tells which it did."""
+    """Return a function that reads records for the engine and adds their ids to `read`."""
 
     def fetch(ids: Sequence[str]) -> list[dict[str, Any] | None]:
         read.extend(ids)
@@ -164,7 +164,7 @@ def fetch_from(call: RequestContext, shelf: PublishedIndex, read: list[str]) -> 
 
 
 def keep_fields(answer: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
-    """Keep only the members that `responseFields` names."""
+    """Return only the members that `responseFields` names."""
     if "*" in fields:
         return answer
     return {name: value for name, value in answer.items() if name in ALWAYS or name in fields}
@@ -173,7 +173,7 @@ def keep_fields(answer: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]
 def _try_rules(
     call: RequestContext, name: str, given: Mapping[str, Any], find: Callable[[Curated, Params], T]
 ) -> tuple[Curated, Params, T]:
-    """Search as the rules have it; what they bring must not break what the caller asked for."""
+    """Search with the index's rules; if rules cause an error, search without the invalid parts."""
     asked = read_naturally(_measured(present(given)))
     shelf = call.service.catalog.find(name)
     curated = curate(call, shelf, asked)
@@ -197,7 +197,7 @@ def _run(
 
 
 def _find(call: RequestContext, curated: Curated, params: Params) -> SearchResult:
-    """Search, again if hits were overwritten between being found and being read."""
+    """Search, and repeat the search if hits were overwritten before they were read."""
     shelf, catalog = curated.shelf, call.service.catalog
     knowledge = catalog.library.knowledge(shelf.id)
     for left in reversed(range(MAX_ATTEMPTS)):
@@ -222,7 +222,7 @@ def _measured(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_list(name: str, value: Any) -> None:
-    """Raise `BadInput` for a list, or the text of one, with too many items."""
+    """Raise `BadInput` for a list, or its comma-separated text, with too many items."""
     of_text = isinstance(value, str) and name in LISTS
     count = value.count(",") + 1 if of_text else len(value) if isinstance(value, list) else 0
     if count > limits.MAX_LIST_ITEMS:
@@ -236,7 +236,7 @@ def _bind(
     call: RequestContext, shelf: PublishedIndex, params: Mapping[str, Any], size: int | None = None
 ) -> dict[str, Any]:
     bound = call.caller.bind(params, shelf.name)
-    # A browse and a facet search neither rank nor cut, and refuse the same values as a search.
+    # A browse and a facet search do not rank or snippet, but refuse the same values as a search.
     read_sorts({"ranking": bound.get("ranking")})
     read_snippets(bound.get("attributesToSnippet") or ())
     if (most := call.caller.most_hits(shelf.name)) is not None:
@@ -282,16 +282,16 @@ def _told_members(
 
 
 def new_query_id() -> str:
-    """Make the name by which events speak of a search."""
+    """Generate the id by which events refer to a search."""
     return secrets.token_hex(16)
 
 
 def note_shown(
     call: RequestContext, name: str, params: Params, answer: Params, before: int, ids: Sequence[str]
 ) -> None:
-    """Remember what an answer with a queryID shows, for the events that will name it.
+    """Store an impression: the hits of a response with a queryID, for later events.
 
-    `before` is how many hits come before its first, `ids` are the hits' own.
+    `before` is the number of hits before the first one; `ids` are the objectIDs of the hits.
     """
     call.service.shown.note(
         {
@@ -309,7 +309,7 @@ def note_shown(
 
 
 def _rule_members(shelf: PublishedIndex, outcome: RuleOutcome) -> dict[str, Any]:
-    """What rules give, else what the settings have in their place."""
+    """Return the response members of rules, or else those of the settings."""
     members: dict[str, Any] = {}
     if outcome.user_data:
         members["userData"] = list(outcome.user_data)
@@ -323,7 +323,7 @@ def _rule_members(shelf: PublishedIndex, outcome: RuleOutcome) -> dict[str, Any]
 def _advice(
     shelf: PublishedIndex, params: Mapping[str, Any], faults: Sequence[str]
 ) -> dict[str, str]:
-    """Say why a facet that was asked for is not there, and what rules could not have."""
+    """Return a message about facets that were not counted and rules that could not be applied."""
     declared = read_faceted(shelf.settings)
     missing = [f"`{path}`" for path in params.get("facets") or () if path not in ("*", *declared)]
     uncounted = f"facets: {', '.join(missing)} not counted; add to attributesForFaceting first"

@@ -1,4 +1,4 @@
-"""Which attributes of a record a caller gets to see."""
+"""Select the attributes of a record that a caller may see."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from svc_notebook.service.http.auth import Caller
 from svc_notebook.service.indices.published_index import PublishedIndex
 
 MAX_STRUCT_ATTRIBUTES = 100
-# A name that is no pattern or path, and stands in JSON as it is.
+# A name that is not a pattern or path, and that JSON does not escape.
 _PLAIN = re.compile(r'[^*.\\"\x00-\x1f-][^.\\"\x00-\x1f]*')
 
 
 def withheld(caller: Caller, shelf: PublishedIndex) -> list[str]:
-    """The attributes an index's settings keep from this caller."""
+    """Return the attributes that an index hides from this caller."""
     if caller.may("seeUnretrievableAttributes", shelf.name):
         return []
     return list(shelf.settings.get("unretrievableAttributes", ()))
@@ -29,9 +29,9 @@ def withheld(caller: Caller, shelf: PublishedIndex) -> list[str]:
 def select_attributes(
     record: Record, wanted: Sequence[str] | None, hidden: Sequence[str]
 ) -> Record:
-    """Keep the attributes wanted, dotted names reaching inside, and drop the hidden ones.
+    """Return the wanted attributes of a record, without the hidden ones; dots address members.
 
-    `*` stands for all, `-name` for all but that; the objectID always stays.
+    `*` means all, `-name` all except that one; the objectID is always included.
     """
     names = ["*"] if wanted is None else list(wanted)
     excluded = [name[1:] for name in names if name.startswith("-")]
@@ -43,7 +43,7 @@ def select_attributes(
 
 
 def narrow(record: Record, lists: Sequence[Sequence[str]]) -> Record:
-    """Leave of a record what each of some lists of attributes names."""
+    """Return the attributes of a record that every list names."""
     for names in lists:
         record = select_attributes(record, names, ())
     return record
@@ -55,14 +55,14 @@ def cut_bodies(
     hidden: Sequence[str],
     lists: Sequence[Sequence[str]] = (),
 ) -> list[Any]:
-    """Select from many stored records at once, as `select_attributes` does from one.
+    """Select attributes of many stored records, as `select_attributes` does for one.
 
-    Of `lists`, which keys embed, each leaves only what it names.
+    Each of `lists`, which keys embed, further restricts the attributes.
     """
     if [*lists] not in ([], [wanted]):
         records = map(msgspec.json.decode, bodies)
         return [narrow(select_attributes(one, wanted, hidden), lists) for one in records]
-    # Values stay as they are stored: decoding a thousand records costs more than all the rest.
+    # Values are not decoded: decoding a thousand records costs more than all the rest.
     everything = list(wanted) == ["*"]
     if everything and not hidden:
         return [msgspec.Raw(body) for body in bodies]
@@ -85,7 +85,7 @@ def _without(record: Record, hidden: Sequence[str]) -> Record:
 
 @lru_cache(maxsize=64)
 def _reader_of(names: Sequence[str]) -> msgspec.json.Decoder[Any]:
-    """Return what reads these attributes alone, and leaves their values as they are written."""
+    """Return a decoder that reads only these attributes and keeps their values encoded."""
     fields = {f"f{number}": name for number, name in enumerate(names)}
     members = [(field, msgspec.Raw, msgspec.UNSET) for field in fields]
     return msgspec.json.Decoder(msgspec.defstruct("Cut", members, rename=fields))
@@ -95,7 +95,7 @@ _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def drop_attribute(value: Any, path: str) -> Any:
-    """Leave out one attribute, by its dotted name, also from the items of arrays."""
+    """Remove one attribute by its dotted name, also from the items of arrays."""
     if isinstance(value, list):
         return [drop_attribute(item, path) for item in value]
     if not isinstance(value, dict):

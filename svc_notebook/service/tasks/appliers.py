@@ -1,4 +1,4 @@
-"""What each kind of task does: to the store, in a transaction, and then to what readers see."""
+"""Apply each kind of task: change the store in a transaction, then publish to readers."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ InTransaction = Callable[[sqlite3.Connection], Publish]
 
 
 def prepare_run(catalog: Catalog, run: Sequence[QueuedTask]) -> InTransaction:
-    """Prepare neighbouring tasks of one kind; return what applies them in a transaction.
+    """Prepare consecutive tasks of one kind; return the function that applies them.
 
-    They are struck off in the same transaction. What takes long comes before it, so that readers
-    see a write as soon as it is stored.
+    That function runs in a transaction, in which it also deletes the tasks. Slow work is done
+    before
+    the transaction, so that readers see a write as soon as it is stored.
     """
     kind = run[0].kind
     effect = _prepare_steps(catalog, run) if kind == "steps" else None
@@ -44,7 +45,7 @@ def prepare_run(catalog: Catalog, run: Sequence[QueuedTask]) -> InTransaction:
 
 def _prepare_steps(catalog: Catalog, run: Sequence[QueuedTask]) -> InTransaction:
     shelf = catalog.get(run[0].index_name)
-    if shelf and shelf.leader:  # it became a replica since the write was accepted
+    if shelf and shelf.leader:  # it became a replica after the write was accepted
         return lambda connection: _nothing
     family: Family = catalog.family(shelf) if shelf else ()
     steps = [step for task in run for step in unpack_steps(task.body)]
@@ -56,7 +57,7 @@ def _prepare_steps(catalog: Catalog, run: Sequence[QueuedTask]) -> InTransaction
 
 
 def _prepare_change(family: Family, change: RecordsChange) -> Publish:
-    """Index a change ahead; return what lets readers see it."""
+    """Index a change ahead; return the function that makes it visible to readers."""
     stocks = stocks_of(family)
     put = [msgspec.json.decode(body) for _, body in change.put] if stocks else []
     emptied = bool(change.emptied)
@@ -111,7 +112,7 @@ def _finish(
     family: Family,
     todo: Sequence[Publish],
 ) -> Publish:
-    """Write down that records changed; then publish one change after the other."""
+    """Store that records changed; return the function that publishes the changes in order."""
     marked = mark(connection, family, task.id)
 
     def publish() -> None:
@@ -175,7 +176,7 @@ def _apply_entries(
 
 
 def _nothing() -> None:
-    """Publish nothing: the task had nothing to act on."""
+    """Publish nothing, because the task has no effect."""
 
 
 EFFECTS: dict[str, Effect] = {

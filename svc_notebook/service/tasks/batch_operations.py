@@ -1,4 +1,4 @@
-"""Single steps of a write: checked when they are accepted, resolved when they are applied."""
+"""Operations of a batch: validated when accepted, resolved to record changes when applied."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from svc_notebook.service.indices.partial_update import check_changes, update_re
 
 
 class RecordStep(NamedTuple):
-    """One action on one record (`id`), or on the whole index; `body` is compact JSON."""
+    """One operation on a record (`id`) or on the whole index; `body` is compact JSON."""
 
     action: str
     id: str = ""
@@ -25,7 +25,7 @@ class RecordStep(NamedTuple):
 
 
 def make_step(action: str, body: Any, at: str) -> RecordStep:
-    """Check one batched action; raises `BadInput` naming the place."""
+    """Validate one operation of a batch; raises `BadInput` with its position."""
     if action in WHOLE:
         return RecordStep(action)
     if not isinstance(body, dict):
@@ -39,7 +39,7 @@ def make_step(action: str, body: Any, at: str) -> RecordStep:
 
 
 def read_object_id(value: Any, at: str) -> str:
-    """Take an objectID, a string or an integer, as a string."""
+    """Return an objectID, a string or an integer, as a string; raises `BadInput`."""
     if type(value) is int:
         value = str(value)
     if not isinstance(value, str) or not value:
@@ -72,7 +72,7 @@ def _packed(body: Record, object_id: str) -> bytes:
 
 
 def pack_steps(steps: Iterable[RecordStep]) -> bytes:
-    """Write steps down as a task's body."""
+    """Encode operations as the body of a task."""
     return msgspec.msgpack.encode(list(steps))
 
 
@@ -80,15 +80,15 @@ _STEPS = msgspec.msgpack.Decoder(list[RecordStep])
 
 
 def unpack_steps(body: bytes) -> list[RecordStep]:
-    """Read steps back."""
+    """Decode operations."""
     return _STEPS.decode(body)
 
 
 @dataclass
 class RecordsChange:
-    """What steps come to: perhaps everything goes first, then each record named is as given.
+    """The net effect of operations: optionally empty the index, then set or delete records.
 
-    `makes` says that a record was written on the way, be it deleted again: that makes an index.
+    `makes` is true if a record was written, even if deleted again, because that creates the index.
     """
 
     emptied: str = ""
@@ -102,7 +102,7 @@ class RecordsChange:
 
     @cached_property
     def deleted(self) -> list[str]:
-        """The objectIDs to delete."""
+        """The objectIDs of the records to delete."""
         return [name for name, body in self.records.items() if body is None]
 
 
@@ -110,10 +110,11 @@ Current = Callable[[Sequence[str]], Mapping[str, bytes]]
 
 
 def resolve_steps(steps: Sequence[RecordStep], current: Current) -> list[RecordsChange]:
-    """Work out what steps come to; `current` reads the records as they are before them.
+    """Compute the net effect of operations; `current` reads the records before them.
 
-    A step that empties the index begins a new change, for nothing before it matters to what
-    comes after.
+    An operation that empties the index starts a new change, because earlier ones do not affect
+    later
+    ones.
     """
     changes = [RecordsChange()]
     known: Mapping[str, bytes] = current([s.id for s in steps if s.action in PARTIAL])
@@ -132,7 +133,7 @@ def _resolve(step: RecordStep, change: RecordsChange, known: Mapping[str, bytes]
         return
     body: bytes | None = step.body
     if step.action in PARTIAL:
-        # A record deleted by an earlier step is None here, and does not come back from `known`.
+        # A record deleted by an earlier operation is None here, so it is not read from `known`.
         body = _updated(change.records.get(step.id, known.get(step.id)), step)
     if body is not None:
         change.records[step.id] = body
@@ -148,7 +149,7 @@ def _updated(before: bytes | None, step: RecordStep) -> bytes | None:
     return None if changed is None else msgspec.json.encode(changed)
 
 
-# What a batched action needs; api.md, Batch actions and Authentication.
+# The right that each batched action needs; api.md, Batch actions and Authentication.
 RIGHTS = {
     "addObject": "addObject",
     "updateObject": "addObject",
@@ -159,5 +160,5 @@ RIGHTS = {
     "clear": "deleteIndex",
 }
 WHOLE = ("delete", "clear")
-# Whether a missing record is made.
+# Whether the action creates a missing record.
 PARTIAL = {"partialUpdateObject": True, "partialUpdateObjectNoCreate": False}

@@ -1,4 +1,4 @@
-"""The queue of writes: a write is a row in SQLite, committed before it is acknowledged."""
+"""The queue of writes: each write is a row in SQLite, committed before it is acknowledged."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 from svc_notebook.service.store import Store
 
-# Neighbouring tasks applied at once: enough to make one commit worth it, few enough that a
-# waiting write is not kept for long.
+# Maximum consecutive tasks applied together: enough to amortize a commit, few enough that a waiting
+# write is not delayed for long.
 MAX_RUN_TASKS = 64
 MAX_RUN_BYTES = 4 * 2**20
 
 
 class NewTask(NamedTuple):
-    """A write that has no number yet."""
+    """A write without a number."""
 
     index_name: str
     kind: str
@@ -27,7 +27,7 @@ class NewTask(NamedTuple):
 
 
 class QueuedTask(NamedTuple):
-    """A write that was accepted."""
+    """An accepted write."""
 
     id: int
     index_name: str
@@ -37,7 +37,7 @@ class QueuedTask(NamedTuple):
 
 @dataclass
 class _Ticket:
-    """A write on its way to the disk, and the number it got."""
+    """A write that is being committed, and the numbers it gets."""
 
     drafts: Sequence[NewTask]
     ids: list[int] = field(default_factory=list)
@@ -46,22 +46,22 @@ class _Ticket:
 
 @dataclass
 class Beside:
-    """A transaction that queues writes beside its own work."""
+    """A transaction that changes other data and also queues writes."""
 
     connection: sqlite3.Connection
     ids: list[int] = field(default_factory=list)
 
     def queue(self, draft: NewTask) -> int:
-        """Queue a write; returns the number it has once the transaction is kept."""
+        """Queue a write; return its number, which is valid after the commit."""
         self.ids.append(_insert(self.connection, draft))
         return self.ids[-1]
 
 
 class Tasks:
-    """Accepted writes, in the order of their numbers; everything up to `published` is visible.
+    """Accepted writes in order of their numbers; all up to `published` are visible.
 
-    A task's row goes when it is applied, in the transaction that applies it, so that what is in
-    the table is what is left to do.
+    A task's row is deleted in the transaction that applies it, so the table contains the pending
+    tasks.
     """
 
     def __init__(self, store: Store) -> None:
@@ -78,9 +78,10 @@ class Tasks:
         return int(rows[0][0]) if rows else 0
 
     def submit(self, *drafts: NewTask) -> list[int]:
-        """Return the writes' numbers once they are on the disk.
+        """Return the numbers of the writes after they are on disk.
 
-        Whoever gets the turn commits for all that wait: many writers share one flush.
+        The thread that holds the lock commits for all that wait, so that many writers share one
+        flush.
         """
         ticket = _Ticket(drafts)
         self._waiting.append(ticket)
@@ -93,7 +94,7 @@ class Tasks:
 
     @contextmanager
     def beside(self) -> Iterator[Beside]:
-        """Change what else the store holds, and queue the writes it comes to: all or nothing."""
+        """Provide a transaction that changes other data and queues the resulting writes."""
         with self._store.writing() as connection:
             beside = Beside(connection)
             yield beside
@@ -116,7 +117,7 @@ class Tasks:
         self.arrived.set()
 
     def next_run(self) -> list[QueuedTask]:
-        """Take the oldest pending task and the neighbours that can be applied with it."""
+        """Return the oldest pending task and the consecutive tasks that can be applied with it."""
         self.arrived.clear()
         run: list[QueuedTask] = []
         size = 0
@@ -135,7 +136,7 @@ class Tasks:
         return run
 
     def pending(self) -> dict[str, int]:
-        """How many tasks each index waits for."""
+        """Return the number of pending tasks by index."""
         return dict(
             self._store.read(
                 "SELECT index_name, count(*) FROM tasks WHERE id > ? GROUP BY 1", self.published

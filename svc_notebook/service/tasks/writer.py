@@ -1,4 +1,4 @@
-"""The one thread that applies tasks, in order, and lets readers see what came of them."""
+"""The single thread that applies tasks in order and publishes their results to readers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from svc_notebook.service.store import Store, is_damage, is_sqlite_damage, is_st
 from svc_notebook.service.tasks.appliers import prepare_run
 from svc_notebook.service.tasks.queue import QueuedTask, Tasks
 
-# Seconds a stop waits for the run at hand; what is not applied by then is applied next time.
+# Seconds that a stop waits for the current run; the rest is applied at the next start.
 STOP_SECONDS = 0.4
-# Seconds between two tries while the disk is full or another program holds the file.
+# Seconds between two attempts while the disk is full or another program locks the file.
 RETRY_SECONDS = 0.2
 
 
@@ -31,11 +31,11 @@ class Writer:
         self._thread = threading.Thread(target=self._work, name="svc-writer", daemon=True)
 
     def start(self) -> None:
-        """Begin with what is left from last time."""
+        """Start with the pending tasks of the last run."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the run at hand."""
+        """Stop after the current run."""
         self._stopping.set()
         self._tasks.arrived.set()
         if self._thread.is_alive():
@@ -49,7 +49,7 @@ class Writer:
                 self._tasks.arrived.wait()
 
     def _apply(self, run: Sequence[QueuedTask]) -> None:
-        """Apply a run; while the disk fails, what was accepted is kept and tried again."""
+        """Apply a run; while the disk fails, retry it."""
         while not self._stopping.is_set():
             try:
                 self._try(run)
@@ -68,7 +68,7 @@ class Writer:
         except Exception as error:
             if is_storage_trouble(error) or is_sqlite_damage(error) or self._stopping.is_set():
                 raise
-            if len(run) > 1:  # one that cannot be applied must not take the others with it
+            if len(run) > 1:  # a task that cannot be applied must not discard the others
                 for task in run:
                     self._apply([task])
                 return
@@ -84,7 +84,7 @@ class Writer:
         self._stopping.wait(RETRY_SECONDS)
 
     def _commit(self, run: Sequence[QueuedTask]) -> Publish:
-        # Opening an engine reads records, so it must come before this run changes them.
+        # Opening an engine reads records, so it precedes the changes of this run.
         if shelf := self._catalog.get(run[0].index_name):
             for one in self._catalog.family(shelf):
                 one.engine.get()
@@ -93,7 +93,7 @@ class Writer:
             return apply(connection)
 
     def _publish(self, publish: Publish) -> None:
-        """Let readers see it; what cannot be taken over is built anew from the store."""
+        """Make a run visible to readers; on an error, reload the registry from the store."""
         try:
             publish()
         except Exception as error:
@@ -105,7 +105,7 @@ class Writer:
                 self._catalog.refresh()
 
     def _strike_off(self, task: QueuedTask) -> None:
-        """Let a task go that can never be applied: it must not hold up all that follow."""
+        """Delete a task that can never be applied, because it would block all later tasks."""
         traceback.print_exc(file=sys.stderr)
         with self._store.writing() as connection:
             connection.execute("DELETE FROM tasks WHERE id = ?", [task.id])
