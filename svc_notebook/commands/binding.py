@@ -1,4 +1,4 @@
-"""Words bound to a verb: from what was typed to the arguments of a function."""
+"""Binding of words to a verb: the arguments of a function from the tokens of a command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What could come next inside a call of one of our functions, `svc.search("fi`."""
+"""Completion inside a call of one of this package's functions, such as `svc.search("fi`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The body of a `%%svc` cell: JSON, YAML, or lines of `name: value`.
 
-The value of a line is read by the type of its member, so that `query: 1984` is text and
-`attributesToRetrieve: name, price` a list; what has several lines is YAML where it can be.
+The value of a line is parsed by the type of its member, so that `query: 1984` is text and
+`attributesToRetrieve: name, price` is a list. A value of several lines is YAML if possible.
 """
 
 from __future__ import annotations

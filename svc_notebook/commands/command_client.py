@@ -1,4 +1,4 @@
-"""The client of a command: of what is configured, else of the local service that runs."""
+"""The client of a command: the configured application, otherwise the running local service."""
 
 from __future__ import annotations
 

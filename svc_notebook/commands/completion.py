@@ -1,4 +1,4 @@
-"""What could come next in a `%svc` line or the body under it."""
+"""Completion of a `%svc` line and of the cell body under it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Through which functions, verbs and accessors each endpoint of the API is reached."""
+"""The functions, verbs and accessors that call each endpoint of the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a filter that is being typed goes on: after `attribute:` with the values of that facet."""
+"""Completion of a filter expression: the facet's values after `attribute:`."""
 
 from __future__ import annotations
 

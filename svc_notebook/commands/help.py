@@ -1,4 +1,4 @@
-"""Help texts, read off the table of verbs."""
+"""Help texts, generated from the verb table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names a completion offers, asked for live: never slow, never loud."""
+"""Names for completion, fetched live from the service, with a time limit and without errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every verb of `%svc`, `%%svc` and the `svc` command."""
+"""The registry of all verbs of `%svc`, `%%svc` and the `svc` command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a `%svc` line: quotes group, JSON stays whole, nothing is expanded."""
+"""The tokenizer of a `%svc` line: quotes group words, JSON stays whole, nothing is expanded."""
 
 from __future__ import annotations
 

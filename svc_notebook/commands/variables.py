@@ -1,4 +1,4 @@
-"""Variables named where a line takes words as they stand."""
+"""Names of variables that a line uses where words are taken literally."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A verb as a row: what it is called, what it takes and the function that does it."""
+"""A verb as a table row: its name, its parameters and the function that it calls."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A body as YAML: its members and where they stand, and values by the types that they should have.
+"""A cell body as YAML: its members with their positions, and values read by their expected types.
 
 Scalars follow the core schema of YAML 1.2 as far as JSON has the same: `true`, `false`, `null`,
 whole numbers and decimals. Everything else is text: `no`, `2024-05-01`, `0123`, `1_000`, `12:30`.
-A comment needs a blank on both sides of its `#`; anchors, aliases and tags are not taken.
+A comment needs whitespace on both sides of its `#`; anchors, aliases and tags are rejected.
 """
 
 from __future__ import annotations

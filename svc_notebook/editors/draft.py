@@ -1,4 +1,4 @@
-"""A value being edited: what is saved, what it was before, what was undone."""
+"""The draft of an edited value: the saved value, the current value, and the undo history."""
 
 from __future__ import annotations
 

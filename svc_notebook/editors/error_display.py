@@ -1,4 +1,4 @@
-"""What went wrong, as an editor shows it: what happened, and what to do about it."""
+"""The error message that an editor shows: what failed, and how to fix it."""
 
 from __future__ import annotations
 

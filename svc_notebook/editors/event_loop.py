@@ -1,7 +1,7 @@
-"""The event loop on which editors work, apart from the loop of synchronous calls.
+"""The event loop of the editors, separate from the loop of synchronous calls.
 
-A view's message is taken up here and answered from here, so that an editor works while a cell
-runs, and a function that observes an editor may make synchronous calls of its own.
+A view's message is received and answered here. Therefore an editor works while a cell runs, and a
+function that observes an editor can make synchronous calls.
 """
 
 from __future__ import annotations

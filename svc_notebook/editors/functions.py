@@ -1,4 +1,4 @@
-"""A function for each editor, as `svc.edit` offers them."""
+"""The functions of `svc.edit`: one for each editor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a hit stands where it stands: the criteria in their order, and the one that decided."""
+"""The ranking explanation of a hit: the criteria in order, and the one that decides."""
 
 from __future__ import annotations
 

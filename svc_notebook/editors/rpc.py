@@ -1,8 +1,9 @@
-"""Calls from an editor's views: begun in order, answered in order, cancelled on request.
+"""The RPC dispatcher of an editor: calls of its views, run in order and cancelled on request.
 
-A view sends `{id, call, args}` and gets `{id, value}` or `{id, error: {type, message, advice}}`,
-in between perhaps `{id, progress}`, and `{id, working}` each second; `{cancel: id}` ends a call,
-which then answers `{id, cancelled}`.
+A view sends `{id, call, args}` and receives `{id, value}` or `{id, error: {type, message,
+advice}}`,
+before that optionally `{id, progress}`, and `{id, working}` each second. `{cancel: id}` cancels a
+call, which then answers `{id, cancelled}`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whole indices as DataFrames: at once, or chunk by chunk with a place to go on from."""
+"""Whole indices as DataFrames: at once, or in chunks with a cursor to resume from."""
 
 from __future__ import annotations
 

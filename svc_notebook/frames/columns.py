@@ -1,4 +1,4 @@
-"""Records to DataFrames, column by column and chunk by chunk, so that few Python objects live."""
+"""Columns of DataFrames from records, converted chunk by chunk to keep few Python objects alive."""
 
 from __future__ import annotations
 

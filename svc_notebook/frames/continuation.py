@@ -1,4 +1,4 @@
-"""Go on from a frame: the same once more, the next page, all that its search finds."""
+"""Continue from a DataFrame: refresh it, read its next page, or browse all hits of its search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crawlers, how their URLs ended, and domains, as DataFrames of a fixed schema."""
+"""Crawlers, the outcomes of their URLs, and domains, as DataFrames of fixed schemas."""
 
 from __future__ import annotations
 

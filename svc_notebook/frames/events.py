@@ -1,6 +1,6 @@
-"""What users did and what searches showed them, as DataFrames of a fixed schema.
+"""User events and logged searches with their impressions, as DataFrames of fixed schemas.
 
-The API has no endpoint that hands these out; a local service does.
+The API has no endpoint that returns these; a local service has.
 """
 
 from __future__ import annotations

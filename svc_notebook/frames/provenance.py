@@ -1,4 +1,4 @@
-"""Where a frame came from: kept in its `attrs`, as plain JSON, so that it can be read again."""
+"""The provenance of a DataFrame, kept in its `attrs` as plain JSON so that it can be read again."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What surrounds the records, synonyms to allowed sources, as DataFrames of a fixed schema.
+"""Resources other than records, from synonyms to allowed sources, as DataFrames of fixed schemas.
 
-Every page is read. A text that is not there is empty; lists and objects are kept as they are.
+Every page is read. A missing text is empty; lists and objects are kept as they are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The columns of every frame of a fixed schema, with their dtypes; empty ones have them too."""
+"""The columns and dtypes of every DataFrame of a fixed schema; empty ones have them too."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Every function as a coroutine function; `svc.aio` is this module.
+"""All functions as coroutine functions; `svc.aio` is this module.
 
-`client` is the current client unless it is given, of either kind.
+`client` defaults to the current client; a synchronous and an asynchronous client are both
+accepted.
 """
 
 from __future__ import annotations

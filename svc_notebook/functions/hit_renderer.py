@@ -1,4 +1,4 @@
-"""Hits to look at: marked where they match, with facets and counts, never too long."""
+"""The display of hits: matches marked, with facets and counts, limited in length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the service tells about itself, listed by coroutine functions."""
+"""Coroutine functions that list indices, settings, keys, logs and other content of a service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values as text, for a terminal and what reads from it."""
+"""Text output of values, for terminals and for programs."""
 
 from __future__ import annotations
 

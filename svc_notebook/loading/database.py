@@ -1,4 +1,4 @@
-"""DuckDB as a load uses it: one private database, results as Arrow, errors as ours."""
+"""The private DuckDB database of one load: Arrow results, and DuckDB errors mapped to ours."""
 
 from __future__ import annotations
 

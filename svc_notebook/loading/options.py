@@ -1,4 +1,4 @@
-"""How rows become records: what a caller may ask for, checked once."""
+"""Options of a load: how rows become records. They are validated once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts as bars with their numbers beside them: facets, clusters, the URLs of a crawl."""
+"""Bar charts of counts with their numbers: facets, clusters, the URLs of a crawl."""
 
 from __future__ import annotations
 

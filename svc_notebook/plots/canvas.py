@@ -1,4 +1,4 @@
-"""The ground every plot is drawn on: one hue, thin lines, values in words."""
+"""The axes and style of every plot: one hue, thin lines, printed values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests over time: how many, how fast, how they were answered."""
+"""Plots of requests over time: their number, latency and response status."""
 
 from __future__ import annotations
 

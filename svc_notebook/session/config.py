@@ -1,4 +1,4 @@
-"""Where the values of a connection come from: arguments, environment, files, keyring.
+"""The configuration of a connection: from arguments, environment, files and keyring.
 
 ```
 [profiles.shop]            in svc.toml, [tool.svc-notebook.profiles.shop] in pyproject.toml

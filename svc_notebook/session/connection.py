@@ -1,4 +1,4 @@
-"""The current client: made by `connect`, used by everything that is not given another."""
+"""The current client: created by `connect`, and the default of every function with a client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A turn on a file: of all processes that ask, one has it at a time."""
+"""An exclusive lock on a file: one process holds it at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The local service of a data folder: attached to if it runs, started if not."""
+"""The local service of a data folder: the running one is used, otherwise one is started."""
 
 from __future__ import annotations
 

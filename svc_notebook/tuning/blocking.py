@@ -1,4 +1,4 @@
-"""Every function of tuning that talks to the service, as one that returns when it is done."""
+"""The functions of tuning that call the service, as blocking functions."""
 
 from __future__ import annotations
 

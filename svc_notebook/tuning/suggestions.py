@@ -1,4 +1,4 @@
-"""Synonyms that might help, each with what speaks for it and what it would do; none is saved."""
+"""Synonym suggestions, each with its evidence and its measured effect; none is saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs on keys, networks, users, tasks and whole indices, as rows of the table."""
+"""Verbs for keys, networks, users, tasks and whole indices, as rows of the verb table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs of those who curate synonyms, rules and dictionaries, as rows of the table."""
+"""Verbs for synonyms, rules and dictionaries, as rows of the verb table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs that keep what is around an index's records and bring it back, as rows of the table."""
+"""Verbs that save, compare and restore the configuration of an index, as rows of the verb table."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Secrets of a configuration kept out of what an editor shows, sends to a view and saves.
+"""The mask for secrets of a configuration in all that an editor shows, sends to a view and saves.
 
-Each text that is one is veiled, a new one with a number so that it differs from the one before;
-both are put back when the configuration leaves for the service.
+Each secret text is masked; a new secret gets a number so that its mask differs from the previous
+one. Both are restored when the configuration is sent to the service.
 """
 
 from __future__ import annotations

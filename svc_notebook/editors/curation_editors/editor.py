@@ -1,8 +1,9 @@
-"""What the synonym editor and the rule editor share: a list of objects, drafted as a whole.
+"""The base of the synonym editor and the rule editor: a list of objects, drafted as a whole.
 
-The value is the whole list as the API takes it. What is applied is put in place of all there are
-in one call, so that no search meets half of it; if somebody else changed the list meanwhile,
-nothing is written, and reloading joins both.
+The value is the whole list in the API's format. Applying it replaces all stored objects in one
+call,
+so that no search sees a partial list. If the stored list changed meanwhile, nothing is written, and
+reloading merges both.
 """
 
 from __future__ import annotations

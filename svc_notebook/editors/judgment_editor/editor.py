@@ -1,4 +1,4 @@
-"""The judgment editor: its value is judgments, row by row, and `frame` the same as a DataFrame."""
+"""The judgment editor: its value is judgments as rows, and `frame` is the same as a DataFrame."""
 
 from __future__ import annotations
 

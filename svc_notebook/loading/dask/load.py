@@ -1,4 +1,4 @@
-"""Loads that are spread: each part is sent by a Dask worker, a few at a time."""
+"""Distributed loads: Dask workers send the partitions of a source, a few partitions at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filters that divide an index into parts: by a facet's values, or by ranges of numbers."""
+"""Filters that partition an index: by the values of a facet, or by ranges of numbers."""
 
 from __future__ import annotations
 

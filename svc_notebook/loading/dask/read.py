@@ -1,4 +1,4 @@
-"""An index as a Dask DataFrame: each partition is browsed by whichever worker computes it."""
+"""An index as a Dask DataFrame: the worker that computes a partition browses it."""
 
 from __future__ import annotations
 

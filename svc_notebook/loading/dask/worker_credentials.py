@@ -1,4 +1,4 @@
-"""What a Dask worker connects by."""
+"""The credentials by which a Dask worker connects."""
 
 from __future__ import annotations
 

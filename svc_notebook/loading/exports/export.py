@@ -1,4 +1,4 @@
-"""Write a whole index, or what passes filters, to a file of any size."""
+"""Export a whole index, or the records that match filters, to a file of any size."""
 
 from __future__ import annotations
 

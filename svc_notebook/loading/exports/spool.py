@@ -1,4 +1,4 @@
-"""What an export has fetched so far, on disk, so that memory stays flat and a later one goes on."""
+"""The spool of an export: fetched pages on disk, for flat memory use and for resuming."""
 
 from __future__ import annotations
 

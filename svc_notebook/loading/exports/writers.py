@@ -1,4 +1,4 @@
-"""Records to files: Parquet, CSV, TSV or a document a line, packed or not."""
+"""Writers of records to files: Parquet, CSV, TSV or one JSON document per line, also compressed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a load would do: columns, ids, a sample and the rows that cannot be sent."""
+"""The plan of a load: columns, ids, a sample, and the rows that cannot be sent."""
 
 from __future__ import annotations
 

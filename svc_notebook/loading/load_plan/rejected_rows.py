@@ -1,4 +1,4 @@
-"""The rows that cannot be sent, as a table that can be mended and sent again."""
+"""The rejected rows of a load, as a table whose rows can be fixed and sent again."""
 
 from __future__ import annotations
 

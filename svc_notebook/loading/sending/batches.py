@@ -1,4 +1,4 @@
-"""Cut the written rows into request bodies, bounded in records and bytes."""
+"""Batches: cut encoded rows into request bodies, bounded in records and bytes."""
 
 from __future__ import annotations
 

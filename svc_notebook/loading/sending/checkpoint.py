@@ -1,4 +1,4 @@
-"""What a load has been acknowledged, kept on disk so that a later one can go on."""
+"""The checkpoint of a load: the acknowledged batches, on disk, so that a later load resumes it."""
 
 from __future__ import annotations
 

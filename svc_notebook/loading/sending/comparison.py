@@ -1,4 +1,4 @@
-"""What a DataFrame would change in an index: each row beside the record that is stored."""
+"""Comparison of rows with the stored records: what a load of a DataFrame would change."""
 
 from __future__ import annotations
 

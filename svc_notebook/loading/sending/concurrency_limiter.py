@@ -1,4 +1,4 @@
-"""Send batches, several at once: more carefully when told to slow down."""
+"""The concurrency limiter: sends several batches at once, and fewer when rate limited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Carry out a load: from a source to records that are published."""
+"""The load itself: from a source to published records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a load does with an index that exists already."""
+"""How a load treats an existing index: checks before a replacement, and the final move."""
 
 from __future__ import annotations
 

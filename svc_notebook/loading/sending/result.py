@@ -1,4 +1,4 @@
-"""What a load did."""
+"""The result of a load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leave out the rows that are stored already as they are."""
+"""Skip rows whose stored record is already identical."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hold what was sent against what is stored, once all is published."""
+"""Verification: compare the sent records with the stored ones after they are published."""
 
 from __future__ import annotations
 

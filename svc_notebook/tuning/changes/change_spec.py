@@ -1,4 +1,4 @@
-"""A change around an index's records as one writes it down: read, tried on nothing, or applied."""
+"""Change specifications: settings, synonyms and rules as one document, validated or applied."""
 
 from __future__ import annotations
 

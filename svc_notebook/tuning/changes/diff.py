@@ -1,4 +1,4 @@
-"""What differs between two states, as a table and to be read."""
+"""The diff between two states, as a table and as readable text."""
 
 from __future__ import annotations
 

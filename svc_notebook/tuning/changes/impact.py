@@ -1,4 +1,4 @@
-"""What a change would do to searches, before anything is saved."""
+"""The impact of a change on searches, measured before anything is saved."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The file that keeps what was changed around an index: a line for each change, never rewritten.
+"""The journal of changes to the configuration of an index: append-only, one line per change.
 
-There is one file for each index of an application, in the user's data folder. A change is a line
-before it is made and another when it is done, each flushed to the disk, so that a process that is
-killed in between leaves behind what was there before. Lines carry a check sum: one that is torn
-or damaged is passed over, and costs no other.
+There is one file for each index of an application, in the user's data folder. A change is written
+as one line before it is made and as another when it is done. Each line is flushed to disk, so that
+the state before the change survives a killed process. Lines carry a checksum: a torn or damaged
+line is skipped and does not affect the others.
 """
 
 from __future__ import annotations

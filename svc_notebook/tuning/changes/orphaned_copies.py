@@ -1,4 +1,4 @@
-"""The names of scratch copies, who has which, and those that were left behind."""
+"""Scratch copies of indices: their names, their owners, and those that were left behind."""
 
 from __future__ import annotations
 

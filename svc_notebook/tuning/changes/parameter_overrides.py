@@ -1,7 +1,7 @@
-"""Settings tried by the parameters of a search, where those will do: no copy is needed.
+"""Settings as search parameters: variants that can be tried without a copy of the index.
 
-The custom ranking needs none, although it is no parameter: for one search the ranking names its
-attributes in place of `custom`.
+The custom ranking needs no copy either, although it is not a search parameter: for one search the
+ranking contains its attributes in place of `custom`.
 """
 
 from __future__ import annotations

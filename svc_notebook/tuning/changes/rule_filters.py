@@ -1,4 +1,4 @@
-"""The filters of rules that can match nothing, as what they name is no facet."""
+"""Filters of rules that match nothing because their attribute is not a facet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A copy of an index to change as one likes: tried, measured, then put in place or dropped."""
+"""Scratch copies: copies of an index to change and measure, then promoted or dropped."""
 
 from __future__ import annotations
 

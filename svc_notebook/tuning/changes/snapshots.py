@@ -1,4 +1,4 @@
-"""Snapshots of what is around an index's records: taken, kept in files, compared, put back."""
+"""Snapshots of the configuration of an index: taken, stored in files, compared, restored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was changed around an index, and the way back."""
+"""The history of changes to an index's configuration, and their undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was shown, hit by hit, and whether it was clicked."""
+"""Impressions: the hits that were shown, and whether each was clicked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judgments out of clicks."""
+"""Judgments from clicks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Click models: how good a hit is for a query, as far as clicks tell.
+"""Click models: estimates from clicks of how relevant a hit is for a query.
 
-Each takes counted impressions and gives a value for each pair of a query and a hit. In what
-follows n are a pair's impressions, c those that were clicked, s is `smoothing`.
+Each model takes counted impressions and returns a value for each pair of a query and a hit. In
+the formulas n is the number of impressions of a pair, c the number of those that were clicked,
+and s is `smoothing`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Two runs or more against each other: what differs, by how much, and whether by chance."""
+"""Comparison of two or more runs: differences, their size, and their statistical significance."""
 
 from __future__ import annotations
 

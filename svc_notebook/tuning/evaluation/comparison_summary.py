@@ -1,4 +1,4 @@
-"""A comparison in words: as text, and as HTML that a notebook shows."""
+"""The summary of a comparison: as text, and as HTML for notebooks."""
 
 from __future__ import annotations
 

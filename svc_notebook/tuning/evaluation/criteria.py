@@ -1,4 +1,4 @@
-"""The criteria by which hits are ordered, and which of two hits each puts first."""
+"""Ranking criteria: their order, and which of two hits each criterion ranks first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Say in words what a hit has for a ranking criterion."""
+"""Phrases for the value that a hit has for a ranking criterion."""
 
 from __future__ import annotations
 

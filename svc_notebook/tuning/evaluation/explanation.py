@@ -1,4 +1,4 @@
-"""Why the hits of a run stand in their order, and which setting would swap two of them."""
+"""Explanation of the order of a run's hits, and of the setting that would swap two of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measure an index in one step, and see whether it still has what was judged."""
+"""Measure an index in one step, and check that it still contains the judged records."""
 
 from __future__ import annotations
 

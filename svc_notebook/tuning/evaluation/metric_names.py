@@ -1,4 +1,4 @@
-"""Names of metrics: one grammar, `name(option=value)@cutoff`, and what each name means exactly."""
+"""Names of metrics: the grammar `name(option=value)@cutoff`, and the definition of each name."""
 
 from __future__ import annotations
 

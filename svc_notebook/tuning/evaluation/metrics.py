@@ -1,7 +1,7 @@
-"""The formulas of the metrics, over all answers at once.
+"""The formulas of the metrics, vectorized over all answers.
 
 Each takes the `Lists`, a cutoff or None and the options of its name, and returns a value for each
-answer; NaN where nothing relevant is known, so that no value is right.
+answer. The value is NaN where no relevant hit is known, because no value is correct there.
 """
 
 from __future__ import annotations

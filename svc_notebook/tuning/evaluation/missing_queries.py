@@ -1,4 +1,4 @@
-"""Queries that a run has no row for: runs from elsewhere leave out what found nothing."""
+"""Queries without rows in a run: runs made elsewhere leave out queries without results."""
 
 from __future__ import annotations
 

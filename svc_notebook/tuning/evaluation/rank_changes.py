@@ -1,4 +1,4 @@
-"""What moved between two runs: hit by hit, and how alike two rankings are."""
+"""Rank changes between two runs: per hit, and as the similarity of two rankings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs and judgments as arrays: a row for each answer, a column for each place."""
+"""Runs and judgments as arrays: a row for each answer, a column for each rank."""
 
 from __future__ import annotations
 

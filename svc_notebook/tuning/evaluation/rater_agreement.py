@@ -1,4 +1,4 @@
-"""How far raters agree, and which hits are worth judging next."""
+"""Agreement between raters, and the hits that are most worth judging next."""
 
 from __future__ import annotations
 

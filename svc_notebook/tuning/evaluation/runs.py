@@ -1,4 +1,4 @@
-"""Runs: what an index finds for many queries, hit by hit, with the value of each criterion."""
+"""Runs: the hits of many queries on an index, with the value of each ranking criterion."""
 
 from __future__ import annotations
 

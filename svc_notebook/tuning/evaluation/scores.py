@@ -1,4 +1,4 @@
-"""How good runs are: a score for each answer and metric, and what they come to."""
+"""Scores of runs: one for each answer and metric, and their summary."""
 
 from __future__ import annotations
 

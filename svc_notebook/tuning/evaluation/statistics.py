@@ -1,4 +1,4 @@
-"""What chance alone would do: intervals and tests by resampling, the same for the same seed."""
+"""Confidence intervals and significance tests by resampling, deterministic for a given seed."""
 
 from __future__ import annotations
 

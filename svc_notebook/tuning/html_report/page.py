@@ -1,4 +1,4 @@
-"""The page of a report: its style, sections, tables and pictures, all inside one file."""
+"""The HTML page of a report: style, sections, tables and plots, all in one file."""
 
 from __future__ import annotations
 

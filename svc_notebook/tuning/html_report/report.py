@@ -1,7 +1,7 @@
-"""One HTML file that tells what was tuned: what changed, by how much, for whom, and the way back.
+"""A tuning report as one HTML file: what changed, by how much, for which queries, and its undo.
 
-It needs no network and no script. Words are escaped, plots are pictures inside it, and it is
-written whole or not at all.
+It needs no network and contains no script. Text is escaped, plots are embedded pictures, and the
+file is written whole or not at all.
 """
 
 from __future__ import annotations

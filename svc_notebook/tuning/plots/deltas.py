@@ -1,4 +1,4 @@
-"""What queries won and lost, and how sure the mean of it is."""
+"""Plots of score differences per query, and of the uncertainty of their mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judgments themselves: how grades are spread, and where two raters differ."""
+"""Plots of judgments: the distribution of grades, and where two raters differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of what was found is judged, beside the score that rests on it."""
+"""Plot of the judged share of a run's hits beside the score that depends on it."""
 
 from __future__ import annotations
 

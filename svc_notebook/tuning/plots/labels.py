@@ -1,4 +1,4 @@
-"""What plots print: labels cut to fit, numbers as in tables, and which part of a comparison."""
+"""Text of plots: shortened labels, formatted numbers, and the pair of a comparison to plot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two top tens of one query side by side, and how hits moved between them."""
+"""Plot of the top hits of one query in two runs, side by side, and their rank changes."""
 
 from __future__ import annotations
 

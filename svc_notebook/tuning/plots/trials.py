@@ -1,4 +1,4 @@
-"""The trials of a search: what they gained where they were chosen, and what is left of it."""
+"""Plot of the trials of a variant search: the gain in selection and on held-out queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries by runs: which of them each run answers well."""
+"""Heatmap of queries by runs: how well each run answers each query."""
 
 from __future__ import annotations
 

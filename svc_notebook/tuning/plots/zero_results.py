@@ -1,4 +1,4 @@
-"""Searches in vain, by how frequent their queries are."""
+"""Plot of zero-result queries by query frequency."""
 
 from __future__ import annotations
 

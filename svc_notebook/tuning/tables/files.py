@@ -1,4 +1,4 @@
-"""Tables of tuning in files: CSV for people, Parquet for tables that are large."""
+"""Files of tuning tables: CSV for people, Parquet for large tables."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a logged search asked: its query, and all that it filtered by as one text.
+"""Logged queries: the query of a search, and all its filters as one text.
 
-The same words under other filters are another query, so filters that come as lists
-(`facetFilters`, `numericFilters`, `tagFilters`) are written as `filters` has them.
+The same words with other filters are another query. Therefore filters given as lists
+(`facetFilters`, `numericFilters`, `tagFilters`) are written in the syntax of `filters`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is asked: queries, each with filters and parameters of its own, as requests."""
+"""Queries with their own filters and parameters, as search requests."""
 
 from __future__ import annotations
 

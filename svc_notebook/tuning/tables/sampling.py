@@ -1,4 +1,4 @@
-"""Queries out of logs: which find nothing, which to judge, and which to keep for the end."""
+"""Query sampling from logs: zero-result queries, queries to judge, and held-out queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns of each table of tuning: what may stand in them, and what if nothing does."""
+"""The columns of each tuning table: their valid values and their defaults."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The tables of tuning, each a plain DataFrame that is checked on entry.
+"""The tables of tuning: plain DataFrames, validated on entry.
 
-Judgments say how good a hit is for a query, queries what is asked, runs what was found. Each may
-be given as a DataFrame, as rows, or as the path of a CSV or Parquet file; columns of your own
-stay, after those that are known.
+Judgments contain how relevant a hit is for a query, queries contain what is searched, runs contain
+what was found. Each can be a DataFrame, rows, or the path of a CSV or Parquet file. Your own
+columns are kept, after the known ones.
 """
 
 from __future__ import annotations

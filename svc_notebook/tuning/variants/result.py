@@ -1,4 +1,4 @@
-"""What a search over variants found."""
+"""The result of a search over variants."""
 
 from __future__ import annotations
 

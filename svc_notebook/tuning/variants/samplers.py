@@ -1,7 +1,7 @@
-"""In which order variants are tried, and on how many queries; a sampler asks, and is told scores.
+"""Samplers: the order in which variants are tried, and the number of queries for each.
 
-Each is a generator of trials to which the mean score of the last one is sent. What it asks next
-follows from that alone, so that a search that was broken off can be gone through again.
+Each sampler is a generator of trials; the caller sends it the mean score of the last trial. The
+next trial depends on these scores alone, so that an interrupted search can be replayed.
 """
 
 from __future__ import annotations

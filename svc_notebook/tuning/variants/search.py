@@ -1,4 +1,4 @@
-"""A search over variants: tried on one part of the queries, held against the other."""
+"""A search over variants: selected on one part of the queries, evaluated on the held-out part."""
 
 from __future__ import annotations
 

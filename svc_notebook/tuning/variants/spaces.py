@@ -1,4 +1,4 @@
-"""What a search over variants chooses from: values for settings, synonyms and rules."""
+"""The search space of variants: values for settings, synonyms and rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variants tried one after the other: by parameters where those will do, else on one copy."""
+"""Trials of variants, one after the other: by search parameters if possible, else on one copy."""
 
 from __future__ import annotations
 
