@@ -1,8 +1,7 @@
 """The HTML fallback of a widget, which is visible where the widget cannot be shown.
 
 It is a separate output, so that it follows the editor without redrawing the widget. Where the
-widget
-is live, its style sheet hides the fallback.
+widget is live, its style sheet hides the fallback.
 """
 
 from __future__ import annotations

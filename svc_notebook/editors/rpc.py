@@ -1,9 +1,8 @@
 """The RPC dispatcher of an editor: calls of its views, run in order and cancelled on request.
 
 A view sends `{id, call, args}` and receives `{id, value}` or `{id, error: {type, message,
-advice}}`,
-before that optionally `{id, progress}`, and `{id, working}` each second. `{cancel: id}` cancels a
-call, which then answers `{id, cancelled}`.
+advice}}`, before that optionally `{id, progress}`, and `{id, working}` each second. `{cancel: id}`
+cancels a call, which then answers `{id, cancelled}`.
 """
 
 from __future__ import annotations

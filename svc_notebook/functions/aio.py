@@ -1,7 +1,6 @@
 """All functions as coroutine functions; `svc.aio` is this module.
 
-`client` defaults to the current client; a synchronous and an asynchronous client are both
-accepted.
+`client` defaults to the current client; a synchronous and an asynchronous client are both accepted.
 """
 
 from __future__ import annotations
@@ -163,8 +162,7 @@ async def load(
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published.
 
     Dicts can be one dict, a list, or a stream. A stream is consumed in another thread; an
-    asynchronous
-    stream is consumed in the caller's event loop.
+    asynchronous stream is consumed in the caller's event loop.
 
     Parameters:
 
@@ -174,9 +172,8 @@ async def load(
           name of the index
       client : client, default the current client
       if_exists : `append` `replace` `fail` `merge`, default 'append'
-                what to do with an existing index: add or overwrite records by objectID, replace
-          all records,
-          fail, or send only new and changed records
+          what to do with an existing index: add or overwrite records by objectID, replace all
+          records, fail, or send only new and changed records
       least : number from 0 to 1, default None
           with `replace`: the share of the old number of records that the new index must have;
           None refuses less than half, but only if rows were rejected
@@ -185,15 +182,14 @@ async def load(
       resume : boolean, default False
           continue an interrupted load of the same files
       verify : boolean, default False
-                read all records back; the result's `differences` lists the records that are not
-          stored as sent
+          read all records back; the result's `differences` lists the records that are not stored as
+          sent
       in_flight : integer, default 4
           number of batches sent at the same time; of partitions for a distributed load
       on_progress : function of (rows sent, rows), default None
 
-    Returns a `LoadResult`: rows sent, published and rejected. Raises `BadInput` for a wrong
-    source or
-    option, `CallFailed` or `TaskFailed` if the service refuses, `Stopped` (with `result`) if
+    Returns a `LoadResult`: rows sent, published and rejected. Raises `BadInput` for a wrong source
+    or option, `CallFailed` or `TaskFailed` if the service refuses, `Stopped` (with `result`) if
     cancelled.
     """
     async with awaited(source, options, look=dry_run, resume=resume) as source:
@@ -219,8 +215,7 @@ async def push(
     """Write the rows of a DataFrame, or dicts, to an index; return when they are published.
 
     Columns that a search added, such as `rank`, are not attributes; they are not sent unless
-    `columns`
-    names them.
+    `columns` names them.
 
     Parameters:
 
@@ -234,8 +229,8 @@ async def push(
       least : number from 0 to 1, default None
           with `replace`: the share of the old number of records that the new index must have
       verify : boolean, default False
-                read all records back; the result's `differences` lists the records that are not
-          stored as sent
+          read all records back; the result's `differences` lists the records that are not stored as
+          sent
       in_flight : integer, default 4
           number of batches sent at the same time
       on_progress : function of (rows sent, rows), default None
@@ -272,8 +267,7 @@ async def diff_records(
 
     Returns a DataFrame with a row for each id: `objectID` (str), `state` (str: new, changed or
     unchanged) and `attributes` (lists: those that differ). Rows that cannot be sent are left out
-    and
-    counted in `attrs["svc"]["rejected"]`. Raises `BadInput` for a wrong argument.
+    and counted in `attrs["svc"]["rejected"]`. Raises `BadInput` for a wrong argument.
     """
     return await loading.compare(
         asynchronous(client), without_told(df, options), index, missing=missing, **options
@@ -314,8 +308,7 @@ async def export(
       on_progress : function of (records fetched, records), default None
 
     Returns an `Export`: the paths, the number of rows, and the `dtype` by which a load reads the
-    file.
-    Raises `BadInput` for a wrong argument, `Stopped` if cancelled.
+    file. Raises `BadInput` for a wrong argument, `Stopped` if cancelled.
     """
     return await loading.export(
         asynchronous(client), index, path,
@@ -388,8 +381,7 @@ async def search(
           parameters that are sent without validation: `extra={"newParameter": 1}`
 
     Returns a DataFrame: `rank` (from 1), `objectID` (str), then the attributes; `attrs["svc"]`
-    contains
-    index, query, parameters and the rest of the response, such as `nbHits`.
+    contains index, query, parameters and the rest of the response, such as `nbHits`.
     """
     own = asynchronous(client)
     found = await frames.search(
@@ -436,9 +428,8 @@ async def search_many(
       extra : dict, default None
           parameters that are sent without validation: `extra={"newParameter": 1}`
 
-    Returns a DataFrame with a row for each hit: `query`, `rank` (Int64, from 1), `objectID`,
-    then the
-    attributes. A query without hits has one row in which only `query` has a value.
+    Returns a DataFrame with a row for each hit: `query`, `rank` (Int64, from 1), `objectID`, then
+    the attributes. A query without hits has one row in which only `query` has a value.
     """
     own = asynchronous(client)
     found = await frames.search_many(
@@ -509,8 +500,7 @@ async def read_browse(
           parameters that are sent without validation: `extra={"newParameter": 1}`
 
     Returns a DataFrame: `objectID` (str), then the attributes. With `chunksize`, returns an
-    iterator of
-    DataFrames, of which one is in memory at a time.
+    iterator of DataFrames, of which one is in memory at a time.
     """
     if chunksize is None:
         own = asynchronous(client)
@@ -622,9 +612,8 @@ async def read_facets(
       extra : dict, default None
           parameters that are sent without validation: `extra={"newParameter": 1}`
 
-    Returns a DataFrame: `facet` (str), `value` (str), `count` (int64). Minimum, maximum, mean
-    and sum of
-    numeric facets are in `attrs["svc"]["facets_stats"]`.
+    Returns a DataFrame: `facet` (str), `value` (str), `count` (int64). Minimum, maximum, mean and
+    sum of numeric facets are in `attrs["svc"]["facets_stats"]`.
     """
     return await frames.read_facets(asynchronous(client), index, query, extra=extra, **params)
 
@@ -649,8 +638,7 @@ async def read_facet_values(
           what the values must match
       client : client, default the current client
 
-    Returns a DataFrame: `value` (str), `highlighted` (str, with matches marked), `count`
-    (int64).
+    Returns a DataFrame: `value` (str), `highlighted` (str, with matches marked), `count` (int64).
     """
     return await frames.read_facet_values(asynchronous(client), index, facet, text, **params)
 

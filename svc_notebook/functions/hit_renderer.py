@@ -20,7 +20,7 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 MAX_OUTPUT_BYTES = 200_000  # bytes of the output
 MAX_VALUE_CHARACTERS = 400  # characters of one value
 MAX_FACET_VALUES = 10  # values of one facet
-TITLES = ("title", "name", "label", "headline")  # the attribute that is used as the heading of a hit
+TITLES = ("title", "name", "label", "headline")  # attributes for the heading of a hit
 _MARKED = "highlighted."
 # Private-use characters: a record cannot forge a mark with them unnoticed.
 PRIVATE = ("\ue000", "\ue001")
@@ -37,7 +37,7 @@ class Piece(NamedTuple):
 
 
 class ShownHits:
-    """The hits of a search, displayed as HTML in notebooks and as text elsewhere; `frame` is the table."""
+    """The displayed hits of a search: HTML in notebooks, text elsewhere; `frame` is the table."""
 
     def __init__(self, frame: DataFrame, tags: tuple[str, str], budget: int) -> None:
         self.frame = told_apart(frame)
@@ -93,8 +93,7 @@ def show(frame: DataFrame, *, budget: int = MAX_OUTPUT_BYTES) -> ShownHits:
     """Display a DataFrame that a search returned as hits; matches are marked if it contains them.
 
     `budget` is the maximum size of the output in bytes. Returns a `ShownHits`; raises `BadInput`
-    for a
-    DataFrame that no search returned.
+    for a DataFrame that no search returned.
     """
     facts = getattr(frame, "attrs", {}).get("svc")
     if not isinstance(facts, Mapping) or "objectID" not in frame:

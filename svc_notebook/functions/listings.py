@@ -24,12 +24,10 @@ async def read_indices(
     """List the indices.
 
     `client` is the current client by default. `dtype_backend` (`numpy_nullable` or `pyarrow`,
-    default
-    None) sets the dtypes as in pandas. Returns a row for each index: `name` (str), `entries`,
-    `dataSize`, `fileSize` (int64, sizes in bytes), `createdAt`, `updatedAt` (UTC times),
+    default None) sets the dtypes as in pandas. Returns a row for each index: `name` (str),
+    `entries`, `dataSize`, `fileSize` (int64, sizes in bytes), `createdAt`, `updatedAt` (UTC times),
     `lastBuildTimeS` (int64, seconds), `numberOfPendingTasks` (int64), `pendingTask` (bool),
-    `primary`
-    (str) and `replicas` (lists).
+    `primary` (str) and `replicas` (lists).
     """
     return await frames.read_indices(asynchronous(client), dtype_backend=dtype_backend)
 
@@ -51,11 +49,9 @@ async def read_logs(
     """Read logged requests, the newest first.
 
     `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. By
-    default
-    the newest ten requests of every type are returned. Returns a row for each request: `timestamp`
-    (UTC), `method`, `url`, `answer_code`, `processing_time_ms` (int64, milliseconds), `ip`,
-    `index`,
-    `query_params`, `query_nb_hits` and others.
+    default the newest ten requests of every type are returned. Returns a row for each request:
+    `timestamp` (UTC), `method`, `url`, `answer_code`, `processing_time_ms` (int64, milliseconds),
+    `ip`, `index`, `query_params`, `query_nb_hits` and others.
     """
     return await frames.read_logs(asynchronous(client), dtype_backend=dtype_backend, **options)
 
@@ -72,10 +68,8 @@ async def read_synonyms(
 
     `type` is a synonym type, or several; all by default. `client` is the current client by default;
     `dtype_backend` sets the dtypes as in pandas. Returns a row for each synonym: `objectID`,
-    `type`,
-    `synonyms`, `input`, `word`, `corrections`, `placeholder`, `replacements`. The type
-    determines which
-    columns have a value.
+    `type`, `synonyms`, `input`, `word`, `corrections`, `placeholder`, `replacements`. The type
+    determines which columns have a value.
     """
     return await frames.read_synonyms(
         asynchronous(client), index, query, type=type, dtype_backend=dtype_backend
@@ -93,11 +87,9 @@ async def read_rules(
 ) -> DataFrame:
     """Read an index's rules, or those that match `query`, `context` and `enabled`.
 
-    All three default to no restriction. `client` is the current client by default;
-    `dtype_backend` sets
-    the dtypes as in pandas. Returns a row for each rule: `objectID`, `description`, `enabled`
-    (bool),
-    `conditions`, `consequence`, `validity`, `tags`, `scope`.
+    All three default to no restriction. `client` is the current client by default; `dtype_backend`
+    sets the dtypes as in pandas. Returns a row for each rule: `objectID`, `description`, `enabled`
+    (bool), `conditions`, `consequence`, `validity`, `tags`, `scope`.
     """
     return await frames.read_rules(
         asynchronous(client), index, query,
@@ -115,13 +107,10 @@ async def read_keys(
     """Read the application's keys, or the keys of one index; `*` reads those of every index.
 
     Keys are masked to their first characters, because tables are often saved; `reveal` (default
-    False)
-    returns them whole. `client` is the current client by default; `dtype_backend` sets the
-    dtypes as in
-    pandas. Returns a row for each key: `value`, `description`, `acl`, `index` (empty for a key
-    of the
-    application), `indexes`, `createdAt` (UTC), `validity` (seconds left, 0 for unlimited),
-    `maxHitsPerQuery`, `maxQueriesPerIPPerHour`, `queryParameters`, `referers`.
+    False) returns them whole. `client` is the current client by default; `dtype_backend` sets the
+    dtypes as in pandas. Returns a row for each key: `value`, `description`, `acl`, `index` (empty
+    for a key of the application), `indexes`, `createdAt` (UTC), `validity` (seconds left, 0 for
+    unlimited), `maxHitsPerQuery`, `maxQueriesPerIPPerHour`, `queryParameters`, `referers`.
     """
     return await frames.read_keys(
         asynchronous(client), index, reveal=reveal, dtype_backend=dtype_backend
@@ -188,12 +177,10 @@ async def read_dictionary(
 ) -> DataFrame:
     """Read the entries of `stopwords`, `plurals` or `compounds`, standard entries included.
 
-    `query` (default "") and `language` (default all) restrict them. `client` is the current
-    client by
-    default; `dtype_backend` sets the dtypes as in pandas. Returns a row for each entry: `objectID`,
-    `language`, `word` (stop words, compounds), `words` (plurals), `decomposition` (compounds),
-    `state`,
-    `type`.
+    `query` (default "") and `language` (default all) restrict them. `client` is the current client
+    by default; `dtype_backend` sets the dtypes as in pandas. Returns a row for each entry:
+    `objectID`, `language`, `word` (stop words, compounds), `words` (plurals), `decomposition`
+    (compounds), `state`, `type`.
     """
     return await frames.read_dictionary(
         asynchronous(client), dictionary, query, language=language, dtype_backend=dtype_backend
@@ -222,9 +209,8 @@ async def read_tasks(
     """Read whether tasks are published; tasks are numbers, or responses of writes, as in `wait`.
 
     `index` is the index of tasks that do not name theirs; a task of the application has none.
-    `client`
-    is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns `taskID`
-    (int64), `index` (str) and `status` (str).
+    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
+    `taskID` (int64), `index` (str) and `status` (str).
     """
     return await frames.read_tasks(
         asynchronous(client), tasks, index=index, dtype_backend=dtype_backend
@@ -236,11 +222,10 @@ async def read_crawlers(
 ) -> DataFrame:
     """Read the crawlers and their states.
 
-    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas.
-    Returns a row
-    for each crawler: `id`, `name`, `createdAt`, `updatedAt`, `running`, `reindexing`, `blocked`
-    (bool),
-    `lastReindexStartedAt`, `lastReindexEndedAt`, `blockingTaskId`, `blockingError`, `warnings`.
+    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
+    a row for each crawler: `id`, `name`, `createdAt`, `updatedAt`, `running`, `reindexing`,
+    `blocked` (bool), `lastReindexStartedAt`, `lastReindexEndedAt`, `blockingTaskId`,
+    `blockingError`, `warnings`.
     """
     return await frames.read_crawlers(asynchronous(client), dtype_backend=dtype_backend)
 
@@ -255,8 +240,7 @@ async def read_crawler_urls(
 
     `crawlers` are names or ids. `client` is the current client by default; `dtype_backend` sets the
     dtypes as in pandas. Returns `crawler`, `category`, `status`, `reason`, `readable` (str),
-    `count`
-    (int64).
+    `count` (int64).
     """
     return await frames.read_crawler_urls(
         asynchronous(client), crawlers, dtype_backend=dtype_backend
@@ -276,13 +260,10 @@ async def read_crawled_urls(
 
     `crawlers` are names or ids. `status` is `DONE`, `SKIPPED` or `FAILED`, `reason` one that
     `read_crawler_urls` counts; all by default. `limit` is the maximum number of rows for one
-    crawler,
-    by default without limit. `client` is the current client by default; `dtype_backend` sets the
-    dtypes
-    as in pandas. Returns a row for each URL: status, category, reason, message, depth (links from a
-    start URL), time and referrer (the URL that linked to it first). Only a local service keeps
-    this;
-    raises `NotFound` elsewhere.
+    crawler, by default without limit. `client` is the current client by default; `dtype_backend`
+    sets the dtypes as in pandas. Returns a row for each URL: status, category, reason, message,
+    depth (links from a start URL), time and referrer (the URL that linked to it first). Only a
+    local service keeps this; raises `NotFound` elsewhere.
     """
     return await frames.read_crawled_urls(
         asynchronous(client),
@@ -320,11 +301,10 @@ async def read_domains(
 
 
 async def next_page(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
-    """Read the page after a DataFrame that a search or a browse returned; empty after the last page.
+    """Read the page after the DataFrame of a search or a browse; empty after the last page.
 
     `client` is the current client by default; raises `BadInput` for a DataFrame that no reader
-    returned,
-    and for a client of another application.
+    returned, and for a client of another application.
     """
     return await frames.next_page(asynchronous(client), frame)
 
@@ -333,8 +313,7 @@ async def refresh(frame: DataFrame, *, client: AnyClient | None = None) -> DataF
     """Repeat the request that returned a DataFrame and return the new result.
 
     `client` is the current client by default; raises `BadInput` for a DataFrame that no reader
-    returned,
-    and for a client of another application.
+    returned, and for a client of another application.
     """
     return await frames.refresh(asynchronous(client), frame)
 
@@ -343,8 +322,7 @@ async def browse_all(frame: DataFrame, *, client: AnyClient | None = None) -> Da
     """Read every record that matches the search of a DataFrame, beyond the pagination limit.
 
     `client` is the current client by default; raises `BadInput` for a DataFrame that no reader
-    returned,
-    and for a client of another application.
+    returned, and for a client of another application.
     """
     return await frames.browse_all(asynchronous(client), frame)
 
@@ -360,8 +338,7 @@ async def count_values(
     """Count the records that have each of these values of a facet.
 
     The count is exact for every value, however rare. `values` is a list or Series; each distinct
-    value
-    is counted once. `client` is the current client by default. Returns `value` (str) and `count`
-    (int64); raises `BadInput` for a missing value.
+    value is counted once. `client` is the current client by default. Returns `value` (str) and
+    `count` (int64); raises `BadInput` for a missing value.
     """
     return await frames.count_values(asynchronous(client), index, facet, values, **params)

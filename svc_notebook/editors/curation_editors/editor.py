@@ -1,9 +1,8 @@
 """The base of the synonym editor and the rule editor: a list of objects, drafted as a whole.
 
 The value is the whole list in the API's format. Applying it replaces all stored objects in one
-call,
-so that no search sees a partial list. If the stored list changed meanwhile, nothing is written, and
-reloading merges both.
+call, so that no search sees a partial list. If the stored list changed meanwhile, nothing is
+written, and reloading merges both.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Facets of the query editor: their selected values, stored in the search parameters.
 
 In `facetFilters` a text such as `brand:Acme` must match, and a list contains alternatives. So a
-facet
-whose selected values are in one list is disjunctive, and one whose values are separate is
+facet whose selected values are in one list is disjunctive, and one whose values are separate is
 conjunctive. What fits neither form is left unchanged.
 """
 
