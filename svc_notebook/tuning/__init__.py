@@ -84,7 +84,7 @@ _HOMES = {
     "svc_notebook.tuning.tables.tables": ("check_judgments", "check_queries", "check_runs"),
 }  # fmt: skip
 _MODULES = ("aio", "clicks")
-# By string, for editors stand above: the judgment editor as people look for it here.
+# By string, because editors are a higher layer: users look for the judgment editor here.
 _FACES = {"judge": ("svc_notebook.editors", "judgments")}
 
 

@@ -27,7 +27,7 @@ def _from(argument: str) -> Option:
 
 
 def _around_index(name: str, one: Source, shape: Any, sample: str) -> tuple[Verb, ...]:
-    """The verbs on such objects of an index."""
+    """Return the verbs for such objects of an index."""
     document = BodyDocument(name, shape)
     ids = operand("ids", "their objectIDs", list[str], completes=one, rest=True)
     each = operand("id", "its objectID", completes=one)

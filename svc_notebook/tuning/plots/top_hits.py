@@ -30,7 +30,7 @@ def plot_tops(
 ) -> Axes:
     """Draw the hits of one query before and after, joined by lines; hollow is unjudged.
 
-    The number in a circle is the rating. `titles` gives objectIDs names to read, such as
+    The number in a circle is the rating. `titles` maps objectIDs to titles, such as
     `records.set_index("objectID")["title"]`.
     """
     metric, run = pick(comparison, None, run)
