@@ -1,1 +1,1 @@
-"""What `%svc VERB` and `svc VERB` both do: a function and a row of the table for each verb."""
+"""The commands of `%svc VERB` and `svc VERB`: a table of verbs, each with its function."""

@@ -1,4 +1,4 @@
-"""Words bound to a verb: from what was typed to the arguments of a function."""
+"""Binding of words to a verb: the arguments of a function from the tokens of a command line."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def bind_words(
     variables: Mapping[str, object] | None = None,
     body: str | None = None,
 ) -> BoundCall:
-    """Read the words that follow a verb; raises `BadOption` on a wrong one.
+    """Bind the words that follow a verb; raise `BadOption` for an invalid one.
 
-    What a line says wins over its cell's body, and the body over `--params`.
+    The line takes precedence over the cell's body, and the body over `--params`.
     """
     return _Binding(verb, face, variables or {}).bind(words, body)
 
@@ -174,13 +174,13 @@ class _Binding:
 
 
 def _instead(option: Option, face: Face) -> str:
-    """Say what else would do, as the help does of what a notebook has: variables and bodies."""
+    """Return an alternative that the notebook's help also mentions: variables and bodies."""
     _, says, instead = option.help.partition("; or say")
     return f"; or say{instead}" if says and face == "magic" else ""
 
 
 def usage(verb: Verb, face: Face) -> str:
-    """Write how a verb is typed."""
+    """Return the usage line of a verb."""
     prefix = "%svc" if face == "magic" else "svc"
     required = [o for o in verb.named(face).values() if o.required]
     parts = [prefix, verb.name, *map(written, (*verb.placed(face), *required))]
@@ -188,7 +188,7 @@ def usage(verb: Verb, face: Face) -> str:
 
 
 def written(option: Option) -> str:
-    """Write an operand as `INDEX` or `[QUERY...]`, a named option as `--from NAME`."""
+    """Format an operand as `INDEX` or `[QUERY...]`, a named option as `--from NAME`."""
     if option.positional:
         text = f"{option.name.upper()}{'...' if option.rest else ''}"
         return text if option.required else f"[{text}]"

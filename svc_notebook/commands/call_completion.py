@@ -1,4 +1,4 @@
-"""What could come next inside a call of one of our functions, `svc.search("fi`."""
+"""Completion inside a call of one of this package's functions, such as `svc.search("fi`."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _PREFIX = re.compile(r"(?<![\w.])([A-Za-z]{0,2})$")
 
 
 class Typed(NamedTuple):
-    """A piece of code up to the cursor: the brackets that are open, and the text, if in one."""
+    """A piece of code up to the cursor: the open brackets, and the open string, if any."""
 
     brackets: list[int]
-    commas: dict[int, list[int]]  # by the place of their bracket
+    commas: dict[int, list[int]]  # by the position of their bracket
     quote: str
     text_from: int
 
 
 class Call(NamedTuple):
-    """A call that is being typed: its function's row, its arguments, the last one unfinished."""
+    """A call that is being typed: its function's row, its arguments, the last one incomplete."""
 
     verb: Verb
     arguments: list[str]
@@ -44,14 +44,14 @@ class Call(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Suggestions, and whether nothing else makes sense here: inside a text."""
+    """Suggestions, and whether they are the only valid ones: inside a string."""
 
     suggestions: CompletionMatches
     alone: bool
 
 
 def complete_call(code: str, variables: Mapping[str, object], names: NameSource) -> Found | None:
-    """Suggest how a call goes on; None where none of ours is being typed, or nothing is known."""
+    """Complete a call; None if it is not a call of our functions, or nothing is known."""
     typed = scan(code)
     call = _call_of(code, typed, variables)
     if call is None:
@@ -62,7 +62,7 @@ def complete_call(code: str, variables: Mapping[str, object], names: NameSource)
 
 
 def scan(code: str) -> Typed:
-    """Find the brackets that are open at the end of a piece of code, and the text it ends in."""
+    """Find the open brackets at the end of a piece of code, and the open string."""
     brackets: list[int] = []
     commas: dict[int, list[int]] = {}
     at, end = 0, len(code)
@@ -91,7 +91,7 @@ def scan(code: str) -> Typed:
 
 
 def _end_of_text(code: str, at: int, quote: str) -> int | None:
-    """Find the place after a text; None for one that is open. A line ends those of one quote."""
+    """Return the end of a string; None if it is open. A line end closes single-quoted ones."""
     while at < len(code):
         if code[at] == "\\":
             at += 2
@@ -105,7 +105,7 @@ def _end_of_text(code: str, at: int, quote: str) -> int | None:
 
 
 def _call_of(code: str, typed: Typed, variables: Mapping[str, object]) -> Call | None:
-    """The innermost call, unless it is of somebody else's function."""
+    """Return the innermost call, if it is of one of our functions."""
     for start in reversed(typed.brackets):
         if code[start] != "(":
             continue
@@ -120,7 +120,7 @@ def _call_of(code: str, typed: Typed, variables: Mapping[str, object]) -> Call |
 
 
 def _verb_of(called: str, variables: Mapping[str, object]) -> Verb | None:
-    """The row whose function a name stands for, read off names alone: nothing is imported."""
+    """Return the row of a function's name, by names alone: nothing is imported."""
     first, *rest = called.split(".")
     value = variables.get(first)
     if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == PACKAGE and rest:
@@ -141,7 +141,7 @@ def _row(name: str, path: list[str]) -> Verb | None:
 def _in_text(
     code: str, typed: Typed, call: Call, variables: Mapping[str, object], names: NameSource
 ) -> Found | None:
-    """Suggest how a text goes on that is an argument, or an item of one."""
+    """Complete a string that is an argument, or an item of one."""
     before = code[: typed.text_from - len(typed.quote)]
     prefix = _PREFIX.search(before)
     if prefix and "f" in prefix[1].casefold():
@@ -151,13 +151,13 @@ def _in_text(
         return None
     place = LineContext(_said(call, variables), "", False)
     text = code[typed.text_from :]
-    # As in JSON: the quote says that the names are within one already.
+    # As in JSON: the quote means that the names are inside a string.
     value = text if option.completes == "path" else f'"{text}'
     return Found(complete_value(option, value, place, names), alone=True)
 
 
 def _between(call: Call, names: NameSource) -> Found | None:
-    """Suggest names of arguments where one begins, and an index where it is its turn."""
+    """Suggest names of arguments at the start of one, and indices for the index argument."""
     last = call.arguments[-1]
     named = _NAMED.match(last)
     word = _WORD.fullmatch(last[named.end() :] if named else last)
@@ -175,7 +175,7 @@ def _between(call: Call, names: NameSource) -> Found | None:
 
 
 def _values(option: Option, typed: str, names: NameSource) -> Found | None:
-    """Suggest what an argument may be, as Python writes it."""
+    """Suggest values of an argument, as Python code."""
     texts = [_quoted(word) for word in option.choices]
     texts += ["True", "False"] if option.takes(True) else []
     if option.completes == "index" and not typed:
@@ -185,7 +185,7 @@ def _values(option: Option, typed: str, names: NameSource) -> Found | None:
 
 
 def _option_of(call: Call) -> Option | None:
-    """What the argument is that is being typed: by its name, else by its place."""
+    """Return the option of the argument being typed: by its name, else by its position."""
     last = call.arguments[-1]
     if named := _NAMED.match(last):
         return _options(call.verb).get(named[1])
@@ -195,7 +195,7 @@ def _option_of(call: Call) -> Option | None:
 
 
 def _options(verb: Verb) -> dict[str, Option]:
-    """Everything a function takes, by the names of its parameters."""
+    """Return all parameters of a function, by name."""
     face = verb.faces[0]
     common = {option.name for option in verb.common}
     named = [option for name, option in verb.named(face).items() if name not in common]
@@ -205,7 +205,7 @@ def _options(verb: Verb) -> dict[str, Option]:
 
 
 def _said(call: Call, variables: Mapping[str, object]) -> str:
-    """The index of a call: a text, or a variable that holds one."""
+    """Return the index of a call: a string, or a variable that contains one."""
     operands = [operand.parameter for operand in call.verb.placed(call.verb.faces[0])]
     for place, piece in enumerate(call.arguments[:-1]):
         named = _NAMED.match(piece)
@@ -230,7 +230,7 @@ def _home(verb: Verb) -> tuple[str, str]:
     return kind, _ALSO.get(name, name)
 
 
-# What stands behind a verb in place of the function that is called in code.
+# Functions behind verbs that differ from the function called in code.
 _ALSO = {"facets_or_values": "read_facets", "load_or_plan": "load", "users_or_top": "read_users"}
 _ROWS: dict[tuple[str, str], Verb] = {}
 for _verb in VERBS:

@@ -1,7 +1,7 @@
 """The body of a `%%svc` cell: JSON, YAML, or lines of `name: value`.
 
-The value of a line is read by the type of its member, so that `query: 1984` is text and
-`attributesToRetrieve: name, price` a list; what has several lines is YAML where it can be.
+The value of a line is parsed by the type of its member, so that `query: 1984` is text and
+`attributesToRetrieve: name, price` is a list. A value of several lines is YAML if possible.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from svc_notebook.errors import BadInput, BadOption, did_you_mean
 
 _ENTRY = re.compile(r"(\w+)\s*:(?:\s+(.*)|$)", re.S)
 BETWEEN = "---"
-# How a refusal ends of a word that can be nothing but text.
+# The end of the error message for a word that can only be text.
 OF_TEXT, SHOWN = ", not text", 40
-NAMES = ("facets",)  # what may be text, and has no comma in it if it is
+NAMES = ("facets",)  # types that include text without commas
 _COMMA = re.compile(r"\s*[,\n]\s*")
 _DASHES = re.compile(r"\n(- .*(?:\n|$))+")
 
 
 def read_body(body: str, shape: Any) -> dict[str, Any]:
-    """Read a body as members of a TypedDict; a refusal names the line."""
+    """Parse a body as members of a TypedDict; errors name the line."""
     if body.lstrip().startswith("{"):
         return check_members(_read_json(body), shape, "")
     groups = read_groups(body)
@@ -36,7 +36,7 @@ def read_body(body: str, shape: Any) -> dict[str, Any]:
 
 
 def read_documents(body: str, shape: Any) -> list[dict[str, Any]]:
-    """Read a body as objects: JSON, or YAML, or `name: value` lines; `---` between several."""
+    """Parse a body as objects: JSON, or YAML, or `name: value` lines; `---` separates objects."""
     if body.lstrip().startswith(("{", "[")):
         found = _load_json(body)
         return found if isinstance(found, list) else [found]
@@ -66,10 +66,10 @@ def _read_entries(entries: list[Entry], shape: Any, body: str) -> dict[str, Any]
 
 
 def read_word(text: str, wanted: Any, name: str) -> Any:
-    """Read one word by its declared type; a list's items have commas or ends of lines between.
+    """Parse one word by its declared type; items of a list are separated by commas or line ends.
 
-    Where text would do as well as a list, several lines are a list, and commas belong to the text,
-    unless it is of names.
+    If both text and a list are valid, several lines are a list, and commas belong to the text,
+    unless the list is of names.
     """
     if not text.startswith(("[", "{")):
         if name.lstrip("-") in NAMES and "," in text:
@@ -156,14 +156,14 @@ def _read_entry(entry: Entry, shape: Any, body: str) -> Any:
 
 
 def _read_node(entry: Entry, wanted: Any, body: str) -> Any:
-    """Read a value of YAML; what is a word, JSON, or may be text alone is read like a line."""
+    """Parse a value of YAML; words, JSON and text-only values are parsed like a line."""
     node = entry.node
     is_word = node.id == "scalar" and not node.style
     if is_word or _is_json(entry.text) or (node.id != "scalar" and takes_text_alone(wanted)):
         return _read_value(entry.text, wanted, entry.name)
     value = build_value(node, wanted, body)
     if isinstance(value, str) and not _takes(value, wanted) and _takes([value], wanted):
-        value = [value]  # quoted, where one item of a list would do
+        value = [value]  # quoted, where one item of a list is accepted
     return check_value(value, wanted, entry.name)
 
 
@@ -176,7 +176,7 @@ def _is_json(text: str) -> bool:
 
 
 def _read_items(text: str) -> list[Any]:
-    """Read lines that each begin with a dash."""
+    """Parse lines that each begin with a dash."""
     return [_unquoted(line.removeprefix("- ").strip()) for line in text.strip().split("\n")]
 
 
@@ -189,7 +189,7 @@ def _unquoted(text: str) -> Any:
 
 
 def _read_value(text: str, wanted: Any, name: str) -> Any:
-    """Take the value as JSON where that fits; else as text, so that `query: 1984` is words."""
+    """Parse a value as JSON if the type fits; else as text, so that `query: 1984` is text."""
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

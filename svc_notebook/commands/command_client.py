@@ -1,4 +1,4 @@
-"""The client of a command: of what is configured, else of the local service that runs."""
+"""The client of a command: the configured application, otherwise the running local service."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from svc_notebook.session.local_service import (
 
 
 def command_client(profile: str | None) -> Client:
-    """Make the client of one command; raises `NotConnected` with what to type."""
+    """Create the client of one command; raise `NotConnected` with advice."""
     try:
         return make_client(profile)
     except NotConnected:
@@ -32,13 +32,13 @@ def command_client(profile: str | None) -> Client:
 
 
 def _is_configured() -> bool:
-    """Whether environment or files say which service is meant, or at least a part of it."""
+    """Return whether environment or files configure a service, at least in part."""
     said = any(os.environ.get(name) for name in config.VARIABLES.values())
     return said or config.name_profile(None) is not None
 
 
 def _start() -> LocalService:
-    """Start the local service, if there is a user who wants it."""
+    """Start the local service, if the user confirms it."""
     folder = default_folder()
     answer = ask(
         f"no local service runs on {folder}; start one, to run until `svc stop`? [y/N] ", "command"
@@ -58,6 +58,6 @@ def _named() -> str:
 
 
 def _others() -> str:
-    """Say where local services run that do not have the usual folder."""
+    """Describe the local services that run on other folders than the default."""
     found = [f"{each.url} on {each.data}" for each in all_running()]
     return f". Local services of other folders run at {', '.join(found)}" if found else ""

@@ -1,4 +1,4 @@
-"""What could come next in a `%svc` line or the body under it."""
+"""Completion of a `%svc` line and of the cell body under it."""
 
 from __future__ import annotations
 
@@ -28,47 +28,47 @@ _OPEN = re.compile(r"\w\([^()]*$")
 
 
 class NameSource(Protocol):
-    """Where the names come from that only a service, a folder or a kernel knows."""
+    """The source of names that only a service, a folder or a kernel knows."""
 
     def indices(self) -> Sequence[str]:
-        """Name the indices."""
+        """Return the names of the indices."""
         ...
 
     def attributes(self, index: str) -> Sequence[str]:
-        """Name the attributes of an index's records."""
+        """Return the attributes of an index's records."""
         ...
 
     def facets(self, index: str) -> Sequence[str]:
-        """Name the attributes an index can count and filter by."""
+        """Return the attributes by which an index can count and filter."""
         ...
 
     def profiles(self) -> Sequence[str]:
-        """Name the profiles."""
+        """Return the profiles."""
         ...
 
     def variables(self) -> Sequence[str]:
-        """Name the user's variables."""
+        """Return the user's variables."""
         ...
 
     def values(self, index: str, facet: str) -> Sequence[str]:
-        """Name the values of a facet, the most frequent first."""
+        """Return the values of a facet, the most frequent first."""
         ...
 
     def columns(self, source: str) -> Sequence[str]:
-        """Name the columns of a variable's table, or of a file."""
+        """Return the columns of a variable's table, or of a file."""
         ...
 
     def named(self, kind: str, index: str) -> Sequence[str]:
-        """Name what else there is of a kind: synonyms, rules, keys, crawlers and the like."""
+        """Return the names of another kind: synonyms, rules, keys, crawlers and others."""
         ...
 
     def paths(self, beginning: str) -> Sequence[str]:
-        """Name the files and folders that begin so."""
+        """Return the files and folders with this prefix."""
         ...
 
 
 class CompletionMatches(NamedTuple):
-    """What could stand in place of `fragment`, the end of what is typed."""
+    """The possible replacements of `fragment`, the end of the typed text."""
 
     fragment: str
     texts: list[str]
@@ -76,7 +76,7 @@ class CompletionMatches(NamedTuple):
 
 @dataclass(frozen=True)
 class LineContext:
-    """What a line has said so far: the index, the table; and whether a blank ends a word here."""
+    """The context of a line: the index, the table; and whether a space ends a word."""
 
     index: str = ""
     source: str = ""
@@ -84,7 +84,7 @@ class LineContext:
 
 
 def complete_line(typed: str, face: Face, names: NameSource) -> CompletionMatches:
-    """Suggest how a line goes on; `typed` ends at the cursor and leaves out `%svc`."""
+    """Complete a line; `typed` ends at the cursor and does not include `%svc`."""
     words, last = split_typed(typed)
     if not words:
         rows = [verb for verb in VERBS if face in verb.faces]
@@ -101,7 +101,7 @@ def complete_line(typed: str, face: Face, names: NameSource) -> CompletionMatche
 
 
 def _members_of(family: str, face: Face) -> list[str]:
-    """The words that make a verb of the family's name, those that list it among them."""
+    """Return the words that follow a family's name to form a verb, including those that list it."""
     members = _rows_of(family, face)
     head = next((v for v in VERBS if v.name == family and face in v.faces), None)
     return [*members, *lists_of(head, members, face)] if head else members
@@ -113,7 +113,7 @@ def _rows_of(family: str, face: Face) -> list[str]:
 
 
 def _verb_of(words: list[Word], face: Face) -> tuple[Verb | None, list[Word]]:
-    """The verb that is typed, and its words, of which the first stands for its name."""
+    """Return the typed verb, and its words, the first of which is its name."""
     try:
         verb, left = pick_verb([word.text for word in words], face)
     except BadOption:
@@ -145,7 +145,7 @@ def _go_on(
 
 
 def _arguments(words: Sequence[str], typed: str, names: NameSource) -> CompletionMatches:
-    """Suggest `name=` of what the endpoint takes, and which index."""
+    """Suggest `name=` of the endpoint's parameters, and indices."""
     name, equals, value = typed.partition("=")
     if equals:
         return _matching(value, names.indices() if name == "index" else ())
@@ -156,7 +156,7 @@ def _arguments(words: Sequence[str], typed: str, names: NameSource) -> Completio
 
 
 def complete_body(line: str, typed: str, names: NameSource) -> CompletionMatches:
-    """Suggest how a cell's body goes on; `line` is its first line without `%%svc`."""
+    """Complete a cell's body; `line` is its first line without `%%svc`."""
     words, last = split_typed(line)
     words = [*words, last] if last.text else words
     verb, words = _verb_of(words, "magic") if words else (None, [])
@@ -180,7 +180,7 @@ def complete_body(line: str, typed: str, names: NameSource) -> CompletionMatches
 
 
 def _params_in(typed: str) -> str:
-    """The search parameters that are being typed inside a rule or a request, from their brace."""
+    """Return the search parameters being typed inside a rule or a request, from their brace."""
     begun = list(_PARAMS.finditer(typed))
     text = typed[begun[-1].end() - 1 :] if begun else ""
     return text if text.count("{") > text.count("}") else ""
@@ -201,7 +201,7 @@ def _in_json(
 
 
 def _awaited(verb: Verb, words: Sequence[Word], face: Face) -> Option | None:
-    """The option whose value comes next, else the operand whose turn it is."""
+    """Return the option whose value comes next, else the next operand."""
     known = verb.named(face)
     pending: Option | None = None
     placed = 0
@@ -220,7 +220,7 @@ def _awaited(verb: Verb, words: Sequence[Word], face: Face) -> Option | None:
 
 
 def _said(words: Sequence[Word], verb: Verb, face: Face, *wanted: str) -> str:
-    """The word of a line that is one of these, as far as it has been typed."""
+    """Return the word of a line that is one of these, as far as it is typed."""
     for count, word in enumerate(words):
         awaited = _awaited(verb, words[1:count], face) if count else None
         meant = awaited and {awaited.parameter, awaited.completes} & set(wanted)
@@ -232,7 +232,7 @@ def _said(words: Sequence[Word], verb: Verb, face: Face, *wanted: str) -> str:
 def complete_value(
     option: Option | None, typed: str, place: LineContext, names: NameSource
 ) -> CompletionMatches:
-    """Suggest values of an option; `typed` is what there is of one, its quote included."""
+    """Suggest values of an option; `typed` is the incomplete value with its quote."""
     if option is None:
         return CompletionMatches(typed, [])
     if option.completes == "path":
@@ -306,7 +306,7 @@ SOURCES: dict[str, Callable[[NameSource, LineContext], Iterable[str]]] = {
     "setting": lambda names, place: hints(Settings),
     "right": lambda names, place: get_args(Right),
 }
-# What may stand around a name, by setting.
+# Modifiers around a name, by setting.
 AROUND: dict[str, tuple[str, ...]] = {
     "ranking": ("asc", "desc"),
     "customRanking": ("asc", "desc"),

@@ -1,10 +1,10 @@
-"""Through which functions, verbs and accessors each endpoint of the API is reached."""
+"""The functions, verbs and accessors that call each endpoint of the API."""
 
 from __future__ import annotations
 
 from svc_notebook.commands.registry import VERBS
 
-# The functions that call an endpoint, the first one first; `call` reaches every one besides.
+# The functions that call an endpoint, the main one first; `call` also reaches every endpoint.
 REACHED: dict[str, tuple[str, ...]] = {
     "search": ("search", "show_search", "explain", "read_facets"),
     "get_search": (),
@@ -93,7 +93,7 @@ REACHED: dict[str, tuple[str, ...]] = {
     "list_searches": ("read_searches",),
     "delete_user_token": ("delete_user_events",),
 }
-# What does the same as an endpoint that only `call` reaches: another form of it, or many at once.
+# The equivalent of an endpoint that only `call` reaches: another form, or a bulk form.
 INSTEAD = {
     "get_search": "search",
     "get_browse": "read_browse",
@@ -107,7 +107,7 @@ INSTEAD = {
     "save_rule": "save_rules",
     "get_dictionary_entries": "read_dictionary",
 }
-# What stands behind a verb beside the function of its own name.
+# Functions behind a verb besides the function of the same name.
 _BEHIND = {
     "restore_key_in_cell": ("restore_key",),
     "restore_key_in_shell": ("restore_key",),
@@ -131,24 +131,24 @@ ACCESSORS: dict[str, tuple[str, ...]] = {
 
 
 def functions_of(endpoint: str) -> tuple[str, ...]:
-    """Name the functions that reach an endpoint."""
+    """Return the functions that call an endpoint."""
     return REACHED[endpoint] or ("call",)
 
 
 def instead_of(endpoint: str) -> str:
-    """Name the function to the same effect, for an endpoint that only `call` reaches."""
+    """Return the equivalent function of an endpoint that only `call` reaches."""
     return INSTEAD.get(endpoint, "")
 
 
 def verbs_of(endpoint: str) -> list[str]:
-    """Name the verbs that reach an endpoint."""
+    """Return the verbs that call an endpoint."""
     wanted = set(functions_of(endpoint))
     found = [verb.name for verb in VERBS if wanted & set(_behind(verb.does))]
     return list(dict.fromkeys(found)) or ["call"]
 
 
 def accessors_of(endpoint: str) -> tuple[str, ...]:
-    """Name the accessors that reach an endpoint."""
+    """Return the accessors that call an endpoint."""
     return ACCESSORS.get(endpoint, ())
 
 

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient, Client
 
 
-_MAX_VALUE_CHARACTERS = 80  # characters of a value that a question shows
+_MAX_VALUE_CHARACTERS = 80  # characters of a value in a confirmation
 KEYS = ("key", "parent")
 PLAIN = (str, int, float, list, type(None))
 
 
 def confirm(call: BoundCall, face: Face, client: Client) -> dict[str, Any]:
-    """Return if the user wants it, with arguments that bind the call to what was said.
+    """Ask the user for confirmation; return arguments that bind the call to the confirmed objects.
 
-    Raises where the user does not want it, or cannot be asked.
+    Raises if the user declines, or if no prompt is available.
     """
     settled = call.verb.settles(call.arguments, client) if call.verb.settles else None
     told, bound = settled or (_deed(call), {})
@@ -45,7 +45,7 @@ def confirm(call: BoundCall, face: Face, client: Client) -> dict[str, Any]:
 
 
 def _deed(call: BoundCall) -> str:
-    """Say what is done to which index, and in brackets what else was given."""
+    """Describe the action and its index, and in brackets the other arguments."""
     shown = {name: _masked(name, value) for name, value in call.arguments.items()}
     text = call.verb.destructive.format_map(shown)
     named = {name for _, name, _, _ in Formatter().parse(call.verb.destructive)}
@@ -54,7 +54,7 @@ def _deed(call: BoundCall) -> str:
 
 
 def _masked(name: str, value: Any) -> Any:
-    """Show a key's beginning only, and a variable's content not at all."""
+    """Show only the beginning of a key, and nothing of a variable's content."""
     if name not in KEYS:
         return value
     return f"{value[:SHOWN_KEY_CHARACTERS]}..." if isinstance(value, str) else "in the variable"
@@ -82,11 +82,11 @@ def _place(client: Client) -> str:
 
 
 def ask(question: str, face: Face) -> str | None:
-    """Ask on stderr in a terminal, or as a notebook does it; None where nobody can be asked."""
+    """Ask on stderr in a terminal, or in the notebook; None if no prompt is available."""
     question = escape_controls(question)
     if face == "command":
         if not sys.stdin.isatty():
-            return None  # the next line of a pipe is no answer
+            return None  # the next line of a pipe is not an answer
         sys.stderr.write(question)
         sys.stderr.flush()
         question = ""
@@ -102,7 +102,7 @@ TAGS = "_tags"
 
 
 def advise(call: BoundCall, error: CallFailed, client: AsyncClient | Client | None) -> None:
-    """Add to an error what may have been meant."""
+    """Add a suggestion of what was probably meant to an error."""
     if isinstance(error, NotFound):
         advice = _member_meant(call) or _index_meant(call, client)
     else:
@@ -112,7 +112,7 @@ def advise(call: BoundCall, error: CallFailed, client: AsyncClient | Client | No
 
 
 def warn_of_no_facets(call: BoundCall, value: Any, client: AsyncClient | Client | None) -> None:
-    """Say which attributes are no facets, where nothing was found by them."""
+    """Warn of attributes that are not facets, if a search by them found nothing."""
     named = list(dict.fromkeys(_attributes_of(call)))
     if not named or not _found_nothing(value):
         return
@@ -123,7 +123,7 @@ def warn_of_no_facets(call: BoundCall, value: Any, client: AsyncClient | Client 
 
 
 def _found_nothing(value: Any) -> bool:
-    """Whether a value is a table without a hit; what makes tables is imported for a table alone."""
+    """Return whether a value is a table without hits; pandas is imported only for a table."""
     if not hasattr(value, "columns"):
         return False
     from svc_notebook.frames.provenance import hits_of
@@ -132,7 +132,7 @@ def _found_nothing(value: Any) -> bool:
 
 
 def _member_meant(call: BoundCall) -> str:
-    """Say which verb of the family may have been meant where an index is not there."""
+    """Suggest the verb of the family that was probably meant if an index does not exist."""
     first = call.verb.placed("magic")[:1]
     word = call.arguments.get(first[0].parameter) if first else None
     members = {
@@ -145,7 +145,7 @@ def _member_meant(call: BoundCall) -> str:
 
 
 def _index_meant(call: BoundCall, client: AsyncClient | Client | None) -> str:
-    """Say which index may have been meant by one that is not there."""
+    """Suggest the index that was probably meant if an index does not exist."""
     from svc_notebook.client import background_loop
     from svc_notebook.session.connection import asynchronous
 
@@ -177,7 +177,7 @@ def _no_facet(name: str, call: BoundCall, facets: Iterable[str]) -> str:
 
 
 def _attributes_of(call: BoundCall) -> Iterator[str]:
-    """The attributes that a search filters by or counts."""
+    """Return the attributes that a search filters by or counts."""
     for name in FILTERS:
         yield from filtered_attributes(call.arguments.get(name))
     facets = call.arguments.get("facets") or ()
@@ -185,7 +185,7 @@ def _attributes_of(call: BoundCall) -> Iterator[str]:
 
 
 def _facets_of(call: BoundCall, client: AsyncClient | Client | None) -> set[str] | None:
-    """The facets of the index a verb speaks of; None where they cannot be told."""
+    """Return the facets of the index of a verb; None if unknown."""
     from svc_notebook.client import background_loop
     from svc_notebook.session.connection import asynchronous
 
@@ -207,15 +207,15 @@ def _bare(entry: str) -> str:
 
 
 def perform(call: BoundCall, face: Face) -> Any:
-    """Call the function of a verb and return its value; ask first where it takes away."""
+    """Call the function of a verb and return its value; confirm destructive verbs first."""
     if call.wants_help:
         return help_on(call.verb.name, face=face)
     arguments = dict(call.arguments)
     if call.verb.name == "help":
         arguments["face"] = face
-    # A notebook has connected before; a command is alone and takes what is configured.
+    # A notebook is already connected; a command uses the configured client.
     if PROFILE in call.verb.common and face == "command":
-        from svc_notebook.commands.command_client import command_client  # httpx comes with it
+        from svc_notebook.commands.command_client import command_client  # it imports httpx
 
         arguments["client"] = command_client(call.profile)
     elif PROFILE in call.verb.common and call.profile:

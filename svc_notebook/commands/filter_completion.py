@@ -1,4 +1,4 @@
-"""How a filter that is being typed goes on: after `attribute:` with the values of that facet."""
+"""Completion of a filter expression: the facet's values after `attribute:`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from svc_notebook.commands.tokenizer import quote_word
 
 Values = Callable[[str], Iterable[str]]
-LISTS = ("facetFilters", "optionalFilters")  # each text of these is one filter, unquoted inside
+LISTS = (
+    "facetFilters",
+    "optionalFilters",
+)  # each text is one filter, without quotes inside
 KINDS = ("filters", *LISTS)
 _TYPED = {
     "filters": re.compile(r"""([\w.]+)\s*:\s*-?(?:(["'])([^"']*)|([^\s"'():,<>=!]*))$"""),
@@ -22,9 +25,9 @@ MAX_VALUES = 100
 def complete_value(
     kind: str, typed: str, values: Values, *, bare: bool
 ) -> tuple[str, list[str]] | None:
-    """Suggest values for what is typed, and the text they replace; None where none is awaited.
+    """Suggest facet values, and the text they replace; None if no value is expected.
 
-    `bare` is a word of a line, which ends at a blank unless it is quoted.
+    `bare` is a word of a line, which ends at a space unless it is quoted.
     """
     found = _TYPED[kind].search(typed)
     if not found:
@@ -41,7 +44,7 @@ def complete_value(
 
 
 def _write(values: list[str], kind: str, outer: str, inner: str) -> Iterator[str]:
-    """Write values as filters have them; what no quoting can hold is left out."""
+    """Write values in filter syntax; values that cannot be quoted are left out."""
     own = inner or ("'" if outer == '"' else '"')
     for value in values:
         plain = kind in LISTS or (_PLAIN.fullmatch(value) and value not in _WORDS)

@@ -1,4 +1,4 @@
-"""Help texts, read off the table of verbs."""
+"""Help texts, generated from the verb table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LINE_WIDTH = 96
 
 
 class Help(str):
-    """A help text; a notebook shows it as it is."""
+    """A help text that notebooks display as it is."""
 
     __slots__ = ()
 
@@ -22,7 +22,7 @@ class Help(str):
 
 
 def help(verb: str | None = None, *, face: Face = "magic") -> Help:  # noqa: A001
-    """Say what verbs there are, or what one of them takes."""
+    """Return the list of verbs, or the parameters of one verb."""
     if verb is None:
         return Help("\n".join(_overview(face)))
     family = [row for row in VERBS if row.name.startswith(f"{verb} ") and face in row.faces]
@@ -113,7 +113,7 @@ def _chapter(verb: Verb, face: Face) -> Iterator[str]:
 
 
 def _help_of(operand: Option, face: Face) -> str:
-    """Leave out of a command's help what only a notebook has, variables and bodies."""
+    """Remove variables and bodies, which only notebooks have, from a command's help."""
     return operand.help if face == "magic" else operand.help.partition("; or say --from")[0]
 
 

@@ -1,4 +1,4 @@
-"""The names a completion offers, asked for live: never slow, never loud."""
+"""Names for completion, fetched live from the service, with a time limit and without errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
 Question = Callable[["AsyncClient"], Coroutine[Any, Any, list[str]]]
-FIRST_CALL_SECONDS = 0.6  # the first question of a client also opens its connection
+FIRST_CALL_SECONDS = 0.6  # the first request of a client also opens its connection
 CALL_SECONDS = 0.3
 SHORT_CALL_SECONDS = 0.05
 CACHE_SECONDS = 10.0
@@ -27,14 +27,14 @@ _MAX_NAMES = 100
 _MAX_FACET_VALUES = 1000
 _MAX_HEADER_CHARACTERS = 100_000  # characters of a file's first line
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
-SHOWN_KEY_CHARACTERS = 4  # characters of a key that tell it from others
+SHOWN_KEY_CHARACTERS = 4  # leading characters of a key that identify it
 
 
 class LiveNames:
-    """Names as the current client, its folder and a kernel's variables give them.
+    """Names from the current client, its folder and a kernel's variables.
 
-    An answer is kept for some seconds. A service that takes longer than `CALL_SECONDS` answers the
-    next time: the question goes on being asked meanwhile, and others wait for less.
+    Responses are cached for some seconds. If a service takes longer than `CALL_SECONDS`, the
+    request continues, its names are available the next time, and other requests wait less.
     """
 
     def __init__(
@@ -46,30 +46,30 @@ class LiveNames:
         self._asked: dict[tuple[object, ...], asyncio.Task[list[str]]] = {}
 
     def indices(self) -> list[str]:
-        """Name the indices."""
+        """Return the names of the indices."""
         return self._names(("indices",), _ask_indices)
 
     def attributes(self, index: str) -> list[str]:
-        """Name the attributes of some records of an index."""
+        """Return the attributes of some records of an index."""
         return self._names(("attributes", index), lambda client: _ask_attributes(client, index))
 
     def facets(self, index: str) -> list[str]:
-        """Name the attributes for faceting of an index."""
+        """Return the attributes for faceting of an index."""
         return self._names(("facets", index), lambda client: _ask_facets(client, index))
 
     def values(self, index: str, facet: str) -> list[str]:
-        """Name the values of a facet, the most frequent first."""
+        """Return the values of a facet, the most frequent first."""
         key = ("values", index, facet)
         return self._names(key, lambda client: _ask_values(client, index, facet))
 
     def named(self, kind: str, index: str) -> list[str]:
-        """Name what else there is of a kind, in an index where the kind belongs to one."""
+        """Return the names of another kind, in an index if the kind belongs to one."""
         if kind not in QUESTIONS:
             return []
         return self._names((kind, index), lambda client: QUESTIONS[kind](client, index))
 
     def profiles(self) -> list[str]:
-        """Name the profiles, the local service among them."""
+        """Return the profiles, including the local service."""
         from svc_notebook import session
 
         try:
@@ -78,7 +78,7 @@ class LiveNames:
             return ["local"]
 
     def variables(self) -> list[str]:
-        """Name the user's own variables that hold something: no module, function or class."""
+        """Return the user's variables that contain data: no modules, functions or classes."""
         return sorted(
             name
             for name, value in self._variables.items()
@@ -86,7 +86,7 @@ class LiveNames:
         )
 
     def columns(self, source: str) -> list[str]:
-        """Name the columns of a variable's table, or those in the first line of a file."""
+        """Return the columns of a variable's table, or those in the first line of a file."""
         found = getattr(self._variables.get(source), "columns", None)
         try:
             return [*map(str, found)] if found is not None else _read_header(Path(source))
@@ -94,7 +94,7 @@ class LiveNames:
             return []
 
     def paths(self, beginning: str) -> list[str]:
-        """Name the files and folders that begin so, folders with a slash."""
+        """Return the files and folders with this prefix, folders with a slash."""
         folder, slash, name = beginning.rpartition("/")
         inside = Path(folder + slash).expanduser() if slash else Path()
         try:
@@ -141,7 +141,7 @@ class LiveNames:
 
 
 def is_tool(value: object) -> bool:
-    """Whether a variable is something to work with, and nothing to work on."""
+    """Return whether a variable is a tool, such as a module or function, and not data."""
     return isinstance(value, (ModuleType, type)) or callable(value)
 
 
@@ -154,7 +154,7 @@ def _read_header(path: Path) -> list[str]:
 
 
 def _look_at(task: asyncio.Task[list[str]]) -> None:
-    """Take a failure in, or Python would complain of it if nobody asks again."""
+    """Retrieve an exception, because asyncio reports exceptions that are never retrieved."""
     if not task.cancelled():
         task.exception()
 

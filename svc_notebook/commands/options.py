@@ -1,4 +1,4 @@
-"""Options and operands that several verbs take."""
+"""Options and operands that several verbs share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every verb of `%svc`, `%%svc` and the `svc` command."""
+"""The registry of all verbs of `%svc`, `%%svc` and the `svc` command."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ VERBS: tuple[Verb, ...] = (
 
 
 def find_verb(name: str, face: Face) -> Verb:
-    """Return the row of that name."""
+    """Return the row of a verb's name."""
     rows = {verb.name: verb for verb in VERBS if face in verb.faces}
     if name not in rows:
         prefix = "%svc" if face == "magic" else "svc"
@@ -273,10 +273,10 @@ def find_verb(name: str, face: Face) -> Verb:
 
 
 def pick_verb(words: Sequence[str], face: Face) -> tuple[Verb, list[str]]:
-    """Return the row that a line's words begin with, and the words that are left.
+    """Return the row of the verb at the beginning of a line, and the remaining words.
 
-    A word that names a verb of the family is that verb, whatever else is called so; `list`, and
-    `search` where words can be looked for, say that the next word is no verb.
+    A word that is a verb of the family takes precedence over an operand of the same name; `list`,
+    and `search` in families that support it, mean that the next word is not a verb.
     """
     names = {verb.name for verb in VERBS if face in verb.faces}
     first, *rest = words
@@ -296,7 +296,7 @@ def pick_verb(words: Sequence[str], face: Face) -> tuple[Verb, list[str]]:
 
 
 def lists_of(verb: Verb, members: Sequence[str], face: Face) -> list[str]:
-    """The words that may follow a family's name to say that it lists."""
+    """Return the words that can follow a family's name to list it."""
     operands = [operand.name for operand in verb.placed(face)]
     searched = [SEARCH] if members and "query" in operands else []
     return [LIST, *searched] if members or verb.summary.startswith("List ") else searched

@@ -1,4 +1,4 @@
-"""The words of a `%svc` line: quotes group, JSON stays whole, nothing is expanded."""
+"""The tokenizer of a `%svc` line: quotes group words, JSON stays whole, nothing is expanded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _JSON = json.JSONDecoder()
 
 
 class Word(NamedTuple):
-    """One word, and where it stands in its line."""
+    """One word, and its position in the line."""
 
     text: str
     start: int
@@ -29,10 +29,10 @@ class Word(NamedTuple):
 
 
 def split_line(line: str) -> list[Word]:
-    """Cut a line into words.
+    """Split a line into words.
 
     A quote opens at the start of a word or after `--name=`, so that `men's` is one word. A word
-    that starts with `{` or `[` reaches to the end of its JSON.
+    that starts with `{` or `[` extends to the end of its JSON.
     """
     words = []
     at = _skip(line, 0)
@@ -44,7 +44,7 @@ def split_line(line: str) -> list[Word]:
 
 
 def split_typed(line: str) -> tuple[list[Word], Word]:
-    """Cut a line that is being typed: the words before, and the one at its end, maybe empty."""
+    """Split an incomplete line: the words before, and the last one, which can be empty."""
     words: list[Word] = []
     at = _skip(line, 0)
     while at < len(line):
@@ -62,7 +62,7 @@ def split_typed(line: str) -> tuple[list[Word], Word]:
 
 
 def quote_word(text: str) -> str:
-    """Write a word so that `split_line` reads it back."""
+    """Quote a word so that `split_line` reads it back."""
     if text and _BARE.fullmatch(text) and text[0] not in "\"'[{":
         return text
     if "'" not in text:

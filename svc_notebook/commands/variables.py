@@ -1,4 +1,4 @@
-"""Variables named where a line takes words as they stand."""
+"""Names of variables that a line uses where words are taken literally."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from svc_notebook.commands.options import OUTPUT, PARAMS
 from svc_notebook.commands.verb import Option, Verb
 from svc_notebook.errors import BadInput, NotFound, SvcError
 
-# A name alone, and as a shell or IPython would put its value in: $name, {name}, ${name}.
+# A name alone, and in the syntax of a shell or IPython: $name, {name}, ${name}.
 _NAME = re.compile(r"\$?\{?(\w+)\}?")
-# What takes a variable beside a verb that takes none.
+# Verbs that take a variable, for verbs that take none.
 TAKERS = {
     "load": "`%svc push INDEX --from {}` takes it",
     "restore": "svc.tuning.restore takes it",
@@ -27,7 +27,7 @@ Place = tuple[Option | None, str]
 
 
 def variable_meant(verb: Verb, words: Sequence[str], variables: Variables, error: SvcError) -> str:
-    """Say how a variable is given that a line which failed names by its place."""
+    """Advise how to pass a variable whose name a failed line contains."""
     if not isinstance(error, (BadInput, NotFound)):
         return ""
     for operand, word in _placed(verb, words):
@@ -50,14 +50,14 @@ def _advice(
     if operand is None and PARAMS in verb.options:
         return f"did you mean `--{PARAMS.name} {name}`?"
     if isinstance(value, str):
-        # What it holds is not shown: it may be a key.
+        # Its value is not shown: it can be a key.
         return f"`{name}` is a variable; a line takes words as they stand: write what it holds"
     taker = TAKERS.get(verb.name, "a line takes words as they stand").format(name)
     return f"`{name}` is a variable; {taker}"
 
 
 def literal_variable(verb: Verb, words: Sequence[str], variables: Variables) -> str:
-    """Say that a word is taken as it stands, though a variable of that name could be given."""
+    """Warn that a word is taken literally, though a variable of that name could be passed."""
     option = _taking(verb, words)
     placed = list(_placed(verb, words)) if option else []
     if not option or not placed:
@@ -72,7 +72,7 @@ def literal_variable(verb: Verb, words: Sequence[str], variables: Variables) -> 
 
 
 def _taking(verb: Verb, words: Sequence[str]) -> Option | None:
-    """The option by which a verb takes a variable, unless a line has it."""
+    """Return the option by which a verb takes a variable, unless the line has it."""
     options = [o for o in verb.options if o.completes == "variable" and o is not PARAMS]
     option = options[0] if options else None
     said = option and any(word.partition("=")[0] == f"--{option.name}" for word in words)
@@ -80,7 +80,7 @@ def _taking(verb: Verb, words: Sequence[str]) -> Option | None:
 
 
 def _placed(verb: Verb, words: Sequence[str]) -> Iterator[Place]:
-    """The words that no option takes, each with the operand whose place it has."""
+    """Return the positional words, each with its operand."""
     named = verb.named("magic")
     operands = verb.placed("magic")
     last = operands[-1] if operands and operands[-1].rest else None
@@ -100,7 +100,7 @@ def _placed(verb: Verb, words: Sequence[str]) -> Iterator[Place]:
 
 
 def _stands(operand: Option | None) -> bool:
-    """Whether any word would do for an operand, the name of a variable among them."""
+    """Return whether an operand accepts any word, including the name of a variable."""
     return operand is not None and operand.rest and operand.type in (str, list[str])
 
 

@@ -1,4 +1,4 @@
-"""A verb as a row: what it is called, what it takes and the function that does it."""
+"""A verb as a table row: its name, its parameters and the function that it calls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ METAVARS: dict[Any, str] = {
 
 @dataclass(frozen=True)
 class Option:
-    """Something a verb takes: by its place, or by its name after `--`."""
+    """A parameter of a verb: positional, or named by `--`."""
 
     name: str
     help: str
@@ -44,12 +44,12 @@ class Option:
 
     @property
     def parameter(self) -> str:
-        """The parameter of the function that gets the value."""
+        """The parameter of the function that receives the value."""
         return self.argument or self.name.replace("-", "_")
 
     @property
     def is_flag(self) -> bool:
-        """Whether it is only ever said by its name alone."""
+        """Whether it never takes a value."""
         return self.type is bool
 
     @cached_property
@@ -58,18 +58,18 @@ class Option:
         return self.type is not Any and self.takes(True)
 
     def may_take(self, word: str) -> bool:
-        """Whether a bare option takes the word after it for its value."""
+        """Return whether a bare option takes the next word as its value."""
         switch = not any(map(self.takes, ("x", 2, []))) and not self.choices
         return not self.is_flag and (not switch or word in ("true", "false"))
 
     @cached_property
     def choices(self) -> list[str]:
-        """The words it may be."""
+        """Its valid words."""
         return literals(self.type)
 
     @property
     def metavar(self) -> str:
-        """What stands for its value in a help text."""
+        """The placeholder of its value in a help text."""
         if self.choices:
             return "|".join(self.choices)
         word = (self.completes or METAVARS.get(self.type, "value")).upper()
@@ -78,7 +78,7 @@ class Option:
         return f"{word},{word}" if self.completes and self.type == list[str] else word
 
     def takes(self, value: object) -> bool:
-        """Whether a value fits its type."""
+        """Return whether a value has a valid type."""
         try:
             check_value(value, self.type, self.name)
         except BadInput:
@@ -97,7 +97,7 @@ YES = Option("yes", "do it without being asked", bool)
 
 @dataclass(frozen=True)
 class BodyDocument:
-    """What a body holds that is no options: objects of a shape, for one argument."""
+    """The content of a body other than options: objects of a shape, for one argument."""
 
     argument: str
     shape: Any
@@ -106,11 +106,11 @@ class BodyDocument:
 
 @dataclass(frozen=True)
 class Verb:
-    """One row of the table; a name of two words is a verb of the family its first one names.
+    """One row of the table; a name of two words is a verb of the family that its first word names.
 
-    `destructive` says what is taken away, with `{index}` where a name belongs: the user is asked,
-    unless `spares` says that these arguments take nothing away. `settles` says it for what only
-    the client can tell, and returns arguments that bind the call to what was said.
+    `destructive` describes what is deleted, with `{index}` for a name: confirmation is required,
+    unless `spares` returns that these arguments delete nothing. `settles` describes what only the
+    client knows, and returns arguments that bind the call to that.
     """
 
     name: str
@@ -134,28 +134,28 @@ class Verb:
         return self.name.partition(" ")[0]
 
     def members(self) -> dict[str, Option]:
-        """What the members of a body are."""
+        """The members of its body."""
         return spread_options(self.document.shape if self.document else self.spread)
 
     def asks(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether the user is to be asked before it is done with these arguments."""
+        """Return whether confirmation is required with these arguments."""
         return bool(self.destructive) and not (self.spares and self.spares(arguments))
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function behind it, imported when first asked for."""
+        """The function behind it, imported on first use."""
         module, name = self.does.rsplit(".", 1)
         found: Callable[..., Any] = getattr(import_module(module), name)
         return found
 
     def named(self, face: Face) -> dict[str, Option]:
-        """Everything said by `--name` in that face, the verb's own first."""
+        """Return all `--name` options in that interface, the verb's own first."""
         asked = (YES,) if self.destructive else ()
         own = {o.name: o for o in (*self.options, *asked, *self.common) if face in o.faces}
         return own | spread_options(self.spread) | own
 
     def placed(self, face: Face) -> list[Option]:
-        """Everything said by its place in that face."""
+        """Return all positional parameters in that interface."""
         return [operand for operand in self.operands if face in operand.faces]
 
 
@@ -169,14 +169,14 @@ def operand(
     required: bool = True,
     rest: bool = False,
 ) -> Option:
-    """Make something that is said by its place."""
+    """Return a positional parameter."""
     return Option(
         name, help, type, completes, argument, required=required, positional=True, rest=rest
     )
 
 
 def spread_options(shape: Any) -> dict[str, Option]:
-    """One option for each key of a TypedDict; none for a shape that is no TypedDict."""
+    """Return one option for each key of a TypedDict; none for other shapes."""
     if not typing.is_typeddict(shape):
         return {}
     return {name: _spread_option(name, kind) for name, kind in hints(shape).items()}
@@ -203,7 +203,7 @@ MEANINGS = {
 }
 
 
-# What the values of a search parameter or setting are names of.
+# The kind of names in the values of a search parameter or setting.
 SPREAD_SOURCES: dict[str, Source] = {
     **dict.fromkeys(["facets", "filters", "facetFilters", "optionalFilters"], "facet"),
     **dict.fromkeys(

@@ -1,8 +1,8 @@
-"""A body as YAML: its members and where they stand, and values by the types that they should have.
+"""A cell body as YAML: its members with their positions, and values read by their expected types.
 
 Scalars follow the core schema of YAML 1.2 as far as JSON has the same: `true`, `false`, `null`,
 whole numbers and decimals. Everything else is text: `no`, `2024-05-01`, `0123`, `1_000`, `12:30`.
-A comment needs a blank on both sides of its `#`; anchors, aliases and tags are not taken.
+A comment needs whitespace on both sides of its `#`; anchors, aliases and tags are rejected.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, get_args, get_origin
 from svc_notebook.api.validation import alternatives, check_value, hints, is_shape
 from svc_notebook.errors import BadInput, BadOption
 
-MAX_NUMBER_CHARACTERS = 300  # longer ones stay text
+MAX_NUMBER_CHARACTERS = 300  # longer numbers stay text
 WORDS = {
     **dict.fromkeys(["", "~", "null", "Null", "NULL"]),
     **dict.fromkeys(["true", "True", "TRUE"], True),
@@ -26,7 +26,7 @@ _HIDDEN = re.compile(r"[ \t]*#(\S)")
 
 
 class Entry(NamedTuple):
-    """One member of a body: its name, its text, its line, and as YAML its node."""
+    """One member of a body: its name, its text, its line, and its YAML node."""
 
     name: str
     text: str
@@ -35,10 +35,10 @@ class Entry(NamedTuple):
 
 
 def read_groups(body: str) -> list[list[Entry]] | None:
-    """Read the members of each object of a body; None for what is not YAML, or holds no objects.
+    """Parse the members of each object of a body; None if it is not YAML, or has no objects.
 
-    Raises `BadOption` for YAML that would lose something: a member given twice, or the rest of a
-    line behind a `#` that is hardly meant for a comment.
+    Raises `BadOption` for YAML that would lose data: a duplicate member, or the rest of a line
+    behind a `#` that is probably not a comment.
     """
     nodes = _compose(body)
     if nodes is None:
@@ -53,7 +53,7 @@ def read_groups(body: str) -> list[list[Entry]] | None:
 
 
 def build_value(node: Any, wanted: Any, body: str) -> Any:
-    """Make the value of a node, as far as may be of the type that is wanted."""
+    """Build the value of a node, in the expected type if possible."""
     if node.id == "scalar":
         return _build_scalar(node, wanted, body)
     kinds = alternatives(wanted)
@@ -73,14 +73,14 @@ def build_value(node: Any, wanted: Any, body: str) -> Any:
 
 
 def takes_text_alone(wanted: Any) -> bool:
-    """Whether a type has room for text and for nothing that has parts."""
+    """Return whether a type accepts text and nothing that has parts."""
     kinds = alternatives(wanted)
     parted = any(get_origin(kind) in (list, dict) or is_shape(kind) for kind in kinds)
     return str in kinds and not parted and Any not in kinds
 
 
 def slice_of(node: Any, body: str) -> str:
-    """Return the text of a node as it is typed, without the blanks around each line."""
+    """Return the text of a node as typed, without surrounding whitespace."""
     lines = body[node.start_mark.index : node.end_mark.index].split("\n")
     return "\n".join(line.strip() for line in lines).strip()
 
@@ -88,7 +88,7 @@ def slice_of(node: Any, body: str) -> str:
 def _compose(body: str) -> list[Any] | None:
     try:
         import yaml
-    except ImportError:  # the extra `lab` brings it: where it is missing, bodies are lines
+    except ImportError:  # installed with the extra `lab`; without it, bodies are lines
         return None
     try:
         for event in yaml.parse(body, Loader=yaml.SafeLoader):
@@ -100,7 +100,7 @@ def _compose(body: str) -> list[Any] | None:
 
 
 def _is_marked(event: Any) -> bool:
-    """Whether an anchor or a tag stands before a value."""
+    """Return whether an anchor or a tag precedes a value."""
     return bool(getattr(event, "anchor", None) or getattr(event, "tag", None))
 
 
@@ -125,7 +125,7 @@ def _check_node(node: Any, body: str) -> None:
 
 
 def _refuse_hidden(node: Any, body: str) -> None:
-    """Refuse `colour: red #2`, of which YAML reads `red`."""
+    """Reject `colour: red #2`, which YAML reads as `red`."""
     rest = body[node.end_mark.index :].partition("\n")[0]
     before = body[: node.end_mark.index][-1:]
     if _HIDDEN.match(rest) and (rest[0] in " \t" or before in ("", ":", " ")):
@@ -150,7 +150,7 @@ def _build_scalar(node: Any, wanted: Any, body: str) -> Any:
 
 
 def _read_quoted(node: Any, body: str) -> str:
-    """Read a quoted text as JSON where it is some: of two escapes for one letter YAML makes two."""
+    """Read a quoted text as JSON if it is JSON: YAML reads a surrogate pair as two characters."""
     try:
         text = json.loads(body[node.start_mark.index : node.end_mark.index])
     except ValueError:
@@ -159,7 +159,7 @@ def _read_quoted(node: Any, body: str) -> str:
 
 
 def read_word(text: str) -> Any:
-    """Read a word that is not quoted."""
+    """Read an unquoted word."""
     if text in WORDS:
         return WORDS[text]
     found = _NUMBER.fullmatch(text)

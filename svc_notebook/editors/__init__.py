@@ -1,7 +1,7 @@
-"""Editors as widgets: `svc.edit.query(index)` and its siblings.
+"""Editors as widgets: `svc.edit.query(index)` and the other editors.
 
-Each is an ipywidget that composes with others; its `value` is the API's own JSON, and nothing is
-written to the service before it is applied.
+Each is an ipywidget that can be combined with others. Its `value` is the API's own JSON, and
+nothing is written to the service before it is applied.
 """
 
 from __future__ import annotations

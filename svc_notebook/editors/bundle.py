@@ -1,16 +1,16 @@
-"""Plain browser modules made into the one module that every notebook front end loads.
+"""The JavaScript bundle of an editor: browser modules joined into the one that front ends load.
 
-Front ends load a widget's module from an address of their own making, where a module cannot
-import its neighbours, and some allow no other address at all. So the modules that an entry
-imports are put before it in one text, each in a scope of its own:
+Notebook front ends load a widget's module from an address that they generate, where a module cannot
+import its neighbours, and some allow no other address. Therefore the modules that an entry imports
+are placed before it in one text, each in its own scope:
 
     const m0 = (() => { ...; return { draw, split }; })();
     const m1 = (() => { const { draw } = m0; ...; return { default: { render } }; })();
     export default m1.default;
 
-Each scope begins with its module's name, and the whole is named after the entry, so that what a
-browser says of an error can be read. Comments are left out; no text in a module may go over several
-lines, for what looks like a comment there would be lost as well.
+Each scope begins with its module's name, and the whole is named after the entry, so that browser
+errors are readable. Comments are removed. A string in a module must not span lines, because a line
+of it that looks like a comment would be removed as well.
 """
 
 from __future__ import annotations

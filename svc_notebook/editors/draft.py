@@ -1,4 +1,4 @@
-"""A value being edited: what is saved, what it was before, what was undone."""
+"""The draft of an edited value: the saved value, the current value, and the undo history."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any, Self
 
 from svc_notebook.api.validation import same
 
-MAX_UNDO_STEPS = 200  # steps that can be undone
+MAX_UNDO_STEPS = 200  # maximum undo steps
 
 
 @dataclass(frozen=True)
 class Draft:
-    """One moment of an edit; every change makes another, so that threads see whole ones."""
+    """One immutable state of an edit; every change creates another, for use by several threads."""
 
     value: Any
     saved: Any = None
@@ -21,7 +21,7 @@ class Draft:
 
     @classmethod
     def of(cls, saved: Any) -> Self:
-        """Begin from what is saved."""
+        """Begin with the saved value."""
         return cls(value=saved, saved=saved)
 
     @property
@@ -30,9 +30,9 @@ class Draft:
         return not same(self.value, self.saved)
 
     def put(self, value: Any, *, merge: bool = False) -> Self:
-        """Change the value; with `merge` it takes the last one's place and is no step of its own.
+        """Change the value; with `merge` it replaces the last value without a new undo step.
 
-        What was undone is forgotten. A value that is the same is no change.
+        The redo history is cleared. An equal value is not a change.
         """
         if same(value, self.value):
             return self
@@ -50,7 +50,7 @@ class Draft:
         )
 
     def redo(self) -> Self:
-        """Take back one undoing, if there is one."""
+        """Redo one undone step, if there is one."""
         if not self.future:
             return self
         return replace(
@@ -58,13 +58,13 @@ class Draft:
         )
 
     def revert(self) -> Self:
-        """Go back to what is saved; that is a step, too, and can be undone."""
+        """Return to the saved value, as a step that can be undone."""
         return self.put(self.saved)
 
     def keep(self, saved: Any) -> Self:
-        """Take note of what is saved now; the value stays, and the steps to it."""
+        """Set the saved value; the current value and its history stay."""
         return replace(self, saved=saved)
 
     def rebase(self, saved: Any) -> Self:
-        """Take note of what is saved now, and follow it unless the value was edited."""
+        """Set the saved value, and follow it unless the value was edited."""
         return self.keep(saved) if self.is_dirty else replace(self, saved=saved, value=saved)

@@ -1,4 +1,4 @@
-"""What went wrong, as an editor shows it: what happened, and what to do about it."""
+"""The error message that an editor shows: what failed, and how to fix it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _LOG = logging.getLogger(__name__)
 
 
 class Explanation(TypedDict):
-    """An error on its way to a view."""
+    """An error as a view shows it."""
 
     type: str
     message: str
     advice: str
 
 
-# The first row that fits is taken.
+# The first matching row is used.
 ADVICE: list[tuple[type[Exception], str]] = [
     (errors.NotConnected, "Connect in a cell, then open the editor again."),
     (errors.Unreachable, "See that the service runs and the address is right, then try again."),
@@ -35,7 +35,7 @@ ADVICE: list[tuple[type[Exception], str]] = [
 
 
 def explain(error: Exception) -> Explanation:
-    """Say what happened in words; what nobody foresaw goes to the log as well."""
+    """Describe an error; unexpected errors are also logged."""
     if not isinstance(error, errors.SvcError):
         _LOG.error("an editor's call failed", exc_info=error)
     advice = next(text for kind, text in ADVICE if isinstance(error, kind))

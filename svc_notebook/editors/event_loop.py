@@ -1,7 +1,7 @@
-"""The event loop on which editors work, apart from the loop of synchronous calls.
+"""The event loop of the editors, separate from the loop of synchronous calls.
 
-A view's message is taken up here and answered from here, so that an editor works while a cell
-runs, and a function that observes an editor may make synchronous calls of its own.
+A view's message is received and answered here. Therefore an editor works while a cell runs, and a
+function that observes an editor can make synchronous calls.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _loop: asyncio.AbstractEventLoop | None = None
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run work on the stage and return its result; Stop ends it."""
+    """Run a coroutine on the editors' loop and return its result; an interrupt cancels it."""
     _enter()
     return _PORTAL.run(work)
 
 
 def begin(work: Coroutine[Any, Any, T]) -> Future[T]:
-    """Begin work on the stage and do not wait for it."""
+    """Start a coroutine on the editors' loop without waiting for it."""
     return asyncio.run_coroutine_threadsafe(work, _enter())
 
 
 def is_here() -> bool:
-    """Whether the caller runs on the stage, where `run` would wait for itself."""
+    """Return whether the caller runs on the editors' loop, where `run` would deadlock."""
     try:
         return asyncio.get_running_loop() is _loop
     except RuntimeError:
@@ -39,7 +39,7 @@ def is_here() -> bool:
 
 
 def _enter() -> asyncio.AbstractEventLoop:
-    """Find the loop, anew after a fork."""
+    """Return the loop, a new one after a fork."""
     global _loop
     if not is_here():
         _loop = _PORTAL.run(_here())

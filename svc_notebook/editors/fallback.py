@@ -1,7 +1,7 @@
-"""The HTML that stands beside a widget and is seen where the widget cannot be.
+"""The HTML fallback of a widget, which is visible where the widget cannot be shown.
 
-It is an output of its own, so that it follows the editor without the widget being drawn anew.
-Where the widget is alive, its style sheet hides it.
+It is a separate output, so that it follows the editor without redrawing the widget. Where the
+widget is live, its style sheet hides the fallback.
 """
 
 from __future__ import annotations

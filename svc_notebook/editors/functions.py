@@ -1,4 +1,4 @@
-"""A function for each editor, as `svc.edit` offers them."""
+"""The functions of `svc.edit`: one for each editor."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def query(
     images: bool = False,
     **params: Unpack[SearchOptions],
 ) -> QueryEditor:
-    """Open the query editor of an index: search as you type, and see what decides.
+    """Open the query editor of an index: search as you type, with an explanation of each rank.
 
-    It begins with `value`, which `query` and `params` override. Pictures that records have on
-    other hosts are fetched only with `images`.
+    `value` is the initial search parameters, which `query` and `params` override. Pictures on other
+    hosts are fetched only with `images`. Returns the widget.
     """
     first = {**(value or {}), **({"query": query} if query else {}), **params}
     return QueryEditor(index, value=first, client=client, images=images)
@@ -47,10 +47,10 @@ def settings(
     forward: bool = False,
     client: AnyClient | None = None,
 ) -> SettingsEditor:
-    """Open the settings editor of an index: change how it ranks, and see what comes of it.
+    """Open the settings editor of an index: change its ranking, and see the effect on queries.
 
-    `queries`, one text or several, are searched before and after each change; `value` is a draft
-    to begin with.
+    `queries`, one text or several, are searched before and after each change; `value` is an initial
+    draft. Returns the widget.
     """
     return SettingsEditor(index, queries=queries, value=value, forward=forward, client=client)
 
@@ -64,10 +64,10 @@ def synonyms(
     forward: bool = False,
     client: AnyClient | None = None,
 ) -> SynonymEditor:
-    """Open the synonym editor of an index: all of them in one table, tried before applied.
+    """Open the synonym editor of an index: all synonyms in one table, tried before applied.
 
-    `queries`, one text or several, are searched with `params` to try a draft; `value` is a draft
-    to begin with.
+    `queries`, one text or several, are searched with `params` to try a draft; `value` is an initial
+    draft. Returns the widget.
     """
     return SynonymEditor(
         index, queries=queries, value=value, params=params, forward=forward, client=client
@@ -90,12 +90,12 @@ def judgments(
     client: AnyClient | None = None,
     images: bool = False,
 ) -> JudgmentEditor:
-    """Open the judgment editor: grade the first hits of queries by one key each.
+    """Open the judgment editor: grade the top hits of queries with one key each.
 
-    `queries` are one text or several, or have `query` and perhaps `filters` and `params`; without
-    any, those of `judgments` are gone on with. The first `depth` hits are pooled over `variants`:
-    names with an index, or with search parameters, each. The result is `.frame`. A `file` (CSV or
-    Parquet) has each judgment as soon as it is given, and is gone on with.
+    `queries` are one text or several, or a table of `query` with optional `filters` and `params`;
+    by default those of `judgments`. The first `depth` hits are pooled over `variants`: names mapped
+    to an index or to search parameters. The result is `.frame`. A `file` (CSV or Parquet) is
+    written after every judgment, and an existing one is continued. Returns the widget.
     """
     return JudgmentEditor(
         index, queries=queries, judgments=judgments, variants=variants, depth=depth, rater=rater,
@@ -116,9 +116,9 @@ def rules(
 ) -> RuleEditor:
     """Open the rule editor of an index: a form for each rule, tried before it is applied.
 
-    `queries`, one text or several, are searched with `params` to try a draft; `value` is a draft
-    to begin with.
-    What is pinned or hidden in the query editor `follow` becomes a draft here.
+    `queries`, one text or several, are searched with `params` to try a draft; `value` is an initial
+    draft. Hits that are pinned or hidden in the query editor `follow` are drafted here. Returns the
+    widget.
     """
     editor = RuleEditor(
         index, queries=queries, value=value, params=params, forward=forward, client=client
@@ -135,9 +135,9 @@ def crawler(
     value: Mapping[str, Any] | None = None,
     client: AnyClient | None = None,
 ) -> CrawlerEditor:
-    """Open the crawler editor: change a configuration, and see what it makes of a page.
+    """Open the crawler editor: change a configuration, and see the records of a page.
 
-    The crawler is named by its name or its id. `urls`, one or several, are pages to try; `value`
-    is a draft to begin with.
+    `crawler` is a name or id. `urls`, one or several, are pages to try; `value` is an initial
+    draft. Returns the widget.
     """
     return CrawlerEditor(crawler, urls=urls, value=value, client=client)

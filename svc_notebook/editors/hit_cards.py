@@ -1,4 +1,4 @@
-"""Hits as a view draws them: what matched first, as text with marks; the rest on request."""
+"""Hit cards: hits as a view draws them, matched attributes first, the rest on request."""
 
 from __future__ import annotations
 

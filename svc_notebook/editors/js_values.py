@@ -1,4 +1,4 @@
-"""Values made fit for a browser, which has fewer of them than JSON and Python."""
+"""Conversion of values to those that JavaScript represents safely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a hit stands where it stands: the criteria in their order, and the one that decided."""
+"""The ranking explanation of a hit: the criteria in order, and the one that decides."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from svc_notebook.api.parameters import default_of
 
 _BY_ATTRIBUTE = re.compile(r"(asc|desc)\((.+)\)")
 
-# Criterion: what carries its value in a hit's `_rankingInfo`, and whether less is better.
+# Criterion: the member of its value in a hit's `_rankingInfo`, and whether lower is better.
 VALUES: dict[str, tuple[str, bool]] = {
     "typo": ("nbTypos", True),
     "geo": ("geoDistance", True),
@@ -31,19 +31,19 @@ class Rung(TypedDict):
 
 
 def criteria_of(settings: Mapping[str, Any]) -> list[str]:
-    """The criteria of an index, `custom` spelled out."""
+    """Return the criteria of an index, with `custom` expanded."""
     ranking: list[str] = settings.get("ranking") or default_of("ranking")
     custom: list[str] = settings.get("customRanking") or []
     return [name for entry in ranking for name in (custom if entry == "custom" else [entry])]
 
 
 def climb(hit: Mapping[str, Any], criteria: Sequence[str]) -> list[Rung]:
-    """The value of each criterion of one hit."""
+    """Return the value of each criterion of one hit."""
     return [_rung(hit, criterion) for criterion in criteria]
 
 
 def separator(ladder: Sequence[Rung], other: Sequence[Rung]) -> str:
-    """The first criterion in which two hits differ; where none does, the objectID decides."""
+    """Return the first criterion in which two hits differ, otherwise the objectID."""
     differing = (
         rung["criterion"]
         for rung, beside in zip(ladder, other, strict=True)

@@ -1,8 +1,8 @@
-"""Calls from an editor's views: begun in order, answered in order, cancelled on request.
+"""The RPC dispatcher of an editor: calls of its views, run in order and cancelled on request.
 
-A view sends `{id, call, args}` and gets `{id, value}` or `{id, error: {type, message, advice}}`,
-in between perhaps `{id, progress}`, and `{id, working}` each second; `{cancel: id}` ends a call,
-which then answers `{id, cancelled}`.
+A view sends `{id, call, args}` and receives `{id, value}` or `{id, error: {type, message,
+advice}}`, before that optionally `{id, progress}`, and `{id, working}` each second. `{cancel: id}`
+cancels a call, which then answers `{id, cancelled}`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 Send = Callable[[dict[str, Any]], None]
 
-HEARTBEAT_SECONDS = 1.0  # seconds between two signs of life of a long call
+HEARTBEAT_SECONDS = 1.0  # seconds between two heartbeats of a long call
 _MARK = "_svc_call"
 _current: ContextVar[tuple[Send, Any] | None] = ContextVar("svc_editor_call", default=None)
 
 
 @dataclass(frozen=True)
 class How:
-    """How a call is run: with `latest` a new one ends those before it, else they run in turn."""
+    """How a call is run: with `latest` a new call cancels earlier ones, else calls run in order."""
 
     latest: bool = False
 
@@ -40,7 +40,7 @@ def call(function: F) -> F: ...
 @overload
 def call(*, latest: bool) -> Callable[[F], F]: ...
 def call(function: F | None = None, *, latest: bool = False) -> F | Callable[[F], F]:
-    """Let views call a method, which may be a coroutine function."""
+    """Allow views to call a method, which can be a coroutine function."""
 
     def mark(method: F) -> F:
         setattr(method, _MARK, How(latest))
@@ -50,14 +50,14 @@ def call(function: F | None = None, *, latest: bool = False) -> F | Callable[[F]
 
 
 def tell_progress(done: int, total: int, text: str = "") -> None:
-    """Tell the view whose call is being worked on how far it is."""
+    """Send progress to the view whose call is running."""
     if (current := _current.get()) is not None:
         send, number = current
         send({"id": number, "progress": {"done": done, "total": total, "text": text}})
 
 
 class Desk:
-    """Takes the calls for one editor and sends what becomes of them."""
+    """Dispatches the calls of one editor's views and sends their results."""
 
     def __init__(self, editor: object, send: Send) -> None:
         self._editor = editor
@@ -66,7 +66,7 @@ class Desk:
         self._lanes: dict[str, asyncio.Task[None]] = {}
 
     def take(self, message: Any) -> None:
-        """Take one message, in whatever thread it arrives; what is none of ours is left alone."""
+        """Accept one message, from any thread; unknown messages are ignored."""
         if isinstance(message, dict) and ("call" in message or "cancel" in message):
             event_loop.begin(self._accept(message))
 
@@ -131,7 +131,7 @@ class Desk:
 
 
 def wait_for(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run an editor's work to its end for a cell that called it."""
+    """Run an editor's coroutine to its end for a cell that called it."""
     if event_loop.is_here():
         work.close()
         raise BadOption("a function that observes an editor cannot wait for it; await it instead")
@@ -139,7 +139,7 @@ def wait_for(work: Coroutine[Any, Any, Any]) -> Any:
 
 
 def on_stage(act: Callable[[], T]) -> T:
-    """Do something where views' calls are worked on, one after the other."""
+    """Run a function on the editors' loop, in order with the views' calls."""
 
     async def perform() -> T:
         return act()

@@ -1,6 +1,6 @@
 """An editor's state as plain HTML, for notebooks that are saved, exported or not trusted.
 
-No script, no style sheet, no address: whatever a record holds is text, and is escaped.
+It contains no script, style sheet or URL: all content of a record is text, and is escaped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Answers to DataFrames of a documented schema."""
+"""DataFrames of documented schemas, built from responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole indices as DataFrames: at once, or chunk by chunk with a place to go on from."""
+"""Whole indices as DataFrames: at once, or in chunks with a cursor to resume from."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class BrowsePosition(TypedDict):
-    """A place in a browse: so many records into the page that a cursor gives, the first without."""
+    """A position in a browse: `skip` records into the page of `cursor`, None for the first page."""
 
     cursor: str | None
     skip: int
@@ -68,13 +68,13 @@ async def read_browse(
 ) -> pd.DataFrame | AsyncIterator[pd.DataFrame]:
     """Read all records that pass the filters: `objectID`, then their attributes.
 
-    With `chunksize`, an iterator of frames of so many rows, of which one is held at a time; each
-    has the columns of those before it, then what is new, and says in `attrs["svc"]["next"]` where
-    the one after it begins, which `cursor` takes. `flatten` gives each member of an object its own
-    column, `size.width`.
+    With `chunksize`, return an iterator of DataFrames of that many rows, of which one is in memory
+    at a time. Each has the columns of the previous ones, then the new ones, and contains in
+    `attrs["svc"]["next"]` the position of the next one, which `cursor` accepts. `flatten` gives
+    each member of an object its own column, `size.width`.
     """
     if chunksize is not None:
-        _check_size(chunksize)  # now, not when the first chunk is asked for
+        _check_size(chunksize)  # checked now, not when the first chunk is requested
         return browse_chunks(
             client, index, chunksize,
             columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend,
@@ -88,7 +88,7 @@ async def read_browse(
     )
     try:
         async for page in pages:
-            # Not in a thread: it takes a millisecond, and two only contend for Python's lock.
+            # Not in a thread: it takes a millisecond, and two threads only contend for the GIL.
             gathered.add(page["hits"][place["skip"] :])
             if shape.is_plain:
                 reader.expect(gathered.kinds)
@@ -112,7 +112,7 @@ async def browse_chunks(
     extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchParams],
 ) -> AsyncGenerator[pd.DataFrame]:
-    """Yield an index as frames of `chunksize` rows; the last one, with less, may be empty."""
+    """Yield an index as DataFrames of `chunksize` rows; the last one is shorter, possibly empty."""
     _check_size(chunksize)
     shape = _Shape(index, names_of(columns), flatten, dtype_backend, params)
     given = {"index": index, "chunksize": chunksize, "columns": shape.columns, "flatten": flatten}
@@ -151,19 +151,19 @@ async def browse_chunks(
 
 @dataclass(frozen=True)
 class _PageRest:
-    """What is left of a page, and where that begins."""
+    """The remaining records of a page, and their position."""
 
     place: BrowsePosition
     hits: Sequence[Any]
 
     def after(self, count: int) -> _PageRest:
-        """Return what is left after some more were taken."""
+        """Return the rest after some more records are taken."""
         skip = self.place["skip"] + count
         return _PageRest({"cursor": self.place["cursor"], "skip": skip}, self.hits[count:])
 
 
 class _Held:
-    """Records read and not yet given out."""
+    """Records that are read and not yet returned."""
 
     def __init__(self) -> None:
         self._pages: list[_PageRest] = []
@@ -171,16 +171,16 @@ class _Held:
 
     @property
     def place(self) -> BrowsePosition | None:
-        """Where the first of them stands."""
+        """The position of the first record."""
         return self._pages[0].place if self._pages else None
 
     def take(self, page: _PageRest) -> None:
-        """Take in a page."""
+        """Add a page."""
         self._pages.append(page)
         self.count += len(page.hits)
 
     def give(self, count: int) -> Iterator[Sequence[Any]]:
-        """Give out the first records, those of each page by themselves."""
+        """Return the first records, grouped by page."""
         while self._pages and count:
             page = self._pages.pop(0)
             part = page.hits[:count]
@@ -193,7 +193,7 @@ class _Held:
 
 @dataclass(frozen=True)
 class _Shape:
-    """What a browse asks for, and the frames it makes of the answers."""
+    """The requested columns and parameters of a browse, and the DataFrames built from its pages."""
 
     index: str
     columns: Sequence[str] | None
@@ -203,30 +203,30 @@ class _Shape:
 
     @property
     def asked(self) -> SearchParams:
-        """Return the parameters to send."""
+        """Return the parameters of the request."""
         asked: SearchParams = {"attributesToHighlight": [], **self.params}
         if self.columns is None:
             return asked
         return {**asked, "attributesToRetrieve": list(self.columns)}
 
     def gather(self) -> Columns:
-        """Return columns to put records in."""
+        """Return the columns that collect records."""
         others = others_of(self.columns)
         wanted = None if others is None else ["objectID", *others]
         return Columns(wanted, flatten=self.flatten)
 
     def reader(self, place: BrowsePosition) -> PageReader:
-        """Return what reads the pages; records that are skipped say nothing about columns."""
+        """Return the page reader; skipped records do not affect the columns."""
         every = self.columns is None
         return PageReader(only=not every, peek=every and self.is_plain and not place["skip"])
 
     @property
     def is_plain(self) -> bool:
-        """Whether each column is an attribute."""
+        """Return whether each column is a top-level attribute."""
         return not self.flatten and not any("." in name for name in self.columns or ())
 
     def frame(self, gathered: Columns) -> pd.DataFrame:
-        """Make a frame, the ids first."""
+        """Build a DataFrame, ids first."""
         frame = gathered.frame()
         ids: Any = frame.pop("objectID") if "objectID" in frame else []
         frame.insert(0, "objectID", pd.Series(ids, dtype="str"))

@@ -1,4 +1,4 @@
-"""Records to DataFrames, column by column and chunk by chunk, so that few Python objects live."""
+"""Columns of DataFrames from records, converted chunk by chunk to keep few Python objects alive."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from svc_notebook.frames.page_decoder import (
 )
 
 Backend = Literal["numpy_nullable", "pyarrow"]
-# So many records at once stay in the processor's own memory while they become columns.
+# Records per part: they stay in the CPU cache while they are converted to columns.
 CHUNK_RECORDS = 1_000
-# So many such parts become one: a column of a million rows has a few, and is never copied whole.
+# Parts that are joined into one: a column of a million rows has few, and is never copied whole.
 CHUNKS_PER_PART = 64
 
 
 class Columns:
-    """Gathers records; a column appears where it first occurs, or as it was asked for.
+    """Collects records into columns; a column is added where it first occurs, or as requested.
 
-    A column of whole numbers is `int64`, and `Int64` where one is missing; of numbers `float64`,
-    of text `str`, of truth values `bool` where none is missing, of all else `object`. A wanted
+    A column of whole numbers is `int64`, and `Int64` if one is missing; of numbers `float64`, of
+    text `str`, of booleans `bool` if none is missing, of all else `object`. A requested
     `size.width` is looked up inside `size`; with `flatten` all members of objects are columns.
     """
 
@@ -49,12 +49,12 @@ class Columns:
 
     @property
     def kinds(self) -> Kinds:
-        """The columns there are so far, each with the one kind of its values, if there is one."""
+        """The columns so far, each with the kind of its values if they have only one."""
         seen = ((name, self._kinds.get(name, ())) for name in self._parts)
         return {name: next(iter(kinds)) if len(kinds) == 1 else None for name, kinds in seen}
 
     def add(self, records: Iterable[Mapping[str, Any]] | Sequence[RecordRow]) -> None:
-        """Take records in; rows that come together are of one class."""
+        """Add records; rows that are added together are of one class."""
         held: list[Any] = [*records]
         if self._flatten:
             held = [flattened(record) for record in held]
@@ -65,10 +65,10 @@ class Columns:
             self._pack()
 
     def frame(self) -> pd.DataFrame:
-        """Hand over everything taken in as one DataFrame."""
+        """Return all collected records as one DataFrame, and release them."""
         self._pack()
         self._settle()
-        # Each column's parts go as it is made, so that hardly anything is held twice.
+        # Each column's parts are released when it is built, so that little is in memory twice.
         columns = {name: join_parts(self._parts.pop(name)) for name in [*self._parts]}
         return pd.DataFrame(columns, index=pd.RangeIndex(self.rows), copy=False)
 
@@ -103,18 +103,18 @@ class Columns:
 
 
 class Known:
-    """The columns of the frames so far, which those that follow have, too."""
+    """The columns of the previous DataFrames, which all later ones have too."""
 
     def __init__(self) -> None:
         self._dtypes: dict[str, Any] = {}
 
     @property
     def kinds(self) -> Kinds:
-        """The columns, in the order in which they came, and of which one kind their values are."""
+        """The columns in order of first occurrence, each with the kind of its values."""
         return {name: kind_of_dtype(dtype) for name, dtype in self._dtypes.items()}
 
     def complete(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Give a frame the columns it lacks, and those without a value their dtype."""
+        """Add missing columns to a DataFrame, and set the dtype of columns without values."""
         for name, dtype in self._dtypes.items():
             if name not in frame or (frame[name].dtype == object and frame[name].isna().all()):
                 frame[name] = pd.Series(None, frame.index, _holding_gaps(dtype))
@@ -127,7 +127,7 @@ def _holding_gaps(dtype: Any) -> Any:
 
 
 def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Give each member of an object its own name, `size.width`; raises `BadInput` for one twice."""
+    """Give each member of an object its own name, `size.width`; raise `BadInput` for duplicates."""
     flat: dict[str, Any] = {}
     for path, value in _leaves(record):
         if path in flat:
@@ -147,7 +147,7 @@ def _leaves(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, 
 
 
 def _picked(records: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
-    # Most often every record has it, and this is done without a step of Python's own.
+    # Usually every record has it, and this runs without a Python-level loop.
     with suppress(KeyError):
         return list(map(itemgetter(name), records))
     if "." not in name:
@@ -156,7 +156,7 @@ def _picked(records: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
 
 
 def _inside(value: Any, path: str) -> Any:
-    """Look an attribute up inside objects; an object's own name may have dots."""
+    """Look up an attribute inside objects; the name of an object can contain dots."""
     name, _, rest = path.partition(".")
     inner = value.get(name) if isinstance(value, Mapping) else None
     return _inside(inner, rest) if rest and inner is not None else inner
@@ -165,7 +165,7 @@ def _inside(value: Any, path: str) -> Any:
 def finished(
     frame: pd.DataFrame, facts: Mapping[str, Any], backend: Backend | None
 ) -> pd.DataFrame:
-    """Give a frame its dtypes, and say where it comes from."""
+    """Set the dtypes of a DataFrame, and note its provenance."""
     if backend not in (None, "numpy_nullable", "pyarrow"):
         raise BadInput(f"`dtype_backend` is 'numpy_nullable' or 'pyarrow', not {backend!r}")
     if backend:
@@ -177,7 +177,7 @@ def finished(
 def typed(
     rows: Iterable[Mapping[str, Any]], schema: Mapping[str, str], defaults: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Make a frame of a fixed schema; members it does not name stay out."""
+    """Build a DataFrame of a fixed schema; members outside the schema are dropped."""
     held = list(rows)
     return pd.DataFrame(
         {

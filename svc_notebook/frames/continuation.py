@@ -1,4 +1,4 @@
-"""Go on from a frame: the same once more, the next page, all that its search finds."""
+"""Continue from a DataFrame: refresh it, read its next page, or browse all hits of its search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svc_notebook.frames.records import read_records
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-# Arguments of a search that choose a page, or what a browse has no use for.
+# Search arguments that select a page, or that a browse does not accept.
 PAGING = {
     "page", "offset", "length", "hitsPerPage", "ranking", "criteria", "highlight", "chunksize",
     "cursor", "ids",
@@ -23,7 +23,7 @@ PAGING = {
 
 
 async def refresh(client: AsyncClient, frame: pd.DataFrame) -> pd.DataFrame:
-    """Read again what a frame holds: the same question, or the same records of a chunk."""
+    """Repeat the request of a DataFrame: the same search, or the same records of a chunk."""
     origin = FrameOrigin.of(frame)
     if origin.reader == "read_records" or "chunksize" in origin.arguments:
         origin.check(client)
@@ -32,7 +32,7 @@ async def refresh(client: AsyncClient, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 async def next_page(client: AsyncClient, frame: pd.DataFrame) -> pd.DataFrame:
-    """Read the page after a frame that a search or a browse gave; empty after the last."""
+    """Read the page after the DataFrame of a search or a browse; empty after the last page."""
     origin = FrameOrigin.of(frame)
     if origin.reader == "search":
         return await origin.read(client, **_following(origin.arguments, frame.attrs["svc"]))
@@ -52,7 +52,7 @@ async def next_page(client: AsyncClient, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 async def browse_all(client: AsyncClient, frame: pd.DataFrame) -> pd.DataFrame:
-    """Read every record that the search behind a frame finds, beyond the limit of its pages."""
+    """Read every record that matches the search of a DataFrame, beyond the pagination limit."""
     origin = FrameOrigin.of(frame)
     origin.check(client)
     kept = {name: value for name, value in origin.arguments.items() if name not in PAGING}

@@ -1,4 +1,4 @@
-"""Crawlers, how their URLs ended, and domains, as DataFrames of a fixed schema."""
+"""Crawlers, the outcomes of their URLs, and domains, as DataFrames of fixed schemas."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from svc_notebook.frames.schemas import CRAWLED_URLS, CRAWLER_URLS, CRAWLERS, DE
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-URLS_PER_PAGE = 10_000  # the most that one call hands out
-# What a service answers that knows nothing of an endpoint.
+URLS_PER_PAGE = 10_000  # maximum of one call
+# Responses of a service that does not have the endpoint.
 UNKNOWN = (404, 405)
-DOMAINS_PER_PAGE = 100  # the most that a page of domains holds
-# Two names are in use for when a crawl began (api-notes, section 14).
+DOMAINS_PER_PAGE = 100  # maximum of domains per page
+# Two names are in use for the start of a crawl (api-notes, section 14).
 BEGAN = ("lastReindexStartedAt", "lastReindexStartAt")
 
 
@@ -31,7 +31,7 @@ BEGAN = ("lastReindexStartedAt", "lastReindexStartAt")
 async def read_crawlers(
     client: AsyncClient, *, dtype_backend: Backend | None = None
 ) -> pd.DataFrame:
-    """Read the crawlers and how each stands; one call for each page, and one for each crawler."""
+    """Read the crawlers and their states; one call for each page, and one for each crawler."""
     listed = await list_all(client)
     found = [await client.get_crawler(one["id"]) for one in listed]
     rows = [_crawler_row(one, facts) for one, facts in zip(listed, found, strict=True)]
@@ -52,7 +52,7 @@ async def read_crawler_urls(
     *,
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
-    """Read how the URLs of a crawler's last crawl ended, or those of several, by names or ids."""
+    """Count the outcomes of the URLs of the last crawl of one or several crawlers."""
     named = [crawlers] if isinstance(crawlers, str) else [*crawlers]
     found = [await client.crawler_url_stats(await crawler_id(client, one)) for one in named]
     rows = [
@@ -73,13 +73,12 @@ async def read_crawled_urls(
     limit: int | None = None,
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
-    """Read how each URL of a crawler's last crawl ended, or of several; from a local service only.
+    """Read the outcome of each URL of the last crawl of one or several crawlers of a local service.
 
-    `status` (`"DONE"`, `"SKIPPED"` or `"FAILED"`) and `reason` choose among them; all unless given.
-    `limit` is the most rows of one crawler.
-    A row is a URL, in the order they were found: `referrer` is the URL that named it first, `depth`
-    counts the links from a start, `time` says when its visit ended. Raises `NotFound` where the
-    service only counts URLs, as `read_crawler_urls` does.
+    `status` (`"DONE"`, `"SKIPPED"` or `"FAILED"`) and `reason` filter them; all by default. `limit`
+    is the maximum number of rows for one crawler. Rows are URLs in order of discovery: `referrer`
+    is the URL that linked to it first, `depth` the number of links from a start URL, `time` the end
+    of its visit. Raises `NotFound` if the service only counts URLs, as `read_crawler_urls` does.
     """
     named = [crawlers] if isinstance(crawlers, str) else [*crawlers]
     rows: list[Mapping[str, Any]] = []
@@ -131,7 +130,7 @@ ELSEWHERE = (
 async def read_domains(
     client: AsyncClient, *, app_id: str | None = None, dtype_backend: Backend | None = None
 ) -> pd.DataFrame:
-    """Read the domains that crawlers may visit, all or those of one application."""
+    """Read the domains that crawlers may visit: all, or those of one application."""
     rows = await every_entry(
         lambda page: client.list_domains(appId=app_id, itemsPerPage=DOMAINS_PER_PAGE, page=page),
         "items", total="total", first=1,

@@ -1,6 +1,6 @@
-"""What users did and what searches showed them, as DataFrames of a fixed schema.
+"""User events and logged searches with their impressions, as DataFrames of fixed schemas.
 
-The API has no endpoint that hands these out; a local service does.
+The API has no endpoint that returns these; a local service has.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from svc_notebook.frames.schemas import DEFAULTS, EVENTS, SEARCHES
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-EVENTS_PER_PAGE = 10_000  # the most that one call hands out
-# What a service answers that knows nothing of an endpoint.
+EVENTS_PER_PAGE = 10_000  # maximum of one call
+# Responses of a service that does not have the endpoint.
 UNKNOWN = (404, 405)
 
 
@@ -36,7 +36,7 @@ async def read_events(
     until: int | None = None,
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
-    """Read the events a local service holds, the first to come first; times in milliseconds."""
+    """Read the events that a local service stores, oldest received first; times in milliseconds."""
     rows = await _every(
         "events",
         lambda after: client.list_events(
@@ -57,7 +57,7 @@ def _event_row(event: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _amount(event: Mapping[str, Any]) -> float:
-    """Read an amount, which may have been sent as text."""
+    """Read an amount, which can have been sent as text."""
     try:
         return float(event.get("value", "nan"))
     except ValueError:
@@ -95,7 +95,7 @@ async def read_searches(
 
 
 def _time(milliseconds: int) -> str:
-    """Write a time; one beyond the calendar is no time."""
+    """Convert a time; one outside the calendar is missing."""
     try:
         return str(pd.Timestamp(milliseconds, unit="ms", tz="UTC").isoformat())
     except (OverflowError, ValueError):
@@ -105,7 +105,7 @@ def _time(milliseconds: int) -> str:
 async def _every(
     member: str, fetch: Callable[[int], Awaitable[Mapping[str, Any]]]
 ) -> list[Mapping[str, Any]]:
-    """Read page after page; raises `NotFound` where the service keeps none."""
+    """Read page after page; raise `NotFound` if the service stores none."""
     rows: list[Mapping[str, Any]] = []
     after: int | None = 0
     seen = Seen()

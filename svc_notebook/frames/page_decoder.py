@@ -19,21 +19,21 @@ try:
 except ImportError:
     pa = None
 
-# What values of most columns are alike in, and need not be asked for each by itself.
+# If all values of a column are of one of these kinds, they need no individual check.
 Kind = type[str] | type[int]
 Kinds = Mapping[str, Kind | None]
 # Packed values, or the number of them where all are missing.
 Part = npt.NDArray[Any] | ExtensionArray | int
 
 TEXT = pd.Series([""]).dtype
-# Where pandas keeps text in Arrow's arrays, they are made and joined without its help.
+# If pandas stores text in Arrow arrays, these are built and joined directly.
 ARROW = pa is not None and getattr(TEXT, "storage", "") == "pyarrow"
-# Whole numbers beyond this have no float of their own.
+# Larger whole numbers have no exact float.
 MAX_EXACT_FLOAT_INTEGER = 2**53
 
 
 def pack_values(values: list[Any], kind: Kind | None = None) -> Part:
-    """Pack values in the dtype that suits them; none is of another `kind`, where that is known."""
+    """Pack values in the dtype that suits them; all are of `kind`, if that is given."""
     if kind is str:
         return _texts(values)
     if kind is int:
@@ -52,12 +52,12 @@ def pack_values(values: list[Any], kind: Kind | None = None) -> Part:
 
 
 def kind_of(part: Part) -> Kind | None:
-    """Say of which one kind the values of a part are, if they are."""
+    """Return the kind of the values of a part if they have only one."""
     return _KINDS.get(_kind(part))
 
 
 def kind_of_dtype(dtype: Any) -> Kind | None:
-    """Say of which one kind the values of a column are, if they are."""
+    """Return the kind of the values of a column if they have only one."""
     return _KINDS.get(str(dtype))
 
 
@@ -80,7 +80,7 @@ def _objects(values: list[Any]) -> npt.NDArray[Any]:
 
 
 def _numbers(values: list[Any], kinds: set[type], *, gaps: bool) -> Part:
-    """Keep whole numbers what they are, even where one is missing or a float would round it."""
+    """Keep whole numbers whole, even if one is missing or a float would round it."""
     try:
         if kinds == {int}:
             return _with_gaps(values) if gaps else np.array(values, dtype="int64")
@@ -98,7 +98,7 @@ def _with_gaps(values: list[Any]) -> ExtensionArray:
 
 
 def settle_parts(parts: list[Part], count: int) -> None:
-    """Make one part of the last texts, for what they took to serve those that come next."""
+    """Join the last text parts into one, so that the memory of their values can be reused."""
     last = parts[-count:]
     if ARROW and {_kind(part) for part in last if not isinstance(part, int)} == {"arrow"}:
         filled = [_gap(part, "arrow") if isinstance(part, int) else part for part in last]
@@ -106,7 +106,7 @@ def settle_parts(parts: list[Part], count: int) -> None:
 
 
 def join_parts(parts: Sequence[Part]) -> pd.Series[Any]:
-    """Join parts to a column, in a dtype that suits all."""
+    """Join parts into a column of a dtype that suits all of them."""
     kinds = {_kind(part) for part in parts if not isinstance(part, int)}
     kind = _common(kinds, gaps=any(isinstance(part, int) for part in parts))
     if kind is None:
@@ -120,7 +120,7 @@ def _kind(part: Part) -> str:
 
 
 def _common(kinds: set[str], *, gaps: bool) -> str | None:
-    """Name the dtype of parts joined, or nothing where only the values can tell."""
+    """Return the dtype of joined parts, or None if only the values determine it."""
     if kinds == {"int64", "Int64"} or (kinds == {"int64"} and gaps):
         return "Int64"
     return kinds.pop() if len(kinds) == 1 and not (gaps and kinds & {"bool", "uint64"}) else None
@@ -147,14 +147,14 @@ def _gap(count: int, kind: str) -> Any:
     return pd.Series([None] * count, dtype=kind).values
 
 
-# A field takes room in every row, whether or not the row has a value for it.
+# A field takes memory in every row, with or without a value.
 MAX_STRUCT_FIELDS = 500
-# So often is it learned anew what to expect; an index of such variety gains nothing by it.
+# How often the expected attributes are learned again; more does not pay for such varied indices.
 MAX_RELEARNINGS = 20
 
 
 class RecordRow(msgspec.Struct):
-    """A record whose attributes were known before it was read."""
+    """A record with the attributes that were expected before it was read."""
 
     kinds: ClassVar[Kinds] = {}
     """The attributes, each with the one kind that its values are of, where that was known."""
@@ -177,11 +177,11 @@ class _Unread(msgspec.Struct):
 
 
 class PageReader:
-    """Reads pages into rows of the attributes it expects, and into dicts where there are others.
+    """Reads pages into rows of the expected attributes, and into dicts for other attributes.
 
-    An attribute may be expected to hold one kind of value, which need not be looked at again then.
-    With `only` those attributes, others are passed over. With `peek` the first record tells which
-    to expect from the beginning.
+    An attribute can be expected to have values of one kind, which then need no check. With `only`,
+    attributes that are not expected are skipped. With `peek`, the first record determines the
+    initially expected attributes.
     """
 
     def __init__(self, *, only: bool = False, peek: bool = False) -> None:
@@ -192,7 +192,7 @@ class PageReader:
         self._decoder: msgspec.json.Decoder[_DecodedPage] | None = None
 
     def expect(self, kinds: Kinds) -> None:
-        """Expect these attributes from now on; there are only ever more, and of fewer kinds."""
+        """Set the expected attributes; later calls only add attributes and narrow kinds."""
         if kinds == self._expected:
             return
         self._lessons += 1
@@ -203,7 +203,7 @@ class PageReader:
             self._decoder = _make_decoder(self._expected, only=self._only)
 
     def __call__(self, content: bytes) -> Any:
-        """Read a page; raises `msgspec.DecodeError`."""
+        """Decode a page; raise `msgspec.DecodeError`."""
         if self._peek:
             self._peek = False
             self.expect(dict.fromkeys(_names_of_first(content)))
@@ -241,7 +241,7 @@ def _make_decoder(kinds: Kinds, *, only: bool) -> msgspec.json.Decoder[_DecodedP
             forbid_unknown_fields=not only,
             gc=False,
         )
-    except ValueError:  # some names cannot be told to it: those with quotes, for instance
+    except ValueError:  # some names are not supported, for instance those with quotes
         return None
     page = msgspec.defstruct("Page", [("hits", GenericAlias(list, (row,)))], bases=(_DecodedPage,))
     return msgspec.json.Decoder(page)

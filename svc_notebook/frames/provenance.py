@@ -1,4 +1,4 @@
-"""Where a frame came from: kept in its `attrs`, as plain JSON, so that it can be read again."""
+"""The provenance of a DataFrame, kept in its `attrs` as plain JSON so that it can be read again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ READERS: dict[str, Callable[..., Coroutine[Any, Any, Any]]] = {}
 
 @dataclass(frozen=True)
 class FrameOrigin:
-    """The function that read a frame, what it was asked, and of whom."""
+    """The function that read a DataFrame, its arguments, and the service and application."""
 
     reader: str
     arguments: Mapping[str, Any]
@@ -32,7 +32,7 @@ class FrameOrigin:
 
     @classmethod
     def of(cls, frame: pd.DataFrame) -> FrameOrigin:
-        """Read it off a frame; raises `BadInput` for one that no reader made."""
+        """Read the origin from a DataFrame; raise `BadInput` if no reader returned it."""
         if not isinstance(frame, pd.DataFrame):
             raise BadInput(
                 f"give the DataFrame that a search or a reader returned, not {_shown(frame)}; "
@@ -46,7 +46,7 @@ class FrameOrigin:
                 "make such, and pandas drops it where frames are joined"
             )
         reader, arguments, *where = known
-        # What was long, or came as a Series, is kept once: beside the arguments.
+        # Long values and Series are kept once, beside the arguments.
         kept = {name: told[name] for name in _needed(reader) if name in told}
         return cls(reader, kept | arguments, *where)
 
@@ -55,7 +55,7 @@ class FrameOrigin:
         check_origin({"application": self.application, "address": self.address}, client)
 
     async def read(self, client: AsyncClient, **changes: Any) -> pd.DataFrame:
-        """Ask again, with some arguments changed."""
+        """Repeat the read with some arguments changed."""
         self.check(client)
         lost = [name for name in _needed(self.reader) if name not in {**self.arguments, **changes}]
         if lost:
@@ -68,7 +68,7 @@ class FrameOrigin:
 
 
 def check_origin(told: Mapping[str, Any], client: AsyncClient) -> None:
-    """Raise `BadInput` for a client of another service or application than a frame came from."""
+    """Raise `BadInput` for a client of another service or application than the DataFrame's."""
     application, address, other = told.get("application"), told.get("address"), client.connection
     if application is None or address is None or other.is_of(application, address):
         return
@@ -83,14 +83,14 @@ def _shown(value: Any) -> str:
 
 
 def _needed(reader: str) -> list[str]:
-    """The arguments that a reader cannot do without, its client aside."""
+    """Return the required arguments of a reader except its client."""
     parameters = [*inspect.signature(READERS[reader]).parameters.values()][1:]
     spread = inspect.Parameter.VAR_KEYWORD
     return [one.name for one in parameters if one.default is one.empty and one.kind is not spread]
 
 
 def remembered(read: Reader) -> Reader:
-    """Make a reader note in each frame how it was read; tables among the arguments are left out."""
+    """Make a reader note in each DataFrame how it was read; table arguments are left out."""
     signature = inspect.signature(read)
 
     @wraps(read)
@@ -108,7 +108,7 @@ def remembered(read: Reader) -> Reader:
 def note_origin(
     frame: pd.DataFrame, client: AsyncClient, reader: str, given: Mapping[str, Any]
 ) -> None:
-    """Write into a frame how it was read."""
+    """Note in a DataFrame how it was read."""
     plain = {**given, **given.get("params", {}), **given.get("options", {})}
     arguments = {
         name: value
@@ -125,7 +125,7 @@ def note_origin(
 
 
 def added_to(frame: pd.DataFrame) -> dict[str, str]:
-    """Return what a search has put around its records: `rank` and the like, and their columns."""
+    """Return what a search added to its records, such as `rank`, and the names of these columns."""
     origin = frame.attrs.get("svc", {})
     return {name: column for name, column in origin.get("added", {}).items() if column in frame}
 
@@ -140,7 +140,7 @@ def hits_of(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether JSON has it; what is as long as a table is not carried along with every copy."""
+    """Return whether a value is JSON and short; long values are not copied with each DataFrame."""
     if isinstance(value, list | tuple):
         return len(value) <= MAX_STORED_IDS and all(map(_is_plain, value))
     if isinstance(value, dict):

@@ -19,7 +19,7 @@ from svc_notebook.frames.schemas import DEFAULTS, INDICES, LOGS, SETTINGS, TASKS
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-# So many records a request; the service takes no more.
+# Records per request; services refuse more.
 MAX_IDS_PER_REQUEST = 1000
 SHOWN_IDS = 5
 
@@ -34,10 +34,10 @@ async def read_records(
     flatten: bool = False,
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
-    """Read records in the order of their ids: a row for each that is there, and for no other.
+    """Read records in the order of their ids: one row for each stored record.
 
-    Ids that are not there are warned of, and listed in `attrs["svc"]["missing"]`. `flatten` gives
-    each member of an object its own column, `size.width`.
+    Ids without a record cause a warning and are listed in `attrs["svc"]["missing"]`. `flatten`
+    gives each member of an object its own column, `size.width`.
     """
     if isinstance(ids, str) or not isinstance(ids, Iterable):
         raise BadInput(f"`ids` is a list of objectIDs, such as [{ids!r}]")
@@ -70,7 +70,7 @@ def _warn_of_missing(index: str, asked: int, missing: Sequence[str]) -> None:
 
 
 def id_text(given: Any) -> str:
-    """Write an objectID as text; whole numbers are ids too, as floats as well."""
+    """Convert an objectID to text; whole numbers are valid ids, also as floats."""
     if isinstance(given, str) and given:
         return given
     if isinstance(given, float) and given.is_integer():
@@ -86,14 +86,14 @@ def _request(index: str, each: str, columns: Sequence[str] | None) -> ObjectRequ
 
 
 def names_of(columns: Iterable[str] | None) -> list[str] | None:
-    """Return column names as a list; raises `BadInput` for a single name, before it is sent."""
+    """Return column names as a list; raise `BadInput` for a single name before anything is sent."""
     if isinstance(columns, str):
         raise BadInput(f"`columns` should be a list of names: columns=[{columns!r}]")
     return None if columns is None else list_texts(columns, "columns")
 
 
 def others_of(columns: Sequence[str] | None) -> list[str] | None:
-    """Return the columns besides the id."""
+    """Return the columns other than the id."""
     return None if columns is None else [name for name in columns if name != "objectID"]
 
 
@@ -119,7 +119,7 @@ async def read_settings(client: AsyncClient, index: str) -> pd.DataFrame:
 
 
 class LogOptions(TypedDict, total=False):
-    """Which logged requests to read: ten of every kind unless told otherwise."""
+    """Filters of logged requests; by default the newest ten of every type."""
 
     length: int
     offset: int
@@ -144,7 +144,7 @@ async def read_logs(
 
 
 def _number(name: str, text: Any) -> int:
-    """Read a number that the logs hold as text."""
+    """Read a number that the logs contain as text."""
     try:
         return int(str(text or 0))
     except ValueError:
@@ -162,9 +162,9 @@ async def read_tasks(
     index: str | None = None,
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
-    """Read whether tasks are published; they are numbers, or answers of writes, as in `wait`.
+    """Read whether tasks are published; tasks are numbers, or responses of writes, as in `wait`.
 
-    `index` is where tasks belong that do not say so; a task of the application has none.
+    `index` is the index of tasks that do not name theirs; a task of the application has none.
     """
     rows = []
     for name, numbers in sort_tasks(tasks, index).items():

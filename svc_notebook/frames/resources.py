@@ -1,6 +1,6 @@
-"""What surrounds the records, synonyms to allowed sources, as DataFrames of a fixed schema.
+"""Resources other than records, from synonyms to allowed sources, as DataFrames of fixed schemas.
 
-Every page is read. A text that is not there is empty; lists and objects are kept as they are.
+Every page is read. A missing text is empty; lists and objects are kept as they are.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 Rows = Iterable[Mapping[str, Any]]
 
-HITS_PER_PAGE = 1000  # the most that rules and dictionaries give at once
-SHOWN_KEY_CHARACTERS = 4  # characters of a key that tell it from others
+HITS_PER_PAGE = 1000  # maximum of a page of rules or dictionary entries
+SHOWN_KEY_CHARACTERS = 4  # leading characters of a masked key that identify it
 
 
 @remembered
@@ -48,7 +48,7 @@ async def read_synonyms(
     type: str = "",  # noqa: A002
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
-    """Read an index's synonyms, or those that `query` finds; `type` may name several."""
+    """Read an index's synonyms, or those that `query` finds; `type` can name several types."""
     hits = await every_entry(
         lambda page: client.search_synonyms(index, query, type, page, HITS_PER_PAGE), "hits"
     )
@@ -66,7 +66,7 @@ async def read_rules(
     enabled: bool | None = None,
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
-    """Read an index's rules, or those that `query`, a context or `enabled` choose."""
+    """Read an index's rules, or those that match `query`, `context` and `enabled`."""
     hits = await every_entry(
         lambda page: client.search_rules(
             index, query, context=context, page=page, hitsPerPage=HITS_PER_PAGE, enabled=enabled
@@ -78,7 +78,7 @@ async def read_rules(
 
 
 def _rule_row(rule: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A rule is on unless it says otherwise, and an old one has a single condition."""
+    """Convert a rule: it is enabled by default, and old rules have a single condition."""
     conditions = [rule["condition"]] if "condition" in rule else None
     return {"enabled": True, "conditions": conditions, **rule}
 
@@ -91,9 +91,10 @@ async def read_keys(
     reveal: bool = False,
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
-    """Read the application's keys, or one index's; `*` stands for every index.
+    """Read the application's keys, or the keys of one index; `*` reads those of every index.
 
-    A key shows its first characters only, for a table is soon saved; `reveal` shows all.
+    Keys are masked to their first characters, because tables are often saved; `reveal` returns them
+    whole.
     """
     if index is None:
         answer = await client.list_keys()
@@ -113,7 +114,7 @@ def _key_row(key: Mapping[str, Any], reveal: bool) -> Mapping[str, Any]:
 
 
 def _time_text(seconds: int) -> str:
-    """Write a Unix time; one beyond the calendar is no time."""
+    """Convert a Unix time; one outside the calendar is missing."""
     try:
         return datetime.fromtimestamp(seconds, UTC).isoformat()
     except (OverflowError, ValueError, OSError):
@@ -124,7 +125,7 @@ def _time_text(seconds: int) -> str:
 async def read_clusters(
     client: AsyncClient, *, dtype_backend: Backend | None = None
 ) -> pd.DataFrame:
-    """Read the clusters and what they hold."""
+    """Read the clusters and the number of records and users on each."""
     answer = await client.list_clusters()
     return _listed(answer["clusters"], CLUSTERS, {}, dtype_backend)
 
@@ -137,7 +138,7 @@ async def read_users(
     cluster: str | None = None,
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
-    """Read which cluster holds which user: all, or those that `query` finds on a cluster."""
+    """Read the users and their clusters: all, or those that `query` finds, on `cluster`."""
     if query or cluster:
         users = await every_entry(
             lambda page: client.search_users(query, cluster, page, HITS_PER_PAGE), "hits"
@@ -154,7 +155,7 @@ async def read_users(
 async def read_top_users(
     client: AsyncClient, *, dtype_backend: Backend | None = None
 ) -> pd.DataFrame:
-    """Read each cluster's users with the most records; `rank` counts from 1 in each."""
+    """Read each cluster's users with the most records; `rank` counts from 1 in each cluster."""
     answer = await client.top_users()
     rows = [
         {"clusterName": name, **user, "rank": rank}
@@ -169,7 +170,7 @@ async def read_top_users(
 async def read_sources(
     client: AsyncClient, *, dtype_backend: Backend | None = None
 ) -> pd.DataFrame:
-    """Read the networks that may call; none listed means that all may."""
+    """Read the networks from which requests are allowed; an empty table allows all networks."""
     return _listed(await client.list_sources(), SOURCES, {}, dtype_backend)
 
 
@@ -182,7 +183,7 @@ async def read_dictionary(
     language: str | None = None,
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
-    """Read the entries of `stopwords`, `plurals` or `compounds`, standard ones among them."""
+    """Read the entries of `stopwords`, `plurals` or `compounds`, standard entries included."""
     if dictionary not in get_args(DictionaryName):
         names = get_args(DictionaryName)
         advice = did_you_mean(dictionary, names)
@@ -199,7 +200,7 @@ async def read_dictionary(
 async def read_languages(
     client: AsyncClient, *, dtype_backend: Backend | None = None
 ) -> pd.DataFrame:
-    """Read how many entries of one's own each language has in each dictionary."""
+    """Read the number of custom entries that each language has in each dictionary."""
     answer = await client.list_languages()
     rows = [
         {"language": code, **{name: held["nbCustomEntries"] for name, held in of.items() if held}}

@@ -1,4 +1,4 @@
-"""The columns of every frame of a fixed schema, with their dtypes; empty ones have them too."""
+"""The columns and dtypes of every DataFrame of a fixed schema; empty ones have them too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 Schema = dict[str, str]
 
 TIME = "datetime64[us, UTC]"
-# What stands in a row that lacks a member.
+# Values of members that a row lacks, by dtype.
 DEFAULTS: dict[str, Any] = {"int64": 0, "str": "", "bool": False, "float64": float("nan")}
 
 INDICES: Schema = {
@@ -43,7 +43,7 @@ LOGS: Schema = {
     "nb_api_calls": "int64",
     "sha1": "str",
 }
-# Which columns have a value depends on `type`; the lists among them are None without one.
+# `type` determines which columns have a value; missing lists are None.
 SYNONYMS: Schema = {
     "objectID": "str",
     "type": "str",
@@ -64,7 +64,7 @@ RULES: Schema = {
     "tags": "object",
     "scope": "str",
 }
-# `index` is empty for a key of the application; `validity` is the seconds left, 0 for ever.
+# `index` is empty for a key of the application; `validity` is in seconds left, 0 is unlimited.
 KEYS: Schema = {
     "value": "str",
     "description": "str",
@@ -102,7 +102,7 @@ DICTIONARY: Schema = {
     "state": "str",
     "type": "str",
 }
-# How many entries of one's own; missing where a language has no such dictionary.
+# Number of custom entries; missing if a language has no such dictionary.
 LANGUAGES: Schema = {
     "language": "str",
     "stopwords": "Int64",
@@ -145,7 +145,7 @@ CRAWLED_URLS: Schema = {
     "referrer": "str",
 }
 DOMAINS: Schema = {"appId": "str", "domain": "str", "verified": "bool"}
-# The lists are None where an event has none.
+# Lists are None if an event has none.
 EVENTS: Schema = {
     "timestamp": TIME,
     "eventType": "str",
@@ -186,7 +186,7 @@ RANKING: Schema = {
     "userScore": "int64",
     "promoted": "bool",
 }
-# What each reader of a fixed schema returns.
+# The schema of each reader with a fixed one.
 SCHEMAS: dict[str, Schema] = {
     "read_clusters": CLUSTERS,
     "read_crawled_urls": CRAWLED_URLS,

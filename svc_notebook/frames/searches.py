@@ -20,17 +20,17 @@ from svc_notebook.frames.schemas import DEFAULTS, FACET_VALUES, FACETS, RANKING,
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-# Members of a hit that are no attributes of the record.
+# Members of a hit that are not attributes of the record.
 AROUND = ("_highlightResult", "_snippetResult", "_rankingInfo", "_distinctSeqID")
 TOLD = (
     "nbHits", "page", "nbPages", "hitsPerPage", "offset", "length", "facets", "facets_stats",
     "processingTimeMS", "queryID", "parsedQuery", "appliedRules", "userData",
 )  # fmt: skip
-# A request of so many searches is answered in one go.
+# Searches per request.
 MAX_QUERIES_PER_REQUEST = 50
-# The dtypes that have a missing value.
+# The dtypes that support missing values.
 NULLABLE = {"int64": "Int64", "bool": "boolean"}
-# Ranks beyond this are no service's; they would not fit a column either.
+# No service returns larger ranks; they would not fit the column's dtype either.
 MAX_RANK = 2**53
 
 
@@ -48,14 +48,13 @@ async def search(
     extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> pd.DataFrame:
-    """Search; a row for each hit: `rank` (from 1), `objectID`, then its attributes.
+    """Search an index: a row for each hit with `rank` (from 1), `objectID`, then its attributes.
 
-    `criteria` adds the value of each criterion, `highlight` adds `highlighted.X` for attributes
-    X, `flatten` gives each member of an object its own column; `extra` is sent as it is, beside
-    the parameters that are known. With `clickAnalytics` each row has
-    its search's `queryID`. `attrs["svc"]` holds index, query, params, what the answer tells beside
-    the hits, and `added`: the columns that are no attributes. Where a record has that name, the
-    added column is `_rank`.
+    `criteria` adds the value of each criterion, `highlight` adds `highlighted.X` for attributes X,
+    `flatten` gives each member of an object its own column; `extra` is sent without validation.
+    With `clickAnalytics` each row has its search's `queryID`. `attrs["svc"]` contains index, query,
+    params, the rest of the response, and `added`: the columns that are not attributes. If a record
+    has an attribute of that name, the added column is `_rank`.
     """
     names = names_of(columns)
     asked = _asked(params, criteria, highlight, names)
@@ -79,12 +78,12 @@ async def search_many(
     extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> pd.DataFrame:
-    """Run many searches of one index; one long frame whose first column is `query`.
+    """Run many searches of one index; return one long DataFrame whose first column is `query`.
 
-    A row for each hit, and for a query without hits one row: its `query`, the rest missing, so
+    A row for each hit, and one row for a query without hits, in which only `query` has a value, so
     that `frame["query"]` has every query and `frame.groupby("query")["objectID"].count()` counts
     the hits of each. `rank` is `Int64`. With `clickAnalytics` each row has its search's `queryID`.
-    `attrs["svc"]["nbHits"]` holds how many hits each query has in total.
+    `attrs["svc"]["nbHits"]` contains the total number of hits of each query.
     """
     asked = list_texts(queries, "queries", column="query")
     names = names_of(columns)
@@ -110,9 +109,9 @@ async def read_facets(
     extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> pd.DataFrame:
-    """Count the values of `facets`, all by default, among what a search finds.
+    """Count the values of `facets`, all by default, among the hits of a search.
 
-    Columns `facet`, `value`, `count`. Least, largest, mean and sum of numeric facets are in
+    Columns `facet`, `value`, `count`. Minimum, maximum, mean and sum of numeric facets are in
     `attrs["svc"]["facets_stats"]`.
     """
     options: SearchOptions = {"facets": ["*"], "hitsPerPage": 1, **params}
@@ -135,7 +134,7 @@ async def read_facet_values(
     text: str = "",
     **params: Unpack[SearchParams],
 ) -> pd.DataFrame:
-    """Search inside one facet: `value`, `highlighted`, `count`."""
+    """Search the values of one facet: `value`, `highlighted`, `count`."""
     answer = await client.search_facet(index, facet, text, **params)
     facts = {"index": index, "facet": facet, "text": text, "params": dict(params)}
     return finished(typed(answer["facetHits"], FACET_VALUES, DEFAULTS), facts, None)
@@ -151,7 +150,7 @@ async def count_values(
 ) -> pd.DataFrame:
     """Count the records that have each of these values of a facet: `value`, `count`.
 
-    Exact for every value, however rare; each distinct value is asked about once.
+    The count is exact for every value, however rare; each distinct value is counted once.
     """
     if isinstance(values, str):
         raise BadInput(f"`values` should be a list: [{values!r}]")
@@ -167,7 +166,7 @@ async def count_values(
 
 
 def _facet_text(value: Any) -> str:
-    """Write a value as facets have it: `true`, and `1` where missing values made it 1.0."""
+    """Write a value as in facets: `true`, and `1` for a 1.0 that missing values made of 1."""
     if isinstance(value, str):
         return value
     if not pd.api.types.is_scalar(value) or pd.isna(value):
@@ -211,9 +210,9 @@ def _hits_frame(
     columns: Sequence[str] | None,
     flatten: bool,
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Put what is told of each hit around the records; return how those columns are named, too.
+    """Combine records with the added columns of each hit; also return the names of those columns.
 
-    With `queries`, an answer without hits is a row without a record.
+    With `queries`, a response without hits is a row without a record.
     """
     none: list[Any] = [] if queries is None else [{}]
     hits = [hit for answer in answers for hit in answer["hits"] or none]
@@ -264,7 +263,7 @@ def _details(
 
 
 def _criteria(hits: Sequence[Mapping[str, Any]], *, gaps: bool) -> pd.DataFrame:
-    """Tabulate the criteria; with `gaps`, what is no hit has none, in the dtypes that allow it."""
+    """Tabulate the criteria; with `gaps`, rows without a hit have missing values."""
     told = typed([_part(hit, "_rankingInfo") for hit in hits], RANKING, DEFAULTS)
     if not gaps:
         return told
@@ -274,7 +273,7 @@ def _criteria(hits: Sequence[Mapping[str, Any]], *, gaps: bool) -> pd.DataFrame:
 
 
 def _part(hit: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Take an object that a service puts into a hit; raises `UnexpectedAnswer` for another."""
+    """Return an object that a service adds to a hit; raise `UnexpectedAnswer` otherwise."""
     part = hit.get(name, {})
     if not isinstance(part, Mapping):
         raise UnexpectedAnswer(
@@ -284,7 +283,7 @@ def _part(hit: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _unlike(attributes: Collection[str], name: str) -> str:
-    """Name an added column; by as many underscores more as attributes make necessary."""
+    """Name an added column, with as many underscores as needed to differ from attributes."""
     while name in attributes:
         name = f"_{name}"
     return name
@@ -296,7 +295,7 @@ def _ranks(answer: SearchAnswer) -> Iterator[int]:
 
 
 def first_rank(answer: SearchAnswer) -> int:
-    """Return the rank of an answer's first hit, from 1; raises `UnexpectedAnswer` for no rank."""
+    """Return the rank of the first hit, from 1; raise `UnexpectedAnswer` for an invalid rank."""
     before = answer.get("offset", answer.get("page", 0) * answer.get("hitsPerPage", 0))
     if not 0 <= before < MAX_RANK:
         raise UnexpectedAnswer(
@@ -311,7 +310,7 @@ def _attributes(hit: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _marked(marks: Mapping[str, Any]) -> dict[str, Any]:
-    """Take the marked text of each attribute; lists and objects keep their shape."""
+    """Return the marked text of each attribute; lists and objects keep their structure."""
     return {f"highlighted.{name}": _text_of(mark) for name, mark in marks.items()}
 
 

@@ -1,6 +1,6 @@
-"""Every function as a coroutine function; `svc.aio` is this module.
+"""All functions as coroutine functions; `svc.aio` is this module.
 
-`client` is the current client unless it is given, of either kind.
+`client` defaults to the current client; a synchronous and an asynchronous client are both accepted.
 """
 
 from __future__ import annotations
@@ -159,13 +159,38 @@ async def load(
     on_progress: OnProgress | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
-    """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; done when published.
+    """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published.
 
-    Dicts may be one, a list of them, or a stream, which is gone through in another thread; an
-    asynchronous stream is gone through here.
+    Dicts can be one dict, a list, or a stream. A stream is consumed in another thread; an
+    asynchronous stream is consumed in the caller's event loop.
 
-    With `dry_run` nothing is sent; the result's `plan` tells what would be. With `verify` all is
-    read back, and `differences` tells what is not stored as it was sent.
+    Parameters:
+
+      source : path, glob, URL, SQL query, DataFrame, Arrow table, dicts
+          the rows to load
+      index : string
+          name of the index
+      client : client, default the current client
+      if_exists : `append` `replace` `fail` `merge`, default 'append'
+          what to do with an existing index: add or overwrite records by objectID, replace all
+          records, fail, or send only new and changed records
+      least : number from 0 to 1, default None
+          with `replace`: the share of the old number of records that the new index must have;
+          None refuses less than half, but only if rows were rejected
+      dry_run : boolean, default False
+          send nothing; the result's `plan` describes the load
+      resume : boolean, default False
+          continue an interrupted load of the same files
+      verify : boolean, default False
+          read all records back; the result's `differences` lists the records that are not stored as
+          sent
+      in_flight : integer, default 4
+          number of batches sent at the same time; of partitions for a distributed load
+      on_progress : function of (rows sent, rows), default None
+
+    Returns a `LoadResult`: rows sent, published and rejected. Raises `BadInput` for a wrong source
+    or option, `CallFailed` or `TaskFailed` if the service refuses, `Stopped` (with `result`) if
+    cancelled.
     """
     async with awaited(source, options, look=dry_run, resume=resume) as source:
         return await loading.load(
@@ -187,10 +212,30 @@ async def push(
     on_progress: OnProgress | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
-    """Write the rows of a DataFrame, or dicts, to an index, and wait until they are published.
+    """Write the rows of a DataFrame, or dicts, to an index; return when they are published.
 
-    What a search told about its hits, `rank` and the like, is no attribute and stays behind,
-    unless `columns` names it.
+    Columns that a search added, such as `rank`, are not attributes; they are not sent unless
+    `columns` names them.
+
+    Parameters:
+
+      df : DataFrame, dicts
+          the rows to write; an asynchronous stream of dicts is accepted
+      index : string
+          name of the index
+      client : client, default the current client
+      if_exists : `append` `replace` `fail` `merge`, default 'append'
+          what to do with an existing index; see `load`
+      least : number from 0 to 1, default None
+          with `replace`: the share of the old number of records that the new index must have
+      verify : boolean, default False
+          read all records back; the result's `differences` lists the records that are not stored as
+          sent
+      in_flight : integer, default 4
+          number of batches sent at the same time
+      on_progress : function of (rows sent, rows), default None
+
+    Returns a `LoadResult` and raises as `load` does.
     """
     async with awaited(df, options) as df:
         return await loading.push(
@@ -208,10 +253,21 @@ async def diff_records(
     client: AnyClient | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> DataFrame:
-    """Compare a DataFrame's rows, or dicts, with what is stored: `objectID`, `state`, `attributes`.
+    """Compare a DataFrame's rows, or dicts, with the stored records; nothing is written.
 
-    `state` is new, changed or unchanged, of each id that the rows have; `attributes` are those that
-    differ. With `missing="report"` the records that no row has come last, their state `missing`.
+    Parameters:
+
+      df : DataFrame, dicts
+          the rows to compare
+      index : string
+          name of the index
+      missing : `ignore` `report`, default 'ignore'
+          whether stored records without a row are listed, last, with the state `missing`
+      client : client, default the current client
+
+    Returns a DataFrame with a row for each id: `objectID` (str), `state` (str: new, changed or
+    unchanged) and `attributes` (lists: those that differ). Rows that cannot be sent are left out
+    and counted in `attrs["svc"]["rejected"]`. Raises `BadInput` for a wrong argument.
     """
     return await loading.compare(
         asynchronous(client), without_told(df, options), index, missing=missing, **options
@@ -230,10 +286,29 @@ async def export(
     on_progress: OnProgress | None = None,
     **params: Unpack[SearchOptions],
 ) -> loading.Export:
-    """Write every record that passes the filters to a file whose name says its format.
+    """Write every record that passes the filters to a file; its name determines the format.
 
-    Parquet, NDJSON, CSV or TSV; it appears when it is whole. `beside` writes settings, synonyms
-    and rules next to it.
+    The formats are Parquet, NDJSON, CSV and TSV. The file appears when it is complete.
+
+    Parameters:
+
+      index : string
+          name of the index
+      path : path
+          the file to write; an existing file is replaced
+      client : client, default the current client
+      query : string, default ""
+          export only the records that match it
+      columns : list of string, default all attributes
+          attributes to export
+      beside : list of `settings` `synonyms` `rules`, default none
+          what else to write, as JSON files next to the file
+      resume : boolean, default False
+          continue an interrupted export
+      on_progress : function of (records fetched, records), default None
+
+    Returns an `Export`: the paths, the number of rows, and the `dtype` by which a load reads the
+    file. Raises `BadInput` for a wrong argument, `Stopped` if cancelled.
     """
     return await loading.export(
         asynchronous(client), index, path,
@@ -250,9 +325,20 @@ async def wait(
     client: AnyClient | None = None,
     on_progress: OnProgress | None = None,
 ) -> int:
-    """Wait until tasks are published; return how many there were.
+    """Wait until tasks are published.
 
-    A task is its number, the answer of a write, or several of these.
+    Parameters:
+
+      tasks : task
+          a task number, the response of a write, or several of these
+      index : string, default None
+          the index of tasks that do not name theirs
+      timeout : seconds, default 600
+          None waits without limit
+      client : client, default the current client
+      on_progress : function of (tasks published, tasks), default None
+
+    Returns the number of tasks. Raises `TaskFailed` with the remaining tasks at the timeout.
     """
     return await asynchronous(client).wait(
         tasks, index=index, timeout=timeout, on_progress=on_progress
@@ -274,10 +360,28 @@ async def search(
 ) -> DataFrame:
     """Search an index: a row for each hit, with `rank` and `objectID` first.
 
-    `criteria` adds the value of each criterion, `highlight` the attributes with their matches
-    marked, `flatten` gives each member of an object its own column. `extra` is sent beside the
-    parameters, unchecked: `extra={"newParameter": 1}`. What was found beside the hits is in
-    `attrs["svc"]`.
+    Parameters:
+
+      index : string
+          name of the index
+      query : string, default ""
+          "" matches every record
+      client : client, default the current client
+      criteria : boolean, default False
+          add a column for the value of each ranking criterion
+      highlight : boolean, default False
+          add `highlighted.X` for each attribute X, with its matches marked
+      columns : list of string, default all attributes
+          attributes to return
+      flatten : boolean, default False
+          give each member of an object its own column, such as `size.width`
+      dtype_backend : `numpy_nullable` `pyarrow`, default None
+          the dtypes of the result, as in pandas
+      extra : dict, default None
+          parameters that are sent without validation: `extra={"newParameter": 1}`
+
+    Returns a DataFrame: `rank` (from 1), `objectID` (str), then the attributes; `attrs["svc"]`
+    contains index, query, parameters and the rest of the response, such as `nbHits`.
     """
     own = asynchronous(client)
     found = await frames.search(
@@ -302,9 +406,30 @@ async def search_many(
     extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Run many searches of one index; one long frame whose first column is `query`.
+    """Run many searches of one index; return one long DataFrame whose first column is `query`.
 
-    A row for each hit, and for a query without hits one row: its `query`, the rest missing.
+    Parameters:
+
+      index : string
+          name of the index
+      queries : string or list of string
+          the queries, one search for each
+      client : client, default the current client
+      criteria : boolean, default False
+          add a column for the value of each ranking criterion
+      highlight : boolean, default False
+          add `highlighted.X` for each attribute X, with its matches marked
+      columns : list of string, default all attributes
+          attributes to return
+      flatten : boolean, default False
+          give each member of an object its own column, such as `size.width`
+      dtype_backend : `numpy_nullable` `pyarrow`, default None
+          the dtypes of the result, as in pandas
+      extra : dict, default None
+          parameters that are sent without validation: `extra={"newParameter": 1}`
+
+    Returns a DataFrame with a row for each hit: `query`, `rank` (Int64, from 1), `objectID`, then
+    the attributes. A query without hits has one row in which only `query` has a value.
     """
     own = asynchronous(client)
     found = await frames.search_many(
@@ -356,9 +481,26 @@ async def read_browse(
 ) -> DataFrame | AsyncIterator[DataFrame]:
     """Read every record of an index that passes the filters.
 
-    With `chunksize`, an iterator of frames of so many rows, of which one is held at a time; each
-    says in `attrs["svc"]["next"]` where the one after it begins, and `cursor` takes that. `flatten`
-    gives each member of an object its own column, `size.width`.
+    Parameters:
+
+      index : string
+          name of the index
+      client : client, default the current client
+      columns : list of string, default all attributes
+          attributes to return
+      chunksize : integer, default None
+          rows of each DataFrame; None reads all records into one DataFrame
+      cursor : cursor, default the beginning
+          where to resume: `attrs["svc"]["next"]` of a chunk
+      flatten : boolean, default False
+          give each member of an object its own column, such as `size.width`
+      dtype_backend : `numpy_nullable` `pyarrow`, default None
+          the dtypes of the result, as in pandas
+      extra : dict, default None
+          parameters that are sent without validation: `extra={"newParameter": 1}`
+
+    Returns a DataFrame: `objectID` (str), then the attributes. With `chunksize`, returns an
+    iterator of DataFrames, of which one is in memory at a time.
     """
     if chunksize is None:
         own = asynchronous(client)
@@ -387,11 +529,25 @@ async def read_dask(
     client: AnyClient | None = None,
     **params: Unpack[SearchParams],
 ) -> Any:
-    """Give an index as a Dask DataFrame; its partitions are read when they are computed.
+    """Return an index as a Dask DataFrame; its partitions are read when they are computed.
 
-    It is divided `by` a facet's values or the ranges of a number, cut at `divisions` if given.
-    Columns and dtypes are those of the first records of each part, unless `columns` and `dtype`
-    say otherwise.
+    Parameters:
+
+      index : string
+          name of the index
+      by : string
+          the attribute that partitions the index: a facet, or a number; one value for each record
+      npartitions : integer, default 8
+          number of partitions
+      divisions : list of number, default None
+          bounds of the ranges of a numeric attribute; None divides its span evenly
+      columns : list of string, default those of the first records of each partition
+          attributes to return
+      dtype : dict, default those of the first records of each partition
+          dtypes by column
+      client : client, default the current client
+
+    Raises `BadInput` if the index cannot be partitioned by the attribute.
     """
     return await loading.read_dask(
         asynchronous(client), index,
@@ -409,9 +565,24 @@ async def read_records(
     flatten: bool = False,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read records in the order of their ids: a row for each that is there, and for no other.
+    """Read records in the order of their ids: one row for each stored record.
 
-    Ids that are not there are warned of, and listed in `attrs["svc"]["missing"]`.
+    Parameters:
+
+      index : string
+          name of the index
+      ids : list, Series or DataFrame with a column `objectID`
+          the objectIDs
+      client : client, default the current client
+      columns : list of string, default all attributes
+          attributes to return
+      flatten : boolean, default False
+          give each member of an object its own column, such as `size.width`
+      dtype_backend : `numpy_nullable` `pyarrow`, default None
+          the dtypes of the result, as in pandas
+
+    Returns a DataFrame: `objectID` (str), then the attributes. Ids without a record cause a warning
+    and are listed in `attrs["svc"]["missing"]`.
     """
     own = asynchronous(client)
     found = await frames.read_records(
@@ -429,7 +600,21 @@ async def read_facets(
     extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Count the values of `facets`, all by default, among what a search finds."""
+    """Count the values of facets, by default of all facets, among the hits of a search.
+
+    Parameters:
+
+      index : string
+          name of the index
+      query : string, default ""
+          "" matches every record
+      client : client, default the current client
+      extra : dict, default None
+          parameters that are sent without validation: `extra={"newParameter": 1}`
+
+    Returns a DataFrame: `facet` (str), `value` (str), `count` (int64). Minimum, maximum, mean and
+    sum of numeric facets are in `attrs["svc"]["facets_stats"]`.
+    """
     return await frames.read_facets(asynchronous(client), index, query, extra=extra, **params)
 
 
@@ -441,7 +626,20 @@ async def read_facet_values(
     client: AnyClient | None = None,
     **params: Unpack[SearchParams],
 ) -> DataFrame:
-    """Search the values of one facet."""
+    """Search the values of one facet.
+
+    Parameters:
+
+      index : string
+          name of the index
+      facet : string
+          name of the facet
+      text : string, default ""
+          what the values must match
+      client : client, default the current client
+
+    Returns a DataFrame: `value` (str), `highlighted` (str, with matches marked), `count` (int64).
+    """
     return await frames.read_facet_values(asynchronous(client), index, facet, text, **params)
 
 

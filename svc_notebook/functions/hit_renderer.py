@@ -1,4 +1,4 @@
-"""Hits to look at: marked where they match, with facets and counts, never too long."""
+"""The display of hits: matches marked, with facets and counts, limited in length."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from svc_notebook.frames.provenance import added_to
 from svc_notebook.functions.output import told_apart
 from svc_notebook.session.connection import AnyClient, asynchronous
 
-MAX_OUTPUT_BYTES = 200_000  # bytes of what is shown
+MAX_OUTPUT_BYTES = 200_000  # bytes of the output
 MAX_VALUE_CHARACTERS = 400  # characters of one value
 MAX_FACET_VALUES = 10  # values of one facet
-TITLES = ("title", "name", "label", "headline")  # the attribute by which a hit is known
+TITLES = ("title", "name", "label", "headline")  # attributes for the heading of a hit
 _MARKED = "highlighted."
-# Private letters: no record can write a mark of its own with them unseen.
+# Private-use characters: a record cannot forge a mark with them unnoticed.
 PRIVATE = ("\ue000", "\ue001")
 
 
-_Facet = tuple[str, list[tuple[str, int]], int]  # its name, the first of its values, how many
+_Facet = tuple[str, list[tuple[str, int]], int]  # its name, its first values, the number of values
 
 
 class Piece(NamedTuple):
-    """A stretch of text, and whether it is marked."""
+    """A piece of text, and whether it is marked as a match."""
 
     text: str
     marked: bool
 
 
 class ShownHits:
-    """What a search found, as HTML in notebooks and as text elsewhere; `frame` is the table."""
+    """The displayed hits of a search: HTML in notebooks, text elsewhere; `frame` is the table."""
 
     def __init__(self, frame: DataFrame, tags: tuple[str, str], budget: int) -> None:
         self.frame = told_apart(frame)
@@ -79,14 +79,22 @@ async def show_search(
     client: AnyClient | None = None,
     **params: Unpack[SearchOptions],
 ) -> ShownHits:
-    """Search, and show the hits with their matches marked, the facets asked for and the counts."""
+    """Search an index and display the hits with marked matches, requested facets and counts.
+
+    `query` is "" by default, which matches every record; `client` is the current client by default.
+    Returns a `ShownHits`, whose `frame` is the DataFrame of hits.
+    """
     asked: Any = {**params, "highlightPreTag": PRIVATE[0], "highlightPostTag": PRIVATE[1]}
     frame = await frames.search(asynchronous(client), index, query, highlight=True, **asked)
     return ShownHits(frame, PRIVATE, MAX_OUTPUT_BYTES)
 
 
 def show(frame: DataFrame, *, budget: int = MAX_OUTPUT_BYTES) -> ShownHits:
-    """Show a frame that a search gave as hits: with their matches marked if it has them."""
+    """Display a DataFrame that a search returned as hits; matches are marked if it contains them.
+
+    `budget` is the maximum size of the output in bytes. Returns a `ShownHits`; raises `BadInput`
+    for a DataFrame that no search returned.
+    """
     facts = getattr(frame, "attrs", {}).get("svc")
     if not isinstance(facts, Mapping) or "objectID" not in frame:
         raise BadInput("show what `search` gave: a DataFrame that says where it comes from")
@@ -120,14 +128,14 @@ def _hits(frame: DataFrame, tags: tuple[str, str]) -> Iterator[_Hit]:
 
 
 def _heading(frame: DataFrame, names: list[str]) -> str:
-    """Choose the attribute that stands above the others: one so called, or the first text."""
+    """Choose the heading attribute of a hit: one with a heading's name, or the first text."""
     called = [name for wanted in TITLES for name in names if name.casefold() == wanted]
     texts = (name for name in names if any(isinstance(value, str) for value in frame[name]))
     return called[0] if called else next(texts, "")
 
 
 def _pieces(marked: Any, plain: Any, tags: tuple[str, str]) -> list[Piece]:
-    """Cut a value into stretches, no longer than is shown of one."""
+    """Cut a value into pieces, limited to the displayed length."""
     if _is_missing(marked) and _is_missing(plain):
         return []
     kept: list[Piece] = []
@@ -187,7 +195,7 @@ def _piece_text(piece: Piece) -> str:
 
 
 def _printable(text: str) -> str:
-    """Keep what could steer a terminal from doing so."""
+    """Remove characters that could control a terminal."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
@@ -220,7 +228,7 @@ _MORE_TEXT = _more("… and {:,} more rows\n")
 def _within(
     rows: Iterable[str], room: int, total: int, more: Callable[[int], str]
 ) -> Iterator[str]:
-    """Yield rows as long as there is room, and at the end how many are left."""
+    """Yield rows while they fit the budget, and at the end the number of remaining rows."""
     room -= len(more(total).encode())
     for number, row in enumerate(rows):
         room -= len(row.encode())

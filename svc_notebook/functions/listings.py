@@ -1,4 +1,4 @@
-"""What the service tells about itself, listed by coroutine functions."""
+"""Coroutine functions that list indices, settings, keys, logs and other content of a service."""
 
 from __future__ import annotations
 
@@ -21,12 +21,22 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 async def read_indices(
     *, client: AnyClient | None = None, dtype_backend: Backend | None = None
 ) -> DataFrame:
-    """List the indices."""
+    """List the indices.
+
+    `client` is the current client by default. `dtype_backend` (`numpy_nullable` or `pyarrow`,
+    default None) sets the dtypes as in pandas. Returns a row for each index: `name` (str),
+    `entries`, `dataSize`, `fileSize` (int64, sizes in bytes), `createdAt`, `updatedAt` (UTC times),
+    `lastBuildTimeS` (int64, seconds), `numberOfPendingTasks` (int64), `pendingTask` (bool),
+    `primary` (str) and `replicas` (lists).
+    """
     return await frames.read_indices(asynchronous(client), dtype_backend=dtype_backend)
 
 
 async def read_settings(index: str, *, client: AnyClient | None = None) -> DataFrame:
-    """Read an index's settings: a row for each that is set."""
+    """Read an index's settings: a row for each that is set.
+
+    `client` is the current client by default. Returns `setting` (str) and `value` (object).
+    """
     return await frames.read_settings(asynchronous(client), index)
 
 
@@ -36,7 +46,13 @@ async def read_logs(
     dtype_backend: Backend | None = None,
     **options: Unpack[LogOptions],
 ) -> DataFrame:
-    """Read logged requests, the newest first."""
+    """Read logged requests, the newest first.
+
+    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. By
+    default the newest ten requests of every type are returned. Returns a row for each request:
+    `timestamp` (UTC), `method`, `url`, `answer_code`, `processing_time_ms` (int64, milliseconds),
+    `ip`, `index`, `query_params`, `query_nb_hits` and others.
+    """
     return await frames.read_logs(asynchronous(client), dtype_backend=dtype_backend, **options)
 
 
@@ -48,7 +64,13 @@ async def read_synonyms(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read an index's synonyms, or those that `query` finds; `type` may name several."""
+    """Read an index's synonyms, or those that `query` finds.
+
+    `type` is a synonym type, or several; all by default. `client` is the current client by default;
+    `dtype_backend` sets the dtypes as in pandas. Returns a row for each synonym: `objectID`,
+    `type`, `synonyms`, `input`, `word`, `corrections`, `placeholder`, `replacements`. The type
+    determines which columns have a value.
+    """
     return await frames.read_synonyms(
         asynchronous(client), index, query, type=type, dtype_backend=dtype_backend
     )
@@ -63,7 +85,12 @@ async def read_rules(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read an index's rules, or those that `query`, a context or `enabled` choose."""
+    """Read an index's rules, or those that match `query`, `context` and `enabled`.
+
+    All three default to no restriction. `client` is the current client by default; `dtype_backend`
+    sets the dtypes as in pandas. Returns a row for each rule: `objectID`, `description`, `enabled`
+    (bool), `conditions`, `consequence`, `validity`, `tags`, `scope`.
+    """
     return await frames.read_rules(
         asynchronous(client), index, query,
         context=context, enabled=enabled, dtype_backend=dtype_backend,
@@ -77,9 +104,13 @@ async def read_keys(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read the application's keys, or one index's; `*` stands for every index.
+    """Read the application's keys, or the keys of one index; `*` reads those of every index.
 
-    A key shows its first characters only, for a table is soon saved; `reveal` shows all.
+    Keys are masked to their first characters, because tables are often saved; `reveal` (default
+    False) returns them whole. `client` is the current client by default; `dtype_backend` sets the
+    dtypes as in pandas. Returns a row for each key: `value`, `description`, `acl`, `index` (empty
+    for a key of the application), `indexes`, `createdAt` (UTC), `validity` (seconds left, 0 for
+    unlimited), `maxHitsPerQuery`, `maxQueriesPerIPPerHour`, `queryParameters`, `referers`.
     """
     return await frames.read_keys(
         asynchronous(client), index, reveal=reveal, dtype_backend=dtype_backend
@@ -89,7 +120,11 @@ async def read_keys(
 async def read_clusters(
     *, client: AnyClient | None = None, dtype_backend: Backend | None = None
 ) -> DataFrame:
-    """Read the clusters and what they hold."""
+    """Read the clusters and the number of records and users on each.
+
+    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
+    `clusterName` (str), `nbRecords`, `nbUserIDs`, `dataSize` (int64, size in bytes).
+    """
     return await frames.read_clusters(asynchronous(client), dtype_backend=dtype_backend)
 
 
@@ -100,7 +135,11 @@ async def read_users(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read which cluster holds which user: all, or those that `query` finds on a cluster."""
+    """Read the users and their clusters: all, or those that `query` finds, on `cluster` if given.
+
+    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
+    `userID`, `clusterName` (str), `nbRecords`, `dataSize` (int64, size in bytes).
+    """
     return await frames.read_users(
         asynchronous(client), query, cluster=cluster, dtype_backend=dtype_backend
     )
@@ -109,14 +148,22 @@ async def read_users(
 async def read_top_users(
     *, client: AnyClient | None = None, dtype_backend: Backend | None = None
 ) -> DataFrame:
-    """Read each cluster's users with the most records; `rank` counts from 1 in each."""
+    """Read each cluster's users with the most records; `rank` counts from 1 in each cluster.
+
+    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
+    `clusterName`, `rank`, `userID`, `nbRecords`, `dataSize`.
+    """
     return await frames.read_top_users(asynchronous(client), dtype_backend=dtype_backend)
 
 
 async def read_sources(
     *, client: AnyClient | None = None, dtype_backend: Backend | None = None
 ) -> DataFrame:
-    """Read the networks that may call; none listed means that all may."""
+    """Read the networks from which requests are allowed; an empty table allows all networks.
+
+    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
+    `source` and `description` (str).
+    """
     return await frames.read_sources(asynchronous(client), dtype_backend=dtype_backend)
 
 
@@ -128,7 +175,13 @@ async def read_dictionary(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read the entries of `stopwords`, `plurals` or `compounds`, standard ones among them."""
+    """Read the entries of `stopwords`, `plurals` or `compounds`, standard entries included.
+
+    `query` (default "") and `language` (default all) restrict them. `client` is the current client
+    by default; `dtype_backend` sets the dtypes as in pandas. Returns a row for each entry:
+    `objectID`, `language`, `word` (stop words, compounds), `words` (plurals), `decomposition`
+    (compounds), `state`, `type`.
+    """
     return await frames.read_dictionary(
         asynchronous(client), dictionary, query, language=language, dtype_backend=dtype_backend
     )
@@ -137,7 +190,12 @@ async def read_dictionary(
 async def read_languages(
     *, client: AnyClient | None = None, dtype_backend: Backend | None = None
 ) -> DataFrame:
-    """Read how many entries of one's own each language has in each dictionary."""
+    """Read the number of custom entries that each language has in each dictionary.
+
+    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
+    `language` (str), `stopwords`, `plurals`, `compounds` (Int64, missing without such a
+    dictionary).
+    """
     return await frames.read_languages(asynchronous(client), dtype_backend=dtype_backend)
 
 
@@ -148,7 +206,12 @@ async def read_tasks(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read whether tasks are published; they are numbers, or answers of writes, as in `wait`."""
+    """Read whether tasks are published; tasks are numbers, or responses of writes, as in `wait`.
+
+    `index` is the index of tasks that do not name theirs; a task of the application has none.
+    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
+    `taskID` (int64), `index` (str) and `status` (str).
+    """
     return await frames.read_tasks(
         asynchronous(client), tasks, index=index, dtype_backend=dtype_backend
     )
@@ -157,7 +220,13 @@ async def read_tasks(
 async def read_crawlers(
     *, client: AnyClient | None = None, dtype_backend: Backend | None = None
 ) -> DataFrame:
-    """Read the crawlers and how each stands."""
+    """Read the crawlers and their states.
+
+    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
+    a row for each crawler: `id`, `name`, `createdAt`, `updatedAt`, `running`, `reindexing`,
+    `blocked` (bool), `lastReindexStartedAt`, `lastReindexEndedAt`, `blockingTaskId`,
+    `blockingError`, `warnings`.
+    """
     return await frames.read_crawlers(asynchronous(client), dtype_backend=dtype_backend)
 
 
@@ -167,7 +236,12 @@ async def read_crawler_urls(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read how the URLs of a crawler's last crawl ended, or those of several crawlers."""
+    """Count the outcomes of the URLs of the last crawl of one or several crawlers.
+
+    `crawlers` are names or ids. `client` is the current client by default; `dtype_backend` sets the
+    dtypes as in pandas. Returns `crawler`, `category`, `status`, `reason`, `readable` (str),
+    `count` (int64).
+    """
     return await frames.read_crawler_urls(
         asynchronous(client), crawlers, dtype_backend=dtype_backend
     )
@@ -182,12 +256,14 @@ async def read_crawled_urls(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read how each URL of a crawler's last crawl ended, or those of several crawlers.
+    """Read the outcome of each URL of the last crawl of one or several crawlers.
 
-    `status` is `DONE`, `SKIPPED` or `FAILED`, `reason` one that `read_crawler_urls` counts; all
-    unless given. `limit` is the most rows of one crawler. Returns a row for each URL: status,
-    category, reason, message, depth (links from a start), time and referrer (the URL that named it
-    first). A local service alone keeps this; raises `NotFound` elsewhere.
+    `crawlers` are names or ids. `status` is `DONE`, `SKIPPED` or `FAILED`, `reason` one that
+    `read_crawler_urls` counts; all by default. `limit` is the maximum number of rows for one
+    crawler, by default without limit. `client` is the current client by default; `dtype_backend`
+    sets the dtypes as in pandas. Returns a row for each URL: status, category, reason, message,
+    depth (links from a start URL), time and referrer (the URL that linked to it first). Only a
+    local service keeps this; raises `NotFound` elsewhere.
     """
     return await frames.read_crawled_urls(
         asynchronous(client),
@@ -214,24 +290,40 @@ async def read_domains(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read the domains that crawlers may visit, all or those of one application."""
+    """Read the domains that crawlers may visit: all, or those of the application `app_id`.
+
+    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
+    `appId`, `domain` (str), `verified` (bool).
+    """
     return await frames.read_domains(
         asynchronous(client), app_id=app_id, dtype_backend=dtype_backend
     )
 
 
 async def next_page(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
-    """Read the page after a frame that a search or a browse gave; empty after the last."""
+    """Read the page after the DataFrame of a search or a browse; empty after the last page.
+
+    `client` is the current client by default; raises `BadInput` for a DataFrame that no reader
+    returned, and for a client of another application.
+    """
     return await frames.next_page(asynchronous(client), frame)
 
 
 async def refresh(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
-    """Read again what a frame holds."""
+    """Repeat the request that returned a DataFrame and return the new result.
+
+    `client` is the current client by default; raises `BadInput` for a DataFrame that no reader
+    returned, and for a client of another application.
+    """
     return await frames.refresh(asynchronous(client), frame)
 
 
 async def browse_all(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
-    """Read every record that the search behind a frame finds, beyond what pages reach."""
+    """Read every record that matches the search of a DataFrame, beyond the pagination limit.
+
+    `client` is the current client by default; raises `BadInput` for a DataFrame that no reader
+    returned, and for a client of another application.
+    """
     return await frames.browse_all(asynchronous(client), frame)
 
 
@@ -243,5 +335,10 @@ async def count_values(
     client: AnyClient | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Count the records that have each of these values of a facet: `value`, `count`."""
+    """Count the records that have each of these values of a facet.
+
+    The count is exact for every value, however rare. `values` is a list or Series; each distinct
+    value is counted once. `client` is the current client by default. Returns `value` (str) and
+    `count` (int64); raises `BadInput` for a missing value.
+    """
     return await frames.count_values(asynchronous(client), index, facet, values, **params)

@@ -1,4 +1,4 @@
-"""Values as text, for a terminal and what reads from it."""
+"""Text output of values, for terminals and for programs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOLD = ["row", "column", "value", "reason"]
 
 
 def as_text(value: Any, format: str = "table") -> str:  # noqa: A002
-    """Write a value as a `table`, as `csv` or as `json`."""
+    """Format a value as a `table`, as `csv` or as `json`."""
     if value is None or isinstance(value, str):
         return value or ""
     if hasattr(value, "to_csv"):
@@ -35,7 +35,7 @@ def as_text(value: Any, format: str = "table") -> str:  # noqa: A002
 
 
 def _result_text(result: Any) -> str:
-    """Write what a load did, with the first rows that it could not send."""
+    """Format the result of a load, with the first rows that could not be sent."""
     rejected = result.rejected if hasattr(result, "plan") else None
     if rejected is None or rejected.empty:
         return str(result)
@@ -43,7 +43,7 @@ def _result_text(result: Any) -> str:
 
 
 def _numbers(result: Any) -> dict[str, Any]:
-    """Take from a result what is no table."""
+    """Return the members of a result that are not tables."""
     names = [field.name for field in dataclasses.fields(result)]
     names += ["rejected_rows"] if hasattr(result, "rejected_rows") else []
     told = {name: getattr(result, name) for name in names}
@@ -61,7 +61,7 @@ def _frame_csv(frame: DataFrame) -> str:
 
 
 def _flat(frame: DataFrame) -> DataFrame:
-    """Write nested values as JSON, and nothing for what is missing."""
+    """Write nested values as JSON, and missing values as nothing."""
     from pandas import isna
 
     def flat(value: Any) -> Any:
@@ -78,7 +78,7 @@ def _frame_json(frame: DataFrame) -> str:
 
 
 def told_apart(frame: DataFrame) -> DataFrame:
-    """Number the columns of one name: a record may have a `rank` of its own beside the search's."""
+    """Number columns of the same name: a record can have a `rank` besides that of the search."""
     seen: Counter[Any] = Counter()
     names = []
     for name in frame.columns:

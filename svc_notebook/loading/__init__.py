@@ -1,4 +1,7 @@
-"""Rows to records: from any source to an index, planned first and published last; and back."""
+"""Load rows from any source into an index, and export an index to files.
+
+A load is planned before anything is sent, and records are published at its end.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DuckDB as a load uses it: one private database, results as Arrow, errors as ours."""
+"""The private DuckDB database of one load: Arrow results, and DuckDB errors mapped to ours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 T = TypeVar("T")
-# How long a stopped query may take to end, in seconds.
+# Seconds in which a stopped query must end.
 INTERRUPT_SECONDS = 0.5
 # And how long it is waited for before its connection is left to it.
 ABANDON_SECONDS = 10.0
@@ -52,11 +52,11 @@ ADVICE = {
 
 
 class ReadingStopped(Exception):
-    """A query was interrupted; whoever did so knows."""
+    """A query was interrupted by the caller."""
 
 
 class MemoryShort(BadInput):
-    """A query needs more memory than it is allowed."""
+    """A query needs more memory than its limit."""
 
 
 class Database:
@@ -263,7 +263,7 @@ def _forget(ended: asyncio.Future[Any]) -> None:
 
 @contextmanager
 def translated(about: str) -> Iterator[None]:
-    """Turn what DuckDB raises into an error of ours, about a source."""
+    """Convert a DuckDB error about a source into one of ours."""
     duckdb = import_duckdb()
     try:
         yield

@@ -1,4 +1,4 @@
-"""How rows become records: what a caller may ask for, checked once."""
+"""Options of a load: how rows become records. They are validated once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ACTIONS: Mapping[str, str] = {
 OPERATIONS = (
     "Increment", "Decrement", "Add", "AddUnique", "Remove", "IncrementFrom", "IncrementSet",
 )  # fmt: skip
-# What changes a record once more each time it is sent.
+# Operations that are not idempotent.
 UNREPEATABLE = {"Increment", "Decrement", "Add"}
 # Services refuse requests of 10 MB and records of 100 KB.
 MAX_BATCH_BYTES = 8_000_000
@@ -35,7 +35,7 @@ COUNTS = ("limit", "record_bytes", "batch", "batch_bytes")
 
 
 class RowOptions(TypedDict, total=False):
-    """The options of `load`, `plan` and `push` that say how rows become records."""
+    """The options of `load`, `plan` and `push` that determine how rows become records."""
 
     id: str | None
     columns: Sequence[str] | None
@@ -59,7 +59,7 @@ class RowOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class LoadSettings:
-    """Checked options; the fields are those of `RowOptions`."""
+    """Validated options; the fields are those of `RowOptions`."""
 
     id: str | None = None
     columns: tuple[str, ...] | None = None
@@ -78,16 +78,16 @@ class LoadSettings:
     quote: str | None = None
     header: bool | None = None
     encoding: str | None = None
-    # Where the list of records is in a JSON document.
+    # The path of the list of records in a JSON document.
     path: str | None = None
-    # Goes into the ids that are hashes: rows of different parts are different rows.
+    # Hashed into ids: equal rows of different partitions are different rows.
     salt: str = ""
-    # Whether another worker may send the rows again.
+    # Whether another worker can send the rows again.
     spread: bool = False
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """Take what a caller gave; raises `BadInput` with advice."""
+        """Validate the options of a caller; raise `BadInput` with advice."""
         known = [row.name for row in fields(cls)]
         for name in given.keys() - set(known):
             raise BadInput(f"`{name}` is no option of a load{did_you_mean(name, known)}")
@@ -122,17 +122,17 @@ class LoadSettings:
 
     @property
     def unrepeatable(self) -> str:
-        """Name an operation that may be carried out only once, if one is asked for."""
+        """Return a requested operation that is not idempotent, if any."""
         return min(UNREPEATABLE.intersection(self.operations.values()), default="")
 
     def nulls_of(self, column: str) -> Nulls:
-        """Tell what becomes of a column's missing values."""
+        """Return how a column's missing values are treated."""
         if isinstance(self.nulls, str):
             return self.nulls
         return self.nulls.get(column, "omit")
 
     def named_columns(self) -> set[str]:
-        """Name every column that some option speaks of."""
+        """Return every column that some option names."""
         by_nulls = set() if isinstance(self.nulls, str) else set(self.nulls)
         return by_nulls | set(self.dtype) | set(self.operations) | set(self.columns or ())
 

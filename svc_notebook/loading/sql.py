@@ -1,4 +1,4 @@
-"""Quoting of what goes into SQL."""
+"""Quoting of names and values in SQL."""
 
 from __future__ import annotations
 

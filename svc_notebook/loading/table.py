@@ -1,4 +1,4 @@
-"""Rows that DuckDB can scan again and again in one order, whatever they came from."""
+"""Tables that DuckDB can scan repeatedly in one order, whatever their source."""
 
 from __future__ import annotations
 

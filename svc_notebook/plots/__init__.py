@@ -1,6 +1,7 @@
-"""What is better looked at than read: DataFrames of this package, drawn with matplotlib.
+"""Plots of this package's DataFrames, drawn with matplotlib.
 
-Each function takes the frame of a reader, draws into `axes` or a new figure, and returns the axes.
+Each function takes the DataFrame of a reader, draws into `axes` or a new figure, and returns the
+axes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Counts as bars with their numbers beside them: facets, clusters, the URLs of a crawl."""
+"""Bar charts of counts with their numbers: facets, clusters, the URLs of a crawl."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_LABEL_CHARACTERS = 40
 WRAP_CHARACTERS = 32
 """Characters of a line where a label is a sentence."""
 SIZES = ("B", "kB", "MB", "GB", "TB")
-# How a URL ended, from good to bad: darker is what one should look at.
+# Outcomes of a URL, from good to bad; darker needs attention.
 SHADES = {"DONE": "palest", "SKIPPED": "pale", "FAILED": "hue"}
 
 
@@ -57,7 +57,7 @@ def plot_facets(facets: pd.DataFrame, *, top: int = 10, axes: Any = None) -> Seq
 
 
 def plot_clusters(clusters: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]:
-    """Draw what each cluster of `read_clusters` holds: records, users, bytes; three axes."""
+    """Draw the records, users and bytes of each cluster of `read_clusters`; three axes."""
     needed = ("clusterName", "nbRecords", "nbUserIDs", "dataSize")
     check_columns(clusters, needed, "read_clusters")
     names = [_short(str(name)) for name in clusters["clusterName"]]
@@ -76,7 +76,7 @@ CLUSTER_PANELS = (("nbRecords", "records"), ("nbUserIDs", "users"), ("dataSize",
 
 
 def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Axes:
-    """Draw how the URLs of `read_crawler_urls` ended, by category and reason, largest first.
+    """Draw the outcomes of the URLs of `read_crawler_urls`, by category and reason, largest first.
 
     A DataFrame of `read_crawled_urls`, or some of its rows, is counted first.
     """
@@ -123,7 +123,7 @@ def _draw(axes: Axes, title: str, bars: Sequence[Bar]) -> None:
     axes.set_ylim(len(bars) - 0.4, -0.6)
     axes.tick_params(left=False, bottom=False, labelbottom=False)
     axes.spines["bottom"].set_visible(False)
-    # Room for the text at the end of the longest bar.
+    # Space for the text at the end of the longest bar.
     room = 1.05 + 0.022 * max(len(b.text) for b in bars)
     axes.set_xlim(0, max([b.value for b in bars] + [1]) * room)
     axes.title.set_parse_math(False)

@@ -1,4 +1,4 @@
-"""The ground every plot is drawn on: one hue, thin lines, values in words."""
+"""The axes and style of every plot: one hue, thin lines, printed values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Colours(NamedTuple):
-    """One hue from what one should look at to what may be passed over, and those of words."""
+    """Shades of one hue, from most to least important, and the colours of text."""
 
     hue: str
     pale: str
@@ -29,7 +29,7 @@ WIDTH_INCHES = 7.5
 
 
 def colours() -> Colours:
-    """Return the colours that can be seen on the ground of the style in use."""
+    """Return colours that are visible on the background of the current style."""
     from matplotlib import rcParams
     from matplotlib.colors import to_rgb
 
@@ -38,14 +38,14 @@ def colours() -> Colours:
 
 
 def ground() -> str:
-    """Return the colour that is drawn upon."""
+    """Return the background colour."""
     from matplotlib import rcParams
 
     return str(rcParams["axes.facecolor"])
 
 
 def check_columns(frame: pd.DataFrame, needed: Iterable[str], reader: str) -> None:
-    """Raise `BadInput` for a frame that a reader did not make."""
+    """Raise `BadInput` for a DataFrame that the expected reader did not return."""
     columns = getattr(frame, "columns", ())
     missing = [name for name in needed if name not in columns]
     if missing:
@@ -53,7 +53,7 @@ def check_columns(frame: pd.DataFrame, needed: Iterable[str], reader: str) -> No
 
 
 def make_axes(axes: Any, rows: int, columns: int, height: float, **layout: Any) -> Sequence[Axes]:
-    """Return `rows` x `columns` axes: those given, else new ones; raises `BadInput` for too few."""
+    """Return `rows` x `columns` axes: those given, else new ones; raise `BadInput` for too few."""
     if axes is not None:
         given = list(axes.flat) if hasattr(axes, "flat") else [*_many(axes)]
         if len(given) < rows * columns:
@@ -72,7 +72,7 @@ def _many(axes: Any) -> Iterable[Axes]:
 
 
 def clean(axes: Axes, title: str) -> None:
-    """Take away what says nothing, and put the title where reading begins."""
+    """Remove lines without information, and left-align the title."""
     axes.set_title(title, loc="left", fontsize=10, color=colours().ink)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(colours().pale)
@@ -80,7 +80,7 @@ def clean(axes: Axes, title: str) -> None:
 
 
 def tell_key(axes: Axes, **options: Any) -> None:
-    """Name the colours beside the title, where they cover nothing."""
+    """Write the legend beside the title, where it covers no data."""
     entries = len(axes.get_legend_handles_labels()[1]) or len(options.get("handles", ()))
     axes.legend(
         loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2, frameon=False,
@@ -90,7 +90,7 @@ def tell_key(axes: Axes, **options: Any) -> None:
 
 
 def say_empty(axes: Axes, text: str) -> None:
-    """Say in words that there is nothing to draw."""
+    """Write that there is no data to draw."""
     axes.text(
         0.5, 0.5, text, ha="center", va="center", color=colours().grey, transform=axes.transAxes
     )

@@ -1,4 +1,4 @@
-"""Requests over time: how many, how fast, how they were answered."""
+"""Plots of requests over time: their number, latency and response status."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CLASSES = {2: ("2xx answered", "palest"), 4: ("4xx refused", "pale"), 5: ("5xx f
 
 
 def plot_logs(logs: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]:
-    """Draw what `read_logs` returns in three axes: requests, latency, answer codes over time."""
+    """Draw the requests of `read_logs` in three axes: number, latency and status over time."""
     check_columns(logs, NEEDED, "read_logs")
     if getattr(logs["timestamp"].dtype, "kind", "") != "M":
         raise BadInput("`timestamp` holds no times; make them: pd.to_datetime(logs['timestamp'])")
@@ -54,7 +54,7 @@ def plot_logs(logs: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]:
 
 
 def _in_utc(logs: pd.DataFrame) -> pd.DataFrame:
-    """Let days and hours begin where the axis says they do."""
+    """Align days and hours with the axis, in UTC."""
     times = logs["timestamp"].dt
     known = times.tz_localize("UTC") if times.tz is None else times.tz_convert("UTC")
     return logs.assign(timestamp=known)
@@ -85,7 +85,7 @@ def _draw_requests(axes: Axes, counts: pd.Series[int], width: float, step: str) 
 
 
 def _count_up(axes: Axes) -> None:
-    """Let an axis begin at none and know whole numbers alone."""
+    """Let an axis begin at zero and have whole-number ticks only."""
     from matplotlib.ticker import MaxNLocator
 
     axes.set_ylim(bottom=0)
@@ -93,7 +93,7 @@ def _count_up(axes: Axes) -> None:
 
 
 def _draw_latency(axes: Axes, times: Any, width: float) -> None:
-    """Half of the requests were at or below the dark line, all but one in twenty the pale one."""
+    """Draw the median latency as the dark line and the 95th percentile as the pale one."""
     own, middle = colours(), times.median()
     above = times.quantile(0.95)
     for name, values, colour in (("p95", above, own.pale), ("median", middle, own.hue)):

@@ -1,4 +1,4 @@
-"""Where the values of a connection come from: arguments, environment, files, keyring.
+"""The configuration of a connection: from arguments, environment, files and keyring.
 
 ```
 [profiles.shop]            in svc.toml, [tool.svc-notebook.profiles.shop] in pyproject.toml
@@ -36,10 +36,10 @@ VARIABLES = {
 }
 FIELDS = (*VARIABLES, "fallback_domain", "hosts", "region", *TIMEOUTS)
 KEYS = ("api_key", "crawler_api_key")
-LOGINS = {"api_key": "{}", "crawler_api_key": "{}/crawler"}  # by profile, in the keyring
-# Where to connect is one choice: whoever says any of these says all of them.
+LOGINS = {"api_key": "{}", "crawler_api_key": "{}/crawler"}  # keys of a profile in the keyring
+# The address is one choice: a source that sets one of these sets all of them.
 ADDRESS = ("url", "domain", "fallback_domain", "hosts")
-# A scheme, a dot, a port or a name of one's own: a word alone is more likely a profile.
+# An address has a scheme, a dot or a port; a single word is more likely a profile.
 ADDRESS_LIKE = re.compile(r"://|\.|:\d|^localhost\b")
 LOCAL = "local"
 
@@ -48,7 +48,7 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class ProfileFile:
-    """One file's profiles."""
+    """The profiles of one file."""
 
     path: Path
     profiles: Mapping[str, Values] = field(default_factory=dict)
@@ -56,19 +56,19 @@ class ProfileFile:
 
 
 def profiles() -> dict[str, Path]:
-    """Name the profiles there are and the file each comes from."""
+    """Return the names of all profiles, each with the file that defines it."""
     return {name: source.path for source in reversed(read_sources()) for name in source.profiles}
 
 
 def name_profile(profile: str | None) -> str | None:
-    """Say which profile to use: the one asked for, or the environment's, or the files' default."""
+    """Return the profile to use: the given one, the environment's, or the files' default."""
     if profile or (profile := os.environ.get("SVC_PROFILE")):
         return profile
     return next((source.default for source in read_sources() if source.default), None)
 
 
 def means_local(profile: str | None, given: Values) -> bool:
-    """Whether the local service is meant: by name, or by default where no address is given."""
+    """Return whether the local service is meant: by name, or by default if no address is given."""
     if _address_of(_present(given)):
         return False
     return profile == LOCAL or (
@@ -77,7 +77,7 @@ def means_local(profile: str | None, given: Values) -> bool:
 
 
 def profile_meant(profile: str | None, given: Values) -> str | None:
-    """Say whose address is used: a profile's, or none's where an address was given by itself."""
+    """Return the profile that provides the address, or None if an address was given directly."""
     if profile or means_local(profile, given):
         return profile or LOCAL
     alone = _address_of(_present(given)) or _address_of(_from_environment())
@@ -85,7 +85,7 @@ def profile_meant(profile: str | None, given: Values) -> str | None:
 
 
 def check_choice(profile: object, given: Values) -> None:
-    """Refuse what names no service, or two of them."""
+    """Reject arguments that name no service, or two of them."""
     if profile is not None and not isinstance(profile, str):
         raise BadInput(f"a profile is named by text, not {profile!r}: connect('local')")
     url = given.get("url")
@@ -99,7 +99,7 @@ def check_choice(profile: object, given: Values) -> None:
 
 
 def resolve(profile: str | None, given: Values) -> ClientConfig:
-    """Take each value from the first place that has it; raises `NotConnected` with advice."""
+    """Take each value from the first source that has it; raise `NotConnected` with advice."""
     name = name_profile(profile)
     sources = read_sources()
     if name is not None:
@@ -117,13 +117,13 @@ def resolve(profile: str | None, given: Values) -> ClientConfig:
 
 
 def check_application(connection: ClientConfig, profile: str | None) -> None:
-    """Refuse a key without its application, which no service would take."""
+    """Reject a key without an application, which every service refuses."""
     if connection.api_key and not connection.app_id:
         raise NotConnected(_advice_on_application(name_profile(profile)))
 
 
 def make_connection(values: Values) -> ClientConfig:
-    """Build a connection of plain values; time-outs among them are in seconds."""
+    """Build a connection from plain values; timeouts are in seconds."""
     for name in TIMEOUTS.keys() & values.keys():
         check_seconds(name, values[name])
     own = {name: value for name, value in values.items() if name not in TIMEOUTS}
@@ -134,7 +134,7 @@ def make_connection(values: Values) -> ClientConfig:
 
 
 def _hide_keys(values: Values) -> dict[str, Any]:
-    """Make the keys among values secret as early as possible: frames and reprs show the rest."""
+    """Mask the keys among values as early as possible: tracebacks and reprs show plain values."""
     return {
         name: Secret(value) if name in KEYS and isinstance(value, str) else value
         for name, value in values.items()
@@ -200,13 +200,13 @@ def _check_known(name: str, sources: list[ProfileFile]) -> None:
 
 
 def read_sources() -> list[ProfileFile]:
-    """Read the project's file and the user's, as far as they exist."""
+    """Read the project's file and the user's file, if they exist."""
     found = [_read_project(), _read_file(user_file(), _parse(user_file()))]
     return [source for source in found if source]
 
 
 def user_file() -> Path:
-    """Where the user's own profiles are: `SVC_CONFIG`, or in the folder of the system's choice."""
+    """Return the path of the user's profiles: `SVC_CONFIG`, or in the system's folder."""
     if named := os.environ.get("SVC_CONFIG"):
         return Path(named).expanduser()
     from platformdirs import user_config_path
@@ -233,7 +233,7 @@ def _parse(path: Path) -> dict[str, Any] | None:
         return None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         if path.name == "pyproject.toml":
-            return None  # another tool's to complain about
+            return None  # another tool reports it
         raise BadInput(f"{path} is not TOML: {error}") from error
 
 
@@ -272,7 +272,7 @@ def _check_seconds(path: Path, name: str, key: str, value: object) -> None:
 
 
 def _from_keyring(profile: str, missing: list[str]) -> dict[str, Any]:
-    """Ask the system's keyring, if there is one; whatever is wrong with it, it is only a place."""
+    """Read a value from the system's keyring; a missing or broken keyring is ignored."""
     try:
         import keyring
 

@@ -1,4 +1,4 @@
-"""The current client: made by `connect`, used by everything that is not given another."""
+"""The current client: created by `connect`, and the default of every function with a client."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def asynchronous(client: AnyClient | None) -> AsyncClient:
     return found.aio if isinstance(found, Client) else found
 
 
-# A plain variable, for a context variable set in one cell may be gone in the next.
+# A plain variable: a context variable set in one cell can be lost in the next.
 _current: Client | None = None
 _profiles: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
 _folders: WeakKeyDictionary[Client, Path] = WeakKeyDictionary()
@@ -54,12 +54,12 @@ def connect(
     read_timeout: float | None = None,
     write_timeout: float | None = None,
 ) -> Client:
-    """Make the client that is used from now on; nothing is sent by it.
+    """Create the current client; nothing is sent.
 
-    Each value comes from the argument, else the environment, the project's profiles, the
-    user's, the keyring. The profile `local` is the local service, which is started if need be.
-    `region` says which hosts take events; time-outs are in seconds (2 to connect, 5 for a read,
-    30 for a write).
+    Each value comes from the argument, else from the environment, the project's profiles, the
+    user's profiles, the keyring. The profile `local` is the local service, which is started if
+    necessary. `region` determines the hosts that receive events; timeouts are in seconds (defaults:
+    2 to connect, 5 to read, 30 to write). Raises `NotConnected` if a value is missing.
     """
     global _current
     _current = make_client(
@@ -82,7 +82,7 @@ def connect(
 
 
 def connect_local(service: LocalService, **given: Any) -> Client:
-    """Make a client of this local service the current one."""
+    """Make a client of this local service the current client."""
     global _current
     _current = _client_of_local(service, given)
     _profiles[_current] = LOCAL
@@ -95,12 +95,12 @@ def use(profile: str) -> Client:
 
 
 def client_of(profile: str) -> Client:
-    """Make a client of a profile and leave the current one as it is."""
+    """Create a client of a profile; the current client is unchanged."""
     return make_client(profile)
 
 
 def make_client(profile: str | None, **given: Any) -> Client:
-    """Make a client without making it the current one."""
+    """Create a client; the current client is unchanged."""
     check_choice(profile, given)
     client = _make(profile, given)
     if name := profile_meant(profile, given):
@@ -124,18 +124,18 @@ def _client_of_local(service: LocalService, given: dict[str, Any]) -> Client:
 
 
 def profile_of(client: Client) -> str | None:
-    """Name the profile a client was made of; None for one that was given an address by itself."""
+    """Return the profile of a client; None if it was created from an address."""
     return _profiles.get(client)
 
 
 def folder_in_use() -> Path:
-    """Return the data folder of the local service that is connected to, else the usual one."""
+    """Return the data folder of the connected local service, else the default folder."""
     known = _folders.get(_current) if _current else None
     return known or default_folder()
 
 
 def current() -> Client:
-    """Return the current client, or say how to get one."""
+    """Return the current client, or raise an error that tells how to connect."""
     if _current is None:
         raise NotConnected(
             'not connected; connect("local") uses the local service, connect("PROFILE") a '

@@ -1,4 +1,4 @@
-"""A turn on a file: of all processes that ask, one has it at a time."""
+"""An exclusive lock on a file: one process holds it at a time."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO
 
-POLL_SECONDS = 0.02  # seconds between two attempts; waiting in the lock itself could not be stopped
+POLL_SECONDS = (
+    0.02  # seconds between two attempts; a blocking wait for the lock could not be cancelled
+)
 
 
 @asynccontextmanager
 async def take_turn(path: Path) -> AsyncIterator[None]:
-    """Wait until the file is ours alone; it is let go of however this process ends."""
+    """Wait for the exclusive lock on a file; it is released however this process ends."""
     with path.open("ab") as file:
-        while not _lock(file):  # noqa: ASYNC110 - another process gives no sign
+        while not _lock(file):  # noqa: ASYNC110 - another process sends no notification
             await asyncio.sleep(POLL_SECONDS)
         yield
 
 
 def is_taken(path: Path) -> bool:
-    """Whether a process that lives has the turn on a file."""
+    """Return whether a living process holds the lock on a file."""
     try:
         with path.open("ab") as file:
             return not _lock(file)

@@ -1,4 +1,4 @@
-"""The local service of a data folder: attached to if it runs, started if not."""
+"""The local service of a data folder: the running one is used, otherwise one is started."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from svc_notebook.session.file_lock import take_turn
 
 
 def remember(data: Path) -> None:
-    """Write a folder down; where that cannot be, it is found by its name alone."""
+    """Note a folder in a list; if that cannot be written, the folder is found by its name alone."""
     folder = data.expanduser().absolute()
     with suppress(OSError):
         _place().mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -36,7 +36,7 @@ def remember(data: Path) -> None:
 
 
 def known_folders() -> list[Path]:
-    """Name the folders that are still there, and forget the others."""
+    """Return the noted folders that still exist, and remove the others from the list."""
     found = []
     with suppress(OSError):
         for entry in sorted(_place().iterdir()):
@@ -59,13 +59,13 @@ def _place() -> Path:
 
 
 COMMAND = (sys.executable, "-m", "svc_notebook.cli", "serve")
-NOTE = "service.json"  # the service's word on where it is, there as long as it runs
-PARENT = "parent"  # the ids of a service and of the process whose end ends it
+NOTE = "service.json"  # the file with the service's address, which exists while it runs
+PARENT = "parent"  # the process ids of a service and of the process whose end stops it
 LOG = "service.log"
 START, STOP, ORPHAN, LOOK = 30.0, 5.0, 2.0, 0.02  # seconds
-SEARCH_TIMEOUT_SECONDS = 4.0  # of a service whose note does not tell
-MAX_ATTEMPTS = 2  # one that is just ending may still hold the folder
-LOG_TAIL_CHARACTERS = 2000  # characters of the log that a failure tells
+SEARCH_TIMEOUT_SECONDS = 4.0  # for a service whose note does not contain it
+MAX_ATTEMPTS = 2  # a service that is stopping can still hold the folder
+LOG_TAIL_CHARACTERS = 2000  # characters of the log in an error message
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class LocalService:
     search_timeout: float = SEARCH_TIMEOUT_SECONDS
 
     def values(self) -> dict[str, Any]:
-        """What to connect with: the address, the admin key and the crawler's."""
+        """Return the connection values: address, admin key and crawler credentials."""
         return {
             "url": self.url,
             "app_id": self.app_id,
@@ -94,7 +94,7 @@ class LocalService:
         }
 
     def stop(self) -> None:
-        """Stop it, whoever started it, and wait until it is gone."""
+        """Stop the service, whichever process started it, and wait for its end."""
         background_loop.run(self._stop())
 
     async def _stop(self) -> None:
@@ -112,12 +112,12 @@ def local(
     search_timeout: float | None = None,
     command: OneOrMany = COMMAND,
 ) -> LocalService:
-    """Return the local service of a data folder, started if none runs there yet.
+    """Return the local service of a data folder; start it if none runs there.
 
-    It ends with the process that started it unless told to `stay`; others on the same folder
-    share it as long as it is there. With `allow_private_crawl` its crawlers may visit this machine
-    and its network. It refuses a search that is not done after `search_timeout` seconds, 4 by
-    default. `command` starts it: its words, or one line of them.
+    It stops with the process that started it unless `stay` is set; other processes on the same
+    folder share it while it runs. With `allow_private_crawl` its crawlers can visit this machine
+    and its network. A search that takes longer than `search_timeout` seconds (default 4) fails.
+    `command` starts the service: its words, or one line of them.
     """
     folder = Path(data or default_folder()).expanduser().absolute()
     more = ["--allow-private-crawl"] if allow_private_crawl else []
@@ -148,7 +148,7 @@ def _begin(folder: Path, stay: bool, command: Sequence[str]) -> LocalService:
 
 
 def default_folder() -> Path:
-    """Where the data of the local service is unless told otherwise."""
+    """Return the default data folder of the local service."""
     from platformdirs import user_data_path
 
     return user_data_path("svc-notebook", appauthor=False) / "local"
@@ -160,7 +160,7 @@ async def _start_in_turn(data: Path, stay: bool, command: Sequence[str]) -> Loca
 
 
 def find_running(data: Path) -> LocalService | None:
-    """Return the service that runs on a data folder, if one does that is to last."""
+    """Return the running service of a data folder, unless it is about to stop."""
     found = _read_note(data)
     if not found or not is_alive(found.pid) or _is_orphan(data, found.pid):
         return None
@@ -168,7 +168,7 @@ def find_running(data: Path) -> LocalService | None:
 
 
 def all_running() -> list[LocalService]:
-    """Find every service of this user that runs, on whatever folder."""
+    """Return every running service of this user, on any folder."""
     folders = dict.fromkeys([default_folder(), *known_folders()])
     return [running for folder in folders if (running := find_running(folder))]
 
@@ -193,7 +193,7 @@ def _read_note(data: Path) -> LocalService | None:
 
 
 def _is_orphan(data: Path, pid: int) -> bool:
-    """Whether a service is about to end because the process that started it has."""
+    """Return whether a service is about to stop because the process that started it has ended."""
     try:
         started, parent = map(int, (data / PARENT).read_text().split())
     except (OSError, ValueError):
@@ -202,7 +202,7 @@ def _is_orphan(data: Path, pid: int) -> bool:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process is there; one of ours that has ended is taken leave of."""
+    """Return whether a process exists; an ended child process is reaped."""
     if os.getpid() == _PROCESS and (own := _OWN.get(pid)) and own.poll() is not None:
         del _OWN[pid]
         return False
@@ -216,7 +216,7 @@ def is_alive(pid: int) -> bool:
 
 
 def _listens(url: str) -> bool:
-    """Whether someone listens: a process of that id alone might be another by now."""
+    """Return whether the address accepts connections: the process id can have been reused."""
     parts = urlsplit(url)
     try:
         with socket.create_connection((parts.hostname, parts.port or 80), timeout=1):
@@ -226,7 +226,7 @@ def _listens(url: str) -> bool:
 
 
 async def _sees_end(data: Path, pid: int, patience: float) -> bool:
-    """Wait until a service has let go of its folder."""
+    """Wait until a service has released its folder."""
     deadline = time.monotonic() + patience
     while is_alive(pid) and (data / NOTE).exists():
         if time.monotonic() > deadline:
@@ -259,7 +259,7 @@ async def _sees_start(data: Path, process: subprocess.Popen[bytes]) -> LocalServ
         if running := find_running(data):
             return running
         await asyncio.sleep(LOOK)
-    return find_running(data)  # someone may have started one by hand, just before
+    return find_running(data)  # a service can have been started manually just before
 
 
 def _spawn(data: Path, stay: bool, command: Sequence[str]) -> subprocess.Popen[bytes]:
@@ -272,9 +272,9 @@ def _spawn(data: Path, stay: bool, command: Sequence[str]) -> subprocess.Popen[b
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=log,
-            cwd=data,  # a module of the same name as ours, or Python's, may lie beside a notebook
+            cwd=data,  # a notebook's folder can have a module named like ours or Python's
             env=_environment(),
-            start_new_session=True,  # an interrupt of the kernel is not meant for it
+            start_new_session=True,  # an interrupt of the kernel must not reach it
         )
     _OWN[process.pid] = process
     if not stay:
@@ -288,12 +288,12 @@ def _write_private(path: Path, text: str) -> None:
 
 
 def _open_private(path: str, flags: int) -> int:
-    """Open a file that is made for this user alone: the folder holds keys."""
+    """Open a file that only this user can read: the folder contains keys."""
     return os.open(path, flags, 0o600)
 
 
 def _environment() -> dict[str, str]:
-    """Let the service find this package even where it is not installed; keys are not for it."""
+    """Return the environment of the service: this package is importable, keys are removed."""
     keys = {VARIABLES[name] for name in KEYS}
     own = {name: value for name, value in os.environ.items() if name not in keys}
     root = Path(__file__).parents[2]
@@ -318,7 +318,7 @@ _PROCESS = os.getpid()
 
 @atexit.register
 def _stop_own() -> None:
-    """End what was started here; the services watch us, too, but this is sooner."""
+    """Stop the services started here; they also watch this process, but this is faster."""
     if os.getpid() == _PROCESS:
         for pid in _ENDING_WITH_US & _OWN.keys():
             _OWN[pid].terminate()

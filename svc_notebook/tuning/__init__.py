@@ -1,7 +1,8 @@
-"""Tuning: judged queries, what a search finds for them, how good that is, and what changes it.
+"""Relevance tuning: judged queries, runs, metrics, and changes of the configuration.
 
-Tables are plain DataFrames; see `svc_notebook.tuning.tables.tables`. What talks to the service
-has its coroutine twin in `aio`. Names load when first used; no module bears the name of a function.
+Tables are plain DataFrames; see `svc_notebook.tuning.tables.tables`. Every function that calls the
+service has a coroutine version in `aio`. Names are imported lazily, on first use; no module has the
+name of a function.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ _HOMES = {
     "svc_notebook.tuning.tables.tables": ("check_judgments", "check_queries", "check_runs"),
 }  # fmt: skip
 _MODULES = ("aio", "clicks")
-# By string, for editors stand above: the judgment editor as people look for it here.
+# By string, because editors are a higher layer: users look for the judgment editor here.
 _FACES = {"judge": ("svc_notebook.editors", "judgments")}
 
 

@@ -1,4 +1,4 @@
-"""Every function of tuning that talks to the service, as a coroutine function."""
+"""The functions of tuning that call the service, as coroutine functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every function of tuning that talks to the service, as one that returns when it is done."""
+"""The functions of tuning that call the service, as blocking functions."""
 
 from __future__ import annotations
 
@@ -42,10 +42,14 @@ def run(
 ) -> DataFrame:
     """Search an index for many queries, as it ranks now or with `params`: a row for each hit.
 
-    The first `k` hits, each with its criteria; see `svc_notebook.tuning.tables.schema.RUNS`. A
-    query without hits is a row without `objectID`, and one that failed says why in `error`.
-    Judgments or a run will do for `queries`. `attrs["svc"]` says what was asked, and how the
-    index ranked.
+    `queries` are texts, dicts, or a table; judgments or a run are accepted. `k` (default 10) is the
+    number of hits for each query. `name` is the name of the run, `client` the current client by
+    default; `progress` draws a bar, by default in notebooks and terminals.
+
+    Returns a run: a row for each hit with the value of each criterion; see
+    `svc_notebook.tuning.tables.schema.RUNS`. A query without hits is a row without `objectID`; a
+    failed query has its message in `error`. `attrs["svc"]` contains the parameters and the index's
+    ranking.
     """
     return behind_bar(
         lambda tell: aio.run(
@@ -72,7 +76,10 @@ def measure(
 ) -> DataFrame:
     """Search for every judged query, or `queries`, and average the scores: run, evaluate, summary.
 
-    `k` hits of each are looked at, by default as many as the metrics want.
+    `k` is the number of hits for each query, by default as many as the metrics need. `params` are
+    search parameters; `unjudged`, `gains` and `relevant` are as in `evaluate`. `client` is the
+    current client by default; `progress` draws a bar, by default in notebooks and terminals.
+    Returns the DataFrame of `summary`.
     """
     return behind_bar(
         lambda tell: aio.measure(
@@ -101,14 +108,15 @@ def search(
     progress: bool | None = None,
     **options: Any,
 ) -> Search:
-    """Look for better settings, synonyms or rules among those of a space; nothing is saved.
+    """Search a space for better settings, synonyms or rules; nothing is saved.
 
-    `space` names values to choose from, `{"ignorePlurals": [False, ["en"]]}`; what parameters of a
-    search can say is tried by them, the rest on one scratch copy. `sampler` is `grid`, `random`,
-    `halving` or `coordinate`; `budget` is how many searches it may take at the most, which
-    `plan_search` tells beforehand. Only the tune queries choose: those marked in `split`, else all
-    but the share `holdout` of them; the `best` few are then held against the rest. With `notes`, a
-    file, a search that was stopped goes on where it was. `options` are those of `evaluate`.
+    `space` maps names to values, `{"ignorePlurals": [False, ["en"]]}`; search parameters are tried
+    directly, other settings on one scratch copy. `sampler` is `grid`, `random`, `halving` or
+    `coordinate`; `budget` is the maximum number of searches, which `plan_search` reports in
+    advance. Only the tune queries select variants: those marked in `split`, else all except the
+    share `holdout` (default 0.3); the `best` (default 3) are then evaluated on the held-out
+    queries. `k` (default 10) is the number of hits for each query. With a file `notes`, a stopped
+    search is resumed. `options` are those of `evaluate`. Returns a `Search`.
     """
     return behind_bar(
         lambda tell: aio.search(

@@ -1,4 +1,4 @@
-"""Synonyms that might help, each with what speaks for it and what it would do; none is saved."""
+"""Synonym suggestions, each with its evidence and its measured effect; none is saved."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ COLUMNS = [
 METRIC = "ndcg@10"
 WORD = re.compile(r"\w+")
 ADDRESS = re.compile(r"\w+://")
-MIN_WORD_LETTERS = 3  # letters of a word that is worth a synonym
-MAX_SYNONYMS_PER_WORD = 3  # synonyms of one word that are tried
-SAMPLE_RECORDS_PER_QUERY = 20  # records of one query whose words are read
-MIN_LIFT = 1.5  # how much oftener than elsewhere a word is in the wanted records
-SOON = pd.Timedelta(minutes=5)  # between a search and the same asked in other words
+MIN_WORD_LETTERS = 3  # minimum letters of a word for a synonym
+MAX_SYNONYMS_PER_WORD = 3  # synonyms tried for one word
+SAMPLE_RECORDS_PER_QUERY = 20  # records read for one query
+MIN_LIFT = 1.5  # minimum ratio of a word's frequency in the relevant records to that elsewhere
+SOON = pd.Timedelta(minutes=5)  # between a search and its reformulation
 
 
 @dataclass(frozen=True)
 class Idea:
-    """One word, what it might mean besides, and how often that was seen."""
+    """A candidate synonym: one word, its replacement, and its support."""
 
     word: str
     synonym: str
@@ -52,7 +52,7 @@ class Idea:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The synonym as the API takes it: who asks for the word finds the other, too."""
+        """Return the synonym in the API's format: searches for the word also match the other."""
         digest = hashlib.sha256(f"{self.word}\0{self.synonym}".encode()).hexdigest()[:8]
         return {
             "objectID": f"suggested-{digest}", "type": "oneWaySynonym", "input": self.word,
@@ -72,14 +72,14 @@ async def suggest_synonyms(
     k: int = 10,
     client: AnyClient | None = None,
 ) -> DataFrame:
-    """Suggest synonyms for words that find nothing, the most helpful first; nothing is saved.
+    """Suggest synonyms for words without results, the most helpful first; nothing is saved.
 
-    Two things speak for one: in `queries` that find nothing (or, judged, score below `low`), a
-    word that no record has, and words that the records they should find have in common; and in
-    `searches`, as `read_searches` gives them, the same user asking anew in other words after a
-    search without a click in `events`. Each is tried alone on a scratch copy, on the queries that
-    have the word: hits and queries without hits before and after, and the score where it is judged.
-    `document` is what `save_synonyms` takes.
+    There are two kinds of evidence. In `queries` without results (or, if judged, with a score below
+    `low`): a word that no record contains, and words that the relevant records have in common. In
+    `searches`, as `read_searches` returns them: a reformulation by the same user after a search
+    without a click in `events`. Each candidate is tried alone on a scratch copy, on the queries
+    that contain the word: hits and zero-result queries before and after, and the score if judged.
+    `document` is the synonym for `save_synonyms`.
     """
     if queries is None and judgments is None and searches is None:
         raise BadInput("give queries, judgments or searches to learn from")
@@ -104,7 +104,7 @@ def _asked(queries: Any, judged: DataFrame | None, searches: DataFrame | None) -
 
 
 def _poor(base: DataFrame, judged: DataFrame | None, low: float) -> list[str]:
-    """Name the queries that find nothing, and those that are judged and score low."""
+    """Return the queries without results, and judged queries with low scores."""
     poor = base.loc[base["nbHits"] == 0, "query"].tolist()
     if judged is not None:
         scored = evaluate(base, judged, METRIC)
@@ -113,7 +113,7 @@ def _poor(base: DataFrame, judged: DataFrame | None, low: float) -> list[str]:
 
 
 def words_of(text: Any) -> list[str]:
-    """Take the words of a text, or of the texts in a list or an object."""
+    """Return the words of a text, or of the texts in a list or an object."""
     if isinstance(text, str):
         return [word.casefold() for word in WORD.findall(text)]
     inner = text.values() if isinstance(text, Mapping) else text if isinstance(text, list) else ()
@@ -123,7 +123,7 @@ def words_of(text: Any) -> list[str]:
 async def _from_records(
     client: AsyncClient, index: str, poor: Sequence[str], judged: DataFrame | None
 ) -> list[Idea]:
-    """Look for words that no record has, and what the records that were wanted say instead."""
+    """Find words that no record contains, and their replacements in the relevant records."""
     words = sorted(
         {word for query in poor for word in words_of(query) if len(word) >= MIN_WORD_LETTERS}
     )
@@ -152,7 +152,7 @@ async def _count_hits(client: AsyncClient, index: str, words: Sequence[str]) -> 
 async def _wanted(
     client: AsyncClient, index: str, query: str, lost: Sequence[str], judged: DataFrame | None
 ) -> list[Mapping[str, Any]]:
-    """The records a query should find: judged relevant, else those that have its other words."""
+    """Return the records a query should find: judged relevant, else those with its other words."""
     if judged is not None:
         own = judged[(judged["query"] == query) & (judged["rating"] >= 1)]
         ids = own.sort_values("rating", ascending=False)["objectID"].head(SAMPLE_RECORDS_PER_QUERY)
@@ -180,9 +180,9 @@ def _telling_words(
     records: Sequence[Mapping[str, Any]],
     usual: Mapping[str, int],
 ) -> Iterator[Idea]:
-    """Yield those that these records have much more often than any others.
+    """Yield words that these records contain much more often than the other records.
 
-    `usual` is how many records of the index have each word, and the empty one all.
+    `usual` is the number of records of the index with each word; the empty word counts all records.
     """
     lifts = {
         word: (count, count / len(records) * usual[""] / usual[word])
@@ -212,7 +212,7 @@ def _title_words(record: Mapping[str, Any]) -> set[str]:
 
 
 def _reformulated(searches: DataFrame | None, events: DataFrame | None) -> Iterator[Idea]:
-    """Yield what users asked for next, in other words, after a search that they did not use."""
+    """Yield the next query of the same user after a search without a click."""
     if searches is None:
         return
     for name in ("query", "userToken", "timestamp"):
@@ -240,18 +240,20 @@ def _used(events: DataFrame | None) -> set[Any]:
 
 
 def _swapped(one: str, other: str) -> tuple[str, str] | None:
-    """What was said in place of what, if the rest of two queries is the same."""
+    """Return the replaced and the replacing words if the rest of two queries is equal."""
     old, new = words_of(one), words_of(other)
     gone, came = [w for w in old if w not in new], [w for w in new if w not in old]
     kept = [w for w in old if w in new] == [w for w in new if w in old]
     near = gone and came and (gone[0].startswith(came[0]) or came[0].startswith(gone[0]))
-    if not (kept and len(gone) == 1 and 1 <= len(came) <= 2) or near:  # typing on is no synonym
+    if (
+        not (kept and len(gone) == 1 and 1 <= len(came) <= 2) or near
+    ):  # a longer prefix is not a synonym
         return None
     return gone[0], " ".join(came)
 
 
 def _chosen(ideas: Iterable[Idea], n: int) -> list[Idea]:
-    """Keep of each pair the idea with the most support, and a few of each word."""
+    """Keep the best supported candidate of each pair, and a few of each word."""
     best: dict[tuple[str, str], Idea] = {}
     for idea in sorted(ideas, key=lambda each: -each.support):
         of_word = sum(1 for word, _ in best if word == idea.word)

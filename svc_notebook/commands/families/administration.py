@@ -1,4 +1,4 @@
-"""The verbs on keys, networks, users, tasks and whole indices, as rows of the table."""
+"""Verbs for keys, networks, users, tasks and whole indices, as rows of the verb table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svc_notebook.commands.options import INDEX, PARAMS, ROWS
 from svc_notebook.commands.verb import FORMAT, BodyDocument, Option, Verb, operand
 
 _WRITING = frozenset(row.name for row in ENDPOINTS if not row.reads)
-_NOT_HERE = ("action", "operations", "in-flight")  # what only makes sense beside other records
+_NOT_HERE = ("action", "operations", "in-flight")  # options that only make sense with other records
 _HOME = "svc_notebook.functions.blocking"
 _OF_INDEX = Option("index", "a key of this index, not of the application", completes="index")
 _REVEAL = Option("reveal", "show the key whole; it stays where the result is kept", bool)
@@ -41,7 +41,7 @@ def _whole_key(
     examples: tuple[str, ...],
     **more: Any,
 ) -> tuple[Verb, Verb]:
-    """A verb that takes a whole key, in a cell and in a shell."""
+    """Return a verb that takes a whole key, for a cell and for a shell."""
     home = "svc_notebook.functions.secret_input"
     variable = Option(
         "from",

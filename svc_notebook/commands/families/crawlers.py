@@ -1,4 +1,4 @@
-"""The verbs on crawlers and domains, as rows of the table."""
+"""Verbs for crawlers and domains, as rows of the verb table."""
 
 from __future__ import annotations
 

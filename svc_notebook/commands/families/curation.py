@@ -1,4 +1,4 @@
-"""The verbs of those who curate synonyms, rules and dictionaries, as rows of the table."""
+"""Verbs for synonyms, rules and dictionaries, as rows of the verb table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _from(argument: str) -> Option:
 
 
 def _around_index(name: str, one: Source, shape: Any, sample: str) -> tuple[Verb, ...]:
-    """The verbs on such objects of an index."""
+    """Return the verbs for such objects of an index."""
     document = BodyDocument(name, shape)
     ids = operand("ids", "their objectIDs", list[str], completes=one, rest=True)
     each = operand("id", "its objectID", completes=one)

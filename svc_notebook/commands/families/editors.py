@@ -1,4 +1,4 @@
-"""Verbs that open editors."""
+"""Verbs that open editors, as rows of the verb table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs on events, as rows of the table."""
+"""Verbs for events, as rows of the verb table."""
 
 from __future__ import annotations
 

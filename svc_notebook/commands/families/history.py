@@ -1,4 +1,4 @@
-"""The verbs that keep what is around an index's records and bring it back, as rows of the table."""
+"""Verbs that save, compare and restore the configuration of an index, as rows of the verb table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOTE = Option("note", "a few words for the journal")
 
 
 def _settle_undo(given: Mapping[str, Any], client: Client) -> tuple[str, dict[str, Any]]:
-    """Say which change is taken back, and bind the call to this one."""
+    """Describe the change that is undone, and bind the call to it."""
     from svc_notebook.tuning.changes.undo import find_change, say_change
 
     change = find_change(client.aio, given["index"], given.get("change_id"))

@@ -1,4 +1,4 @@
-"""The verbs of those who run a service, as rows of the table."""
+"""Verbs for operating a service, as rows of the verb table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs that measure, as rows of the table."""
+"""Verbs that measure relevance, as rows of the verb table."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The crawler editor: a configuration, and what it makes of one page."""
+"""The crawler editor: a configuration, and the records that it extracts from one page."""

@@ -29,11 +29,11 @@ STANDING = ("running", "reindexing", "blocked", "blockingError", "warnings")
 
 
 class CrawlerEditor(Editor):
-    """Change a crawler's configuration, and see what it makes of a page.
+    """Change a crawler's configuration, and see the records that it extracts from a page.
 
-    `value` is the configuration, its secrets veiled. `test(url)` fetches one page and runs the
-    draft's extractors over it, and keeps nothing; `trial` is what that told, `records` the records
-    as a DataFrame. `urls` are the pages offered, those tried last first.
+    `value` is the configuration with masked secrets. `test(url)` fetches one page and runs the
+    draft's extractors on it, without storing anything; `trial` is its result, `records` the records
+    as a DataFrame. `urls` are the offered pages, the most recently tried first.
     """
 
     title: ClassVar[str] = "Crawler editor"
@@ -118,7 +118,7 @@ class CrawlerEditor(Editor):
     # For cells.
 
     def test(self, url: str) -> dict[str, Any]:
-        """Fetch a page and run the draft over it; returns what the service told, whole."""
+        """Fetch a page and run the draft on it; return the complete response of the service."""
         wait_for(self.run_test(url))
         return self.trial
 

@@ -1,7 +1,7 @@
-"""Secrets of a configuration kept out of what an editor shows, sends to a view and saves.
+"""The mask for secrets of a configuration in all that an editor shows, sends to a view and saves.
 
-Each text that is one is veiled, a new one with a number so that it differs from the one before;
-both are put back when the configuration leaves for the service.
+Each secret text is masked; a new secret gets a number so that its mask differs from the previous
+one. Both are restored when the configuration is sent to the service.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ Place = tuple[str | int, ...]
 
 
 class Veil:
-    """Hides the secrets of one editor's configurations, and remembers them."""
+    """Masks the secrets of one editor's configurations, and remembers them."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[Place, str], str] = {}
         self._new = 0
 
     def hide_saved(self, config: Any) -> Any:
-        """Return a configuration as it is saved without its secrets."""
+        """Return a saved configuration with masked secrets."""
         found = dict(_secrets(config, ()))
         self._kept |= {(place, VEIL): text for place, text in found.items()}
         return _replaced(config, (), dict.fromkeys(found, VEIL))
 
     def hide_new(self, config: Any) -> Any:
-        """Return a draft without the secrets that were given with it; those known are hidden."""
+        """Return a draft with masked secrets, new ones included."""
         veils = {}
         for place, text in _secrets(config, ()):
             if text and not text.startswith(VEIL):
@@ -41,7 +41,7 @@ class Veil:
         return _replaced(config, (), veils)
 
     def lift(self, config: Any) -> Any:
-        """Put each secret back where it was; raises `BadOption` where there was none."""
+        """Restore each secret; raise `BadOption` for a mask without a secret."""
         found = {}
         for place, text in _secrets(config, ()):
             if (place, text) in self._kept:

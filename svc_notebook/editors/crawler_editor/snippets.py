@@ -1,4 +1,4 @@
-"""A crawler's changed configuration as code: in Python, as a magic, for a terminal; no secrets."""
+"""A crawler's changed configuration as code: Python, a magic and curl, without secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a crawler made of one page, as an editor shows it: enough of it, and never all of a lot."""
+"""The trial result of one page as a crawler editor shows it, limited in size."""
 
 from __future__ import annotations
 

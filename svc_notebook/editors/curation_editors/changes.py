@@ -1,4 +1,4 @@
-"""What a draft of a list changes in it, object by object."""
+"""The changes that a draft makes to a list, object by object."""
 
 from __future__ import annotations
 

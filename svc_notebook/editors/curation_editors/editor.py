@@ -1,8 +1,8 @@
-"""What the synonym editor and the rule editor share: a list of objects, drafted as a whole.
+"""The base of the synonym editor and the rule editor: a list of objects, drafted as a whole.
 
-The value is the whole list as the API takes it. What is applied is put in place of all there are
-in one call, so that no search meets half of it; if somebody else changed the list meanwhile,
-nothing is written, and reloading joins both.
+The value is the whole list in the API's format. Applying it replaces all stored objects in one
+call, so that no search sees a partial list. If the stored list changed meanwhile, nothing is
+written, and reloading merges both.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MAX_LISTED_ERRORS = 5  # faults that a refusal names
 
 
 class ObjectProblem(TypedDict, total=False):
-    """Something about one object: `wrong` keeps the draft from being applied, `odd` does not."""
+    """A problem of one object: `wrong` prevents applying the draft, `odd` is a warning."""
 
     level: str
     text: str
@@ -67,8 +67,8 @@ class Brought(TypedDict):
 class CurationEditor(Editor):
     """An editor of all the synonyms, or rules, of an index.
 
-    `queries` are searches to try a draft on, `params` what they are asked with besides; `forward`
-    makes what is applied replace those of the index's replicas, too.
+    `queries` are searches to try a draft on, `params` their additional parameters; with `forward`,
+    applying also replaces the objects of the index's replicas.
     """
 
     needs: ClassVar[str] = "editSettings"
@@ -133,7 +133,7 @@ class CurationEditor(Editor):
     # For cells.
 
     def impact(self, *queries: Any) -> pd.DataFrame:
-        """Try the draft on queries, those of `queries` by default; nothing is applied.
+        """Try the draft on queries, by default those of `queries`; nothing is applied.
 
         Each argument is one query, or several: a list, a Series and the like.
         """

@@ -1,7 +1,7 @@
-"""A draft tried on a copy of its index, which is dropped afterwards.
+"""The impact of a draft on searches, measured on a copy of its index that is dropped afterwards.
 
-No search parameter stands for synonyms or rules, so the only exact answer is that of an index
-which has them. The copy is one task of the service; the index itself is never touched.
+No search parameter can replace synonyms or rules, so only an index that has them gives the exact
+result. The copy is one task of the service; the index itself is never changed.
 """
 
 from __future__ import annotations

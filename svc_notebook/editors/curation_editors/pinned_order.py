@@ -1,6 +1,6 @@
-"""The hits of a query as the pins of a rule put them, without asking the service for that.
+"""The hits of a query in the order that the pins of a rule give, computed without the service.
 
-A pin that is dragged is seen at once; what the rule does exactly is for a preview to say.
+A dragged pin is visible at once; the exact effect of the rule is shown by a preview.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is missing in a rule that is being written, and what makes it idle."""
+"""Checks of a rule that is being edited: missing parts, and parts without effect."""
 
 from __future__ import annotations
 

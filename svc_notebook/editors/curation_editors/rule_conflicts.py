@@ -1,8 +1,8 @@
-"""Rules that apply to the same searches and want different things of them.
+"""Conflicts between rules: rules that match the same searches but have contradicting effects.
 
-Every rule is held only against those that want something else of the same record, place or
-parameter, or against those whose words, context and filters leave room for it, whichever are
-fewer; of each rule the first few are told.
+Each rule is compared only with the rules that have another effect on the same record, position or
+parameter, or with those whose words, context and filters can match together, whichever are fewer.
+Only the first few conflicts of each rule are reported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A rule in words: when it applies, and what it does."""
+"""The description of a rule in words: when it applies, and what it does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes to synonyms or rules as code: in Python, as magics, and for a terminal."""
+"""Changes to synonyms or rules as code: Python, magics and curl."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule may speak of: the index's facets and their values, and other indices."""
+"""Suggestions for the fields of a rule: the index's facets and their values, and other indices."""
 
 from __future__ import annotations
 

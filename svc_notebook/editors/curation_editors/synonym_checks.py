@@ -9,16 +9,16 @@ from typing import Any
 from svc_notebook.editors.curation_editors.editor import Faults, ObjectProblem
 
 Steps = Mapping[str, Sequence[str]]
-MAX_LISTED_WORDS = 6  # words of a circle that are named
+MAX_LISTED_WORDS = 6  # words of a cycle that are listed
 MAX_VISITED_WORDS = (
-    64  # words looked at for a way back; without an end each step would look at them all
+    64  # limit of words in the search for a path back, which would otherwise visit all words
 )
 
 
 def find_circles(edges: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the names of steps, each `(name, from, to)`, that are part of a circle, and its words.
+    """Yield the steps `(name, from, to)` that are part of a cycle, and the cycle's words.
 
-    A long circle is told by its first words and `…`; each name is told once.
+    A long cycle is shortened to its first words and `…`; each name is yielded once.
     """
     edges = list(edges)
     steps: dict[str, list[str]] = {}
@@ -37,7 +37,7 @@ def find_circles(edges: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, l
 
 
 def find_knots(steps: Steps) -> dict[str, str]:
-    """Say for each word which knot it is in: those of one knot all lead to each other."""
+    """Return for each word its strongly connected component."""
     order: dict[str, int] = {}
     knots: dict[str, str] = {}
     for start in steps:
@@ -47,9 +47,9 @@ def find_knots(steps: Steps) -> dict[str, str]:
 
 
 def _walk(steps: Steps, start: str, order: dict[str, int], knots: dict[str, str]) -> None:
-    """Find the knots that a word leads to: Gabow's algorithm, which looks at each step once."""
+    """Find the strongly connected components from a word by Gabow's algorithm, each edge once."""
     order[start] = len(order)
-    # `firsts` begin what may be a knot, `members` are those of them all.
+    # `firsts` are the possible roots of components, `members` the words of all of them.
     ways, firsts, members = [(start, iter(steps[start]))], [start], [start]
     while ways:
         word, after = ways[-1]
@@ -72,7 +72,7 @@ def _walk(steps: Steps, start: str, order: dict[str, int], knots: dict[str, str]
 
 
 def _find_way(steps: Steps, start: str, goal: str) -> list[str]:
-    """Return the shortest way from one word to another, the first included, unless it is long."""
+    """Return the shortest path from one word to another, the first included, unless it is long."""
     came: dict[str, str] = {}
     queue = [start]
     for word in queue:
@@ -111,7 +111,7 @@ Synonym = Mapping[str, Any]
 
 
 def find_faults(synonyms: Sequence[Synonym]) -> Faults:
-    """Say what is wrong or odd, by objectID."""
+    """Return the errors and warnings, by objectID."""
     faults: Faults = defaultdict(list)
     for synonym in synonyms:
         faults[synonym["objectID"]] += _own_faults(synonym)
@@ -128,7 +128,7 @@ def find_faults(synonyms: Sequence[Synonym]) -> Faults:
 
 
 def head_of(synonym: Synonym) -> str | None:
-    """The word that is replaced; two-way synonyms have none."""
+    """Return the replaced word; two-way synonyms have none."""
     member = MEMBERS[synonym["type"]][0]
     return synonym.get(member, "") if member else None
 

@@ -1,4 +1,4 @@
-"""The judgment editor: its value is judgments, row by row, and `frame` the same as a DataFrame."""
+"""The judgment editor: its value is judgments as rows, and `frame` is the same as a DataFrame."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ LABELS = {"0": "irrelevant", "1": "related", "2": "good", "3": "perfect"}
 class JudgmentEditor(Editor):
     """Grade the hits of queries by hand.
 
-    `value` is the judgments as rows, of every rater; `frame` gives them as a DataFrame, from
-    which an editor goes on. `blind` hides where a hit was found, `shuffled` mixes the hits.
+    `value` is the judgments of every rater as rows; `frame` is the same as a DataFrame, with which
+    a later editor continues. `blind` hides the positions of hits, `shuffled` shuffles them.
     """
 
     title: ClassVar[str] = "Judgment editor"
@@ -127,7 +127,7 @@ class JudgmentEditor(Editor):
 
     @property
     def missing(self) -> DataFrame:
-        """The hits that are pooled and not judged yet: `query, filters, objectID`."""
+        """The pooled hits without a judgment: `query, filters, objectID`."""
         rows = self._own()
         return DataFrame(
             [

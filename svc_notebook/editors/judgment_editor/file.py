@@ -1,4 +1,4 @@
-"""Judgments in a file, which has each of them as soon as it is given."""
+"""The file of a judgment editor, written after every judgment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to judge: the first hits of each query, by each way of searching, as one pool."""
+"""The judgment pool: the top hits of each query under every search variant, merged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Judgments as rows, which an editor changes one by one; `svc_notebook.tuning` checks them.
+"""Judgments as rows, which an editor changes one by one; `svc_notebook.tuning` validates them.
 
-One row is one opinion of one hit of one query. A rating of 0, a hit that cannot be rated and one
-without an opinion are three things.
+One row is one rating of one hit of one query. A rating of 0, a hit that cannot be rated and a hit
+without a rating are different.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The judgment editor as code, which goes on with what it held."""
+"""The judgment editor as code that continues with the editor's judgments."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The query editor: search as you type, and see why a hit stands where it stands."""
+"""The query editor: search as you type, with an explanation of each hit's rank."""

@@ -1,4 +1,4 @@
-"""What holds a search besides its words: each filter and parameter, and the search without it."""
+"""The active filters of a search: each filter and parameter, and the search without it."""
 
 from __future__ import annotations
 

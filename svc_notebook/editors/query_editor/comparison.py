@@ -1,4 +1,4 @@
-"""Two searches side by side: which hits came, went and moved."""
+"""Comparison of two searches: hits that are new, dropped out or moved."""
 
 from __future__ import annotations
 

@@ -31,14 +31,14 @@ from svc_notebook.errors import BadInput, BadOption, KeyRefused
 Params = dict[str, Any]
 Action = Literal["pin", "hide"]
 Curate = Callable[[dict[str, Any]], object]
-FACET_DELAY_SECONDS = 0.06  # seconds in which hits are drawn, and for which nothing is counted
+FACET_DELAY_SECONDS = 0.06  # seconds to draw hits; facets are not counted before
 
 
 class QueryEditor(Editor):
-    """Search an index as you type, and see why each hit stands where it stands.
+    """Search an index as you type, with an explanation of each hit's rank.
 
-    `value` is the search parameters, `hits` what they found, `selected` the objectID of the hit
-    last chosen. `on_pin` and `on_hide` hear of hits to be put in a place or out of sight, as
+    `value` is the search parameters, `hits` their hits, `selected` the objectID of the hit selected
+    last. `on_pin` and `on_hide` register callbacks for hits to pin or hide, called with
     `{query, objectID, position}`.
     """
 
@@ -65,7 +65,7 @@ class QueryEditor(Editor):
     # What an editor says of itself.
 
     async def load(self) -> Params:
-        """Read the index's settings, where the key may; a search is saved nowhere."""
+        """Read the index's settings, if the key can; a search is not stored."""
         try:
             self.settings = await self.client.get_settings(self.index)
         except KeyRefused:
@@ -73,7 +73,7 @@ class QueryEditor(Editor):
         return {}
 
     def check(self, value: Any) -> Params:
-        """Take search parameters only, each of its type."""
+        """Accept only search parameters of the right types."""
         if not isinstance(value, dict):
             raise BadInput("the value of a query editor is search parameters, as a dict")
         return check_members(value, SearchParams, "")
@@ -90,22 +90,22 @@ class QueryEditor(Editor):
         return write_line(found) + write_table(("", "objectID", "", ""), rows)
 
     def codes(self) -> dict[str, str]:
-        """The search in Python, as a magic and for a terminal."""
+        """The search as Python, as a magic and as curl."""
         return write_codes(self.client.connection, self.index, self.value)
 
     # For cells.
 
     def on_pin(self, callback: Curate) -> None:
-        """Call `callback` when a hit is to be put in a place."""
+        """Register `callback` for hits to pin."""
         self._listen("pin", callback)
 
     def on_hide(self, callback: Curate) -> None:
-        """Call `callback` when a hit is to be hidden."""
+        """Register `callback` for hits to hide."""
         self._listen("hide", callback)
 
     @property
     def history(self) -> list[dict[str, Any]]:
-        """The searches so far, the newest first: `{value, label, hits}`."""
+        """The searches so far, newest first: `{value, label, hits}`."""
         known = {_key(value): value for value in (*self._draft.past, self.value)}
         return [
             {"value": value, "label": _label(value), "hits": self._found.get(key)}
@@ -116,18 +116,18 @@ class QueryEditor(Editor):
 
     @call
     def toggle(self, facet: str, value: str, mode: faceting.Mode) -> None:
-        """Choose a facet's value, or take the choice back."""
+        """Select a facet's value, or deselect it."""
         self.edit(faceting.toggle_facet(self.value, facet, value, mode))
 
     @call
     def switch(self, facet: str, mode: faceting.Mode) -> None:
-        """Let any, or all, of a facet's chosen values be enough."""
+        """Make a facet disjunctive or conjunctive."""
         chosen = faceting.chosen_facets(self.value).get(facet, ([], mode))[0]
         self.edit(faceting.put_facet(self.value, facet, chosen, mode))
 
     @call
     def clear(self, facet: str | None = None) -> None:
-        """Take every choice of a facet back, or of all."""
+        """Deselect all values of a facet, or of all facets."""
         value = self.value
         for name in [facet] if facet else faceting.held_facets(self.value):
             value = faceting.put_bounds(faceting.put_facet(value, name, []), name, None, None)
@@ -135,23 +135,23 @@ class QueryEditor(Editor):
 
     @call
     def hold(self, facet: str, least: float | None, most: float | None) -> None:
-        """Hold a numeric facet to a range."""
+        """Restrict a numeric facet to a range."""
         self.edit(faceting.put_bounds(self.value, facet, least, most))
 
     @call
     def put(self, name: str, text: str) -> None:
-        """Set one parameter to what was typed; nothing typed unsets it."""
+        """Set one parameter to the typed text; an empty text unsets it."""
         rest = {key: value for key, value in self.value.items() if key != name}
         self.edit({**rest, name: read_parameter(name, text)} if text.strip() else rest)
 
     @call
     async def look(self) -> None:
-        """Search anew."""
+        """Repeat the search."""
         await self._search()
 
     @call
     async def sort(self, index: str) -> None:
-        """Search the index itself, or the replica that sorts otherwise."""
+        """Search the index itself, or a replica with another order."""
         if index not in (self._primary, *self.state["replicas"]):
             raise BadOption(f"`{index}` is no replica of `{self._primary}`")
         self.index = index
@@ -160,7 +160,7 @@ class QueryEditor(Editor):
 
     @call
     async def values(self, facet: str, text: str) -> list[list[Any]]:
-        """Search inside the values of a facet."""
+        """Search the values of a facet."""
         if not faceting.is_searchable(self.settings, facet):
             return faceting.find_values(self.facets, facet, text)
         params = faceting.without_facet(self.value, facet)
@@ -172,7 +172,7 @@ class QueryEditor(Editor):
 
     @call
     def record(self, id: str) -> dict[str, Any]:  # noqa: A002 - as the view says it
-        """Give one hit whole, and choose it."""
+        """Return one complete hit, and select it."""
         self.selected = id
         hit = next((hit for hit in self.hits if hit["objectID"] == id), None)
         if hit is None:
@@ -181,7 +181,7 @@ class QueryEditor(Editor):
 
     @call
     def curate(self, action: Action, id: str, place: int) -> None:  # noqa: A002
-        """Tell those who listen that a hit is to be pinned or hidden."""
+        """Call the registered callbacks for a hit to pin or hide."""
         told = {"query": self.value.get("query", ""), "objectID": id, "position": place - 1}
         for callback in self._listeners[action]:
             callback(told)
@@ -198,12 +198,12 @@ class QueryEditor(Editor):
 
     @call(latest=True)
     async def relax(self) -> list[relaxation.Way]:
-        """Say what may be left out of a search that finds nothing."""
+        """List what can be left out of a search without results."""
         return await relaxation.relax(self.client, self.index, self.value)
 
     @call(latest=True)
     async def compare(self, index: str, value: Any) -> comparison.SideBySide:
-        """Search a second time, otherwise, and say which hits moved."""
+        """Search a second time with other parameters, and return the hits that moved."""
         other = self.check(value)
         sides = [(self.index, self.value), (index or self.index, other)]
         return await comparison.compare(self.client, sides)
@@ -229,7 +229,7 @@ class QueryEditor(Editor):
             await asyncio.wrap_future(self._searching)
 
     async def _search(self) -> None:
-        """Search with the value as it is, one at a time; of those that wait the last is enough."""
+        """Search with the current value, one search at a time; of waiting ones the last runs."""
         self._asked += 1
         turn = self._asked
         async with self._turns:
@@ -240,7 +240,7 @@ class QueryEditor(Editor):
             await self._try(turn, self._count(turn))
 
     async def _try(self, turn: int, work: Coroutine[Any, Any, None]) -> None:
-        """Do a part of a search; what goes wrong is told unless a later search is under way."""
+        """Do one part of a search; an error is shown unless a later search is running."""
         wrong = None
         try:
             await work
@@ -259,7 +259,7 @@ class QueryEditor(Editor):
         self.answer = {**drawn, "held": list_held(params), "took": took}
 
     async def _count(self, turn: int) -> None:
-        """Count facets once hits are there, and let the next hits not wait for them."""
+        """Count facets after the hits are drawn, without delaying the next hits."""
         facets = await search.count(self.client, self.index, self.value)
         if turn == self._asked:
             self.facets = facets

@@ -1,8 +1,8 @@
-"""Facets to click: what is chosen, kept in the search parameters themselves.
+"""Facets of the query editor: their selected values, stored in the search parameters.
 
-In `facetFilters` a text `brand:Acme` must hold, and a list is of alternatives. So a facet whose
-chosen values stand in one list is disjunctive, one whose values stand alone is conjunctive; what
-neither form fits is left as it is.
+In `facetFilters` a text such as `brand:Acme` must match, and a list contains alternatives. So a
+facet whose selected values are in one list is disjunctive, and one whose values are separate is
+conjunctive. What fits neither form is left unchanged.
 """
 
 from __future__ import annotations

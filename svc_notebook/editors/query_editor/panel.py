@@ -1,4 +1,4 @@
-"""Every search parameter as a panel lists it: what it means, what it may be, what it is."""
+"""The parameter panel: every search parameter with its meaning, valid values and current value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to leave out of a search that finds nothing: each word, each filter, tried by itself."""
+"""Relaxation of a search without results: it is repeated without each word and each filter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One search of the query editor: what is asked besides, and the answer as a view draws it."""
+"""One search of the query editor: the added parameters, and the response as a view draws it."""
 
 from __future__ import annotations
 

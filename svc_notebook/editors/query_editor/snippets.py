@@ -1,4 +1,4 @@
-"""A search as code: in Python, as a magic, and for a terminal; never with a key."""
+"""A search as code: Python, a magic and curl; never with a key."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Loads by the workers of a Dask cluster, and an index as a Dask DataFrame."""
+"""Loads that run on the workers of a Dask cluster, and reads of an index as a Dask DataFrame."""

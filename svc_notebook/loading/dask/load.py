@@ -1,4 +1,4 @@
-"""Loads that are spread: each part is sent by a Dask worker, a few at a time."""
+"""Distributed loads: Dask workers send the partitions of a source, a few partitions at a time."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ async def load_parts(
     on_progress: OnProgress | None,
     given: Mapping[str, Any],
 ) -> LoadResult:
-    """Send each part once, `in_flight` at a time, wherever Dask has workers, else right here.
+    """Send each partition once, `in_flight` at a time, on Dask workers if available, else here.
 
-    A part that is sent again, since its worker was lost, replaces what it had sent.
+    A partition that is sent again, because its worker was lost, overwrites what it had sent.
     """
     options = _checked(parts, LoadSettings.of(given), if_exists, resume=resume, verify=verify)
     run = _DaskRun(client, parts, index, options, in_flight, on_progress)
@@ -59,7 +59,7 @@ async def load_parts(
             await run.send(index)
     except asyncio.CancelledError:
         raise Stopped(f"stopped. {run.story()}", result=run.result()) from None
-    except Exception as error:  # a partition's own computation may fail in any way
+    except Exception as error:  # the computation of a partition can raise anything
         error.add_note(run.story())
         raise
     return run.result()
@@ -68,7 +68,7 @@ async def load_parts(
 def _checked(
     parts: SourceParts, options: LoadSettings, if_exists: IfExists, *, resume: bool, verify: bool
 ) -> LoadSettings:
-    """Refuse what no part can decide by itself; settle where the ids come from."""
+    """Reject options that single partitions cannot apply; determine the source of the ids."""
     asked = {"`resume`": resume, "`verify`": verify, "if_exists='merge'": if_exists == "merge"}
     if what := next((name for name, wanted in asked.items() if wanted), None):
         raise BadInput(f"{what} is for sources read in one place; load the parts one by one")
@@ -94,7 +94,7 @@ def _checked(
 
 @dataclass
 class Sent:
-    """What became of one part; an error travels as what it is made of."""
+    """The outcome of one partition; an error is stored in picklable parts."""
 
     result: LoadResult | None = None
     error: tuple[Any, ...] = ()
@@ -110,7 +110,7 @@ class Sent:
 
 
 def send_part(part: Any, ticket: Ticket, index: str, given: Mapping[str, Any]) -> Sent:
-    """Send one part, on a worker."""
+    """Send one partition, on a worker."""
 
     async def send() -> LoadResult:
         async with ticket.client() as client:
@@ -119,7 +119,7 @@ def send_part(part: Any, ticket: Ticket, index: str, given: Mapping[str, Any]) -
     try:
         return Sent(asyncio.run(send()))
     except SvcError as error:
-        # Errors with members of their own are not unpickled as they were.
+        # Errors with additional members are not unpickled correctly.
         state = {name: value for name, value in error.__dict__.items() if name != "__notes__"}
         return Sent(error=(type(error), error.args, state))
 
@@ -136,7 +136,7 @@ class _DaskRun:
     started: float = field(default_factory=monotonic)
 
     async def replace(self, least: float) -> None:
-        """Fill an index beside the one that is there, and put it in its place."""
+        """Fill a temporary index, and replace the existing one by it."""
         async with replacing(self.client, self.index, least=least) as scratch:
             await self.send(scratch)
             sent, held = self.sent, await count_records(self.client, scratch)
@@ -147,7 +147,7 @@ class _DaskRun:
                 )
 
     async def send(self, target: str) -> None:
-        """Send every part; the first failure stops the others."""
+        """Send every partition; the first failure cancels the others."""
         waiting = iter(self.parts)
         slots = min(self.in_flight, len(self.parts))
         await run_together(self._send_each(waiting, target) for _ in range(slots))
@@ -167,33 +167,33 @@ class _DaskRun:
         return await _on_worker(workers, part, (ticket, target, options))
 
     def options_of(self, number: int) -> LoadSettings:
-        """Tell equal rows of different parts apart where their ids are hashes."""
+        """Return the options of a partition; hashed ids get a salt so that equal rows differ."""
         return replace(self.options, spread=True, salt=f"part {number}" if self.hashed else "")
 
     @property
     def hashed(self) -> bool:
-        """Whether the ids are hashes of the rows."""
+        """Whether the ids are hashes of rows."""
         return not self.options.id and self.options.action == "replace"
 
     @property
     def sent(self) -> int:
-        """How many rows were acknowledged."""
+        """The number of acknowledged rows."""
         return sum(result.sent for result in self.done.values())
 
     @property
     def rows(self) -> int:
-        """How many rows the parts had that are through."""
+        """The number of rows of the finished partitions."""
         return sum(result.plan.rows for result in self.done.values())
 
     def story(self) -> str:
-        """Tell in words what has been done so far."""
+        """Describe the progress so far."""
         return (
             f"{len(self.done):,} of {len(self.parts):,} parts were sent to {self.index}, "
             f"{self.sent:,} rows"
         )
 
     def result(self) -> LoadResult:
-        """Draw up one result of all that was sent."""
+        """Build one result of all partitions."""
         results = [result for _, result in sorted(self.done.items())]
         return LoadResult(
             plan=self._plan([result.plan for result in results]),
@@ -234,10 +234,10 @@ async def _here(client: AsyncClient, part: Any, target: str, options: Any) -> Lo
     try:
         return await load(client, source, target, in_flight=1, **options)
     except CallFailed as error:
-        error.__notes__ = []  # the story is that of all parts
+        error.__notes__ = []  # the note describes all partitions
         raise
     except Stopped:
-        # By the failure of another part, or by whoever stops them all: that is what is told.
+        # Cancelled by the failure of another partition, or by the caller: that error is reported.
         raise asyncio.CancelledError from None
 
 
@@ -247,7 +247,7 @@ def _compute(part: Any) -> pd.DataFrame:
 
 
 async def _on_worker(workers: Any, part: Any, rest: tuple[Ticket, str, Any]) -> LoadResult:
-    """Send a part from wherever Dask sees fit; cancelled, it is stopped there."""
+    """Send a partition on a worker that Dask chooses; cancellation stops it there."""
     from dask.delayed import delayed
 
     name = f"svc-load-{secrets.token_hex(8)}"

@@ -1,4 +1,4 @@
-"""Filters that divide an index into parts: by a facet's values, or by ranges of numbers."""
+"""Filters that partition an index: by the values of a facet, or by ranges of numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svc_notebook.errors import BadInput, NotFound
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-# So many values a service tells of one facet; so many go into filters, the rest into one part.
+# Facet values that a service returns, and that filters contain; the rest is one partition.
 VALUES, NAMED = 1000, 200
 
 
@@ -25,7 +25,7 @@ async def divide(
     divisions: Sequence[float] | None,
     params: SearchParams,
 ) -> list[str]:
-    """Find filters of which every record passes exactly one; those nothing passes are left out."""
+    """Return filters of which every record matches exactly one; empty ones are dropped."""
     answer = await _ask(client, index, by, params)
     if divisions is None:
         divisions = _edges(answer.get("facets_stats", {}).get(by), parts)
@@ -50,7 +50,7 @@ async def divide(
 
 
 def ranges(by: str, bounds: Sequence[float]) -> list[str]:
-    """Write a filter for each range, those outside the bounds too, and for what has no number."""
+    """Return a filter for each range, also outside the bounds, and one for no number."""
     edges = sorted(set(bounds))
     inner = [f"{name(by)} >= {low} AND {name(by)} < {high}" for low, high in pairwise(edges)]
     first, last = f"{name(by)} < {edges[0]}", f"{name(by)} >= {edges[-1]}"
@@ -63,7 +63,7 @@ def _outside(by: str, edges: Sequence[float]) -> str:
 
 
 def groups(by: str, counts: Mapping[str, int], parts: int) -> list[str]:
-    """Share the values out so that the parts are of like size; then all that has none of them."""
+    """Group the values into partitions of similar size, and all other records into the last one."""
     common = sorted(counts, key=lambda value: -counts[value])[:NAMED]
     heap: list[tuple[int, int, list[str]]] = [(0, n, []) for n in range(min(parts, len(common)))]
     for value in common:
@@ -72,7 +72,7 @@ def groups(by: str, counts: Mapping[str, int], parts: int) -> list[str]:
     shared = [held for _, _, held in sorted(heap, key=lambda each: each[1])]
     filters, before = [], list[str]()
     for held in shared:
-        # A record may have several values: it is where the first of them is.
+        # A record can have several values: it belongs to the partition of the first.
         either = " OR ".join(f"{name(by)}:{name(value)}" for value in held)
         filters.append(join_filters(either, *before))
         before += [f"NOT {name(by)}:{name(value)}" for value in held]
@@ -80,7 +80,7 @@ def groups(by: str, counts: Mapping[str, int], parts: int) -> list[str]:
 
 
 def join_filters(*filters: str | None) -> str:
-    """Write filters that all have to pass; OR binds tighter than AND."""
+    """Combine filters with AND; OR binds tighter than AND."""
     return " AND ".join(filter(None, filters))
 
 
@@ -90,7 +90,7 @@ def name(text: str) -> str:
 
 
 def _edges(stats: Mapping[str, float] | None, parts: int) -> list[float] | None:
-    """Cut the span of a number evenly."""
+    """Divide the span of a number evenly."""
     if stats is None:
         return None
     low, high = stats["min"], stats["max"]

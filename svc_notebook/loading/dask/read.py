@@ -1,4 +1,4 @@
-"""An index as a Dask DataFrame: each partition is browsed by whichever worker computes it."""
+"""An index as a Dask DataFrame: the worker that computes a partition browses it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from svc_notebook.client import AsyncClient
 
-# So many records, over all parts, tell the columns and their types.
+# Records, over all partitions, from which columns and types are inferred.
 SAMPLE_RECORDS = 5_000
-# What a column becomes so that every partition may lack values.
+# Nullable dtypes, so that values can be missing in every partition.
 NULLABLE = {"int64": "Int64", "uint64": "UInt64", "bool": "boolean"}
 
 
@@ -41,10 +41,10 @@ async def read_dask(
     dtype: Mapping[str, Any] | None = None,
     **params: Unpack[SearchParams],
 ) -> dd.DataFrame:
-    """Give an index as a Dask DataFrame; its partitions are read when they are computed.
+    """Return an index as a Dask DataFrame; its partitions are read when they are computed.
 
-    It is divided `by` a facet's values or the ranges of a number. The columns and their dtypes
-    are those of the first records of each part, unless `columns` and `dtype` say otherwise.
+    It is partitioned `by` a facet's values or the ranges of a number. The columns and dtypes are
+    those of the first records of each partition, unless `columns` and `dtype` are given.
     """
     dataframe, config = _import_dask()
     if npartitions < 1:
@@ -56,7 +56,7 @@ async def read_dask(
     meta = await _look(client, index, filters, columns, params)
     meta = meta.astype(dict(dtype)) if dtype else meta
     asked = {"columns": columns, **params}
-    # It would make texts of lists and objects.
+    # It would convert lists and objects to text.
     with config.set({"dataframe.convert-string": False}):
         made: dd.DataFrame = dataframe.from_map(
             read_part, filters, ticket=Ticket(client.connection), index=index, asked=asked,
@@ -77,7 +77,7 @@ def _check_divisions(divisions: object) -> None:
 def read_part(
     filters: str, *, ticket: Ticket, index: str, asked: Mapping[str, Any], schema: pd.DataFrame
 ) -> pd.DataFrame:
-    """Read one part, on a worker, as the schema says."""
+    """Read one partition, on a worker, in the given schema."""
 
     async def read() -> pd.DataFrame:
         async with ticket.client() as client:
@@ -87,12 +87,12 @@ def read_part(
     try:
         return conform(asyncio.run(read()), schema)
     except CallFailed as error:
-        # Errors with members of their own are not unpickled as they were.
+        # Errors with additional members are not unpickled correctly.
         raise SvcError(str(error)) from None
 
 
 def conform(frame: pd.DataFrame, schema: pd.DataFrame) -> pd.DataFrame:
-    """Give a frame the columns and dtypes of the schema; raises where something would be lost."""
+    """Convert a DataFrame to the columns and dtypes of the schema; raise if data would be lost."""
     others = frame.columns.difference(schema.columns)
     if len(others):
         raise BadInput(
@@ -120,7 +120,7 @@ async def _look(
     columns: Sequence[str] | None,
     params: SearchParams,
 ) -> pd.DataFrame:
-    """Make an empty frame of the columns and dtypes that the first records of each part have."""
+    """Return an empty DataFrame with the columns and dtypes of each partition's first records."""
     if isinstance(columns, str):
         raise BadInput(f"`columns` should be a list of names: columns=[{columns!r}]")
     wanted = None if columns is None else ["objectID", *(c for c in columns if c != "objectID")]

@@ -1,4 +1,4 @@
-"""What a Dask worker connects by."""
+"""The credentials by which a Dask worker connects."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from svc_notebook.client import AsyncClient, ClientConfig, Secret
 
 
 class Ticket:
-    """A connection that may travel to a worker; its keys show only in the bytes sent there."""
+    """A picklable connection for a worker; its keys are visible only in the pickled bytes."""
 
     def __init__(self, connection: ClientConfig) -> None:
         self._connection = connection
 
     def client(self) -> AsyncClient:
-        """Make a client of it."""
+        """Create a client from it."""
         return AsyncClient(self._connection)
 
     def __repr__(self) -> str:

@@ -1,1 +1,1 @@
-"""Rows as JSON: SQL expressions for DuckDB, and a Python encoder with the same rules."""
+"""JSON encoding of rows: SQL expressions for DuckDB, and a Python encoder with the same rules."""

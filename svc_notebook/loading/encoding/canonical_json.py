@@ -1,7 +1,7 @@
-"""The canonical form of a value's JSON: the same for every source that holds the same value.
+"""The canonical JSON of a value: identical for every source that contains the same value.
 
-`1`, `1.0` and `1e0` are one number, members of an object have one order, and a character has one
-escape. Ids that are hashes are made of this form, not of the text that is sent.
+`1`, `1.0` and `1e0` are one number, the members of an object have one order, and a character has
+one escape. Ids that are hashes are computed from this form, not from the text that is sent.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A few rows as steps of a batch, without DuckDB: what takes longest with them is to open it.
+"""The fast path for a few rows: encode them as batch operations without opening DuckDB.
 
-Byte for byte what DuckDB writes. Whatever is out of the ordinary, a row that cannot be sent first
-of all, goes the long way.
+Opening DuckDB takes longest for a few rows. The output equals that of DuckDB byte for byte. Rows
+that this path does not support, above all a row that cannot be sent, take the DuckDB path.
 """
 
 from __future__ import annotations

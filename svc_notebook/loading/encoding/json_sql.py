@@ -1,4 +1,4 @@
-"""From a column's type to the SQL that writes its values as JSON, and finds those it cannot."""
+"""SQL expressions by column type: they write values as JSON and find values that cannot be sent."""
 
 from __future__ import annotations
 

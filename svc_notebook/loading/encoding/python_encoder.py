@@ -1,4 +1,4 @@
-"""Python values as JSON: what passes as it is, what is rendered, what is refused and why."""
+"""JSON encoding of Python values: which are kept, which are converted, which are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SQL that writes a whole row as one step of a batch request."""
+"""SQL that writes a whole row as one operation of a batch request."""
 
 from __future__ import annotations
 

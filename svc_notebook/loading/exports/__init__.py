@@ -1,1 +1,1 @@
-"""Write the records of an index to files."""
+"""Export the records of an index to files."""

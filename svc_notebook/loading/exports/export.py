@@ -1,4 +1,4 @@
-"""Write a whole index, or what passes filters, to a file of any size."""
+"""Export a whole index, or the records that match filters, to a file of any size."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
 
 OnProgress = Callable[[int, int], None]
 Beside = Literal["settings", "synonyms", "rules"]
-# What a service adds to a record that nobody stored.
+# Members that a service adds to a record.
 ADDED = ("_highlightResult", "_snippetResult", "_rankingInfo", "_distinctSeqID")
 BROWSE_PAGE_RECORDS = 1000
 
 
 @dataclass(frozen=True, repr=False)
 class Export:
-    """What an export wrote: the file, the files beside it, and each column's `dtype` in a load."""
+    """The result of an export: the files written, and each column's `dtype` for a load."""
 
     index: str
     path: Path
     rows: int
     dtype: Mapping[str, Kind]
     seconds: float
-    # Rows that an earlier, broken-off export had fetched already.
+    # Rows that an interrupted export had already fetched.
     resumed: int = 0
     beside: tuple[Path, ...] = ()
 
     @property
     def bytes(self) -> int:
-        """How large the file is."""
+        """The size of the file."""
         return self.path.stat().st_size
 
     def __repr__(self) -> str:
@@ -72,10 +72,10 @@ async def export(
     on_progress: OnProgress | None = None,
     **params: Unpack[SearchOptions],
 ) -> Export:
-    """Write every record that passes the filters to a file whose name says its format.
+    """Write every record that passes the filters to a file; its name determines the format.
 
-    The file appears when it is whole, in place of one there was. An export that broke off goes on
-    where it was with `resume`. `beside` writes settings, synonyms and rules next to the file.
+    The file appears when it is complete, and replaces an existing one. `resume` continues an
+    interrupted export. `beside` writes settings, synonyms and rules next to the file.
     """
     target, form = _check_path(path)
     _check_choices(index, columns, beside)
@@ -95,7 +95,7 @@ def _check_path(path: str | os.PathLike[str]) -> tuple[Path, Format]:
         raise BadInput(f"{target} is a folder; name a file in it")
     if not target.parent.is_dir():
         raise BadInput(f"there is no folder {target.parent.absolute()}; make it first")
-    import_duckdb()  # pyarrow comes with it
+    import_duckdb()  # it imports pyarrow
     return target, form
 
 
@@ -114,7 +114,7 @@ def _check_choices(index: object, columns: object, beside: Sequence[str]) -> Non
 
 
 class _ExportRun:
-    """One export under way."""
+    """One running export."""
 
     def __init__(
         self, client: AsyncClient, index: str, target: Path, on_progress: OnProgress | None
@@ -127,7 +127,7 @@ class _ExportRun:
     async def carry_out(
         self, form: Format, asked: Mapping[str, Any], beside: Sequence[Beside], *, resume: bool
     ) -> Export:
-        """Fetch, write, and put the file in its place."""
+        """Fetch the records, write the file, and move it into place."""
         spool = self._open_spool(asked, resume=resume)
         try:
             await self._fetch(spool, asked)
@@ -195,7 +195,7 @@ class _ExportRun:
         spool.discard()
 
     def _check(self, _: int) -> None:
-        """End the thread that writes once nobody waits for it."""
+        """Stop the writing thread if the export was cancelled."""
         if self._stop.is_set():
             raise InterruptedError
 
@@ -215,7 +215,7 @@ class _ExportRun:
 
 
 def _is_plain(attribute: str) -> bool:
-    """Whether it names one whole attribute: a column even if no record has it."""
+    """Return whether a name is that of one whole attribute: a column even if no record has it."""
     return not (attribute.startswith("-") or "*" in attribute or "." in attribute)
 
 

@@ -1,4 +1,4 @@
-"""What an export has fetched so far, on disk, so that memory stays flat and a later one goes on."""
+"""The spool of an export: fetched pages on disk, for flat memory use and for resuming."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SPOOL_CHUNK_BYTES = 8_000_000
 
 
 class Mark(msgspec.Struct):
-    """How far an export is: after which bytes the spool goes on, and from which cursor."""
+    """The progress of an export: the length of the spool in bytes, and the next cursor."""
 
     facts: str
     cursor: str | None = None
@@ -29,7 +29,7 @@ class Mark(msgspec.Struct):
 
 @dataclass
 class Spool:
-    """Records, one a line, in a hidden file beside the one they are for, and a mark in another."""
+    """A hidden file beside the target with one record per line, and another with the mark."""
 
     path: Path
     mark: Mark
@@ -37,7 +37,7 @@ class Spool:
     _encoder: msgspec.json.Encoder = field(default_factory=msgspec.json.Encoder, repr=False)
 
     def add(self, records: Sequence[Mapping[str, Any]], cursor: str | None, total: int) -> None:
-        """Write a page down; once this returns, a killed process does not lose it."""
+        """Write a page; after this returns, it survives a killed process."""
         with self.path.open("ab") as file:
             file.write(self._encoder.encode_lines(records))
             self.mark.bytes = file.tell()
@@ -49,7 +49,7 @@ class Spool:
         fresh.replace(_mark_of(self.path))
 
     def pieces(self) -> Iterator[list[dict[str, Any]]]:
-        """Yield the records again, some megabytes at a time."""
+        """Yield the records, some megabytes at a time."""
         decoder = msgspec.json.Decoder(dict[str, Any])
         with self.path.open("rb") as file:
             while piece := file.read(SPOOL_CHUNK_BYTES):
@@ -62,7 +62,7 @@ class Spool:
 
 
 def open_spool(target: Path, facts: str, *, resume: bool) -> Spool:
-    """Take up what a broken-off export of the same facts left behind, or begin anew."""
+    """Open the spool of an interrupted export of the same facts, or create a new one."""
     path = target.with_name(f".{target.name}.part")
     digest = hashlib.sha256(facts.encode()).hexdigest()
     spool = Spool(path, Mark(digest))

@@ -1,4 +1,4 @@
-"""Records to files: Parquet, CSV, TSV or a document a line, packed or not."""
+"""Writers of records to files: Parquet, CSV, TSV or one JSON document per line, also compressed."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 PACKINGS = {".gz": "gzip", ".zst": "zstd"}
 Columns = Mapping[str, str]
-# Called after each piece with the rows written; may raise to stop.
+# Called after each piece with the rows written; can raise to stop.
 Tell = Callable[[int], None]
 
 
 @dataclass(frozen=True)
 class Format:
-    """How a file is written, as its name says."""
+    """The format of a file, by its name."""
 
     write: Callable[[Spool, Path, Columns, str | None, Tell], None]
     packing: str | None
-    # The file's name without what says its format.
+    # The file's name without its extensions.
     stem: str
 
 
 def format_of(path: Path) -> Format:
-    """Read a format off a file's name; raises `BadInput` with advice."""
+    """Return the format of a file's name; raise `BadInput` with advice."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packing = PACKINGS.get(suffixes[-1]) if suffixes else None
     kind = "".join(suffixes[:-1][-1:] if packing else suffixes[-1:])
@@ -54,7 +54,7 @@ def format_of(path: Path) -> Format:
 def write_lines(
     spool: Spool, path: Path, columns: Columns, packing: str | None, tell: Tell
 ) -> None:
-    """Write a document a line: what the spool holds already."""
+    """Write one document per line: the content of the spool."""
     if packing is None:
         shutil.move(spool.path, path)
         return
@@ -67,7 +67,7 @@ def write_lines(
 def write_parquet(
     spool: Spool, path: Path, columns: Columns, packing: str | None, tell: Tell
 ) -> None:
-    """Write Parquet; an attribute of mixed or nested values is a column of the type JSON."""
+    """Write Parquet; an attribute of mixed or nested values is a column of type JSON."""
     import pyarrow.parquet as pq
 
     schema = _schema(columns, nested=True)

@@ -1,1 +1,1 @@
-"""What a load would do: column types, ids, rows that cannot be sent."""
+"""The plan of a load: column types, ids, and rows that cannot be sent."""

@@ -1,4 +1,4 @@
-"""Where records get their objectID: a column, or a hash of the row."""
+"""The source of each record's objectID: a column, or a hash of the row."""
 
 from __future__ import annotations
 

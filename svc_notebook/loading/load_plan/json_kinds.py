@@ -1,4 +1,4 @@
-"""The kinds of values that a column of JSON holds, told by how each value begins."""
+"""The kinds of values in a column of JSON, recognized by the first character of each value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a load would do: columns, ids, a sample and the rows that cannot be sent."""
+"""The plan of a load: columns, ids, a sample, and the rows that cannot be sent."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SAMPLE_ROWS = 100
 
 @dataclass(frozen=True, repr=False)
 class LoadPlan:
-    """A load, before anything is sent."""
+    """The plan of a load, before anything is sent."""
 
     source: str
     index: str
@@ -51,7 +51,7 @@ class LoadPlan:
 
     @property
     def sendable(self) -> int:
-        """How many rows will be sent."""
+        """The number of rows that will be sent."""
         return self.rows - self.rejected_rows
 
     def __repr__(self) -> str:
@@ -81,7 +81,7 @@ class LoadPlan:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A plan, and all that carrying it out needs."""
+    """A plan, and what its execution needs."""
 
     plan: LoadPlan
     table: SourceTable
@@ -89,16 +89,16 @@ class Prepared:
     dropped: Positions
     repeats: Mapping[int, int]
     options: LoadSettings
-    # Whether the ids are hashes of the rows.
+    # Whether the ids are hashes of rows.
     hashed: bool = False
-    # The steps themselves, where there are few rows.
+    # The operations themselves, for few rows.
     steps: Sequence[str] | None = None
-    # What tells the rows that are dropped or repeated, to be found again where they were.
+    # Digests of dropped and repeated rows, to check that they are at the same positions.
     marks: Marks = field(default_factory=lambda: Marks.of(()))
 
 
 def prepare(source: Source, index: str, options: LoadSettings, db: Database) -> Prepared:
-    """Study a source to its end; nothing is sent."""
+    """Profile a source completely; nothing is sent."""
     if are_records(source):
         source = db.ends.enter_context(gather(source, options, lambda: db.stopped))
     with suppress(Odd):
@@ -107,7 +107,7 @@ def prepare(source: Source, index: str, options: LoadSettings, db: Database) -> 
 
 
 def prepare_small(source: Source, index: str, options: LoadSettings, db: Database) -> Prepared:
-    """Write a few rows without opening a database; raises `Odd` where that is not for them."""
+    """Encode a few rows without DuckDB; raise `Odd` if the fast path does not support them."""
     table, cells, rows = open_small(source, db)
     small = write_small(table, cells, rows, options)
     plan = LoadPlan(
@@ -125,7 +125,7 @@ def prepare_small(source: Source, index: str, options: LoadSettings, db: Databas
 
 
 def prepare_any(source: Source, index: str, options: LoadSettings, db: Database) -> Prepared:
-    """Study a source to its end by DuckDB."""
+    """Profile a source completely with DuckDB."""
     table = open_source(source, options, db)
     db.make_room(len(table.fields))
     if options.timezone:
@@ -177,7 +177,7 @@ def _limited(table: SourceTable, limit: int | None) -> SourceTable:
 
 
 def _studied(table: SourceTable, options: LoadSettings) -> tuple[SourceTable, Profile]:
-    """Study a table; where that fails, or rows are skipped, try its other ways to be read."""
+    """Profile a table; if that fails, or rows are skipped, try the other ways to read it."""
     while True:
         table = _limited(table, options.limit)
         try:
@@ -202,7 +202,7 @@ def _sample(table: SourceTable, step: str, dropped: Positions) -> tuple[Mapping[
 
 
 def _record_of(step: str) -> Mapping[str, Any]:
-    """Read the record of a step that begins with a comma."""
+    """Return the record of an operation, which begins with a comma."""
     record: Mapping[str, Any] = msgspec.json.decode(step[1:])["body"]
     return record
 

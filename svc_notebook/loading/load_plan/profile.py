@@ -1,4 +1,4 @@
-"""One pass over a table: how many rows, what each column holds, what is wrong with it."""
+"""The profile of a table, made in one pass: row count, content of each column, and problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows that cannot be sent, as a table that can be mended and sent again."""
+"""The rejected rows of a load, as a table whose rows can be fixed and sent again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svc_notebook.loading.load_plan.ids import Ids
 from svc_notebook.loading.load_plan.profile import MISSING, ColumnProfile
 from svc_notebook.loading.table import RowError, SourceTable
 
-# What is told of a row; all other columns are the source's.
+# The columns that describe a rejected row; all others are the source's.
 TOLD = ["row", "column", "value", "reason"]
 ABOUT = [*TOLD, "file", "partition"]
 
@@ -22,7 +22,7 @@ ABOUT = [*TOLD, "file", "partition"]
 def describe(
     table: SourceTable, columns: Sequence[ColumnProfile], ids: Ids, faults: Sequence[RowError]
 ) -> pd.DataFrame:
-    """Show each rejected row once: what is wrong with it, then its content as far as it is known.
+    """Return each rejected row once: its errors, then its content as far as it is known.
 
     Cells are as they would be sent; one that cannot be sent is the text of the source.
     """
@@ -45,7 +45,7 @@ def describe(
 
 
 def restore(frame: pd.DataFrame) -> pd.DataFrame:
-    """Turn rejected rows, mended by now, into rows of their source; leave other frames alone."""
+    """Convert fixed rejected rows to rows of their source; other DataFrames are unchanged."""
     origin = frame.attrs.get("svc")
     facts = origin.get("rejected") if isinstance(origin, Mapping) else None
     if not isinstance(facts, Mapping):
@@ -55,7 +55,7 @@ def restore(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _joined(faults: list[RowError]) -> RowError:
-    """Tell all that is wrong with one row."""
+    """Combine all errors of one row."""
     first, *others = faults
     also = [f"{f.column}: {f.reason}" if f.column else f.reason for f in others]
     return first._replace(reason="; ".join([first.reason, *also]))
@@ -80,7 +80,7 @@ def _key(fault: RowError) -> Key:
 def _contents(
     table: SourceTable, columns: Sequence[ColumnProfile], ids: Ids, faults: Sequence[RowError]
 ) -> dict[str, Cells]:
-    """Read the rejected rows once more: each column's cells, by the position of the row."""
+    """Read the cells of the rejected rows again, by column and row position."""
     texts = {column.name: f"{column.field.column}::VARCHAR" for column in columns}
     written = {column.name: column.rendering.json for column in columns}
     for field in table.fields:

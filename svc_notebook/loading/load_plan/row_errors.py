@@ -1,4 +1,4 @@
-"""Find the rows that cannot be sent, and say why; run only where a profile counted some."""
+"""Row errors: which rows cannot be sent, and why. It runs only if the profile counted some."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check that a scan gives the rows of a table where an earlier scan found them."""
+"""A check that a scan returns the rows of a table in the same order as an earlier scan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind of values each attribute of many records has."""
+"""Type inference: the kind of values that each attribute of many records has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cut the written rows into request bodies, bounded in records and bytes."""
+"""Batches: cut encoded rows into request bodies, bounded in records and bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 HEAD = b'{"requests":['
 TAIL = b"]}"
 HASH_HEX_DIGITS = 32
-# A step that changes what is stored; whether it may be repeated is not looked into.
+# An operation that changes stored values; whether it is idempotent is not checked.
 OPERATION = b'"_operation"'
 
 Offsets = npt.NDArray[np.int64]
@@ -30,24 +30,24 @@ Offsets = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Batch:
-    """One request body; `span` are the positions it settles, dropped rows among them."""
+    """One request body; `span` is the positions it settles, including dropped rows."""
 
     span: Span
     rows: int
     body: bytes
-    # Whether sending it twice does no harm.
+    # Whether it is idempotent.
     repeatable: bool = True
-    # What tells the rows of the span by their content; 0 for a few rows in memory.
+    # The digest of the rows of the span; 0 for a few rows in memory.
     digest: int = field(default=0, compare=False)
 
 
 def pack_batches(
     prepared: Prepared, settled: Sequence[Span] = (), digests: Mapping[Span, int] | None = None
 ) -> Iterator[Batch]:
-    """Write every row that is neither dropped nor settled already, in the order of the source.
+    """Encode every row that is neither dropped nor settled, in the order of the source.
 
-    Raises `BadInput` where the source gives other rows than those that were checked, or than
-    those of the settled spans by their `digests`.
+    Raises `BadInput` if the source returns other rows than those that were checked, or than those
+    of the settled spans by their `digests`.
     """
     options = prepared.options
     cutter = Cutter(
@@ -89,7 +89,7 @@ def _in_memory(steps: Sequence[str], most: int) -> Iterator[pa.StringArray]:
 
 
 class Cutter:
-    """Cuts chunk after chunk; the texts stay where Arrow put them until a body is joined."""
+    """Cuts chunk after chunk; texts stay in Arrow buffers until a body is joined."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class Cutter:
         for start, stop in self._portions(offsets, keep):
             runs = _runs(keep[start:stop], start)
             pieces = [piece for run in runs for piece in self._pieces(data, offsets, run, first)]
-            # Every step begins with a comma; the first one's is not wanted.
+            # Every operation begins with a comma; that of the first one is removed.
             body = b"".join([HEAD, pieces[0][1:], *pieces[1:], TAIL])
             rows = int(keep[start:stop].sum())
             repeatable = not self._operations or OPERATION not in body
@@ -140,7 +140,7 @@ class Cutter:
         return keep
 
     def _portions(self, offsets: Offsets, keep: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-        """Cut where the next record would be too much; one record always fits."""
+        """Cut before the record that exceeds the limits; one record always fits."""
         sizes = np.where(keep, np.diff(offsets) + len("-1000000000"), 0)
         ends = np.cumsum(sizes)
         start = 0
@@ -175,7 +175,7 @@ def _buffers(texts: pa.StringArray) -> tuple[Offsets, memoryview]:
 
 
 def _runs(keep: npt.NDArray[np.bool_], start: int) -> list[Span]:
-    """Find the stretches of rows to be sent."""
+    """Return the runs of rows to be sent."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], keep, [False]))))
     return [Span(start + int(a), start + int(b)) for a, b in edges.reshape(-1, 2)]
 

@@ -1,4 +1,4 @@
-"""What a load has been acknowledged, kept on disk so that a later one can go on."""
+"""The checkpoint of a load: the acknowledged batches, on disk, so that a later load resumes it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class CheckpointHeader(msgspec.Struct):
-    """The index that was written to, and the state of source and options it was written from."""
+    """The target index, and the state of source and options of a load."""
 
     target: str
     state: str
@@ -33,57 +33,57 @@ class AcknowledgedBatch(msgspec.Struct):
     last: int
     rows: int
     task: int
-    # What tells its rows by their content; 0 where that is not known.
+    # The digest of its rows; 0 if unknown.
     digest: int = 0
 
     @property
     def span(self) -> Span:
-        """The positions it settles."""
+        """The positions that it settles."""
         return Span(self.first, self.last)
 
 
 @dataclass
 class Checkpoint:
-    """A file with a line for each acknowledged batch, after one about the load as a whole."""
+    """A file with a line about the load, followed by a line for each acknowledged batch."""
 
     path: Path
     state: str
-    # Where an earlier load wrote to, if there was one, and what can be gone on with.
+    # The target of an earlier load, if there was one, and the batches that can be resumed.
     target: str | None = None
-    # The state that the earlier load was in.
+    # The state of source and options of the earlier load.
     found: str | None = None
     entries: list[AcknowledgedBatch] = field(default_factory=list)
 
     def begin(self, target: str) -> None:
-        """Forget what an earlier load left behind, and name the index that will be written to."""
+        """Discard the checkpoint of an earlier load, and write the name of the target index."""
         self.target, self.entries = target, []
         with suppress(OSError):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.path.write_bytes(_line(CheckpointHeader(target, self.state)))
 
     def write(self, entry: AcknowledgedBatch) -> None:
-        """Keep an acknowledgement; once this returns, a killed process does not lose it.
+        """Write an acknowledgement; after this returns, it survives a killed process.
 
-        Where the disk takes no more, a batch is at worst sent again.
+        If the disk is full, a batch is at worst sent again.
         """
         with suppress(OSError), self.path.open("ab") as file:
             file.write(_line(entry))
         self.entries.append(entry)
 
     def discard(self) -> None:
-        """Remove the file: what is done needs no checkpoint."""
+        """Remove the file, which a completed load does not need."""
         with suppress(OSError):
             self.path.unlink(missing_ok=True)
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Keep other loads of this source into this index from starting meanwhile."""
+        """Prevent other loads of this source into this index while this one runs."""
         path = self.path.with_suffix(".lock")
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = path.open("ab")
         except OSError:
-            yield  # where nothing can be written there is no checkpoint to spoil
+            yield  # if nothing can be written, there is no checkpoint to protect
             return
         with file:
             if not _lock(file):
@@ -96,7 +96,7 @@ class Checkpoint:
 
 
 def open_checkpoint(place: str, state: str) -> Checkpoint:
-    """Read back what an earlier load of the same source into the same index left behind."""
+    """Read the checkpoint of an earlier load of the same source into the same index."""
     digest = hashlib.sha256(place.encode()).hexdigest()
     checkpoint = Checkpoint(state_folder() / f"{digest[:32]}.jsonl", state)
     with suppress(OSError):
@@ -105,13 +105,13 @@ def open_checkpoint(place: str, state: str) -> Checkpoint:
 
 
 def facts_of(if_exists: str, options: LoadSettings, hash_scheme: str = "") -> str:
-    """Name all that makes two loads of one source into one index the same.
+    """Return what identifies a load of one source into one index.
 
-    `hash_scheme` names how ids are made of rows, where they are.
+    `hash_scheme` names the hash of rows, if ids are hashes.
     """
     import duckdb
 
-    # Another release may read a file in another way.
+    # Another release can read a file differently.
     facts = {**asdict(options), "if_exists": if_exists, "duckdb": duckdb.__version__}
     if hash_scheme:
         facts["ids"] = hash_scheme
@@ -119,14 +119,14 @@ def facts_of(if_exists: str, options: LoadSettings, hash_scheme: str = "") -> st
 
 
 def has_other_ids(found: str | None, source_state: str, hash_scheme: str) -> bool:
-    """Whether an earlier load of the same source, found by its state, hashed rows another way."""
+    """Return whether an earlier load of the same source used another hash scheme for ids."""
     if found is None or not found.startswith(f"{source_state}|"):
         return False
     return str(("id", None)) in found and str(("ids", hash_scheme)) not in found
 
 
 def state_folder() -> Path:
-    """The folder of the checkpoints."""
+    """Return the folder of the checkpoints."""
     from platformdirs import user_state_path
 
     return user_state_path("svc-notebook", appauthor=False) / "loads"
@@ -142,14 +142,14 @@ def _read(checkpoint: Checkpoint) -> None:
     checkpoint.target, checkpoint.found = header.target, header.state
     if header.state != checkpoint.state:
         return
-    # A line that is damaged is as if it were not there: its batch is sent again.
+    # A damaged line is ignored: its batch is sent again.
     checkpoint.entries = [entry for line in lines if (entry := _checked(line, AcknowledgedBatch))]
     if torn or len(checkpoint.entries) < len(lines):
         _rewrite(checkpoint.path, [header, *checkpoint.entries])
 
 
 def _rewrite(path: Path, rows: Sequence[msgspec.Struct]) -> None:
-    """Leave only whole lines, so that the next one does not continue a torn one."""
+    """Keep only complete lines, so that the next line does not continue a torn one."""
     fresh = path.with_suffix(".new")
     fresh.write_bytes(b"".join(map(_line, rows)))
     fresh.replace(path)

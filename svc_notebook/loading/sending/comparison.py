@@ -1,4 +1,4 @@
-"""What a DataFrame would change in an index: each row beside the record that is stored."""
+"""Comparison of rows with the stored records: what a load of a DataFrame would change."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ async def compare(
     missing: Missing = "ignore",
     **options: Unpack[RowOptions],
 ) -> pd.DataFrame:
-    """Compare rows with what is stored: `objectID`, `state`, and the `attributes` that differ.
+    """Compare rows with stored records: `objectID`, `state`, and the differing `attributes`.
 
-    `state` is new, changed or unchanged, of each id that the rows have. With `missing="report"`
-    what is stored and no row has comes last, its state `missing`. Rows that could not be sent are
-    left out and counted in `attrs["svc"]["rejected"]`.
+    `state` is new, changed or unchanged, for each id of the rows. With `missing="report"` stored
+    records without a row follow, with the state `missing`. Rows that cannot be sent are left out
+    and counted in `attrs["svc"]["rejected"]`.
     """
     if not isinstance(df, pd.DataFrame) and not are_records(df):
         raise BadInput(f"a DataFrame or dicts are compared, not {type(df).__name__}")
@@ -72,7 +72,7 @@ def _records(prepared: Prepared) -> Iterator[Record]:
 
 
 async def _read(client: AsyncClient, index: str, names: Sequence[str]) -> Sequence[Record | None]:
-    """Read what is stored by these ids; of an index that is not there, that is nothing."""
+    """Read the stored records of these ids; none if the index does not exist."""
     requests: Any = [{"indexName": index, "objectID": name} for name in names]
     try:
         found: Any = await client.get_objects(requests)
@@ -83,7 +83,7 @@ async def _read(client: AsyncClient, index: str, names: Sequence[str]) -> Sequen
 
 
 async def _read_others(client: AsyncClient, index: str, names: Collection[str]) -> list[str]:
-    """Read the ids that are stored besides these."""
+    """Read the stored ids other than these."""
     if not await index_exists(client, index):
         return []
     pages = client.browse_pages(index, attributesToRetrieve=["objectID"], attributesToHighlight=[])

@@ -1,4 +1,4 @@
-"""Send batches, several at once: more carefully when told to slow down."""
+"""The concurrency limiter: sends several batches at once, and fewer when rate limited."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ Sleep = Callable[[float], Awaitable[None]]
 Acknowledged = Callable[[Batch, int], None]
 NextBatch = Callable[[], Awaitable[Batch | None]]
 
-# Tries of one batch, each of them with all that the client tries by itself.
+# Attempts of one batch, each with all retries of the client.
 MAX_ATTEMPTS = 4
 MAX_BACKOFF_SECONDS = 30.0
-# So many batches have to go well before another lane opens again.
+# Batches that must succeed before the concurrency is increased.
 BATCHES_BEFORE_INCREASE = 8
 
 
 class Lanes:
-    """How many batches are on their way at once: half as many after trouble, then slowly more."""
+    """The concurrency limit: halved after a failure, then increased slowly."""
 
     def __init__(self, most: int) -> None:
         self.most = self.open = most
@@ -51,7 +51,7 @@ class Lanes:
 
     @asynccontextmanager
     async def lane(self) -> AsyncIterator[None]:
-        """Wait for a lane and hold it."""
+        """Wait for a free slot and hold it."""
         async with self._change:
             await self._change.wait_for(lambda: self._busy < self.open)
             self._busy += 1
@@ -63,12 +63,12 @@ class Lanes:
                 self._change.notify_all()
 
     def trouble(self) -> None:
-        """Close half of the lanes."""
+        """Halve the limit."""
         self.open = max(1, self.open // 2)
         self._calm = 0
 
     def fine(self) -> None:
-        """Open one more once things have gone well for a while."""
+        """Increase the limit by one after enough successes."""
         self.used = True
         self._calm += 1
         if self._calm >= BATCHES_BEFORE_INCREASE and self.open < self.most:
@@ -85,7 +85,7 @@ async def send_batches(
     lanes: Lanes,
     sleep: Sleep = asyncio.sleep,
 ) -> None:
-    """Send what `next_batch` brings until it brings nothing; raises the first failure."""
+    """Send the batches of `next_batch` until it returns None; raise the first failure."""
     queue: asyncio.Queue[Batch | None] = asyncio.Queue(maxsize=1)
 
     async def fetch() -> None:
@@ -105,7 +105,7 @@ async def send_batches(
 async def _send_one(
     client: AsyncClient, index: str, batch: Batch, lanes: Lanes, sleep: Sleep
 ) -> int:
-    """Send one batch until it is acknowledged; returns its task."""
+    """Send one batch until it is acknowledged; return its task."""
     path = f"/1/indexes/{quote(index, safe='')}/batch"
     # Whether it may be repeated is known, but for batches that change what is stored.
     body = Packed(batch.body, repeatable=True) if batch.repeatable else batch.body
@@ -127,12 +127,12 @@ async def _send_one(
 
 
 def _is_nobody_there(error: CallFailed) -> bool:
-    """Whether no connection came about: a service that was there before may come back."""
+    """Return whether no connection was established: a service can become reachable again."""
     return isinstance(error, Unreachable) and isinstance(error.__cause__, httpx.ConnectError)
 
 
 def _wait(error: CallFailed, number: int, batch: Batch) -> float | None:
-    """How long to wait before another try; None where there is no sense in one."""
+    """Return the delay before another attempt; None if another attempt is useless."""
     if number + 1 == MAX_ATTEMPTS:
         return None
     if isinstance(error, TooMany):

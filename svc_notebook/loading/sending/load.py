@@ -1,4 +1,4 @@
-"""Carry out a load: from a source to records that are published."""
+"""The load itself: from a source to published records."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ from svc_notebook.loading.sources.source import Source
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-# An operation, written in a document, that may be carried out only once.
+# An operation, inside a document, that is not idempotent.
 ONCE = re.compile(rb'"_operation"\s*:\s*"(Increment|Decrement|Add)"')
 OnProgress = Callable[[int, int], None]
 
 
 def plan(source: Source, index: str, **options: Unpack[RowOptions]) -> LoadPlan:
-    """Tell what a load would do; nothing is sent."""
+    """Return the plan of a load; nothing is sent."""
     _check_index(index)
     checked = LoadSettings.of(options)
     refuse_early(source, look=True)
@@ -107,11 +107,11 @@ async def load(
 ) -> LoadResult:
     """Send every row that can be sent, and wait until all are published.
 
-    With `verify`, all of them are read back and the result's `differences` tells what is not as
-    it was sent; nothing is replaced by what differs, nor by less than the share `least` of the
-    number of old records. Cancelled, it raises `Stopped`, whose
-    `result` tells what had been done. A load of files that broke off goes on where it was with
-    `resume`. `on_progress` is told `(rows sent, rows)`.
+    With `verify`, all records are read back and the result's `differences` lists those that are not
+    stored as they were sent. An index is not replaced if there are differences, or by fewer records
+    than the share `least` of the old number. If cancelled, raises `Stopped`, whose `result` is the
+    result so far. `resume` continues an interrupted load of files. `on_progress` is called with
+    `(rows sent, rows)`.
     """
     _check_index(index)
     if in_flight < 1:
@@ -147,14 +147,14 @@ async def load(
 
 
 async def _primary_of(client: AsyncClient, index: str) -> str | None:
-    """Name the index whose replica this is; nothing where that cannot be told."""
+    """Return the primary of a replica; None if it is unknown."""
     with suppress(SvcError):
         return (await client.get_settings(index)).get("primary")
     return None
 
 
 async def _load_parts(*args: Any, **options: Any) -> LoadResult:
-    from svc_notebook.loading.dask.load import load_parts  # it loads each part by this module
+    from svc_notebook.loading.dask.load import load_parts  # it imports this module
 
     return await load_parts(*args, **options)
 
@@ -180,7 +180,7 @@ def _nothing_to_send(plan: LoadPlan, index: str) -> str:
 
 
 def _count_left(prepared: Prepared, settled: Sequence[Span]) -> int:
-    """Count the rows to be sent that no span settles."""
+    """Count the rows to be sent that no settled span contains."""
     spans = merge_spans(settled)
     dropped = sum(int(np.diff(np.searchsorted(prepared.dropped, span))[0]) for span in spans)
     return prepared.plan.sendable - sum(last - first for first, last in spans) + dropped
@@ -194,7 +194,7 @@ def _twice(operation: str) -> BadInput:
 
 
 class _LoadRun:
-    """One load under way."""
+    """One running load."""
 
     def __init__(
         self,
@@ -206,13 +206,13 @@ class _LoadRun:
     ) -> None:
         self._client = client
         self._prepared = prepared
-        # Rows of one id keep their order only one behind the other.
+        # Rows with the same id keep their order only if batches are sent one after the other.
         in_order = prepared.options.duplicates == "keep"
         self._lanes = Lanes(1 if in_order else in_flight)
         self._on_progress = on_progress
         self._checkpoint: Checkpoint | None = None
         self._stored: Stored | None = None
-        # Rows still to be read; whether some of them may have been sent before.
+        # Rows still to be read; whether some of them can have been sent before.
         self._left = 0
         self._again = False
         self.ledger = LoadCounts(prepared.plan, index, action=prepared.options.action)
@@ -220,7 +220,7 @@ class _LoadRun:
     async def carry_out(
         self, if_exists: IfExists, least: float | None, *, resume: bool, verify: bool
     ) -> None:
-        """Send and publish, into the index itself or into the one that will replace it."""
+        """Send and publish, into the index itself or into the temporary index that replaces it."""
         index = self.ledger.index
         if if_exists == "merge":
             check_mergeable(self._prepared.options)
@@ -253,7 +253,7 @@ class _LoadRun:
             self._checkpoint.discard()
 
     async def _warn_of_hashes(self, if_exists: IfExists) -> None:
-        # Workers' parts are warned of as a whole.
+        # Partitions of workers get one common warning.
         alone = self._prepared.hashed and not self._prepared.options.spread
         if alone and if_exists in ("append", "merge") and self._prepared.plan.sendable:
             await warn_of_hashes(self._client, self.ledger.index)
@@ -263,7 +263,7 @@ class _LoadRun:
             raise _twice(what)
         if not self._checkpoint:
             raise BadInput("only a load of files can be resumed; load this again")
-        # Where the records are replaced, what was sent is thrown away and sent again.
+        # A replacement discards what was sent, and sends it again.
         origin = self._prepared.table.origin
         if (
             origin
@@ -278,7 +278,7 @@ class _LoadRun:
             )
 
     def _may_go_on(self, error: BaseException) -> bool:
-        """Whether a later load can make use of what this one wrote."""
+        """Return whether a later load can resume this one."""
         return bool(self._checkpoint and self._checkpoint.entries) and not isinstance(
             error, BadInput
         )
@@ -287,7 +287,7 @@ class _LoadRun:
         try:
             await delete_for_good(self._client, target)
         except SvcError:
-            return  # what went wrong before is what there is to tell; the next load drops it
+            return  # the original error is reported; the next load deletes the temporary index
         if self._checkpoint:
             self._checkpoint.discard()
 
@@ -322,7 +322,7 @@ class _LoadRun:
         return open_checkpoint("\n".join(place), f"{origin.state}|{facts}")
 
     async def _take_up(self, checkpoint: Checkpoint, target: str, *, resume: bool) -> str:
-        """Go on where an earlier load broke off, or clear away what it left; name the target."""
+        """Resume an interrupted load, or remove its remains; return the target index."""
         earlier = checkpoint.target
         if resume and earlier and checkpoint.entries and await self._is_there(checkpoint, earlier):
             return earlier
@@ -336,7 +336,7 @@ class _LoadRun:
         return target
 
     async def _is_there(self, checkpoint: Checkpoint, target: str) -> bool:
-        """Enter what was acknowledged, and see that it is still there, as it was sent."""
+        """Enter what was acknowledged, and check that it is still stored as it was sent."""
         for entry in checkpoint.entries:
             self.ledger.enter(entry.task, entry.rows)
         await self._publish(target)
@@ -388,7 +388,7 @@ class _LoadRun:
                 return changed
 
     def _check_repeatable(self, batch: Batch) -> None:
-        """Refuse what may have been carried out already, and would change a record once more."""
+        """Reject rows that can have been sent already, if their operations are not idempotent."""
         again = self._again or self._prepared.options.spread
         if again and not batch.repeatable and (found := ONCE.search(batch.body)):
             raise _twice(found[1].decode())
@@ -404,7 +404,7 @@ class _LoadRun:
             self._on_progress(self.ledger.sent, self._prepared.plan.sendable)
 
     async def _publish(self, target: str) -> None:
-        """Wait for every task, for as long as some are published in time."""
+        """Wait for every task, as long as some tasks are published in time."""
         left = list(self.ledger.rows_of)
         while left:
             try:
@@ -419,7 +419,7 @@ class _LoadRun:
                 self.ledger.published = self.ledger.sent - waiting
 
     def story(self) -> str:
-        """Tell in words what has been done so far."""
+        """Describe the progress so far."""
         what, done = OUTCOMES[self.ledger.action]
         of = f"{self._prepared.plan.sendable:,} {what or 'rows '}"
         sent = f"{self.ledger.sent:,} of {of}were sent"

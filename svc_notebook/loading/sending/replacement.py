@@ -1,4 +1,4 @@
-"""What a load does with an index that exists already."""
+"""How a load treats an existing index: checks before a replacement, and the final move."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from svc_notebook.loading.options import IfExists
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-# The share of the old records that there must be, as in `client.flows`.
+# Minimum share of the old number of records.
 DEFAULT_MIN_SHARE = 0.5
 CHOICES: tuple[IfExists, ...] = ("append", "replace", "fail", "merge")
 
 
 async def check_target(client: AsyncClient, index: str, if_exists: IfExists) -> None:
-    """Refuse an unknown choice, and an index that is there though it should not be."""
+    """Reject an unknown choice, and an existing index if it must not exist."""
     if if_exists not in CHOICES:
         raise BadInput(
             f"`if_exists` is one of {', '.join(CHOICES)}, not {if_exists!r}"
@@ -36,8 +36,8 @@ async def check_target(client: AsyncClient, index: str, if_exists: IfExists) -> 
 
 
 async def warn_of_hashes(client: AsyncClient, index: str) -> None:
-    """Warn where ids that are hashes of rows are added to records that are there already."""
-    with suppress(CallFailed):  # a key that may only write
+    """Warn if hashes of rows are the ids of records that are added to existing records."""
+    with suppress(CallFailed):  # a key with write access only
         if held := await count_records(client, index):
             warn_user(
                 f"{index} already has {held:,} records, and the ids of this load are hashes of "
@@ -47,9 +47,9 @@ async def warn_of_hashes(client: AsyncClient, index: str) -> None:
 
 
 async def check_share(client: AsyncClient, index: str, plan: LoadPlan, least: float | None) -> None:
-    """Refuse to replace an index by less than `least` of it.
+    """Refuse to replace an index by fewer records than the share `least` of it.
 
-    Unless that is given, only by less than half of it since rows cannot be sent.
+    By default, refuse less than half, and only if rows were rejected.
     """
     if least is None and not plan.rejected_rows:
         return
@@ -66,7 +66,7 @@ async def check_share(client: AsyncClient, index: str, plan: LoadPlan, least: fl
 
 
 def check_least(least: float | None, if_exists: IfExists) -> None:
-    """Refuse a share that is none, and one of what is not replaced."""
+    """Reject an invalid share, and a share for a load that does not replace."""
     if least is None:
         return
     if isinstance(least, bool) or not isinstance(least, (int, float)) or not 0 <= least <= 1:
@@ -76,14 +76,14 @@ def check_least(least: float | None, if_exists: IfExists) -> None:
 
 
 def describe_first(plan: LoadPlan) -> str:
-    """Tell what is wrong with the first row that cannot be sent."""
+    """Describe the error of the first rejected row."""
     first = plan.rejected.iloc[0]
     of = f", column `{first['column']}`" if isinstance(first["column"], str) else ""
     return f"row {first['row']}{of} {first['reason']}"
 
 
 async def delete_for_good(client: AsyncClient, target: str) -> None:
-    """Delete an index, once more where a batch that was on its way made it anew."""
+    """Delete an index, again if a batch that was in flight created it again."""
     for pause in (0.02, 0.1, 0.3):
         await client.wait(dict(await client.delete_index(target)), index=target)
         await asyncio.sleep(pause)
@@ -92,7 +92,7 @@ async def delete_for_good(client: AsyncClient, target: str) -> None:
 
 
 async def move_over(client: AsyncClient, target: str, index: str, rows: int) -> None:
-    """Put the new index in the old one's place, once it holds every row that was sent."""
+    """Replace the old index by the new one, once that contains every sent row."""
     held = await count_records(client, target)
     if held != rows:
         raise BadInput(

@@ -1,4 +1,4 @@
-"""What a load did."""
+"""The result of a load."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from svc_notebook.loading.load_plan.plan import LoadPlan
 from svc_notebook.loading.load_plan.rejected_rows import TOLD
 from svc_notebook.loading.options import Action
 
-# What is sent, and what it is called once it is published.
+# The nouns and verbs of each action in messages.
 OUTCOMES: dict[Action, tuple[str, str]] = {
     "replace": ("", "published"),
     "update": ("updates ", "published"),
@@ -24,7 +24,7 @@ DRY_RUN = "dry run: nothing was sent"
 
 @dataclass(frozen=True, repr=False)
 class LoadResult:
-    """Rows sent, published and rejected; `sent` are those the service acknowledged."""
+    """The result of a load: rows sent (acknowledged by the service), published and rejected."""
 
     plan: LoadPlan
     index: str
@@ -32,32 +32,32 @@ class LoadResult:
     published: int
     tasks: tuple[int, ...]
     seconds: float
-    # Rows that an earlier, broken-off load had sent already.
+    # Rows that an interrupted load had already sent.
     resumed: int = 0
-    # Rows that a merge found stored as they are.
+    # Rows that a merge skipped because the stored records are identical.
     unchanged: int = 0
-    # Where it was verified: the records that are not stored as they were sent.
+    # With `verify`: the records that are not stored as they were sent.
     differences: pd.DataFrame | None = None
     action: Action = "replace"
-    # Whether nothing was to be sent: then the plan is what there is to show.
+    # Whether nothing was sent: then the plan is displayed.
     dry_run: bool = False
 
     @property
     def rejected(self) -> pd.DataFrame:
-        """The rows that cannot be sent: row, column, value, reason, then all of their own.
+        """The rejected rows: row, column, value, reason, then all columns of the source.
 
-        Mended, they can be sent again: `result.rejected.svc.push(index)`.
+        After they are fixed, they can be sent again: `result.rejected.svc.push(index)`.
         """
         return self.plan.rejected
 
     @property
     def rejected_rows(self) -> int:
-        """How many rows cannot be sent, told one by one or not."""
+        """The number of rejected rows, also of those that `rejected` does not list."""
         return self.plan.rejected_rows
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the plan says about the source: columns sent as text, rows filled, ids."""
+        """The notes of the plan on the source: columns sent as text, rows filled, ids."""
         return self.plan.notes
 
     @property
@@ -68,7 +68,7 @@ class LoadResult:
 
     @property
     def rate(self) -> float:
-        """Rows a second."""
+        """Rows per second."""
         return (self.sent - self.resumed) / self.seconds if self.seconds else 0.0
 
     def __repr__(self) -> str:
@@ -86,7 +86,7 @@ class LoadResult:
         )
 
     def _outcome(self) -> str:
-        """Say what became of the rows, in the words of what was done with them."""
+        """Describe the outcome of the rows, by action."""
         what, done = OUTCOMES[self.action]
         earlier = f" ({self.resumed:,} of them earlier)" if self.resumed else ""
         if self.action == "delete" and self.published == self.sent:
@@ -112,7 +112,7 @@ class LoadResult:
 
 @dataclass
 class LoadCounts:
-    """A load's books while it runs."""
+    """The counts of a running load."""
 
     plan: LoadPlan
     index: str
@@ -125,16 +125,16 @@ class LoadCounts:
     action: Action = "replace"
 
     def enter(self, task: int, rows: int) -> None:
-        """Write down that a batch was acknowledged."""
+        """Record the acknowledgement of a batch."""
         self.rows_of[task] = self.rows_of.get(task, 0) + rows
 
     @property
     def sent(self) -> int:
-        """How many rows were acknowledged."""
+        """The number of acknowledged rows."""
         return sum(self.rows_of.values())
 
     def close(self, *, dry_run: bool = False) -> LoadResult:
-        """Draw up the result."""
+        """Build the result."""
         return LoadResult(
             plan=self.plan,
             index=self.index,

@@ -1,4 +1,4 @@
-"""Leave out the rows that are stored already as they are."""
+"""Skip rows whose stored record is already identical."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class _Request(msgspec.Struct):
 
 
 def check_mergeable(options: LoadSettings) -> None:
-    """Refuse what cannot be compared with what is stored."""
+    """Reject options whose rows cannot be compared with stored records."""
     if options.action != "replace" or options.duplicates == "keep":
         raise BadInput("if_exists='merge' compares whole records: leave out action and duplicates")
 
 
 async def read_stored(client: AsyncClient, index: str) -> Stored:
-    """Read the content of a whole index, as a digest of each record."""
+    """Read a whole index as a digest of each record."""
     stored: Stored = {}
     if await index_exists(client, index):
         async for page in client.browse_pages(index, **FULL_RECORD_PARAMS):
@@ -46,13 +46,13 @@ async def read_stored(client: AsyncClient, index: str) -> Stored:
 
 
 def records_of(batch: Batch) -> list[dict[str, Any]]:
-    """Read the records of a batch back."""
+    """Decode the records of a batch."""
     steps = msgspec.json.decode(batch.body, type=_Request).requests
     return [step.body for step in steps]
 
 
 def keep_changed(batch: Batch, stored: Stored) -> Batch:
-    """Keep the steps of a batch that would change something."""
+    """Keep the operations of a batch that would change a record."""
     steps = msgspec.json.decode(batch.body, type=_Request).requests
     changed = [step for step in steps if stored.get(step.body["objectID"]) != digest(step.body)]
     body = HEAD + b",".join(map(msgspec.json.encode, changed)) + TAIL
@@ -60,5 +60,5 @@ def keep_changed(batch: Batch, stored: Stored) -> Batch:
 
 
 def digest(record: Mapping[str, Any]) -> bytes:
-    """Return what equal records share, whatever the order of their attributes."""
+    """Return a digest that is equal for equal records, whatever the order of their attributes."""
     return blake2b(msgspec.json.encode(record, order="deterministic"), digest_size=12).digest()

@@ -1,4 +1,4 @@
-"""Hold what was sent against what is stored, once all is published."""
+"""Verification: compare the sent records with the stored ones after they are published."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from svc_notebook.loading.sending.batches import pack_batches
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-# So many records a request; the service takes no more.
+# Records per request; services refuse more.
 MAX_IDS_PER_REQUEST = 1000
 Record = Mapping[str, Any]
-# Given what was sent and what is stored, if anything: what is wrong.
+# From the sent and the stored record, if any, to the problem, if any.
 Check = Callable[[Record, Record | None], str | None]
 
 
 async def verify(client: AsyncClient, index: str, prepared: Prepared) -> pd.DataFrame:
-    """Read back every record that was sent, and name those that are not as they should be.
+    """Read back every record that was sent, and return those that differ.
 
-    The source is read once more, and a thousand records are held at a time.
+    The source is read again, and a thousand records are in memory at a time.
     """
     check = _check_of(prepared.options)
     wrong: list[tuple[str, str]] = []
@@ -45,7 +45,7 @@ async def verify(client: AsyncClient, index: str, prepared: Prepared) -> pd.Data
 async def still_holds(
     client: AsyncClient, index: str, prepared: Prepared, spans: Sequence[Span]
 ) -> bool:
-    """Tell by a record of each span whether an index holds what was sent to it."""
+    """Check with one record of each span whether an index still contains what was sent."""
     sent = await prepared.table.db.in_thread(_first_records, prepared, spans)
     try:
         stored = await _read(client, index, sent) if sent else []
@@ -55,7 +55,7 @@ async def still_holds(
 
 
 def _first_records(prepared: Prepared, spans: Sequence[Span]) -> list[Record]:
-    """Write the first record of each span that was sent, of a thousand spans at the most."""
+    """Encode the first sent record of each span, of at most a thousand spans."""
     apart = -(-len(spans) // MAX_IDS_PER_REQUEST)
     left = {*prepared.dropped.tolist(), *prepared.repeats}
     firsts = (next((n for n in range(*span) if n not in left), None) for span in spans[::apart])
@@ -71,7 +71,7 @@ def _first_records(prepared: Prepared, spans: Sequence[Span]) -> list[Record]:
 async def _read(
     client: AsyncClient, index: str, records: Sequence[Record]
 ) -> Sequence[Record | None]:
-    """Read what is stored of these records, in their order."""
+    """Read the stored versions of these records, in their order."""
     asked: Any = [{"indexName": index, "objectID": record["objectID"]} for record in records]
     found: Any = await client.get_objects(asked)
     results: Sequence[Record | None] = found["results"]
@@ -80,7 +80,7 @@ async def _read(
 
 def _check_of(options: LoadSettings) -> Check:
     if options.operations or options.duplicates == "keep":
-        return _check_presence  # what is stored depends on what was before
+        return _check_presence  # the stored record depends on its previous state
     return CHECKS[options.action]
 
 

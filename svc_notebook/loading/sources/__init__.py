@@ -1,1 +1,1 @@
-"""What a load reads: files, DataFrames, Arrow tables, SQL, Python records."""
+"""Sources of a load: files, DataFrames, Arrow tables, SQL, Python records."""

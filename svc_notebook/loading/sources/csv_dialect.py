@@ -1,4 +1,4 @@
-"""How a delimited file is written: separator, quote, header."""
+"""The dialect of a delimited file: separator, quote, header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Delimited files: CSV, TSV and their kin, as tables of text."""
+"""Delimited files (CSV, TSV and similar) as tables of text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quotes that nothing closes, and the rows that would be lost inside them."""
+"""Unclosed quotes in CSV, and the rows that would be lost inside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a delimited file whose number of cells is not that of the header."""
+"""Ragged rows: rows of a delimited file whose number of cells differs from the header's."""
 
 from __future__ import annotations
 

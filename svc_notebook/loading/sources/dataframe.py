@@ -1,4 +1,4 @@
-"""DataFrames and Arrow tables as tables: by Arrow where nothing is lost, value by value else."""
+"""DataFrames and Arrow tables as tables: through Arrow if lossless, otherwise value by value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files as UTF-8: packed ones unpacked, other encodings and mixed line ends rewritten."""
+"""Files as UTF-8: decompress them, and rewrite other encodings and mixed line ends."""
 
 from __future__ import annotations
 

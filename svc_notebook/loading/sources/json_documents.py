@@ -1,4 +1,4 @@
-"""Files of JSON documents, one a line or in one array, as tables of their members."""
+"""Files of JSON documents, one per line or in one array, as tables of their members."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of objects inside one JSON document: `{"products": [{…}, {…}]}` and the like."""
+"""Lists of objects nested in one JSON document, such as `{"products": [{…}, {…}]}`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The index of a DataFrame, where pandas or Dask stored it among the columns of a table.
+"""The pandas index of a stored DataFrame, which pandas or Dask saved as columns of a table.
 
-A reader of pandas makes it the index again. Here an index without a name is left out, as it is of
-a DataFrame in memory, and one with a name is a column like any other.
+A pandas reader restores the index. Here an index without a name is left out, as it is for a
+DataFrame in memory, and a named index is a column like any other.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Parquet files as one table: all columns that any of them has, and no value changed by that."""
+"""Parquet files as one table with the union of their columns; no value is changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A source in parts that Dask workers send on their own: its partitions, or its files."""
+"""The partitions of a source that Dask workers send: its Dask partitions, or its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dicts, one, several or a stream of them, as rows that can be read again and again."""
+"""Python records (one dict, several, or a stream) as rows that can be scanned repeatedly."""
 
 from __future__ import annotations
 

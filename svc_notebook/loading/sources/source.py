@@ -1,4 +1,4 @@
-"""Find what a caller wants to load: path, glob, URL, SQL, dicts, DataFrame, Arrow table."""
+"""Open a source: path, glob, URL, SQL, dicts, DataFrame or Arrow table."""
 
 from __future__ import annotations
 

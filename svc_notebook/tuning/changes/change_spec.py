@@ -1,4 +1,4 @@
-"""A change around an index's records as one writes it down: read, tried on nothing, or applied."""
+"""Change specifications: settings, synonyms and rules as one document, validated or applied."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from svc_notebook.tuning.changes.rule_filters import warn_of_rule_filters
 from svc_notebook.tuning.changes.snapshots import tell_change
 from svc_notebook.tuning.changes.state import KINDS, SCOPES, TOLD, Objects, Scope, by_id
 
-# Settings to change; one synonym or rule, or several; or some of each by scope, in which a list
-# is of objects to save, and a mapping may also name what is to go, with None.
+# Settings to change; one synonym or rule, or several; or some of each by scope, where a list
+# contains objects to save, and a mapping can also delete objects, with None.
 Proposal = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
 
 async def apply(
     index: str, change: Proposal, *, note: str = "", client: AnyClient | None = None
 ) -> Differences:
-    """Change settings, synonyms or rules; tell what changed by it, and keep it in the journal.
+    """Change settings, synonyms or rules; write it to the journal and return the differences.
 
-    What is not named stays. If a part of it is refused, nothing is changed. Attributes that no
-    record has are warned of, as by `svc.set_settings`.
+    Everything else stays. If one part is refused, nothing is changed. Attributes that no record has
+    cause a warning, as in `svc.set_settings`.
     """
     own, wanted = asynchronous(client), read_proposal(change)
     (await check_attributes(own, index, wanted.get("settings", {}))).warn()
     await warn_of_rule_filters(own, index, wanted)
-    if is_scratch(index):  # nobody else's, and without a journal
+    if is_scratch(index):  # a private copy, without a journal
         return tell_change(await journalled_write.apply(own, index, wanted, note=note))
     async with journalled_write.alone(own, index):
         made = await journalled_write.apply(own, index, wanted, note=note)
@@ -42,7 +42,7 @@ async def apply(
 
 
 def read_proposal(change: Proposal) -> dict[Scope, Objects]:
-    """Read what is to be changed, by scope and name; raises `BadInput` for what is none."""
+    """Read a change specification by scope and name; raise `BadInput` if it is invalid."""
     if isinstance(change, Mapping) and change and change.keys() <= {*SCOPES}:
         found = {scope: _read_part(scope, change[scope]) for scope in SCOPES if scope in change}
     elif isinstance(change, Mapping) and "objectID" not in change:
@@ -84,7 +84,7 @@ def _named(scope: Scope, name: str, document: Any) -> dict[str, Any] | None:
 def _checked(
     scope: Scope, where: str, document: Mapping[str, Any], kind: Kind | None = None
 ) -> dict[str, Any]:
-    """Check a synonym or rule; of a `kind`, one without an objectID gets one."""
+    """Check a synonym or rule; one without an objectID gets one if `kind` is given."""
     if not isinstance(document, Mapping):
         raise BadInput(f"{scope}{where} should be an object, not {document!r}")
     document = with_id(kind, document) if kind else document

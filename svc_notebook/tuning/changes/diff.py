@@ -1,4 +1,4 @@
-"""What differs between two states, as a table and to be read."""
+"""The diff between two states, as a table and as readable text."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from svc_notebook.tuning.changes.state import Delta, Deltas, Scope, is_usual
 
 COLUMNS = ["scope", "name", "kind", "before", "after"]
 STYLES = {"-": "text-decoration:line-through;opacity:.65", "+": "font-weight:600"}
-MAX_INLINE_CHARACTERS = 90  # characters of a value that stays on one line
+MAX_INLINE_CHARACTERS = 90  # maximum characters of a value on one line
 CELL = "text-align:left;vertical-align:top;padding:2px 10px"
 
 
 class Differences(pd.DataFrame):
-    """A row for each name that differs; it is drawn with what was written before and after."""
+    """A row for each differing name; displayed as HTML with the values before and after."""
 
     @property
     def _constructor(self) -> type[pd.DataFrame]:
-        return pd.DataFrame  # a part of it is a table like any other
+        return pd.DataFrame  # a part of it is a plain table
 
     def _repr_html_(self) -> str:
         return write_differences(self)
 
 
 def tabulate(deltas: Deltas) -> Differences:
-    """Write differences as a table: `scope, name, kind{new, changed, gone}, before, after`."""
+    """Return differences as a table: `scope, name, kind{new, changed, gone}, before, after`."""
     rows = [row for scope, delta in deltas.items() for row in _rows(scope, delta)]
     return Differences(pd.DataFrame(rows, columns=COLUMNS, dtype=object))
 
@@ -44,7 +44,7 @@ def _rows(scope: Scope, delta: Delta) -> Iterator[tuple[Any, ...]]:
 
 
 def write_differences(frame: pd.DataFrame) -> str:
-    """Draw differences as HTML: a table whose cells mark what went and what came."""
+    """Write differences as HTML: a table whose cells mark removed and added values."""
     if frame.empty:
         return "<p>Nothing differs.</p>"
     head = "".join(f'<th style="{CELL}">{name}</th>' for name in ("", "name", "", "change"))
@@ -59,7 +59,7 @@ def _write_row(row: Any) -> str:
 
 
 def write_change(before: Any, after: Any) -> str:
-    """Draw two values as one: short ones side by side, long ones line by line."""
+    """Write two values as one diff: short ones side by side, long ones line by line."""
     old, new = _lines(before), _lines(after)
     if max(len(old), len(new)) <= 1:
         return " → ".join(_mark(sign, side) for sign, side in (("-", old), ("+", new)))
@@ -70,7 +70,7 @@ def write_change(before: Any, after: Any) -> str:
 def _lines(value: Any) -> list[str]:
     if value is None:
         return []
-    if isinstance(value, dict):  # the name stands beside it
+    if isinstance(value, dict):  # the name is in the cell beside it
         value = {name: each for name, each in value.items() if name != "objectID"}
     short = json.dumps(value, ensure_ascii=False, default=str)
     if len(short) <= MAX_INLINE_CHARACTERS:

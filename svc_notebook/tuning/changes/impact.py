@@ -1,4 +1,4 @@
-"""What a change would do to searches, before anything is saved."""
+"""The impact of a change on searches, measured before anything is saved."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from svc_notebook.tuning.evaluation.scores import METRICS
 from svc_notebook.tuning.tables.tables import QUESTION, Queries, Table
 
 By = Literal["parameters", "scratch copy"]
-SHOWN_QUERIES = 10  # queries that are drawn
+SHOWN_QUERIES = 10  # number of displayed queries
 TEXTS, LEFT = ("query", "filters"), ' style="text-align:left"'
 _CODE = re.compile("`([^`]+)`")
 TOUCHED = ["up", "down", "entered", "left"]
@@ -44,7 +44,7 @@ TOUCHED = ["up", "down", "entered", "left"]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Impact:
-    """A change that was tried and not saved; draws itself in a notebook."""
+    """The impact of a change that was tried and not saved; displayed as HTML in notebooks."""
 
     index: str
     change: Differences
@@ -55,7 +55,7 @@ class Impact:
 
     @cached_property
     def moves(self) -> DataFrame:
-        """Every hit with its rank before and after, and what it is worth."""
+        """Every hit with its ranks before and after, and its gain."""
         if self.comparison:
             return self.comparison.moves
         unknown = DataFrame(columns=[*QUESTION, "objectID", "gain"], dtype="string")
@@ -63,10 +63,10 @@ class Impact:
 
     @cached_property
     def queries(self) -> DataFrame:
-        """Every query: hits in all before and after, and what became of the first ones.
+        """Every query: total hits before and after, and the changes among the first hits.
 
-        With judgments also its score before and after, `delta`, and how many hits came that
-        nobody judged. The most touched come first.
+        With judgments also its score before and after, `delta`, and the number of new unjudged
+        hits. The most affected queries come first.
         """
         frame = pd.concat([_count(self.before), _count(self.after)], axis=1)
         frame.columns = pd.Index(["hits_before", "hits_after"])
@@ -85,14 +85,14 @@ class Impact:
 
     @cached_property
     def unjudged(self) -> DataFrame:
-        """The hits that came and that nobody judged: what to judge before it is believed."""
+        """New hits without a judgment: judge them before you rely on the scores."""
         came = (self.moves["kind"] == "entered") & self.moves["gain"].isna()
         columns = [*QUESTION, "objectID", "rank_after"]
         return self.moves.loc[came, columns].reset_index(drop=True)
 
     @property
     def touched(self) -> int:
-        """How many queries get other first hits, or the same in another order."""
+        """The number of queries whose first hits change, or change their order."""
         return int((self.queries[TOUCHED].sum(axis=1) > 0).sum())
 
     def __repr__(self) -> str:
@@ -113,10 +113,11 @@ async def impact(
     client: AnyClient | None = None,
     **options: Any,
 ) -> Impact:
-    """Tell what a change of settings, synonyms or rules would do to searches; nothing is saved.
+    """Measure the impact of changed settings, synonyms or rules on searches; nothing is saved.
 
-    Where parameters of a search can stand for it, they do; else it is tried on a scratch copy,
-    which is dropped. Without `queries` the judged ones are asked. `options` are those of `compare`.
+    The change is made by search parameters if possible, else on a scratch copy, which is dropped.
+    Without `queries` the judged queries are used. `options` are those of `compare`. Returns an
+    `Impact`.
     """
     if queries is None and judgments is None:
         raise BadInput("name queries to try it on, or give judgments")

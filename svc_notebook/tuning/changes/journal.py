@@ -1,9 +1,9 @@
-"""The file that keeps what was changed around an index: a line for each change, never rewritten.
+"""The journal of changes to the configuration of an index: append-only, one line per change.
 
-There is one file for each index of an application, in the user's data folder. A change is a line
-before it is made and another when it is done, each flushed to the disk, so that a process that is
-killed in between leaves behind what was there before. Lines carry a check sum: one that is torn
-or damaged is passed over, and costs no other.
+There is one file for each index of an application, in the user's data folder. A change is written
+as one line before it is made and as another when it is done. Each line is flushed to disk, so that
+the state before the change survives a killed process. Lines carry a checksum: a torn or damaged
+line is skipped and does not affect the others.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Outcome = Literal["done", "failed", "open"]
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One change: what it found, what it left; `parent` is the change that it takes back.
+    """One change: the state before and after; `parent` is the change that it undoes.
 
-    It is `open` until it is told how it ended, and stays so if nobody knows.
+    It is `open` until its outcome is written, and stays open if the outcome is unknown.
     """
 
     change_id: str
@@ -46,33 +46,33 @@ class Change(msgspec.Struct, frozen=True):
     state: Outcome = "open"
 
 
-# Made here, once: msgspec breaks where two threads meet a type for the first time at once.
+# Created here, once: msgspec fails if two threads use a type for the first time simultaneously.
 _CHANGE = msgspec.json.Decoder(Change)
 _TOLD: set[Path] = set()
 
 
 def new_change(index: str, deltas: dict[Scope, Delta], note: str, parent: str) -> Change:
-    """Make a change that is about to be made."""
+    """Create a change that is about to be made."""
     return Change(secrets.token_hex(4), time.time(), index, deltas, note, parent)
 
 
 class Journal:
-    """The changes of one index."""
+    """The journal of changes of one index."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @classmethod
     def of(cls, client: AsyncClient, index: str) -> Journal:
-        """Find the journal of an index of the application that a client is for."""
+        """Return the journal of an index of the client's application."""
         app_id, address = client.connection.place
         folder = f"{_plain(app_id)}-{_digest(app_id, address)}"
         return cls(journal_folder() / folder / f"{_plain(index)}-{_digest(index)}.jsonl")
 
     async def write(self, change: Change) -> None:
-        """Append a change as it stands now; once this returns, a killed process does not lose it.
+        """Append the current state of a change; after this returns, it survives a killed process.
 
-        Raises `BadInput` where the disk does not take it.
+        Raises `BadInput` if it cannot be written to disk.
         """
         with self._open():
             async with take_turn(self.path.with_suffix(".lock")):
@@ -80,9 +80,9 @@ class Journal:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """Let nobody else of this user look at the index and change it meanwhile.
+        """Hold the lock of the journal, so that no other process of this user changes the index.
 
-        Raises `BadInput` where the journal could not be written either.
+        Raises `BadInput` if the journal cannot be written.
         """
         async with AsyncExitStack() as stack:
             with self._open():
@@ -101,7 +101,7 @@ class Journal:
             ) from None
 
     def read(self) -> list[Change]:
-        """Read every change as it stands, the oldest first."""
+        """Read every change in its latest state, oldest first."""
         try:
             lines = self.path.read_bytes().split(b"\n")
         except FileNotFoundError:
@@ -112,7 +112,7 @@ class Journal:
         known = [each for each in found if each]
         if len(known) < len(found):
             self._tell_once(len(found) - len(known))
-        # A later line about a change takes the place of the one before.
+        # A later line about a change replaces the earlier one.
         return list({each.change_id: each for each in known}.values())
 
     def _tell_once(self, lines: int) -> None:
@@ -125,7 +125,7 @@ class Journal:
             )
 
     def find(self, change_id: str) -> Change:
-        """Find a change by its id, or by as much of its beginning as tells it from others."""
+        """Find a change by its id, or by an unambiguous prefix of it."""
         changes = {each.change_id: each for each in self.read()}
         if change_id in changes:
             return changes[change_id]
@@ -139,14 +139,14 @@ class Journal:
 
 
 def journal_folder() -> Path:
-    """The folder of all journals."""
+    """Return the folder of all journals."""
     from platformdirs import user_data_path
 
     return user_data_path("svc-notebook", appauthor=False) / "changes"
 
 
 def _plain(name: str) -> str:
-    """Write a name so that any file system takes it; the digest beside it tells names apart."""
+    """Encode a name for any file system; the digest beside it makes it unique."""
     return re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:40]
 
 
@@ -160,7 +160,7 @@ def _line(change: Change) -> bytes:
 
 
 def _append(path: Path, line: bytes) -> None:
-    """Write one line, on a line of its own even after one that was torn."""
+    """Write one line, on its own line even after a torn one."""
     own = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(own, "a+b") as file:
         end = file.seek(0, os.SEEK_END)
@@ -172,7 +172,7 @@ def _append(path: Path, line: bytes) -> None:
 
 
 def _whole(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Leave out lines that are torn or damaged."""
+    """Drop lines that are torn or damaged."""
     for line in lines:
         check, _, json = line.partition(b" ")
         if check == b"%08x" % crc32(json):
@@ -180,7 +180,7 @@ def _whole(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _read(json: bytes) -> Change | None:
-    """Read a change; None for what another version wrote, which is left where it is."""
+    """Read a change; None if another version wrote it, in which case it stays in the file."""
     try:
         return _CHANGE.decode(json)
     except msgspec.MsgspecError:

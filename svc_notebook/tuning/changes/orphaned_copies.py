@@ -1,4 +1,4 @@
-"""The names of scratch copies, who has which, and those that were left behind."""
+"""Scratch copies of indices: their names, their owners, and those that were left behind."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ COLUMNS = ["name", "index", "entries", "updatedAt", "in_use"]
 
 
 def name_scratch(index: str) -> str:
-    """Name a copy; it begins with the index's name, so that keys for `name*` reach it."""
+    """Name a copy; it begins with the index's name, so that keys for `name*` cover it."""
     return f"{index}_scratch_{secrets.token_hex(4)}"
 
 
 def is_scratch(name: str) -> bool:
-    """Whether an index is a scratch copy by its name."""
+    """Return whether an index is a scratch copy, by its name."""
     return NAME.fullmatch(name) is not None
 
 
 def turn_of(name: str) -> Path:
-    """The file that whoever works on a copy has the turn on."""
+    """Return the lock file of a copy, which the process that uses the copy holds."""
     from platformdirs import user_state_path
 
     return user_state_path("svc-notebook", appauthor=False) / "scratches" / f"{name[-8:]}.lock"
 
 
 async def scratches(*, client: AnyClient | None = None) -> pd.DataFrame:
-    """List the scratch copies there are: of which index, how large, how old.
+    """List the existing scratch copies: their index, size and age.
 
-    `in_use` are those that a process of this machine works on; the others were most likely left
-    behind, or belong to somebody elsewhere. `drop_scratches` drops them.
+    `in_use` marks copies that a process of this machine uses; the others were probably left behind,
+    or belong to another machine. `drop_scratches` deletes them.
     """
     return await _list(asynchronous(client))
 
@@ -61,9 +61,9 @@ async def _list(client: AsyncClient) -> pd.DataFrame:
 async def drop_scratches(
     names: OneOrMany | None = None, *, client: AnyClient | None = None
 ) -> list[str]:
-    """Delete scratch copies: those named, else all that no process of this machine works on.
+    """Delete scratch copies: those named, else all that no process of this machine uses.
 
-    Nothing but a scratch copy is deleted; returns the names.
+    Only scratch copies are deleted; returns their names.
     """
     own = asynchronous(client)
     found = await _list(own)

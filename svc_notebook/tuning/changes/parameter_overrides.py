@@ -1,7 +1,7 @@
-"""Settings tried by the parameters of a search, where those will do: no copy is needed.
+"""Settings as search parameters: variants that can be tried without a copy of the index.
 
-The custom ranking needs none, although it is no parameter: for one search the ranking names its
-attributes in place of `custom`.
+The custom ranking needs no copy either, although it is not a search parameter: for one search the
+ranking contains its attributes in place of `custom`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Any
 
 from svc_notebook.api.parameters import PARAMETERS, default_of
 
-LEFT_OUT = ("replicas", "paginationLimitedTo")  # of no account for the first hits of one index
+LEFT_OUT = ("replicas", "paginationLimitedTo")  # without effect on the first hits of one index
 
 
 def as_parameters(
     changes: Mapping[str, Any], value: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Write changes as parameters of a search; name those that are none.
+    """Convert changes to search parameters; also return the names that are not parameters.
 
-    `value` is all settings as they are with the changes made.
+    `value` is the complete settings with the changes applied.
     """
     shared = {name for name in changes if PARAMETERS[name].scope == "both"}
     params = {name: _or_default(name, changes[name]) for name in shared}

@@ -1,4 +1,4 @@
-"""The filters of rules that can match nothing, as what they name is no facet."""
+"""Filters of rules that match nothing because their attribute is not a facet."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ TAGS = "_tags"
 async def warn_of_rule_filters(
     client: AsyncClient, index: str, wanted: Mapping[Scope, Objects]
 ) -> None:
-    """Warn of rules that filter by what is not among `attributesForFaceting`, and say which.
+    """Warn of rules that filter by attributes that are not in `attributesForFaceting`.
 
-    No record matches such a filter. A key that may not read settings is told nothing.
+    No record matches such a filter. A key without the right to read settings gets no warning.
     """
     named = [*_name_filters(wanted.get("rules") or {})]
     if not named:

@@ -1,4 +1,4 @@
-"""A copy of an index to change as one likes: tried, measured, then put in place or dropped."""
+"""Scratch copies: copies of an index to change and measure, then promoted or dropped."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from svc_notebook.tuning.tables.tables import Queries, Table
 if TYPE_CHECKING:
     from svc_notebook.tuning.evaluation.comparison import Comparison
 
-MAX_LISTED_CHANGES = 5  # changes that a refusal names
-NEEDED = ("addObject", "deleteIndex")  # to copy, and to drop the copy
-OWN = "replicas"  # a setting that a copy has not, and that stays as it is on the index
+MAX_LISTED_CHANGES = 5  # changes listed in an error
+NEEDED = ("addObject", "deleteIndex")  # to create and to delete the copy
+OWN = "replicas"  # a setting that a copy does not have, and that stays unchanged on the index
 
 
 class AsyncScratch:
-    """A copy of an index, made on entering, dropped on leaving; see `scratch`."""
+    """A copy of an index, created on entering, dropped on leaving; see `scratch`."""
 
     def __init__(self, index: str, client: AnyClient | None = None) -> None:
         self.index = index
@@ -55,7 +55,7 @@ class AsyncScratch:
         self._held = AsyncExitStack()
 
     async def open(self) -> Self:
-        """Copy records, settings, synonyms and rules; raises `NotFound` where there is none."""
+        """Copy records, settings, synonyms and rules; raise `NotFound` without such an index."""
         if self.before:
             raise BadInput(f"{self.name} is {self.state}; make another scratch copy")
         await self._check_rights()
@@ -69,16 +69,16 @@ class AsyncScratch:
             copied = await self.client.operate_index(self.index, "copy", self.name)
             await self.client.wait(dict(copied), index=self.index)
         except BaseException:
-            with suppress(SvcError):  # why there is no copy matters more
+            with suppress(SvcError):  # the reason why the copy failed is more important
                 await asyncio.shield(self.drop())
             raise
         return self
 
     async def _check_rights(self) -> None:
-        """Refuse, before anything is copied, a key that could not drop the copy again."""
+        """Reject, before anything is copied, a key that could not delete the copy."""
         try:
             key = await self.client.get_key(self.client.connection.api_key.reveal())
-        except CallFailed:  # the admin's own, or derived from another: seen when it is used
+        except CallFailed:  # the admin key, or a secured key: checked when it is used
             return
         lacking = [right for right in NEEDED if right not in key["acl"]]
         if lacking:
@@ -88,7 +88,7 @@ class AsyncScratch:
             )
 
     async def run(self, queries: Queries, params: Any = None, **options: Any) -> pd.DataFrame:
-        """Search the copy for queries; see `svc_notebook.tuning.run`."""
+        """Run queries on the copy; see `svc_notebook.tuning.run`."""
         self._check_open()
         return await run(self.name, queries, params, client=self.client, **options)
 
@@ -101,7 +101,7 @@ class AsyncScratch:
         k: int = 10,
         **options: Any,
     ) -> pd.DataFrame:
-        """Search the copy and score what it finds; see `svc_notebook.tuning.evaluate`."""
+        """Run queries on the copy and score the result; see `svc_notebook.tuning.evaluate`."""
         found = await self.run(queries, k=k, name=self.name)
         return evaluate(found, judgments, metrics, queries=queries, **options)
 
@@ -117,16 +117,16 @@ class AsyncScratch:
         return compare_runs(before, after, judgments, **options)
 
     async def diff(self) -> Differences:
-        """Say in what the copy differs from the index as it was copied."""
+        """Return the differences between the copy and the index at the time of copying."""
         base = self._check_open()
         return tabulate(_deltas(base.state, await read_state(self.client, self.name)))
 
     async def promote(self, note: str = "", *, force: bool = False) -> Differences:
-        """Give the index the copy's settings, synonyms and rules, all at one moment; drop the copy.
+        """Give the index the copy's settings, synonyms and rules in one step, and drop the copy.
 
-        Records stay, and so does which replicas there are: a virtual replica follows, any other
-        keeps settings, synonyms and rules of its own. Refused if the index was changed meanwhile,
-        unless `force` overwrites that. It is kept in the journal; `undo` takes it back.
+        Records and the set of replicas stay: a virtual replica follows the index, any other replica
+        keeps its own settings, synonyms and rules. Refused if the index was changed meanwhile,
+        unless `force` overwrites that. The change is written to the journal; `undo` reverts it.
         """
         base = self._check_open()
         tried = await read_state(self.client, self.name)
@@ -140,7 +140,7 @@ class AsyncScratch:
         return tell_change(made)
 
     async def drop(self) -> None:
-        """Delete the copy; the index stays as it is. Doing so twice does no harm."""
+        """Delete the copy; the index is unchanged. Dropping it twice is harmless."""
         if self.state != "open":
             return
         try:
@@ -217,7 +217,7 @@ def _deltas(before: IndexConfiguration, after: IndexConfiguration) -> Deltas:
 
 
 class Scratch:
-    """The same for those who do not await; `aio` is its awaited twin."""
+    """A copy of an index with blocking methods; `aio` is its asynchronous version."""
 
     def __init__(self, index: str, client: AnyClient | None = None) -> None:
         self.aio = AsyncScratch(index, client)
@@ -229,12 +229,12 @@ class Scratch:
 
     @property
     def name(self) -> str:
-        """The copy's own name."""
+        """The name of the copy."""
         return self.aio.name
 
     @property
     def before(self) -> Snapshot | None:
-        """What was around the index's records when it was copied."""
+        """The settings, synonyms and rules of the index at the time of copying."""
         return self.aio.before
 
     @property
@@ -248,7 +248,7 @@ class Scratch:
         return self
 
     def run(self, queries: Queries, params: Any = None, **options: Any) -> pd.DataFrame:
-        """Search the copy for queries; see `svc_notebook.tuning.run`."""
+        """Run queries on the copy; see `svc_notebook.tuning.run`."""
         return background_loop.run(self.aio.run(queries, params, **options))
 
     def evaluate(
@@ -258,7 +258,7 @@ class Scratch:
         metrics: str | Iterable[str] = METRICS,
         **options: Any,
     ) -> pd.DataFrame:
-        """Search the copy and score what it finds; see `svc_notebook.tuning.evaluate`."""
+        """Run queries on the copy and score the result; see `svc_notebook.tuning.evaluate`."""
         return background_loop.run(self.aio.evaluate(queries, judgments, metrics, **options))
 
     def compare(self, queries: Queries, judgments: Table, **options: Any) -> Comparison:
@@ -266,15 +266,15 @@ class Scratch:
         return background_loop.run(self.aio.compare(queries, judgments, **options))
 
     def diff(self) -> Differences:
-        """Say in what the copy differs from the index as it was copied."""
+        """Return the differences between the copy and the index at the time of copying."""
         return background_loop.run(self.aio.diff())
 
     def promote(self, note: str = "", *, force: bool = False) -> Differences:
-        """Give the index the copy's settings, synonyms and rules, all at one moment; drop it."""
+        """Give the index the copy's settings, synonyms and rules in one step; drop the copy."""
         return background_loop.run(self.aio.promote(note, force=force))
 
     def drop(self) -> None:
-        """Delete the copy; the index stays as it is."""
+        """Delete the copy; the index is unchanged."""
         background_loop.run(self.aio.drop())
 
     def __enter__(self) -> Self:
@@ -288,16 +288,16 @@ class Scratch:
 
 
 def scratch(index: str, *, client: AnyClient | None = None) -> Scratch:
-    """Make a copy of an index to try things on: `with scratch("products") as s:`.
+    """Create a scratch copy of an index: `with scratch("products") as s:`.
 
-    Change `s.name` by any function, look by `s.evaluate` or `s.compare`, then `s.promote()`.
-    Leaving without that drops the copy, and so does the end of this process; where it was
-    killed, `scratches` lists what is left. In a notebook `s = scratch("products").open()` lasts
-    from cell to cell.
+    Change `s.name` with any function, measure it with `s.evaluate` or `s.compare`, then
+    `s.promote()`. Leaving the block without that drops the copy, and so does the end of this
+    process. If the process was killed, `scratches` lists the copy. In a notebook `s =
+    scratch("products").open()` keeps the copy from cell to cell.
     """
     return Scratch(index, client)
 
 
 def async_scratch(index: str, *, client: AnyClient | None = None) -> AsyncScratch:
-    """Make a copy of an index to try things on: `async with scratch("products") as s:`."""
+    """Create a scratch copy of an index: `async with scratch("products") as s:`."""
     return AsyncScratch(index, client)

@@ -1,4 +1,4 @@
-"""Snapshots of what is around an index's records: taken, kept in files, compared, put back."""
+"""Snapshots of the configuration of an index: taken, stored in files, compared, restored."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from svc_notebook.tuning.changes.state import (
 )
 
 SNAPSHOT_FORMAT = 1
-ENDING = ".json"  # of a name that means a file, where it could be an index's
+ENDING = ".json"  # extension of a name that is a file, where it could be an index
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What was around an index's records at one moment."""
+    """The settings, synonyms and rules of an index at one moment."""
 
     index: str
     taken_at: str
@@ -44,7 +44,7 @@ class Snapshot:
 
     @property
     def hash(self) -> str:
-        """A digest of the content: the same for the same settings, synonyms and rules."""
+        """A digest of the content: equal for equal settings, synonyms and rules."""
         told = {
             name: value
             for name, value in self.state.settings.items()
@@ -54,7 +54,7 @@ class Snapshot:
         return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
-        """The whole as plain JSON, the lists as the API takes them."""
+        """Return the snapshot as plain JSON, with the lists in the API's format."""
         return {
             "edition": SNAPSHOT_FORMAT,
             "index": self.index,
@@ -66,7 +66,7 @@ class Snapshot:
         }
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write it to a file, which is there whole or as it was."""
+        """Write it to a file, atomically."""
         own = Path(path).expanduser()
         draft = own.with_name(f".{own.name}.{os.getpid()}")
         text = msgspec.json.format(msgspec.json.encode(self.to_json()), indent=2)
@@ -87,16 +87,16 @@ class Snapshot:
         return f"Snapshot of {self.index} at {self.taken_at}: {own}; {self.hash}"
 
 
-# What stands for a state: an index by its name, a snapshot, its JSON, or a file of it.
+# A state: the name of an index, a snapshot, its JSON, or its file.
 Side = str | Snapshot | Mapping[str, Any] | os.PathLike[str]
 
 
 async def snapshot(
     index: str, path: str | os.PathLike[str] | None = None, *, client: AnyClient | None = None
 ) -> Snapshot:
-    """Take down an index's settings, synonyms and rules, and write them to a file if one is named.
+    """Take a snapshot of an index's settings, synonyms and rules; write it to a file if named.
 
-    Records are no part of it; `svc.export` is for them.
+    Records are not included; `svc.export` exports them. Returns a `Snapshot`.
     """
     if isinstance(path, str) and not path.endswith(ENDING):
         raise BadInput(
@@ -110,7 +110,7 @@ async def snapshot(
 
 
 def read_snapshot(source: str | os.PathLike[str] | Mapping[str, Any]) -> Snapshot:
-    """Read a snapshot from its file or its JSON; raises `BadInput` where it is none or damaged."""
+    """Read a snapshot from its file or its JSON; raise `BadInput` if it is invalid or damaged."""
     if isinstance(source, Mapping):
         return _checked(source, "the snapshot")
     try:
@@ -148,8 +148,8 @@ def _checked(found: Any, name: str) -> Snapshot:
 async def diff(one: Side, other: Side, *, client: AnyClient | None = None) -> Differences:
     """Compare two states: indices by their names, snapshots, or files of them (`Path`, `.json`).
 
-    A row for each name that differs: `scope, name, kind, before, after`, kind being `new`,
-    `changed` or `gone`. A setting that is not there is at its default.
+    Returns a row for each differing name: `scope, name, kind, before, after`, where kind is `new`,
+    `changed` or `gone`. A missing setting has its default.
     """
     return tabulate(differences(await _state(one, client), await _state(other, client)))
 
@@ -165,9 +165,9 @@ async def _state(side: Side, client: AnyClient | None) -> IndexConfiguration:
 async def restore(
     index: str, source: Side, *, note: str = "", client: AnyClient | None = None
 ) -> Differences:
-    """Make an index's settings, synonyms and rules what they were; tell what changed by it.
+    """Restore an index's settings, synonyms and rules; return the differences.
 
-    Which replicas it has stays as it is. It is one change, kept in the journal, and can be undone.
+    The set of replicas stays unchanged. It is one change in the journal, and can be undone.
     """
     own = asynchronous(client)
     wanted = without(await _state(source, client), "replicas")
@@ -187,7 +187,7 @@ def _name(source: Side) -> str:
 
 
 def tell_change(change: Change | None) -> Differences:
-    """Tell a change as a table; its `attrs["svc"]` names it for `undo`."""
+    """Return a change as a table; its `attrs["svc"]` contains the id for `undo`."""
     frame = tabulate(change.deltas if change else {})
     if change:
         frame.attrs["svc"] = {"change_id": change.change_id, "index": change.index}

@@ -1,4 +1,4 @@
-"""What was changed around an index, and the way back."""
+"""The history of changes to an index's configuration, and their undo."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ COLUMNS: dict[str, Any] = {
     "change_id": "string", "when": TIME, "index": "string", "scope": "string",
     "before": object, "after": object, "note": "string", "parent": "string", "state": "string",
 }  # fmt: skip
-MAX_LISTED_CONFLICTS = 5  # conflicts that a refusal names
-MAX_NAMED_ENTRIES = 3  # of what a change touched, in a question
+MAX_LISTED_CONFLICTS = 5  # conflicts listed in an error
+MAX_NAMED_ENTRIES = 3  # names of a change, in a confirmation
 
 
 async def history(index: str, *, client: AnyClient | None = None) -> pd.DataFrame:
-    """List what was changed around an index from here, the newest first.
+    """List the changes made to an index from this machine, newest first.
 
-    A row for each scope of a change, with what it touched `before` and `after`, by name; `parent`
-    is the change that it took back. `state` is `done`, or `open` where nobody knows how the change
-    ended: `undo` puts back what it left, if anything. What failed changed nothing, and is left
-    out.
+    Returns a row for each scope of a change, with the affected objects `before` and `after`, by
+    name; `parent` is the change that it undid. `state` is `done`, or `open` if the outcome of the
+    change is unknown: `undo` then reverts what it wrote, if anything. Failed changes had no effect
+    and are left out.
     """
     journal = Journal.of(asynchronous(client), index)
     kept = [change for change in reversed(journal.read()) if change.state != "failed"]
@@ -59,10 +59,10 @@ async def undo(
     note: str = "",
     client: AnyClient | None = None,
 ) -> Differences:
-    """Take back a change: the one named, else the newest that was not; tell what changed by it.
+    """Undo a change: the one named, else the newest that was not undone; return the differences.
 
-    What was changed again since, in the same place, is refused, unless `force` overwrites it. An
-    undo is a change like any other, and can be undone by its own id.
+    An undo of values that were changed again since is refused, unless `force` overwrites them. An
+    undo is itself a change, and can be undone by its own id.
     """
     own = asynchronous(client)
     change = find_change(own, index, change_id)
@@ -83,13 +83,13 @@ async def undo(
 
 
 def find_change(client: AsyncClient, index: str, change_id: str | None = None) -> Change:
-    """Find the change that `undo` would take back; nothing is sent by it."""
+    """Find the change that `undo` would revert; nothing is sent."""
     journal = Journal.of(client, index)
     return journal.find(change_id) if change_id else find_newest(journal.read(), index)
 
 
 def say_change(change: Change) -> str:
-    """Say how much a change touched and what, such as `2 settings (distinct, ranking)`."""
+    """Describe the size and names of a change, such as `2 settings (distinct, ranking)`."""
     parts = [_say_delta(scope, list(delta.before)) for scope, delta in change.deltas.items()]
     return f"{', '.join(parts) or 'nothing'} on {change.index}"
 
@@ -101,7 +101,7 @@ def _say_delta(scope: Scope, names: list[str]) -> str:
 
 
 def find_newest(changes: list[Change], index: str) -> Change:
-    """Find the newest change that is no undo and was not undone."""
+    """Find the newest change that is not an undo and was not undone."""
     done = [each for each in changes if each.state != "failed"]
     gone: set[str] = set()
     for each in reversed(done):
@@ -113,7 +113,7 @@ def find_newest(changes: list[Change], index: str) -> Change:
 
 
 async def _find_conflicts(client: AsyncClient, change: Change, scope: Scope) -> list[str]:
-    """Name what is neither as the change left it nor as it was before."""
+    """Return the names whose value is neither that after the change nor that before it."""
     delta = change.deltas[scope]
     now = await read_part(client, change.index, scope, delta.before)
     return [

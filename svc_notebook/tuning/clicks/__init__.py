@@ -1,12 +1,12 @@
-"""What clicks say: impressions and clicks become judgments.
+"""Click models: impressions and clicks become judgments.
 
     events, searches = svc.read_events("products"), svc.read_searches("products")
     judged = svc.tuning.clicks.judgments(events, searches, model="coec", minimum=20)
 
-A click says something only beside what was shown and not clicked. What was shown comes from
-searches made with `clickAnalytics`, joined to events by their queryID (`impressions`), or from a
-table of one's own: `query, objectID, position, clicked`, with `session` where a model needs to
-know what was shown together, or added up: `clicks` and `impressions` in place of `clicked`.
+Clicks can be interpreted only together with the impressions that were not clicked. Impressions come
+from searches made with `clickAnalytics`, joined to events by their queryID (`impressions`), or from
+your own table: `query, objectID, position, clicked`, with `session` if a model needs to know which
+hits were shown together, or aggregated: `clicks` and `impressions` in place of `clicked`.
 """
 
 from __future__ import annotations

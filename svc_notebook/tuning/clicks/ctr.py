@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def positions(shown: DataFrame, *, smoothing: float = 2) -> DataFrame:
-    """Tell for each position `impressions, clicks, ctr, examination, corrected`.
+    """Return for each position `impressions, clicks, ctr, examination, corrected`.
 
-    `examination` is how much a position is looked at beside the one that is looked at most, by the
-    position-based model. `corrected` is `ctr / examination`: the rate at which what stands there
-    would be clicked if it stood where everybody looks. Raises `BadInput` as `pbm` does.
+    `examination` is the probability that a position is examined, relative to the most examined one,
+    by the position-based model. `corrected` is `ctr / examination`: the click-through rate that the
+    hits of this position would have at the most examined position. Raises `BadInput` as `pbm` does.
     """
     counted = Counted.of(check_impressions(shown))
     found = fit_examination(
@@ -50,10 +50,10 @@ MAX_LABELLED_POSITIONS = 20
 
 
 def plot_positions(shown: DataFrame, *, top: int = 20, axes: Any = None) -> Axes:
-    """Draw the click-through rate of the first `top` positions, as it is and corrected.
+    """Draw the click-through rate of the first `top` positions, raw and corrected.
 
-    Bars are what was clicked; dots are what would be, if every position were looked at as much as
-    the one that is looked at most (see `positions`).
+    Bars are raw rates; dots are the rates if every position were examined as much as the most
+    examined one (see `positions`).
     """
     axis: Axes = make_axes(axes, 1, 1, HEIGHT_INCHES)[0]
     if shown.empty:

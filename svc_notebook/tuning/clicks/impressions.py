@@ -1,4 +1,4 @@
-"""What was shown, hit by hit, and whether it was clicked."""
+"""Impressions: the hits that were shown, and whether each was clicked."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ SHOWN = ("session", "timestamp", "query", "filters", "objectID", "position", "cl
 def impressions(
     events: DataFrame, searches: DataFrame, *, action: Action = "click", settle: float = 0
 ) -> DataFrame:
-    """Join events to the searches they came from: a row for each hit that was shown.
+    """Join events to the searches that they came from: a row for each hit that was shown.
 
-    `events` are as `read_events` gives them, `searches` as `read_searches`: a search and the
-    events it led to have one queryID, here `session`. With `action="conversion"` it is conversions
-    that count. Two clicks of one search on one hit are one.
+    `events` are those of `read_events`, `searches` those of `read_searches`: a search and its
+    events have one queryID, here `session`. With `action="conversion"` conversions count instead of
+    clicks. Two clicks of one search on one hit count once.
 
-    Where one searches as one types, every letter is a search that nobody looked at. With `settle`
-    a search that the same user follows by another within so many seconds is left out, unless
-    something on it was clicked. Of events `attrs["svc"]` tells how many counted, came from no
-    search (`without`), or from one that is not here or showed no such hit (`unmatched`).
+    With search as you type, every keystroke is a search whose hits are hardly seen. With `settle`,
+    a search that the same user follows by another within that many seconds is dropped, unless one
+    of its hits was clicked. `attrs["svc"]` contains how many events counted, came from no search
+    (`without`), or from an unknown search or a hit that it did not show (`unmatched`).
     """
     _check_columns(events, ("eventType", "queryID", "objectIDs"), "events", "read_events")
     _check_columns(searches, ("queryID", "objectIDs", "first", "params"), "searches",
@@ -81,7 +81,7 @@ def _shown(searches: DataFrame) -> DataFrame:
 
 
 def _acted(events: DataFrame, action: Action) -> tuple[DataFrame, int]:
-    """The searches and objects that events are about, each once, and how many are about none."""
+    """Return the distinct searches and objects of events, and the number without a search."""
     own = events[(events["eventType"] == action) & events["objectIDs"].notna()]
     data = own["objectData"] if "objectData" in own else Series(None, own.index, dtype=object)
     pairs = [
@@ -99,7 +99,7 @@ def _items(given: Any, count: int) -> list[dict[str, Any]]:
 
 
 def _passing(searches: DataFrame, shown: DataFrame, settle: float) -> set[str]:
-    """Searches that their user soon followed by another, and clicked nothing on."""
+    """Return searches that their user soon followed by another without a click."""
     _check_columns(searches, ("userToken", "timestamp"), "searches", "read_searches")
     own = searches[searches["userToken"].fillna("") != ""].sort_values("timestamp", kind="stable")
     gap = own.groupby("userToken")["timestamp"].diff().dt.total_seconds()
@@ -109,10 +109,10 @@ def _passing(searches: DataFrame, shown: DataFrame, settle: float) -> set[str]:
 
 
 def check_impressions(given: DataFrame) -> DataFrame:
-    """Check a table of what was shown: `query, filters, objectID, position, impressions, clicks`.
+    """Check a table of impressions: `query, filters, objectID, position, impressions, clicks`.
 
-    `clicked` stands for one impression, `clicks` and `impressions` for several; `filters` and
-    `session` may be missing. Raises `BadRecord` with the first row that is wrong.
+    `clicked` describes one impression, `clicks` and `impressions` several; `filters` and `session`
+    are optional. Raises `BadRecord` with the first invalid row.
     """
     advice = "clicks.impressions(events, searches) makes such, or give columns of your own"
     for name in ("query", "objectID", "position"):

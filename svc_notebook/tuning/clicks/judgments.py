@@ -1,4 +1,4 @@
-"""Judgments out of clicks."""
+"""Judgments from clicks."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def judgments(
     settle: float = 0,
     rater: str = "clicks",
 ) -> DataFrame:
-    """Judge hits by how they were clicked: `query, objectID, rating` and so on, as tuning has them.
+    """Estimate judgments from clicks: `query, objectID, rating` and the other columns of judgments.
 
-    `shown` are events, with the `searches` that they came from; or, without `searches`,
-    impressions (see `svc_notebook.tuning.clicks`). `model` is one of `MODELS`, which say what a
-    rating is; `smoothing` is its s. Pairs with fewer impressions than `minimum` are left out, for
-    little is known of them. `grades` makes whole numbers of ratings: a number g gives 0 to g, g
-    for the best hit of each query and others in proportion, a list of rising limits the number of
-    those that a rating reaches. `action` and `settle` are as in `impressions`.
+    `shown` are events, with the `searches` that they came from; or, without `searches`, impressions
+    (see `svc_notebook.tuning.clicks`). `model` is one of `MODELS`, which describe their ratings;
+    `smoothing` is its s. Pairs with fewer impressions than `minimum` are left out, because their
+    estimates are unreliable. `grades` converts ratings to whole numbers: a number g gives 0 to g, g
+    for the best hit of each query and others in proportion; a list of rising limits gives the
+    number of limits that a rating reaches. `action` and `settle` are as in `impressions`.
 
-    Raises `BadInput` where nothing is left.
+    Raises `BadInput` if no pair remains.
     """
     if model not in MODELS:
         raise BadInput(
@@ -81,7 +81,7 @@ def _known(frame: DataFrame, minimum: float) -> DataFrame:
 
 
 def grade(frame: DataFrame, grades: int | Sequence[float] | None) -> Series[float]:
-    """Make grades of ratings, as `judgments` says; raises `BadInput`."""
+    """Convert ratings to grades, as in `judgments`; raise `BadInput` for invalid grades."""
     rating = frame["rating"]
     if grades is None:
         return rating

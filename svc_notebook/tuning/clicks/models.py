@@ -1,7 +1,8 @@
-"""Click models: how good a hit is for a query, as far as clicks tell.
+"""Click models: estimates from clicks of how relevant a hit is for a query.
 
-Each takes counted impressions and gives a value for each pair of a query and a hit. In what
-follows n are a pair's impressions, c those that were clicked, s is `smoothing`.
+Each model takes counted impressions and returns a value for each pair of a query and a hit. In
+the formulas n is the number of impressions of a pair, c the number of those that were clicked,
+and s is `smoothing`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ PAIR = ["query", "filters", "objectID"]
 
 @dataclass(frozen=True)
 class Counted:
-    """Impressions as arrays: row by row its pair, position, impressions and clicks."""
+    """Impressions as arrays: for each row its pair, position, impressions and clicks."""
 
     pairs: DataFrame
     pair: Whole
@@ -54,14 +55,14 @@ class Counted:
         return sum_by(self.pair, values, len(self.pairs))
 
     def rates(self) -> tuple[Whole, Floats]:
-        """The positions, and which part of what was shown at each was clicked."""
+        """Return the positions, and the click-through rate at each."""
         places, at = np.unique(self.position, return_inverse=True)
         shown, clicked = sum_by(at, self.shown), sum_by(at, self.clicked)
         return places, np.nan_to_num(divide(clicked, shown))
 
 
 class Fitted(NamedTuple):
-    """A value for each pair, what it was made of, and what is told beside."""
+    """A value for each pair, the counts it is based on, and additional facts."""
 
     rating: Floats
     columns: Mapping[str, Floats] = MappingProxyType({})
@@ -69,7 +70,7 @@ class Fitted(NamedTuple):
 
 
 def divide(one: Floats, other: Floats) -> Floats:
-    """Divide; what has nothing to be divided by is not known."""
+    """Divide; division by zero gives NaN."""
     known = np.full(len(one), np.nan)
     np.divide(one, other, out=known, where=other > 0)
     return known
@@ -78,7 +79,7 @@ def divide(one: Floats, other: Floats) -> Floats:
 def ctr(counted: Counted, smoothing: float) -> Fitted:
     """Click-through rate: (c + s·m) / (n + s), where m is the rate of all impressions together.
 
-    It knows no positions: what stands first is clicked more, however good it is.
+    It ignores positions: the first hit is clicked more often, however relevant it is.
     """
     n, c = counted.add_up(counted.shown), counted.add_up(counted.clicked)
     mean = c.sum() / n.sum() if n.sum() else 0.0
@@ -88,7 +89,7 @@ def ctr(counted: Counted, smoothing: float) -> Fitted:
 def dctr(counted: Counted, smoothing: float) -> Fitted:
     """Document-based click-through rate of the literature: (c + s/2) / (n + s).
 
-    A hit of which nothing is known has an even chance; positions are not looked at.
+    A hit without impressions has the rate 1/2; positions are ignored.
     """
     n, c = counted.add_up(counted.shown), counted.add_up(counted.clicked)
     return Fitted(divide(c + smoothing / 2, n + smoothing))
@@ -97,8 +98,8 @@ def dctr(counted: Counted, smoothing: float) -> Fitted:
 def coec(counted: Counted, smoothing: float) -> Fitted:
     """Clicks over expected clicks: (c + s) / (e + s).
 
-    e is what all hits at the same positions are clicked on average, summed over the pair's
-    impressions. 1 is as good as what usually stands there.
+    e is the mean click-through rate of all hits at the same positions, summed over the pair's
+    impressions. 1 is as relevant as the average hit at that position.
     """
     places, rates = counted.rates()
     usual = rates[np.searchsorted(places, counted.position)]
@@ -109,9 +110,10 @@ def coec(counted: Counted, smoothing: float) -> Fitted:
 def sdbn(counted: Counted, smoothing: float) -> Fitted:
     """Simplified dynamic Bayesian network: attractiveness times satisfaction.
 
-    Who searches looks from the top down to the last click of the session, or at all hits where
-    nothing was clicked. Attractiveness is (c + s/2) / (x + s), x being the pair's impressions that
-    were looked at; satisfaction (l + s/2) / (c + s), l those clicks that were the last.
+    Users examine hits from the top down to the last click of the session, or all hits of a session
+    without clicks. Attractiveness is (c + s/2) / (x + s), where x is the number of examined
+    impressions of the pair; satisfaction is (l + s/2) / (c + s), where l is the number of clicks
+    that were the last.
     """
     if counted.session is None:
         raise BadInput(
@@ -135,11 +137,11 @@ def sdbn(counted: Counted, smoothing: float) -> Fitted:
 
 
 def pbm(counted: Counted, smoothing: float) -> Fitted:
-    """Position-based model: the attractiveness of a hit wherever it stands.
+    """Position-based model: the attractiveness of a hit independent of its position.
 
-    A hit is clicked if it is looked at, which depends on its position alone, and attracts. Both
-    are found by expectation maximization, attractiveness with a prior worth s impressions of
-    which half attract; the position that is looked at most is 1.
+    A hit is clicked if it is examined, which depends on its position alone, and attractive. Both
+    are fitted by expectation maximization, attractiveness with a prior of s impressions of which
+    half attract; the most examined position has the value 1.
     """
     found = fit_examination(
         counted.pair,
@@ -159,7 +161,7 @@ def pbm(counted: Counted, smoothing: float) -> Fitted:
 
 
 class Method(NamedTuple):
-    """A model, its smoothing unless told otherwise, and what its values are, in a few words."""
+    """A model, its default smoothing, and a short description of its values."""
 
     fit: Callable[[Counted, float], Fitted]
     smoothing: float

@@ -16,7 +16,7 @@ ROUNDS, CLOSE = 2000, 1e-7
 
 @dataclass(frozen=True)
 class Examination:
-    """How attractive each pair is, and how much each position is looked at."""
+    """The attractiveness of each pair, and the examination probability of each position."""
 
     attractive: Floats
     places: Whole
@@ -26,7 +26,7 @@ class Examination:
 
 @dataclass(frozen=True)
 class _Cells:
-    """What was shown of a pair at a position, added up: nothing else tells impressions apart."""
+    """Impressions aggregated by pair and position, on which alone the fit depends."""
 
     pair: Whole
     place: Whole
@@ -39,7 +39,8 @@ def fit_examination(
 ) -> Examination:
     """Fit P(click) = attractiveness of the pair · examination of the position.
 
-    Raises `BadInput` where nothing was shown at two positions: then any share of the two would fit.
+    Raises `BadInput` if no pair was shown at two positions: then the two factors cannot be
+    separated.
     """
     places, place = np.unique(position, return_inverse=True)
     cells = _add_up(pair, place, shown, clicked, len(places))
@@ -66,7 +67,7 @@ def _add_up(pair: Whole, place: Whole, shown: Floats, clicked: Floats, places: i
 def _improve(
     cells: _Cells, attractive: Floats, examined: Floats, pairs: int, prior: float
 ) -> tuple[Floats, Floats]:
-    """One round: what was probably attractive and looked at, given the clicks; then the shares."""
+    """One iteration: the probable attraction and examination given the clicks, then the shares."""
     a, e = attractive[cells.pair], examined[cells.place]
     missed = cells.shown - cells.clicked
     unclicked = np.maximum(1 - a * e, 1e-12)

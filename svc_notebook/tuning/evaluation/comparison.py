@@ -1,4 +1,4 @@
-"""Two runs or more against each other: what differs, by how much, and whether by chance."""
+"""Comparison of two or more runs: differences, their size, and their statistical significance."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ TIE_TOLERANCE = 1e-9
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Comparison:
-    """One run, the base, and one or more against it; draws itself in a notebook.
+    """One base run and one or more runs compared with it; displayed as HTML in notebooks.
 
-    `runs` and `long` are the runs and their scores as `evaluate` gives them, `gains` what is known
-    of each hit.
+    `runs` and `long` are the runs and their scores as `evaluate` returns them, `gains` the known
+    gain of each hit.
     """
 
     base: str
@@ -73,7 +73,7 @@ class Comparison:
 
     @cached_property
     def moves(self) -> DataFrame:
-        """Every hit with its rank before and after, what it is worth, and how far it `moved`."""
+        """Every hit with its ranks before and after, its gain, and how far it `moved`."""
         return pd.concat(
             [find_moves(self.run_of(self.base), self.run_of(name), self.gains)
              for name in self.variants],
@@ -82,7 +82,7 @@ class Comparison:
 
     @cached_property
     def rbo(self) -> DataFrame:
-        """How alike the rankings of each query are: rank-biased overlap, from 0 to 1."""
+        """The similarity of the rankings of each query: rank-biased overlap, from 0 to 1."""
         return pd.concat(
             [find_overlaps(self.run_of(self.base), self.run_of(name)) for name in self.variants],
             ignore_index=True,
@@ -90,7 +90,7 @@ class Comparison:
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics, in the order in which they were asked for."""
+        """The metrics, in the requested order."""
         return list(dict.fromkeys(self.long["metric"]))
 
     def run_of(self, name: str) -> DataFrame:
@@ -98,23 +98,23 @@ class Comparison:
         return self.runs[self.runs["run"] == name]
 
     def test(self) -> DataFrame:
-        """Test each run and metric against the base, query by query.
+        """Test each run and metric against the base, paired by query.
 
-        `delta` is the mean difference, from `low` to `high` its 95 % bootstrap interval, `p` of a
-        paired sign-flip test, `p_holm` corrected for the number of runs. A query that has no
-        value in both is left out.
+        `delta` is the mean difference, `low` and `high` its 95 % bootstrap interval, `p` the
+        p-value of a paired sign-flip test, `p_holm` corrected for the number of runs. A query
+        without a value in both runs is left out.
         """
         return self._tested.copy()
 
     def plot(self, metric: str | None = None, *, run: str | None = None, axes: Any = None) -> Axes:
-        """Draw what each query won or lost by one metric, the first unless named."""
+        """Draw the difference of each query by one metric, by default the first."""
         from svc_notebook.tuning.plots import plot_deltas
 
         drawn: Axes = plot_deltas(self, metric, run=run, axes=axes)
         return drawn
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Any:
-        """Write this comparison to one HTML file that needs nothing else; see `tuning.report`."""
+        """Write this comparison to one self-contained HTML file; see `tuning.report`."""
         from svc_notebook.tuning import report
 
         return report(self, path=path, **options)
@@ -154,9 +154,9 @@ def compare(
 ) -> Comparison:
     """Compare a run with another, or with several: a table of them, a list, or a dict by name.
 
-    A query that a run has no row for is one without hits, and scores 0, as by `evaluate`; it is
-    counted and told. Options as for `evaluate`; `seed` makes intervals and tests come out the same
-    again.
+    A query without a row in a run counts as one without hits, and scores 0, as in `evaluate`; such
+    queries are counted and reported. Options are those of `evaluate`; the same `seed` gives the
+    same intervals and tests. Returns a `Comparison`.
     """
     check_seed(seed)
     check_resamples(resamples)
@@ -188,7 +188,7 @@ def compare(
 
 
 def _others(given: Any) -> Iterator[tuple[str, DataFrame]]:
-    """Take runs apart, each with its name."""
+    """Split runs by name."""
     if isinstance(given, Mapping):
         for name, one in given.items():
             yield str(name), check_runs(one)
@@ -201,7 +201,7 @@ def _others(given: Any) -> Iterator[tuple[str, DataFrame]]:
 
 
 def _apart(names: Sequence[str]) -> list[str]:
-    """Tell runs of one name apart: `products`, `products (2)`."""
+    """Make the names of runs unique: `products`, `products (2)`."""
     found: list[str] = []
     for name in names:
         tries = (name if n == 1 else f"{name} ({n})" for n in range(1, len(names) + 1))

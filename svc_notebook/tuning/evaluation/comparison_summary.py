@@ -1,4 +1,4 @@
-"""A comparison in words: as text, and as HTML that a notebook shows."""
+"""The summary of a comparison: as text, and as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SMALL = "opacity:.75;font-size:90%;margin:.3em 0"
 
 
 def write_text(comparison: Comparison) -> str:
-    """Tell a comparison in lines of text."""
+    """Write a comparison as lines of text."""
     several = len(comparison.variants) > 1
     lines = [headline(comparison)]
     for row in comparison.test().to_dict("records"):
@@ -36,7 +36,7 @@ def write_text(comparison: Comparison) -> str:
 
 
 def write_html(comparison: Comparison) -> str:
-    """Tell it as HTML: verdicts, what they mean, and who won and lost most."""
+    """Write a comparison as HTML: results, definitions, and the largest gains and losses."""
     several = len(comparison.variants) > 1
     head = ["run", "metric", "before → after", "difference", "p", "won / tied / lost", "judged"]
     rows = [
@@ -55,14 +55,14 @@ def write_html(comparison: Comparison) -> str:
 
 
 def headline(comparison: Comparison) -> str:
-    """Say what is compared with what."""
+    """Return the names of the compared runs."""
     after = " and ".join(_short(name) for name in comparison.variants)
     asked = len(comparison.long[["query", "filters"]].drop_duplicates())
     return f"{_short(comparison.base)} → {after}: {asked:,} quer{'y' if asked == 1 else 'ies'}"
 
 
 def verdict_of(row: Any, corrected: bool = False) -> list[str]:
-    """Say one row of `Comparison.test`: means, difference with interval, p, outcomes, judged."""
+    """Describe one row of `Comparison.test`: means, difference, interval, p, outcomes, judged."""
     p = row["p_holm"] if corrected else row["p"]
     return [
         f"{number(row['before'])} → {number(row['after'])}",
@@ -74,13 +74,13 @@ def verdict_of(row: Any, corrected: bool = False) -> list[str]:
 
 
 def definitions(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """Yield what each metric means."""
+    """Yield the definition of each metric."""
     told = comparison.long.drop_duplicates("metric")
     yield from zip(told["metric"], told["definition"], strict=True)
 
 
 def notes(comparison: Comparison) -> Iterator[str]:
-    """Say what stands beside the verdicts: what was left out, what moved, how it was tested."""
+    """Describe the conditions: left-out queries, moved hits, and the test method."""
     for name in (comparison.base, *comparison.variants):
         if apart := _apart(comparison, name):
             yield f"{_short(name)}: {apart}"
@@ -107,22 +107,22 @@ def notes(comparison: Comparison) -> Iterator[str]:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Write a number, or that there is none."""
+    """Format a number, or its absence."""
     return NONE if value is None or math.isnan(value) else f"{value:.{digits}f}"
 
 
 def signed(value: float) -> str:
-    """Write a difference with its sign."""
+    """Format a difference with its sign."""
     return NONE if math.isnan(value) else f"{value:+.3f}".replace("-", MINUS)
 
 
 def span(low: float, high: float) -> str:
-    """Write an interval, if there is one."""
+    """Format an interval, if there is one."""
     return "" if math.isnan(low) else f"[{signed(low)}, {signed(high)}]"
 
 
 def p_value(p: float) -> str:
-    """Write a probability."""
+    """Format a p-value."""
     if math.isnan(p):
         return NONE
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
@@ -166,7 +166,7 @@ def _rows(part: DataFrame) -> list[list[str]]:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: int) -> str:
-    """Write a table whose first columns are words and whose others are numbers."""
+    """Write a table whose first columns are text and whose other columns are numbers."""
     styles = [CELL] * words + [NUMBER] * (len(head) - words)
 
     def line(tag: str, cells: Sequence[str]) -> str:

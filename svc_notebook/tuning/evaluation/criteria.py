@@ -1,4 +1,4 @@
-"""The criteria by which hits are ordered, and which of two hits each puts first."""
+"""Ranking criteria: their order, and which of two hits each criterion ranks first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from svc_notebook.api.parameters import default_of
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import KeyRefused
 
-# The member of `_rankingInfo` that each criterion compares, and which of two stands first.
+# The member of `_rankingInfo` that each criterion compares, and which of two ranks first.
 CRITERIA = {
     "typo": ("nbTypos", "fewer"),
     "geo": ("geoDistance", "nearer"),
@@ -22,7 +22,7 @@ CRITERIA = {
 }
 SORTS = {"asc": "lower", "desc": "higher"}
 LESS_FIRST = ("fewer", "nearer", "earlier", "lower")
-# The columns of runs, and the member of `_rankingInfo` in each; `filters` there is a query's own.
+# The columns of runs, and their `_rankingInfo` member; `filters` in runs is a query's filter.
 RANKING = {
     "nbTypos": "nbTypos",
     "geoDistance": "geoDistance",
@@ -41,7 +41,7 @@ _SORT = re.compile(r"(asc|desc)\((.*)\)")
 
 
 class Criterion(NamedTuple):
-    """One criterion: its name, the path of what it compares, and which of two stands first."""
+    """One criterion: its name, the path of the compared value, and which of two ranks first."""
 
     name: str
     path: tuple[str, ...]
@@ -58,7 +58,7 @@ class Difference(NamedTuple):
 
 
 async def ranking_of(client: AsyncClient, index: str) -> dict[str, Any]:
-    """The settings that decide the order; the defaults for a key that may not read them."""
+    """Return the settings that determine the order; defaults for a key that cannot read them."""
     try:
         settings: Mapping[str, Any] = await client.get_settings(index)
     except KeyRefused:
@@ -67,7 +67,7 @@ async def ranking_of(client: AsyncClient, index: str) -> dict[str, Any]:
 
 
 def steps_of(settings: Mapping[str, Any], params: Mapping[str, Any]) -> list[Criterion]:
-    """The criteria in the order in which they count."""
+    """Return the criteria in order."""
     found = [Criterion(PROMOTED, ("_rankingInfo", PROMOTED), PROMOTED)]
     asked = _asked(settings, params)
     for entry in asked["ranking"]:
@@ -83,7 +83,7 @@ def steps_of(settings: Mapping[str, Any], params: Mapping[str, Any]) -> list[Cri
 
 
 def sorts_of(settings: Mapping[str, Any], params: Mapping[str, Any]) -> list[str]:
-    """The attributes of records that decide."""
+    """Return the attributes of records that the criteria compare."""
     steps = steps_of(settings, params)
     return list(dict.fromkeys(".".join(s.path) for s in steps if s.path[0] != "_rankingInfo"))
 
@@ -93,7 +93,7 @@ def difference(
 ) -> Difference:
     """Find the first criterion in which two hits differ.
 
-    A rule gives hits that it promotes their places, whatever their words are.
+    A rule fixes the positions of the hits that it promotes, whatever their words.
     """
     for step in steps:
         here, there = value_at(one, step), value_at(other, step)
@@ -103,7 +103,7 @@ def difference(
 
 
 def stands_first(difference: Difference) -> bool:
-    """Whether the first of two hits is put first by the criterion in which they differ."""
+    """Return whether the criterion in which two hits differ ranks the first one higher."""
     _, first, here, there = difference
     if here is None or there is None:
         return there is None
@@ -111,7 +111,7 @@ def stands_first(difference: Difference) -> bool:
 
 
 def value_at(hit: Mapping[str, Any], step: Criterion) -> Any:
-    """What a hit has for a criterion."""
+    """Return the value of a hit for a criterion."""
     value: Any = hit
     for name in step.path:
         value = value.get(name) if isinstance(value, Mapping) else None

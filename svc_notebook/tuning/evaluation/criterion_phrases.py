@@ -1,4 +1,4 @@
-"""Say in words what a hit has for a ranking criterion."""
+"""Phrases for the value that a hit has for a ranking criterion."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 from svc_notebook.tuning.evaluation.criteria import PROMOTED, SORTS, TIE
 
 Hit = Mapping[str, Any]
-ATTRIBUTE_STEP = 1000  # `firstMatchedWord` is this times the attribute's place, and the word's
+ATTRIBUTE_STEP = 1000  # `firstMatchedWord` is this times the attribute's position, plus the word's
 MAX_VALUE_CHARACTERS = 60
 _SORT = re.compile(rf"(?:{'|'.join(SORTS)})\((.*)\)")
 _UNORDERED = re.compile(r"unordered\((.*)\)")
 
 
 def say_value(criterion: str, value: Any, hit: Hit, searchable: Sequence[str] = ()) -> str:
-    """Say a criterion's value in words, such as `1 typo` or "2nd word of `title`".
+    """Describe a criterion's value in words, such as `1 typo` or "2nd word of `title`".
 
-    `searchable` are the searchable attributes in their order, by which `attribute` is encoded.
+    `searchable` is the ordered list of searchable attributes, by which `attribute` is encoded.
     """
     if criterion == TIE:
         return "equal in every criterion"
@@ -33,7 +33,7 @@ def say_value(criterion: str, value: Any, hit: Hit, searchable: Sequence[str] = 
 
 
 def ordinal(number: int) -> str:
-    """Write 1 as `1st`, 2 as `2nd`, 11 as `11th`."""
+    """Format 1 as `1st`, 2 as `2nd`, 11 as `11th`."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
     return f"{number}{ending or 'th'}"
 
@@ -45,7 +45,7 @@ def _say_attribute(encoded: int, searchable: Sequence[str]) -> str:
         return f"{ordinal(word + 1)} word of the {ordinal(place + 1)} searchable attribute"
     names = [_UNORDERED.sub(r"\1", name.strip()) for name in entry.split(",")]
     shown = " or ".join(f"`{name}`" for name in names)
-    # Where the words of an attribute have no order, the encoded place is always the first.
+    # If the words of an attribute are unordered, the encoded position is always the first.
     ordered = len(names) == 1 and not _UNORDERED.fullmatch(entry.strip())
     return f"{ordinal(word + 1)} word of {shown}" if ordered else f"in {shown}"
 

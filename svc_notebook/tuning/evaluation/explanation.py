@@ -1,4 +1,4 @@
-"""Why the hits of a run stand in their order, and which setting would swap two of them."""
+"""Explanation of the order of a run's hits, and of the setting that would swap two of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS = [
     "swap", "setting", "also", "raw_value", "next_raw_value",
 ]  # fmt: skip
 CUSTOM = "custom"
-# What changes the value that a criterion compares, beside the order of criteria.
+# What changes the compared value of a criterion, besides the order of criteria.
 ALSO = {
     PROMOTED: "the rule that promotes it",
     "typo": "typoTolerance, minWordSizefor1Typo, disableTypoToleranceOnAttributes",
@@ -45,12 +45,12 @@ Settings = Mapping[str, Any]
 
 
 def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
-    """Say of each hit of a query why it stands before the next: the first criterion that differs.
+    """Explain for each hit of a query why it ranks before the next: the first different criterion.
 
-    Columns as of `svc.explain` but for titles, and `swap`: the smallest change of order among
-    criteria that would put the next one before it, with `setting` as it is written; empty where
-    no such change does. `also` names what changes the values themselves. Judged by the ranking
-    that the run notes in `attrs`, else by the default one.
+    Returns the columns of `svc.explain` without titles, and `swap`: the smallest change of the
+    order of criteria that would rank the next hit first, with `setting` as its code; empty if no
+    such change does. `also` names what changes the compared values. It uses the ranking in the
+    `attrs` of the run, otherwise the default ranking.
     """
     facts = getattr(run, "attrs", {}).get("svc", {})
     hits = _hits_of(check_runs(run), query, filters)
@@ -76,7 +76,7 @@ def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
 
 
 def _hits_of(run: DataFrame, query: str, filters: str | None) -> list[tuple[int, dict[str, Any]]]:
-    """Take the hits of one query, each as a search would give it, by rank."""
+    """Return the hits of one query by rank, each as in a search response."""
     if not isinstance(query, str):
         raise BadInput(f"`query` is the text of one query of the run, not {query!r}")
     asked = run[run["query"] == query]
@@ -108,11 +108,11 @@ def _is_unknown(value: Any) -> bool:
 def _find_swap(
     one: Settings, other: Settings, found: Difference, settings: Settings, params: Settings
 ) -> tuple[str, dict[str, Any] | None]:
-    """Try changes of order, the smallest first, until one puts the other hit first."""
+    """Try changes of order, smallest first, until one ranks the other hit first."""
     if found.criterion == TIE:
         return "", None
     for words, change in _changes(found.criterion, settings, params):
-        # A parameter would hide the change.
+        # A parameter would override the change.
         left = {name: value for name, value in params.items() if name not in change}
         later = difference(one, other, steps_of({**settings, **change}, left))
         if later.criterion not in (TIE, PROMOTED) and not stands_first(later):
@@ -123,7 +123,7 @@ def _find_swap(
 def _changes(
     criterion: str, settings: Settings, params: Settings
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield changes that let another criterion count before this one, then without it."""
+    """Yield changes that move another criterion before this one, then changes that remove it."""
     asked = {**settings, **params}
     ranking = list(asked.get("ranking") or default_of("ranking"))
     custom = list(asked.get("customRanking") or [])

@@ -1,4 +1,4 @@
-"""Measure an index in one step, and see whether it still has what was judged."""
+"""Measure an index in one step, and check that it still contains the judged records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svc_notebook.tuning.evaluation.runs import run
 from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged, evaluate, summary
 from svc_notebook.tuning.tables.tables import Queries, Table, check_judgments
 
-MAX_IDS_PER_REQUEST = 1000  # records that one call gives
+MAX_IDS_PER_REQUEST = 1000  # records per call
 
 
 async def measure(
@@ -34,7 +34,8 @@ async def measure(
 ) -> DataFrame:
     """Search for every judged query, or `queries`, and average the scores: run, evaluate, summary.
 
-    `k` hits of each are looked at, by default as many as the metrics want.
+    `k` is the number of hits for each query, by default as many as the metrics need. Returns the
+    DataFrame of `summary`.
     """
     wanted = [metrics] if isinstance(metrics, str) else list(metrics)
     judged = check_judgments(judgments)
@@ -57,9 +58,9 @@ async def measure(
 
 
 async def missing(index: str, judgments: Table, *, client: AnyClient | None = None) -> DataFrame:
-    """List the judgments of records that an index does not have, as after a change of objectIDs.
+    """List the judgments of records that the index does not have, as after a change of objectIDs.
 
-    Columns as in `judgments`; without a row, all that was judged is there.
+    Returns the columns of judgments; empty if the index has all judged records.
     """
     own = asynchronous(client)
     judged = check_judgments(judgments)

@@ -1,4 +1,4 @@
-"""Names of metrics: one grammar, `name(option=value)@cutoff`, and what each name means exactly."""
+"""Names of metrics: the grammar `name(option=value)@cutoff`, and the definition of each name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 
 _NAME = re.compile(r"\s*([a-zA-Z_]+)\s*(?:\(([^()]*)\))?\s*(?:@\s*(\d+))?\s*")
 DEFAULT_RBP_PERSISTENCE = 0.8
-# What others call them; each of these is the mean of one of ours, or ours by another name.
+# Names in other tools; each is the mean of one of our metrics, or a synonym.
 ALIASES = {
     "map": "ap", "mrr": "rr", "precision": "p", "recall": "r", "dcg": "ndcg",
     "ndcg_linear": "ndcg", "exp_ndcg": "ndcg_exp", "hole": "judged",
@@ -19,10 +19,10 @@ ALIASES = {
 
 @dataclass(frozen=True)
 class Family:
-    """What the metrics of one name share: options in order, whether `@k` must be, and a sentence.
+    """The metrics of one name: ordered options, whether `@k` is required, and a definition.
 
-    With `doubling`, each grade is worth about twice the one below it. What is `unset` has no
-    value unless one is given.
+    With `doubling`, each grade is worth about twice the one below it. Options in `unset` have no
+    value unless given.
     """
 
     options: tuple[str, ...]
@@ -34,7 +34,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Measure:
-    """One metric as it was asked for."""
+    """One requested metric."""
 
     family: str
     cutoff: int | None = None
@@ -42,7 +42,7 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """Its name in the grammar, the same however it was spelled."""
+        """Its canonical name in the grammar."""
         said = {"p": "{:g}"}
         inner = ",".join(
             said.get(name, f"{name}={{:g}}").format(value) for name, value in self.options.items()
@@ -71,7 +71,7 @@ FAMILIES: dict[str, Family] = {
 
 
 def read_measures(names: str | Iterable[str]) -> list[Measure]:
-    """Read metrics' names; raises `BadInput` for one that is none."""
+    """Parse the names of metrics; raise `BadInput` for an invalid one."""
     given = [names] if isinstance(names, str) else list(names or ())
     if not given:
         raise BadInput("name at least one metric, such as ndcg@10")
@@ -80,7 +80,7 @@ def read_measures(names: str | Iterable[str]) -> list[Measure]:
 
 
 def read_measure(name: str) -> Measure:
-    """Read one name, such as `ndcg@10`, `rbp(0.8)` or `p(rel=2)@5`."""
+    """Parse one name, such as `ndcg@10`, `rbp(0.8)` or `p(rel=2)@5`."""
     parts = _NAME.fullmatch(name) if isinstance(name, str) else None
     if not parts:
         raise BadInput(f"a metric is written as ndcg@10, rbp(0.8) or p(rel=2)@5, not {name!r}")
@@ -128,7 +128,7 @@ def _checked(measure: Measure) -> Measure:
 
 
 def completed(measure: Measure, *, relevant: float, best: float) -> dict[str, float]:
-    """Give a metric's options with those that were left out."""
+    """Return a metric's options including defaults."""
     defaults = {"rel": relevant, "max": best, "p": DEFAULT_RBP_PERSISTENCE}
     family = FAMILIES[measure.family]
     own = {name: defaults[name] for name in family.options if name not in family.unset}
@@ -136,7 +136,7 @@ def completed(measure: Measure, *, relevant: float, best: float) -> dict[str, fl
 
 
 def describe(measure: Measure, *, relevant: float, best: float) -> str:
-    """Say in words what a metric measures, with every number that goes into it."""
+    """Describe what a metric measures, with all its numbers."""
     options = completed(measure, relevant=relevant, best=best)
     binary = "rel" in options
     gain = f"1 from r = {options['rel']:g}" if binary else f"r / {options.get('max', best):g}"
@@ -144,5 +144,5 @@ def describe(measure: Measure, *, relevant: float, best: float) -> str:
 
 
 def deepest(metrics: str | Iterable[str], k: int | None = None) -> int:
-    """How many hits metrics look at, 10 at least; `k` where it is given."""
+    """Return how many hits the metrics need, at least 10; `k` if given."""
     return k or max([10, *(measure.cutoff or 0 for measure in read_measures(metrics))])

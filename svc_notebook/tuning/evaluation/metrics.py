@@ -1,7 +1,7 @@
-"""The formulas of the metrics, over all answers at once.
+"""The formulas of the metrics, vectorized over all answers.
 
 Each takes the `Lists`, a cutoff or None and the options of its name, and returns a value for each
-answer; NaN where nothing relevant is known, so that no value is right.
+answer. The value is NaN where no relevant hit is known, because no value is correct there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Formula = Callable[[Lists, int | None, Options], Floats]
 
 
 def ndcg(lists: Lists, cutoff: int | None, options: Options) -> Floats:
-    """Discounted gain, as a share of what the best order would have."""
+    """Discounted cumulative gain, divided by that of the ideal order."""
     return _share(_discounted(lists.gain, cutoff), _discounted(lists.ideal, cutoff))
 
 
@@ -29,34 +29,34 @@ def ndcg_exp(lists: Lists, cutoff: int | None, options: Options) -> Floats:
 
 
 def precision(lists: Lists, cutoff: int | None, options: Options) -> Floats:
-    """How many of the first k are relevant, as a share of k."""
+    """The number of relevant hits among the first k, divided by k."""
     assert cutoff is not None
     relevant = _relevant(lists, cutoff, options).sum(axis=1) / cutoff
     return _where_known(relevant, lists, options["rel"])
 
 
 def recall(lists: Lists, cutoff: int | None, options: Options) -> Floats:
-    """How many of all that is relevant are among the first."""
+    """The share of all relevant records that are among the first hits."""
     found = _relevant(lists, cutoff, options).sum(axis=1).astype(np.float64)
     return _share(found, lists.count_relevant(options["rel"]))
 
 
 def reciprocal_rank(lists: Lists, cutoff: int | None, options: Options) -> Floats:
-    """One over the rank of the first that is relevant."""
+    """One over the rank of the first relevant hit."""
     relevant = _relevant(lists, cutoff, options)
     values = (relevant / _ranks(relevant)).max(axis=1, initial=0.0)
     return _where_known(values, lists, options["rel"])
 
 
 def average_precision(lists: Lists, cutoff: int | None, options: Options) -> Floats:
-    """The precision at each that is relevant, over how many are."""
+    """The sum of the precisions at each relevant hit, divided by the number of relevant records."""
     relevant = _relevant(lists, cutoff, options)
     precisions = np.cumsum(relevant, axis=1) / _ranks(relevant)
     return _share((precisions * relevant).sum(axis=1), lists.count_relevant(options["rel"]))
 
 
 def expected_reciprocal_rank(lists: Lists, cutoff: int | None, options: Options) -> Floats:
-    """One over the rank at which one who reads down is satisfied."""
+    """The expected value of one over the rank at which a user who reads down is satisfied."""
     stops = (np.exp2(lists.gain[:, :cutoff]) - 1) / np.exp2(options["max"])
     goes_on = np.cumprod(1 - stops, axis=1)
     arrives = np.concatenate([np.ones((len(stops), 1)), goes_on[:, :-1]], axis=1)
@@ -65,20 +65,20 @@ def expected_reciprocal_rank(lists: Lists, cutoff: int | None, options: Options)
 
 
 def rank_biased(lists: Lists, cutoff: int | None, options: Options) -> Floats:
-    """The gain at each place, by the share of readers who come so far."""
+    """The gain at each rank, weighted by the share of users who reach it."""
     gains = lists.gain >= options["rel"] if "rel" in options else lists.gain / (options["max"] or 1)
     values = (gains * lists.hit * _readers(lists, options["p"])).sum(axis=1)
     return _where_known(values, lists, options.get("rel"))
 
 
 def rank_biased_tail(lists: Lists, cutoff: int | None, options: Options) -> Floats:
-    """What the places after the last hit could add; nothing where the list came to its end."""
+    """The maximum contribution of the ranks after the last hit; zero if the list is complete."""
     tail = options["p"] ** lists.hit.sum(axis=1)
     return np.where(lists.ended, 0.0, tail)
 
 
 def judged(lists: Lists, cutoff: int | None, options: Options) -> Floats:
-    """How many of the hits have a rating; NaN without a hit."""
+    """The share of hits with a rating; NaN without hits."""
     rated = lists.rated[:, :cutoff].sum(axis=1).astype(np.float64)
     return _share(rated, lists.hit[:, :cutoff].sum(axis=1).astype(np.float64))
 
@@ -97,7 +97,7 @@ FORMULAS: dict[str, Formula] = {
 
 
 def _share(part: Floats, whole: Floats) -> Floats:
-    """Divide, NaN by nothing; rounding and hopes never make it more than all."""
+    """Divide, NaN for division by zero; rounding and assumed gains never exceed 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(whole > 0, np.minimum(part / whole, 1.0), np.nan)
 
@@ -110,7 +110,7 @@ def _where_known(values: Floats, lists: Lists, least: float | None = None) -> Fl
 def _discounted(gains: Floats, cutoff: int | None) -> Floats:
     kept = gains[:, :cutoff]
     worth = kept / np.log2(np.arange(2, kept.shape[1] + 2))
-    # Added from the first place on, so that places without a gain at the end round nothing.
+    # Summed from the first rank on, so that trailing ranks without a gain cause no rounding.
     return np.cumsum(worth, axis=1)[:, -1] if kept.shape[1] else np.zeros(len(kept))
 
 

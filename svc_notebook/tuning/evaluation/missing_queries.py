@@ -1,4 +1,4 @@
-"""Queries that a run has no row for: runs from elsewhere leave out what found nothing."""
+"""Queries without rows in a run: runs made elsewhere leave out queries without results."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from svc_notebook.tuning.tables.tables import QUESTION, Queries, check_queries
 def add_absent(
     runs: DataFrame, judgments: DataFrame, queries: Queries | None
 ) -> tuple[DataFrame, dict[str, int]]:
-    """Give checked runs a row without a hit for each query they lack; count these by run.
+    """Add to checked runs a row without a hit for each missing query; count these by run.
 
-    What was asked is `queries`; else what any of the runs has, and, for a run that does not say
-    how many hits there were, every judged query: `tuning.run` has a row for each query it made,
-    others have rows for hits alone.
+    The expected queries are `queries`; else those of any of the runs, and, for a run without the
+    number of hits, every judged query: `tuning.run` writes a row for each query, other tools only
+    for hits.
     """
     if runs.empty:
         return runs, {}
@@ -39,7 +39,7 @@ def add_absent(
 
 
 def warn_of_absent(counts: dict[str, int], runs: DataFrame) -> None:
-    """Say how many queries of each run were taken to be without hits."""
+    """Warn how many queries of each run are treated as queries without hits."""
     told = []
     for name, count in counts.items():
         if count:
@@ -50,7 +50,7 @@ def warn_of_absent(counts: dict[str, int], runs: DataFrame) -> None:
 
 
 def say_absent(run: str, count: int, asked: int) -> str:
-    """Say that a run has no row for some of its queries."""
+    """Describe that a run has no row for some of its queries."""
     return (
         f"{count:,} of {asked:,} queries {'has' if count == 1 else 'have'} no row in `{run}`: "
         "without hits, scored 0"
@@ -58,13 +58,13 @@ def say_absent(run: str, count: int, asked: int) -> str:
 
 
 def _without(asked: DataFrame, own: DataFrame) -> DataFrame:
-    """Return the questions that a run lacks."""
+    """Return the queries that a run does not contain."""
     known = pd.MultiIndex.from_frame(own.drop_duplicates())
     return asked[~pd.MultiIndex.from_frame(asked).isin(known)]
 
 
 def _empty_rows(run: str, questions: DataFrame, like: DataFrame) -> DataFrame:
-    """Make the row of each query without hits, of the dtypes that a checked run has."""
+    """Build the row of each query without hits, with the dtypes of a checked run."""
     count = len(questions)
     found = {
         name: Series([None] * count, dtype=like[name].dtype)

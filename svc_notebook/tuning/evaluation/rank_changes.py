@@ -1,4 +1,4 @@
-"""What moved between two runs: hit by hit, and how alike two rankings are."""
+"""Rank changes between two runs: per hit, and as the similarity of two rankings."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MOVES = [
 
 
 def find_moves(before: DataFrame, after: DataFrame, gains: DataFrame) -> DataFrame:
-    """List every hit that either run has, with both ranks and what is known of it.
+    """List every hit of either run, with both ranks and its known gain.
 
-    `moved` is by how many places it rose; `kind` is up, down, same, entered or left. A query that
-    only one run has is left out.
+    `moved` is the number of ranks by which it rose; `kind` is up, down, same, entered or left. A
+    query that only one run has is left out.
     """
     asked = _both(before, after)
     old, new = (_ranks(frame, asked) for frame in (before, after))
@@ -40,10 +40,10 @@ def find_moves(before: DataFrame, after: DataFrame, gains: DataFrame) -> DataFra
 
 
 def find_overlaps(before: DataFrame, after: DataFrame, p: float = RBO_PERSISTENCE) -> DataFrame:
-    """Say how alike two runs rank each query: rank-biased overlap, extrapolated, from 0 to 1.
+    """Compute the similarity of two runs per query: extrapolated rank-biased overlap, from 0 to 1.
 
-    After Webber, Moffat and Zobel (2010), for lists of different lengths too; two empty ones are
-    alike.
+    After Webber, Moffat and Zobel (2010), also for lists of different lengths; two empty lists have
+    1.
     """
     asked = _both(before, after)
     old, new = (_ranks(frame, asked) for frame in (before, after))
@@ -60,7 +60,7 @@ def find_overlaps(before: DataFrame, after: DataFrame, p: float = RBO_PERSISTENC
 
 
 def _extrapolated(common: Floats, one: Any, other: Any, p: float) -> Floats:
-    """Formula 32: `common[:, d]` are those that both have in the first d places."""
+    """Formula 32: `common[:, d]` is the number of hits that both have in the first d ranks."""
     short, long = np.minimum(one, other), np.maximum(one, other)
     rows = np.arange(len(common))
     depths = np.arange(1, common.shape[1])
@@ -77,7 +77,7 @@ def _extrapolated(common: Floats, one: Any, other: Any, p: float) -> Floats:
 
 
 def _both(before: DataFrame, after: DataFrame) -> DataFrame:
-    """The queries that both runs have, in the order of the first."""
+    """Return the queries of both runs, in the order of the first."""
     old, new = (frame[QUESTION].drop_duplicates() for frame in (before, after))
     return old.merge(new, on=QUESTION, sort=False).reset_index(drop=True)
 

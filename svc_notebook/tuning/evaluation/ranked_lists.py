@@ -1,4 +1,4 @@
-"""Runs and judgments as arrays: a row for each answer, a column for each place."""
+"""Runs and judgments as arrays: a row for each answer, a column for each rank."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Lists:
-    """What was found and what is known of it, answer by answer.
+    """The hits and their known gains, answer by answer.
 
-    `gain`, `rated` and `hit` have a column for each place, `ideal` the gains of all that is
-    judged, falling; `known` and `of` are the same gains flat, with the row they belong to.
+    `gain`, `rated` and `hit` have a column for each rank, `ideal` the gains of all judged records,
+    descending; `known` and `of` are the same gains flat, with the row they belong to.
     """
 
     gain: Floats
@@ -36,19 +36,19 @@ class Lists:
     best: float
 
     def count_relevant(self, least: float) -> Floats:
-        """Count, for each answer, what is judged and has at least this gain."""
+        """Count, for each answer, the judged records with at least this gain."""
         counts = np.bincount(self.of[self.known >= least], minlength=len(self.gain))
         return counts.astype(np.float64)
 
     def condensed(self) -> Lists:
-        """Leave out hits without a rating; those below move up."""
+        """Remove hits without a rating; those below move up."""
         order = np.argsort(~self.rated, axis=1, kind="stable")
         rated = np.take_along_axis(self.rated, order, axis=1)
         gain = np.take_along_axis(self.gain, order, axis=1)
         return replace(self, gain=gain, rated=rated, hit=rated)
 
     def hoping(self) -> Lists:
-        """Take every hit without a rating for one of the best."""
+        """Treat every hit without a rating as one of the best grade."""
         unrated = self.hit & ~self.rated
         return replace(self, gain=np.where(unrated, self.best, self.gain))
 
@@ -56,9 +56,9 @@ class Lists:
 def gather_lists(
     runs: DataFrame, judgments: DataFrame, *, depth: int | None
 ) -> tuple[DataFrame, Lists]:
-    """Bring checked runs and `known_gains` together: the answers, and their arrays in that order.
+    """Combine checked runs and `known_gains`: the answers, and their arrays in that order.
 
-    The ideal is held to `depth` places; None holds all of it.
+    The ideal is limited to `depth` ranks; None keeps all of it.
     """
     answers, hits = _split(runs)
     hits = hits.merge(judgments, on=[*QUESTION, "objectID"], how="left", sort=False)
@@ -80,9 +80,9 @@ def gather_lists(
 
 
 def known_gains(judgments: DataFrame, gains: Mapping[float, float] | None) -> DataFrame:
-    """Make one gain of what all raters say of a hit, the mean: `query, filters, objectID, gain`.
+    """Average the gains of all raters for each hit: `query, filters, objectID, gain`.
 
-    Raises `BadInput` for a rating that `gains` does not name.
+    Raises `BadInput` for a rating that `gains` does not contain.
     """
     rated = judgments[judgments["rating"].notna()]
     values = rated["rating"]
@@ -101,7 +101,7 @@ def known_gains(judgments: DataFrame, gains: Mapping[float, float] | None) -> Da
 
 
 def _split(runs: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """Number the answers, and give each hit its answer's row and its place, from 0."""
+    """Number the answers, and give each hit its answer's row and its rank, from 0."""
     rows = runs.groupby(ANSWER, sort=False).ngroup().to_numpy()
     first = ~pd.Series(rows).duplicated().to_numpy()
     found = runs["objectID"].notna().to_numpy()
@@ -120,7 +120,7 @@ def _matrix(shape: tuple[int, int], rows: Any, places: Any, values: Any) -> Any:
 
 
 def _ended(answers: DataFrame) -> Bools:
-    """Whether nothing comes after the hits that are listed."""
+    """Return whether no hits follow the listed ones."""
     counts: Series[Any] = answers["nbHits"]
     listed = answers["n_hits"].to_numpy()
     return np.asarray(counts.fillna(-1).to_numpy(dtype=np.int64) == listed)

@@ -1,4 +1,4 @@
-"""How far raters agree, and which hits are worth judging next."""
+"""Agreement between raters, and the hits that are most worth judging next."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ WANTED = [*QUESTION, "objectID", "rank_before", "rank_after", "influence"]
 
 
 def agreement(judgments: Table) -> DataFrame:
-    """Say how far raters agree beyond chance: 1 is always, 0 as chance would, less is worse.
+    """Measure the agreement of raters beyond chance: 1 is complete, 0 is chance, below 0 is worse.
 
-    For each two raters the share of equal ratings, and Cohen's kappa, plain and with squared
-    weights; for three or more Fleiss' kappa over the hits that all have rated; and Krippendorff's
-    alpha for ordered grades, which takes whatever was rated twice. `hits` is how many went in.
+    Returns for each pair of raters the share of equal ratings, and Cohen's kappa, plain and with
+    squared weights; for three or more raters Fleiss' kappa over the hits that all have rated; and
+    Krippendorff's alpha for ordered grades, over all hits rated at least twice. `hits` is the
+    number of hits used.
     """
     table = _by_rater(check_judgments(judgments))
     if table.shape[1] < 2:
@@ -32,10 +33,10 @@ def agreement(judgments: Table) -> DataFrame:
 
 
 def next_to_judge(a: Table, b: Table, judgments: Table, n: int = 20) -> DataFrame:
-    """List the `n` unjudged hits whose ratings could change most between two runs.
+    """List the `n` unjudged hits whose ratings could change the difference of two runs most.
 
-    `influence` is by how much ndcg of the query could differ more, or less, were the hit of the
-    best grade: nothing for one that both have at the same rank.
+    `influence` is the change of the ndcg difference of the query if the hit had the best grade:
+    zero for a hit that both runs have at the same rank.
     """
     if n < 1:
         raise BadInput(f"`n` is 1 or more, not {n}")
@@ -63,7 +64,7 @@ def _discount(ranks: Any) -> Floats:
 
 
 def _ideals(gains: DataFrame, depth: int) -> DataFrame:
-    """The discounted gain of the best order of each query."""
+    """Return the discounted gain of the ideal order of each query."""
     ordered = gains.sort_values("gain", ascending=False, kind="stable")
     places = ordered.groupby(QUESTION, sort=False).cumcount().to_numpy()
     ideal = np.where(places < depth, ordered["gain"] / np.log2(places + 2), 0.0)
@@ -95,7 +96,7 @@ def _agreements(table: DataFrame) -> Iterator[tuple[str, str, float, int]]:
 
 
 def cohen(pair: Floats, *, weighted: bool) -> float:
-    """Cohen's kappa of two columns of ratings; with `weighted`, far apart counts squared."""
+    """Compute Cohen's kappa of two columns of ratings; `weighted` uses squared distances."""
     grades, coded = np.unique(pair, return_inverse=True)
     coded = coded.reshape(pair.shape)
     seen = np.zeros((len(grades), len(grades)))
@@ -106,7 +107,7 @@ def cohen(pair: Floats, *, weighted: bool) -> float:
 
 
 def fleiss(values: Floats) -> float:
-    """Fleiss' kappa of ratings that every rater has given."""
+    """Compute Fleiss' kappa of ratings that every rater has given."""
     if not len(values):
         return np.nan
     raters = values.shape[1]
@@ -118,7 +119,7 @@ def fleiss(values: Floats) -> float:
 
 
 def krippendorff(values: Floats) -> float:
-    """Krippendorff's alpha for ordered grades; ratings may be missing."""
+    """Compute Krippendorff's alpha for ordered grades; ratings can be missing."""
     grades = np.unique(values[~np.isnan(values)])
     counts = (values[:, :, None] == grades).sum(axis=1).astype(np.float64)
     counts = counts[counts.sum(axis=1) > 1]
@@ -134,5 +135,5 @@ def krippendorff(values: Floats) -> float:
 
 
 def _beyond(seen: float, chance: float) -> float:
-    """How much less disagreement was seen than chance makes; NaN where chance makes none."""
+    """Return one minus observed over expected disagreement; NaN if none is expected."""
     return float(1 - seen / chance) if chance > 0 else np.nan

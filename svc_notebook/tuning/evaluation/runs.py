@@ -1,4 +1,4 @@
-"""Runs: what an index finds for many queries, hit by hit, with the value of each criterion."""
+"""Runs: the hits of many queries on an index, with the value of each ranking criterion."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_PARALLEL_REQUESTS = 2
 """Requests under way at a time: while one is answered, the one before it is read."""
 MAX_HITS_PER_QUERY = 1000
 FIXED = ("hitsPerPage", "page", "offset", "length")
-# Failures of the connection and of the key are those of every query, and are raised.
+# Failures of the connection and of the key affect every query, and are raised.
 EVERYBODYS = (KeyRefused, TooMany, Unreachable)
 
 
@@ -54,10 +54,14 @@ async def run(
 ) -> DataFrame:
     """Search an index for many queries, as it ranks now or with `params`: a row for each hit.
 
-    The first `k` hits, each with its criteria; see `svc_notebook.tuning.tables.schema.RUNS`. A
-    query without hits is a row without `objectID`, and one that failed says why in `error`.
-    Judgments or a run will do for `queries`. `attrs["svc"]` says what was asked, and how the
-    index ranked.
+    `queries` are texts, dicts, or a table; judgments or a run are accepted. `k` (default 10) is the
+    number of hits for each query. `name` is the name of the run, `client` the current client by
+    default.
+
+    Returns a run: a row for each hit with the value of each criterion; see
+    `svc_notebook.tuning.tables.schema.RUNS`. A query without hits is a row without `objectID`; a
+    failed query has its message in `error`. `attrs["svc"]` contains the parameters and the index's
+    ranking.
     """
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_HITS_PER_QUERY:
         raise BadInput(f"`k` is from 1 to {MAX_HITS_PER_QUERY} hits, not {k!r}")
@@ -86,9 +90,9 @@ async def ask_all(
     requests: Sequence[Mapping[str, Any]],
     on_progress: OnProgress | None = None,
 ) -> list[Answer]:
-    """Run searches, many in one request; one that is refused leaves the others alone.
+    """Run searches, many in one request; a refused search does not affect the others.
 
-    Raises the first failure where all have failed, and those that are no single query's fault.
+    Raises the first failure if all have failed, and failures that no single query causes.
     """
     answers: list[Answer] = [FailedSearch(CallFailed("never asked"))] * len(requests)
     gate, done = asyncio.Semaphore(MAX_PARALLEL_REQUESTS), 0
@@ -111,7 +115,7 @@ async def ask_all(
 
 
 async def _ask(client: AsyncClient, requests: Sequence[Mapping[str, Any]]) -> list[Answer]:
-    """Ask in one request; where it is refused, in halves, until it is clear which search it was."""
+    """Send one request; if it is refused, bisect it until the refused search is found."""
     try:
         asked: Any = list(requests)
         results: Any = (await client.search_many(asked))["results"]

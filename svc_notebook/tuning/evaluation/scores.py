@@ -1,4 +1,4 @@
-"""How good runs are: a score for each answer and metric, and what they come to."""
+"""Scores of runs: one for each answer and metric, and their summary."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ def evaluate(
     relevant: float = 1.0,
     queries: Queries | None = None,
 ) -> DataFrame:
-    """Score each answer of runs by each metric; `definition` says what every number means.
+    """Score each answer of runs by each metric; `definition` describes each metric in full.
 
-    `value` is NaN where no relevant hit is known (`n_relevant` is 0) and where the search failed;
-    a query without hits scores 0, and so does one that a run has no row for: one of `queries`, or
-    of the other runs, or, for a run that does not say `nbHits`, a judged one. Those are warned of
-    and counted in `attrs["svc"]["absent"]`.
+    `value` is NaN if no relevant hit is known (`n_relevant` is 0) or the search failed. A query
+    without hits scores 0, and so does one without a row in a run: one of `queries`, or of the other
+    runs, or, for a run without `nbHits`, a judged one. Those cause a warning and are counted in
+    `attrs["svc"]["absent"]`.
 
-    `gains` maps ratings to gains, `relevant` is the least gain that counts as relevant, several
-    raters' are averaged. With `unjudged="bound"`, `residual` is what the value would rise by, up
-    to 1, if all unjudged hits were of the best grade; the ideal stays that of what is judged.
-    `queries` brings `weight`, `stratum` and `split` along.
+    `gains` maps ratings to gains, `relevant` is the minimum gain of a relevant hit; the gains of
+    several raters are averaged. With `unjudged="bound"`, `residual` is the increase of the value,
+    up to 1, if all unjudged hits had the best grade; the ideal remains that of the judged records.
+    `weight`, `stratum` and `split` are taken from `queries`.
     """
     found, given = check_runs(runs), check_judgments(judgments)
     found, absent = add_absent(found, given, queries)
@@ -119,9 +119,9 @@ def summary(
 ) -> DataFrame:
     """Average the scores of each run and metric, with a 95 % bootstrap interval of the mean.
 
-    `queries` went into it; those without anything relevant, without hits (scored 0) and those
-    that failed are counted apart. `by` names further columns, such as `stratum`. A column
-    `weight` counts, where there is one.
+    `queries` is the number of averaged queries; queries without relevant records, without hits
+    (scored 0) and failed ones are counted separately. `by` names further grouping columns, such as
+    `stratum`. A column `weight` weights the queries.
     """
     _check_scores(scores)
     keys = ["run", "metric", *([by] if isinstance(by, str) else by)]
@@ -186,7 +186,7 @@ def _score(
 def _values(
     lists: Lists, measure: Measure, options: dict[str, float], unjudged: Unjudged
 ) -> tuple[Floats, Floats]:
-    """Work out values, and what is not known of them."""
+    """Compute values, and the residual of unjudged hits."""
     if measure.family == "judged":
         own = judged(lists, measure.cutoff, options)
         return own, np.full_like(own, np.nan)
@@ -217,7 +217,7 @@ def _definition(
 
 
 def _check_scale(measure: Measure, gains: Floats) -> None:
-    """Refuse grades that are gains already where each grade doubles the one below."""
+    """Reject grades that are already doubling gains for a metric that doubles them."""
     if not FAMILIES[measure.family].doubling or not len(gains):
         return
     best, grades = gains.max(), set(gains[gains > 0])
@@ -229,13 +229,13 @@ def _check_scale(measure: Measure, gains: Floats) -> None:
 
 
 def _depth(measures: Iterable[Measure]) -> int | None:
-    """How much of the ideal is looked at; None for all."""
+    """Return how many ranks of the ideal are used; None for all."""
     graded = [one.cutoff for one in measures if one.family in ("ndcg", "ndcg_exp")]
     return None if None in graded else max([0, *filter(None, graded)])
 
 
 def _warn_of_strangers(answers: DataFrame, lists: Lists) -> None:
-    """Say so where a run has found nothing that anybody judged, though its queries were judged."""
+    """Warn if no hit of a run is judged although its queries are."""
     asked = lists.count_relevant(0) > 0
     counts = DataFrame(
         {"run": answers["run"], "hits": lists.hit.sum(axis=1), "rated": lists.rated.sum(axis=1)}

@@ -1,4 +1,4 @@
-"""What chance alone would do: intervals and tests by resampling, the same for the same seed."""
+"""Confidence intervals and significance tests by resampling, deterministic for a given seed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Floats = NDArray[np.float64]
 RESAMPLES = 10_000
 MAX_EXACT_QUERIES = 16
 """With so many differences or fewer, every way to flip them is tried: 65,536 at the most."""
-_MAX_HELD_VALUES = 2_000_000  # values held at once
+_MAX_HELD_VALUES = 2_000_000  # values in memory at once
 
 
 class Interval(NamedTuple):
-    """A mean, and where 95 % of resampled means lie; without an interval for fewer than two."""
+    """A mean, and the 95 % interval of resampled means; none for fewer than two values."""
 
     mean: float
     low: float
@@ -32,7 +32,7 @@ def bootstrap_means(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Floats:
-    """Draw as many values as there are, with putting back, again and again: the mean of each."""
+    """Resample the values with replacement repeatedly; return the mean of each resample."""
     own, shares = _weighed(values, weights)
     even = bool((shares == shares[:1]).all())
     rng = np.random.default_rng(check_seed(seed))
@@ -53,7 +53,7 @@ def interval(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval:
-    """Give the mean of values with its 95 % bootstrap interval (percentiles)."""
+    """Return the mean of values with its 95 % bootstrap interval (percentiles)."""
     own, shares = _weighed(values, weights)
     if not len(own):
         return Interval(np.nan, np.nan, np.nan)
@@ -72,9 +72,9 @@ def sign_flip(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> float:
-    """Test paired differences: how often would chance signs move their mean so far, either way?
+    """Test paired differences: two-sided p-value of their mean under random signs.
 
-    Exact for few differences; otherwise of `resamples` draws, the data among them, so never 0.
+    Exact for few differences; otherwise from `resamples` draws that include the data, so never 0.
     """
     own, shares = _weighed(deltas, weights)
     moved = (own * shares)[own != 0]
@@ -94,7 +94,7 @@ def sign_flip(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Correct for having tested several: Holm's step-down; NaN stays and does not count."""
+    """Correct p-values for multiple tests by Holm's step-down method; NaN is not counted."""
     given = np.asarray(p_values, dtype=np.float64)
     tested = np.flatnonzero(~np.isnan(given))
     order = tested[np.argsort(given[tested], kind="stable")]
@@ -105,14 +105,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def check_seed(seed: int) -> int:
-    """Take a seed; raises `BadInput` for what makes no number sequence."""
+    """Return a seed; raise `BadInput` for an invalid one."""
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise BadInput(f"`seed` is a whole number from 0, not {seed!r}")
     return seed
 
 
 def check_resamples(resamples: int) -> int:
-    """Take a number of resamples; raises `BadInput` for none."""
+    """Return a number of resamples; raise `BadInput` for an invalid one."""
     if isinstance(resamples, bool) or not isinstance(resamples, int) or resamples < 1:
         raise BadInput(f"`resamples` is a whole number from 1, not {resamples!r}")
     return resamples

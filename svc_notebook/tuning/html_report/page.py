@@ -1,4 +1,4 @@
-"""The page of a report: its style, sections, tables and pictures, all inside one file."""
+"""The HTML page of a report: style, sections, tables and plots, all in one file."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ DARK = {
     "ytick.color": "#e6e6e6", "axes.edgecolor": "#52789e",
 }  # fmt: skip
 LIGHT = {"figure.facecolor": "#ffffff", "axes.facecolor": "#ffffff", "savefig.facecolor": "#ffffff"}
-MAX_OPEN_CODE_CHARACTERS = 800  # characters of code that are shown without being asked for
+MAX_OPEN_CODE_CHARACTERS = 800  # characters of code that are not folded
 DOTS_PER_INCH = 160  # dots per inch
 
 
 def write_page(title: str, about: Iterable[str], parts: Iterable[str]) -> str:
-    """Put a page together."""
+    """Assemble a page."""
     told = "".join(f"<p class=about>{escape(line)}</p>" for line in about)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -76,12 +76,12 @@ def write_page(title: str, about: Iterable[str], parts: Iterable[str]) -> str:
 
 
 def write_section(title: str, inner: str) -> str:
-    """Write a section of what is HTML already."""
+    """Write a section of HTML."""
     return f"<section><h2>{escape(title)}</h2>{inner}</section>"
 
 
 def write_figures(figures: Sequence[Mapping[str, Any]]) -> str:
-    """Write numbers to be seen first: each its name, value, span, and words below."""
+    """Write key figures: each its name, value, interval, and a text below."""
     cards = []
     for each in figures:
         lines = "".join(f"<li>{escape(line)}</li>" for line in each["words"])
@@ -93,7 +93,7 @@ def write_figures(figures: Sequence[Mapping[str, Any]]) -> str:
 
 
 def write_table(frame: DataFrame) -> str:
-    """Write a table of text; columns that hold numbers stand to the right."""
+    """Write a table of text; columns of numbers are right-aligned."""
     if frame.empty:
         return "<p class=small>none</p>"
     marks = [" class=n" if all(map(_is_number, frame[name])) else "" for name in frame]
@@ -117,7 +117,7 @@ def _is_number(text: Any) -> bool:
 
 
 def write_code(text: str) -> str:
-    """Write code or JSON; much of it is folded away."""
+    """Write code or JSON; long code is folded."""
     inner = f"<div class=code><pre>{escape(text)}</pre></div>"
     if len(text) <= MAX_OPEN_CODE_CHARACTERS:
         return inner
@@ -125,7 +125,7 @@ def write_code(text: str) -> str:
 
 
 def draw(plot: Callable[[], Any], words: str) -> str:
-    """Draw a plot as pictures inside the page, one for light and one for dark."""
+    """Draw a plot as pictures embedded in the page, one for light and one for dark mode."""
     images = "".join(_picture(plot, style, words) for style in (LIGHT, DARK))
     return f"<figure>{images}</figure>"
 

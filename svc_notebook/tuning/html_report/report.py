@@ -1,7 +1,7 @@
-"""One HTML file that tells what was tuned: what changed, by how much, for whom, and the way back.
+"""A tuning report as one HTML file: what changed, by how much, for which queries, and its undo.
 
-It needs no network and no script. Words are escaped, plots are pictures inside it, and it is
-written whole or not at all.
+It needs no network and contains no script. Text is escaped, plots are embedded pictures, and the
+file is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from svc_notebook.tuning.tables.schema import now
 from svc_notebook.tuning.variants.result import Search
 
 Subject = Comparison | Impact | Search
-SHOWN_QUERIES = 8  # winners, losers, and tops that are drawn are fewer
+SHOWN_QUERIES = 8  # winners and losers; fewer top hits are drawn
 SHOWN_TOP_LISTS = 2
 
 
@@ -57,10 +57,10 @@ def report(
     note: str = "",
     titles: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write a comparison, an impact or a search to one HTML file; returns its path.
+    """Write a comparison, an impact or a variant search to one HTML file; return its path.
 
-    `change` is what was changed, as `promote`, `apply` and `diff` give it; with it the report says
-    how to undo it. `note` is a paragraph of your own, `titles` gives objectIDs names to read.
+    `change` is the applied change, as `promote`, `apply` and `diff` return it; with it the report
+    explains how to undo it. `note` is a paragraph of your own, `titles` maps objectIDs to titles.
     """
     own = Path(path).expanduser()
     if own.suffix.lower() not in (".html", ".htm"):
@@ -108,7 +108,7 @@ def _about(subject: Subject, compared: Comparison | None) -> str:
 
 
 def _write_heads(compared: Comparison | None) -> Iterator[str]:
-    """The one number that matters most, large, with its interval; a row for each run."""
+    """Write the main metric, large, with its interval; a row for each run."""
     if compared is None:
         return
     tested = compared.test()
@@ -194,7 +194,7 @@ def _write_extremes(compared: Comparison, titles: Mapping[str, str] | None) -> s
 def _write_configuration(
     subject: Subject, compared: Comparison | None, made: DataFrame | None
 ) -> Iterator[str]:
-    """What one needs to do it again, and the way back."""
+    """Write what is necessary to reproduce the result, and its undo."""
     known = made.attrs.get("svc", {}) if made is not None else {}
     if known.get("change_id"):
         way = f'svc.tuning.undo("{known["index"]}", "{known["change_id"]}")'
@@ -237,7 +237,7 @@ NUMBERS = {"delta": signed, "tune_delta": signed, "low": signed, "high": signed,
 
 
 def _told(frame: DataFrame) -> DataFrame:
-    """Write numbers as the rest of the page does."""
+    """Format numbers as on the rest of the page."""
     shown = frame.drop(columns="filters") if (frame.get("filters", pd.Series([""])) == "").all() \
         and "filters" in frame else frame  # fmt: skip
     told = {name: [_cell(str(name), value) for value in shown[name]] for name in shown.columns}

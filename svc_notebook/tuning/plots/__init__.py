@@ -1,4 +1,4 @@
-"""Measurements drawn with matplotlib: one hue, values printed, darker is what to look at.
+"""Plots of measurements, drawn with matplotlib: one hue, printed values, darker for what matters.
 
 Each function draws into `axes` or a new figure, and returns the axes.
 """

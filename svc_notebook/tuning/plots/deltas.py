@@ -1,4 +1,4 @@
-"""What queries won and lost, and how sure the mean of it is."""
+"""Plots of score differences per query, and of the uncertainty of their mean."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def plot_deltas(
     top: int = 8,
     axes: Any = None,
 ) -> Axes:
-    """Draw each query's difference by one metric, sorted, and name the `top` winners and losers.
+    """Draw each query's difference by one metric, sorted; label the `top` gains and losses.
 
-    Queries that won are dark, those that lost are pale; their numbers are in the title.
+    Gains are dark, losses are pale; their numbers are in the title.
     """
     if top < 1:
         raise BadInput("`top` is 1 or more")
@@ -64,7 +64,7 @@ def _title(row: Any) -> str:
 
 
 def _ends(moved: DataFrame, top: int) -> DataFrame:
-    """Keep the most extreme of both ends."""
+    """Keep the most extreme values of both ends."""
     import pandas as pd
 
     if len(moved) <= 2 * top:
@@ -77,7 +77,7 @@ def _ends(moved: DataFrame, top: int) -> DataFrame:
 def _draw_bars(axis: Axes, shown: DataFrame, left_out: int) -> None:
     own = colours()
     deltas = shown["delta"].to_numpy()
-    # A gap where queries were left out, between the winners and the losers.
+    # A gap for left-out queries, between the gains and the losses.
     gap = int((deltas > 0).sum())
     places = np.arange(len(shown)) + (np.arange(len(shown)) >= gap) * (1.0 if left_out else 0.0)
     axis.barh(places, deltas, color=[own.hue if d > 0 else own.pale for d in deltas], height=0.7)
@@ -96,7 +96,7 @@ def _draw_bars(axis: Axes, shown: DataFrame, left_out: int) -> None:
 
 
 def _write_words(axis: Axes, place: float, row: Any) -> None:
-    """Name a query on the empty side of its bar, and say at its end what became of it."""
+    """Write a query on the empty side of its bar, and its result at the bar's end."""
     own, delta = colours(), row["delta"]
     side, away = (1, "right") if delta > 0 else (-1, "left")
     near = "left" if delta > 0 else "right"
@@ -114,7 +114,7 @@ def _write_words(axis: Axes, place: float, row: Any) -> None:
 
 
 def plot_density(comparison: Comparison, metric: str | None = None, *, axes: Any = None) -> Axes:
-    """Draw how the mean difference of each run spreads over resamples, with its 95 % interval."""
+    """Draw the distribution of each run's mean difference over resamples, with 95 % interval."""
     metric, _ = pick(comparison, metric, None)
     names = comparison.variants
     axis: Axes = make_axes(axes, 1, 1, 1.2 + 0.95 * len(names))[0]
@@ -147,7 +147,7 @@ def plot_density(comparison: Comparison, metric: str | None = None, *, axes: Any
 
 def _draw_ridge(axis: Axes, base: float, means: Any, row: Any, name: str) -> None:
     own = colours()
-    if np.ptp(means) > TIE_TOLERANCE:  # where no query differs, the mean has no spread
+    if np.ptp(means) > TIE_TOLERANCE:  # if no query differs, the mean has no spread
         _fill_ridge(axis, base, means, row)
     axis.plot([row["delta"]] * 2, [base, base + 0.62], color=own.hue, lw=1.8)
     axis.axhline(base, color=own.palest, lw=0.8)

@@ -1,4 +1,4 @@
-"""Judgments themselves: how grades are spread, and where two raters differ."""
+"""Plots of judgments: the distribution of grades, and where two raters differ."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_GRADE_BARS = 12
 
 
 def plot_grades(judgments: Table, *, axes: Any = None) -> Axes:
-    """Draw how many hits have each grade; unrateable ones and those without are told beside."""
+    """Draw the number of hits of each grade; unrateable and unrated hits are counted in text."""
     judged = check_judgments(judgments)
     ratings = judged["rating"].dropna().to_numpy()
     queries = len(judged[QUESTION].drop_duplicates())
@@ -35,7 +35,7 @@ def plot_grades(judgments: Table, *, axes: Any = None) -> Axes:
         say_empty(axis, "no rating")
         return axis
     own = colours()
-    # The better the grade, the darker.
+    # Better grades are darker.
     shades = [_shade(place / max(len(labels) - 1, 1)) for place in range(len(labels))]
     drawn = axis.barh(range(len(labels)), counts, color=shades, height=0.7)
     total = counts.sum()
@@ -52,7 +52,7 @@ def plot_grades(judgments: Table, *, axes: Any = None) -> Axes:
 def plot_confusion(
     judgments: Table, raters: tuple[str, str] | None = None, *, axes: Any = None
 ) -> Axes:
-    """Draw which grades two raters gave the same hits; the first two unless named."""
+    """Draw the confusion matrix of two raters; by default the first two."""
     judged = check_judgments(judgments)
     one, other = _two(judged, raters)
     both = _paired(judged, one, other)

@@ -1,4 +1,4 @@
-"""How much of what was found is judged, beside the score that rests on it."""
+"""Plot of the judged share of a run's hits beside the score that depends on it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def plot_judged(
 ) -> Sequence[Axes]:
     """Draw the mean of each run of `summary` with its interval, and its judged share; two axes.
 
-    A run that is judged less than another is at a disadvantage that is not its own.
+    A run with a lower judged share than another has a disadvantage that is not due to its ranking.
     """
     check_columns(summary, NEEDED, "summary(scores)")
     known = list(dict.fromkeys(summary["metric"]))

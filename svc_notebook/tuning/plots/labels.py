@@ -1,4 +1,4 @@
-"""What plots print: labels cut to fit, numbers as in tables, and which part of a comparison."""
+"""Text of plots: shortened labels, formatted numbers, and the pair of a comparison to plot."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ MAX_LABEL_CHARACTERS = 38
 
 
 def short(text: str, longest: int = MAX_LABEL_CHARACTERS) -> str:
-    """Cut a label at its end."""
+    """Shorten a label at its end."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """Write a difference with its sign."""
+    """Format a difference with its sign."""
     return f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def plain_title(axes: Axes) -> None:
-    """Let `$` in a query be a dollar."""
+    """Escape `$` in a title."""
     for title in (axes.title, getattr(axes, "_left_title", axes.title)):
         title.set_parse_math(False)
 
 
 def pick(comparison: Comparison, metric: str | None, run: str | None) -> tuple[str, str]:
-    """Return the metric and the run to draw; the first of each unless named."""
+    """Return the metric and the run to draw; by default the first of each."""
     metrics, runs = comparison.metrics, comparison.variants
     chosen = metric or metrics[0]
     if chosen not in metrics:

@@ -1,4 +1,4 @@
-"""Two top tens of one query side by side, and how hits moved between them."""
+"""Plot of the top hits of one query in two runs, side by side, and their rank changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def plot_tops(
 ) -> Axes:
     """Draw the hits of one query before and after, joined by lines; hollow is unjudged.
 
-    The number in a circle is the rating. `titles` gives objectIDs names to read, such as
+    The number in a circle is the rating. `titles` maps objectIDs to titles, such as
     `records.set_index("objectID")["title"]`.
     """
     metric, run = pick(comparison, None, run)

@@ -1,4 +1,4 @@
-"""The trials of a search: what they gained where they were chosen, and what is left of it."""
+"""Plot of the trials of a variant search: the gain in selection and on held-out queries."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ HEIGHT_INCHES = 3.4
 
 
 def plot_search(found: Search, *, axes: Any = None) -> Sequence[Axes]:
-    """Draw a search: each trial's gain on the tune queries, then the finalists held out.
+    """Draw a variant search: each trial's gain on the tune queries, then the held-out finalists.
 
-    A trial on a part of the queries is hollow; the line is the best so far. Beside it each
-    finalist from what it gained where it was chosen to what it gains elsewhere, with its interval.
+    A trial on a part of the queries is hollow; the line is the best so far. The second axes shows
+    each finalist's gain on the tune queries and on the held-out queries, with its interval.
     """
     left, right = make_axes(axes, 1, 2, HEIGHT_INCHES, width_ratios=[5, 4], sharey=axes is None)
     _draw_trials(left, found)

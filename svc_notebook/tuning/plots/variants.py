@@ -1,4 +1,4 @@
-"""Queries by runs: which of them each run answers well."""
+"""Heatmap of queries by runs: how well each run answers each query."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ ROW_INCHES = 0.25
 def plot_variants(
     scores: DataFrame, metric: str | None = None, *, top: int = 25, axes: Any = None
 ) -> Axes:
-    """Draw the scores of `evaluate` as a map of queries by runs; darker is better.
+    """Draw the scores of `evaluate` as a heatmap of queries by runs; darker is better.
 
-    The `top` queries in which runs differ most; values are printed, and none is a blank.
+    It shows the `top` queries in which runs differ most; values are printed, missing ones are
+    blank.
     """
     check_columns(scores, ("run", "query", "filters", "metric", "value"), "evaluate(…)")
     if top < 1:

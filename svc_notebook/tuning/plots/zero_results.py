@@ -1,4 +1,4 @@
-"""Searches in vain, by how frequent their queries are."""
+"""Plot of zero-result queries by query frequency."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEIGHT_INCHES = 1.9
 
 
 def plot_zero_shares(log: DataFrame, *, axes: Any = None) -> Axes:
-    """Draw which share of the searches of each stratum of a log found nothing (`zero_shares`)."""
+    """Draw the zero-result share of the searches of each stratum of a log (`zero_shares`)."""
     axis: Axes = make_axes(axes, 1, 1, HEIGHT_INCHES)[0]
     told = zero_shares(log)
     *_, total = told.to_dict("records")

@@ -1,4 +1,4 @@
-"""Tables of tuning in files: CSV for people, Parquet for tables that are large."""
+"""Files of tuning tables: CSV for people, Parquet for large tables."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ FLAGS = {"true": True, "false": False}
 
 
 def is_table_file(name: str | os.PathLike[str]) -> bool:
-    """Whether a name is that of a file that tables are kept in."""
+    """Return whether a name is that of a table file."""
     return Path(name).suffix.lower() in KINDS
 
 
 def read_table(path: Path, columns: Mapping[str, ColumnSchema]) -> DataFrame:
-    """Read a file: texts that look like numbers, or like nothing, stay texts."""
+    """Read a file; texts that look like numbers or missing values stay texts."""
     if not is_table_file(path):
         raise BadInput(f"tables are kept in files ending in {' or '.join(KINDS)}, not {path}")
     try:
         return _read_parquet(path) if path.suffix.lower() == ".parquet" else _read(path, columns)
     except OSError as error:
         raise unreadable(path, error) from error
-    except ValueError as error:  # what pandas and Arrow raise for files of another kind
+    except ValueError as error:  # errors of pandas and Arrow for files of another format
         raise BadInput(f"{path} is no such table: {error}") from error
 
 
 def write_table(frame: DataFrame, path: str | os.PathLike[str]) -> None:
-    """Put a table in the place of a CSV or Parquet file at one moment.
+    """Write a table to a CSV or Parquet file atomically.
 
     Objects and lists are written as JSON.
     """
@@ -69,7 +69,7 @@ def write_table(frame: DataFrame, path: str | os.PathLike[str]) -> None:
 
 
 def _quoting(frame: DataFrame) -> Literal[0, 2]:
-    """Quote every text where one holds a lone return, which Python 3.11 would not quote."""
+    """Quote every text if one contains a lone carriage return, which Python 3.11 does not quote."""
     texts = [frame[name] for name, dtype in frame.dtypes.items() if dtype == "str"]
     returns = any(bool(text.str.contains("\r", regex=False, na=False).any()) for text in texts)
     return csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
@@ -84,7 +84,7 @@ def _read_parquet(path: Path) -> DataFrame:
 
 
 def _read(path: Path, columns: Mapping[str, ColumnSchema]) -> DataFrame:
-    """Read CSV as spreadsheets save it, too; rows of empty cells alone say nothing."""
+    """Read CSV, also as spreadsheets save it; rows of empty cells are skipped."""
     form = _form_of(path, columns)
     names = [str(name) for name in pd.read_csv(path, nrows=0, index_col=False, **form)]
     texts = {name: str for name in names if name in columns and columns[name].dtype == "str"}
@@ -100,7 +100,7 @@ def _read(path: Path, columns: Mapping[str, ColumnSchema]) -> DataFrame:
 
 
 def _read_all(path: Path, names: list[str], **options: Any) -> DataFrame:
-    """Read CSV; cells beyond the names of the first line are refused, unless they are empty."""
+    """Read CSV; cells beyond the header are rejected unless they are empty."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
@@ -117,7 +117,7 @@ def _read_all(path: Path, names: list[str], **options: Any) -> DataFrame:
 
 
 def _form_of(path: Path, columns: Mapping[str, ColumnSchema]) -> dict[str, Any]:
-    """Tell what stands between cells, and the encoding: a spreadsheet's own are taken, too."""
+    """Detect separator and encoding, including those of spreadsheets."""
     with path.open("rb") as file:
         encoding = "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
     with path.open(encoding=encoding or "utf-8-sig", errors="replace") as file:
@@ -132,7 +132,7 @@ def _cells(line: str, mark: str) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """Take one cell of a column in which some are no numbers by what it says itself."""
+    """Convert one cell of a column that is not all numbers."""
     if not isinstance(value, str):
         return value
     word = value.strip().lower()

@@ -1,7 +1,7 @@
-"""What a logged search asked: its query, and all that it filtered by as one text.
+"""Logged queries: the query of a search, and all its filters as one text.
 
-The same words under other filters are another query, so filters that come as lists
-(`facetFilters`, `numericFilters`, `tagFilters`) are written as `filters` has them.
+The same words with other filters are another query. Therefore filters given as lists
+(`facetFilters`, `numericFilters`, `tagFilters`) are written in the syntax of `filters`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from urllib.parse import parse_qsl
 
 @lru_cache(10_000)
 def read_asked(params: str) -> tuple[str, str]:
-    """Return the query and the filters of a search's parameters, URL-encoded as the logs have them.
+    """Return the query and the filters of logged search parameters, which are URL-encoded.
 
-    A list that was cut off, as long parameters are in logs, is left out.
+    A truncated list is dropped; logs truncate long parameters.
     """
     given = dict(parse_qsl(params, keep_blank_values=True))
     return given.get("query", ""), join_filters(given)
 
 
 def join_filters(params: Mapping[str, Any]) -> str:
-    """Write all that a search filters by as one text for `filters`."""
+    """Write all filters of a search as one text for `filters`."""
     own = str(params.get("filters") or "")
     lists = [
         group
@@ -37,12 +37,12 @@ def join_filters(params: Mapping[str, Any]) -> str:
 
 
 def _is_simple(filters: str) -> bool:
-    """Whether a text can stand beside an AND as it is."""
+    """Return whether a text needs no parentheses beside an AND."""
     return " OR " not in filters
 
 
 def _groups(given: Any, write: Callable[[str], str]) -> list[str]:
-    """Write each entry of a list; a list among them is one of alternatives."""
+    """Write each entry of a list; a nested list contains alternatives."""
     return [_group(entry, write) for entry in _entries(given) if entry]
 
 

@@ -1,4 +1,4 @@
-"""What is asked: queries, each with filters and parameters of its own, as requests."""
+"""Queries with their own filters and parameters, as search requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Params = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Question:
-    """One query to judge hits of; the same words under other filters are another one."""
+    """One query to judge; the same words with other filters are another query."""
 
     query: str
     filters: str = ""
@@ -23,11 +23,11 @@ class Question:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from others."""
+        """Return its identity."""
         return self.query, self.filters
 
     def request(self, index: str, params: Params, more: Params) -> dict[str, Any]:
-        """Write its search of an index: its parameters count more, and filters must all pass."""
+        """Return its search request: its own parameters take precedence, all filters must match."""
         both = [one for one in (params.get("filters"), self.filters) if one]
         filters = " AND ".join(f"({one})" for one in both) if len(both) > 1 else "".join(both)
         own = {"query": self.query, "analytics": False, "page": 0}
@@ -38,7 +38,7 @@ class Question:
 
 
 def read_questions(given: Queries) -> list[Question]:
-    """Read queries: texts, dicts, or a table of `query`, and perhaps `filters`, `params`."""
+    """Read queries: texts, dicts, or a table of `query` with optional `filters` and `params`."""
     rows = check_queries(given)[["query", "filters", "params"]].to_dict("records")
     return [
         Question(row["query"], row["filters"], check_members(row["params"], SearchParams, "params"))

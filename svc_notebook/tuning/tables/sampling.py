@@ -1,4 +1,4 @@
-"""Queries out of logs: which find nothing, which to judge, and which to keep for the end."""
+"""Query sampling from logs: zero-result queries, queries to judge, and held-out queries."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from svc_notebook.tuning.tables.tables import QUESTION, Queries, check_queries
 
 How = Literal["stratified", "frequency", "uniform"]
 STRATA = ("head", "torso", "tail", "zero")
-# Where the shares of all searches end that the queries of a stratum make together.
+# Cumulative share of all searches at which each stratum ends.
 ENDS = {"head": 1 / 3, "torso": 2 / 3}
 COUNT = ["searches", "zero"]
-# Endings of URLs that look at records or facets, and are no searches in themselves.
+# Endings of URLs of requests for records or facets, which are not searches.
 OTHERS = r"/browse$|/facets/|/objects$"
 
 
 def count_queries(log: DataFrame | Iterable[str]) -> DataFrame:
-    """Count what a log asked: `query, filters, frequency, zero, stratum`, the most frequent first.
+    """Count the queries of a log: `query, filters, frequency, zero, stratum`, most frequent first.
 
-    `log` is what `read_searches` or `read_logs` gives, texts, or a table of one's own: `query`,
-    and as far as known `filters`, `nbHits`, and `frequency` where rows are added up. `zero` is how
-    many of the searches found nothing. Searches without words are left out.
+    `log` is the result of `read_searches` or `read_logs`, texts, or your own table: `query`, and
+    optionally `filters`, `nbHits`, and `frequency` for aggregated rows. `zero` is the number of
+    searches without results. Searches without words are left out.
 
-    The strata are by frequency: the most frequent queries that make a third of all searches are
-    the head, those of the next third the torso, the others the tail; `zero` are those that never
-    found anything.
+    Strata are by frequency: the most frequent queries that make a third of all searches are the
+    head, those of the next third the torso, the others the tail; `zero` are queries that never had
+    results.
     """
     rows = _read_log(log)
     rows = rows[rows["query"].str.strip() != ""]
@@ -47,21 +47,22 @@ def count_queries(log: DataFrame | Iterable[str]) -> DataFrame:
 
 
 def _strata(falling: Series[Any]) -> Series[str]:
-    """Name the stratum of each frequency, the greatest of which come first."""
+    """Return the stratum of each frequency, given in descending order."""
     share = falling.to_numpy(dtype=np.float64) / max(falling.sum(), 1)
     before = np.cumsum(share) - share
-    # Shares of a third add up to a little more or less.
+    # Shares of a third do not add up exactly.
     names = np.select([before < end - 1e-9 for end in ENDS.values()], [*ENDS], "tail")
     return Series(names, falling.index, dtype="str")
 
 
 def no_results(log: DataFrame, *, least: int = 1) -> DataFrame:
-    """List the queries of a log that found nothing, those most often in vain first.
+    """List the zero-result queries of a log, the most frequent first.
 
-    `query, filters, frequency, zero, stratum, share`: of `frequency` searches `zero` found nothing,
-    which is this `share` of all that found nothing; `stratum` is by frequency alone. With `least`
-    only those in vain so many times. `log` is as in `count_queries`, with `nbHits`.
-    `attrs["svc"]["shares"]` has `zero_shares`: how much of each stratum was in vain.
+    Columns `query, filters, frequency, zero, stratum, share`: of `frequency` searches `zero` had no
+    results, which is this `share` of all searches without results; `stratum` is by frequency alone.
+    With `least` only queries with at least that many searches without results. `log` is as in
+    `count_queries`, with `nbHits`. `attrs["svc"]["shares"]` contains `zero_shares`: the zero-result
+    share of each stratum.
     """
     counted = _by_frequency(log)
     total = counted["zero"].sum()
@@ -74,10 +75,10 @@ def no_results(log: DataFrame, *, least: int = 1) -> DataFrame:
 
 
 def zero_shares(log: DataFrame) -> DataFrame:
-    """Tell which share of the searches of each stratum found nothing, and of all.
+    """Return the zero-result share of the searches of each stratum, and of all searches.
 
-    `stratum, queries, searches, zero, share`. The strata are those of `count_queries`, by frequency
-    alone: head, torso and tail.
+    Columns `stratum, queries, searches, zero, share`. The strata are those of `count_queries`, by
+    frequency alone: head, torso and tail.
     """
     counted = _by_frequency(log)
     parts = [(name, counted[counted["stratum"] == name]) for name in (*ENDS, "tail")]
@@ -97,11 +98,12 @@ def _by_frequency(log: DataFrame) -> DataFrame:
 def sample_queries(
     log: DataFrame | Iterable[str], n: int, how: How = "stratified", seed: int = 0
 ) -> DataFrame:
-    """Draw `n` queries of a log to judge: a table of queries, each at most once.
+    """Sample `n` queries of a log to judge: a table of queries without duplicates.
 
-    `stratified` draws as many of head, torso, tail and zero, `uniform` every query alike,
-    `frequency` those that are asked often more often. `weight` undoes that: the weighted mean over
-    the sample estimates the mean over all searches of the log. The same `seed` draws the same.
+    `stratified` draws equally from head, torso, tail and zero, `uniform` draws every query with
+    equal probability, `frequency` in proportion to frequency. `weight` corrects for that: the
+    weighted mean over the sample estimates the mean over all searches of the log. The same `seed`
+    draws the same.
     """
     if how not in DRAWS:
         raise BadInput(f"`how` is one of {', '.join(DRAWS)}, not {how!r}{did_you_mean(how, DRAWS)}")
@@ -118,20 +120,20 @@ def sample_queries(
 
 
 def _draw_alike(counted: DataFrame, n: int, dice: np.random.Generator) -> DataFrame:
-    """Draw every row alike: each stands for as many others, and for all of its searches."""
+    """Draw rows with equal probability, weighted by their searches."""
     rows = dice.choice(len(counted), n, replace=False)
     return counted.iloc[rows].assign(weight=lambda f: f["frequency"] * (len(counted) / n))
 
 
 def _draw_often(counted: DataFrame, n: int, dice: np.random.Generator) -> DataFrame:
-    """Draw rows by their frequency: those drawn stand for searches as they are."""
+    """Draw rows in proportion to their frequency, with equal weights."""
     shares = counted["frequency"].to_numpy(dtype=np.float64)
     rows = dice.choice(len(counted), n, replace=False, p=shares / shares.sum())
     return counted.iloc[rows].assign(weight=1.0)
 
 
 def _draw_strata(counted: DataFrame, n: int, dice: np.random.Generator) -> DataFrame:
-    """Draw alike within strata; where one has too few, the others give more."""
+    """Draw equally within strata; if one has too few, the others contribute more."""
     parts = [counted[counted["stratum"] == name] for name in STRATA]
     sizes = share_out(n, [len(part) for part in parts])
     drawn = [_draw_alike(part, size, dice) for part, size in zip(parts, sizes, strict=True) if size]
@@ -142,7 +144,7 @@ DRAWS = {"stratified": _draw_strata, "frequency": _draw_often, "uniform": _draw_
 
 
 def share_out(n: int, most: Sequence[int]) -> list[int]:
-    """Share a number out as evenly as each can take, those named first before the others."""
+    """Distribute a number as evenly as the limits allow, the first ones first."""
     given = [0] * len(most)
     while n and (open_ := [at for at, limit in enumerate(most) if given[at] < limit]):
         even = max(n // len(open_), 1)
@@ -154,11 +156,11 @@ def share_out(n: int, most: Sequence[int]) -> list[int]:
 
 
 def split(queries: Queries, holdout: float = 0.3, seed: int = 0) -> DataFrame:
-    """Put each query on one side, `tune` or `holdout`, in the column `split`.
+    """Assign each query to `tune` or `holdout`, in the column `split`.
 
-    A query falls on its side by its words alone, in any table, order and company, and under any
-    filters, so that nothing that was tuned on is ever measured on. About the share `holdout` of
-    different queries is held out; another `seed` divides them otherwise.
+    The assignment depends on the words of the query alone, in any table and order and with any
+    filters, so that no query used for tuning is ever used for measuring. About the share `holdout`
+    of distinct queries is held out; another `seed` gives another assignment.
     """
     if not 0 < holdout < 1:
         raise BadInput(f"`holdout` is a share between 0 and 1, such as 0.3, not {holdout}")
@@ -168,7 +170,7 @@ def split(queries: Queries, holdout: float = 0.3, seed: int = 0) -> DataFrame:
 
 
 def _lot(text: str, seed: int) -> float:
-    """A number from 0 to 1 that a text always draws, however its words are written."""
+    """Return a number from 0 to 1 that depends only on the normalized text."""
     words = " ".join(text.casefold().split())
     digest = blake2b(f"{seed}\0{words}".encode(errors="surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big") / 2**64
@@ -180,7 +182,7 @@ def _check_hits(log: Any) -> None:
 
 
 def _read_log(log: DataFrame | Iterable[str]) -> DataFrame:
-    """Read a log of any kind into `query, filters, searches, zero`."""
+    """Read a log of any form into `query, filters, searches, zero`."""
     if not isinstance(log, DataFrame):
         if isinstance(log, str):
             raise BadInput("a log is a DataFrame, or a list of the queries that were made")
@@ -221,9 +223,9 @@ def _counts(log: DataFrame) -> Series[Any]:
 
 
 def _read_requests(logs: DataFrame) -> DataFrame:
-    """Read what `read_logs` gives: single searches that were answered.
+    """Read the result of `read_logs`: single, answered searches.
 
-    Requests of several searches do not say in the logs how much each found.
+    Logs of requests with several searches do not contain the number of hits of each.
     """
     answered = logs["answer_code"] == 200 if "answer_code" in logs else Series(True, logs.index)
     asked = logs["query_params"].fillna("") != ""

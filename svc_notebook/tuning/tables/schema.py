@@ -1,4 +1,4 @@
-"""The columns of each table of tuning: what may stand in them, and what if nothing does."""
+"""The columns of each tuning table: their valid values and their defaults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIME = "datetime64[us, UTC]"
 
 
 class ColumnSchema(NamedTuple):
-    """A dtype, what reads one value (raising `ValueError`), and what a missing one becomes."""
+    """The dtype, the parser of one value (raises `ValueError`), and the default of missing ones."""
 
     dtype: str
     read: Callable[[Any], Any]
@@ -27,7 +27,7 @@ class ColumnSchema(NamedTuple):
 
 
 def read_column(frame: DataFrame, name: str, column: ColumnSchema) -> Series[Any]:
-    """Read one column; raises `BadRecord` for the first value that does not belong there."""
+    """Read one column; raise `BadRecord` for the first invalid value."""
     if name not in frame:
         return _typed([_fresh(column.default)] * len(frame), column.dtype)
     given: Any = frame[name]
@@ -42,13 +42,13 @@ def read_column(frame: DataFrame, name: str, column: ColumnSchema) -> Series[Any
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell says nothing."""
+    """Return whether a cell is missing."""
     is_nan = isinstance(value, float) and math.isnan(value)
     return value is None or value is pd.NA or value is pd.NaT or is_nan
 
 
 def now() -> str:
-    """The moment, as tables note it."""
+    """Return the current time in the format of tables."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -69,7 +69,7 @@ def _fresh(default: Any) -> Any:
 
 
 def _is_ready(given: Series[Any], column: ColumnSchema) -> bool:
-    """Whether a whole column can be taken as it is, without looking at each value."""
+    """Return whether a whole column is valid without checking each value."""
     is_ready = READY.get(column.read)
     return bool(is_ready and is_ready(given))
 
@@ -105,7 +105,7 @@ def _typed(values: list[Any], dtype: str) -> Series[Any]:
 
 
 def read_text(value: Any) -> str:
-    """Take a text."""
+    """Read a text."""
     if not isinstance(value, str):
         raise ValueError(f"this is no text: {value!r}")
     try:
@@ -116,7 +116,7 @@ def read_text(value: Any) -> str:
 
 
 def read_id(value: Any) -> str:
-    """Take an objectID, whole numbers among them."""
+    """Read an objectID, which can be a whole number."""
     whole = not isinstance(value, bool) and hasattr(value, "__index__")
     text = str(value) if whole else read_text(value)
     if not text:
@@ -125,7 +125,7 @@ def read_id(value: Any) -> str:
 
 
 def read_number(value: Any) -> float:
-    """Take any finite number."""
+    """Read any finite number."""
     if isinstance(value, bool | str) or not hasattr(value, "__float__"):
         raise ValueError(f"a number is wanted, not {value!r}")
     try:
@@ -138,7 +138,7 @@ def read_number(value: Any) -> float:
 
 
 def read_rating(value: Any) -> float:
-    """Take a number that is not less than nothing."""
+    """Read a number that is at least 0."""
     number = read_number(value)
     if number < 0:
         raise ValueError(f"this is 0 or more, not {value!r}")
@@ -146,28 +146,28 @@ def read_rating(value: Any) -> float:
 
 
 def read_whole(value: Any) -> int:
-    """Take a whole number, whatever type it came as."""
+    """Read a whole number of any type."""
     if read_number(value) != int(value) or abs(int(value)) >= 2**63:
         raise ValueError(f"a whole number is wanted, not {value!r}")
     return int(value)
 
 
 def read_rank(value: Any) -> int:
-    """Take a place, of which 1 is the first."""
+    """Read a rank, at least 1."""
     if (rank := read_whole(value)) < 1:
         raise ValueError(f"the first rank is 1, not {value!r}")
     return rank
 
 
 def read_flag(value: Any) -> bool:
-    """Take a truth value."""
+    """Read a boolean."""
     if value not in (True, False):
         raise ValueError(f"this is neither true nor false: {value!r}")
     return bool(value)
 
 
 def read_time(value: Any) -> str:
-    """Take a moment with its zone."""
+    """Read a time with a time zone."""
     moment = pd.Timestamp(value)
     if moment.tzinfo is None:
         raise ValueError("a time needs its zone, such as `+00:00`")
@@ -175,7 +175,7 @@ def read_time(value: Any) -> str:
 
 
 def read_object(value: Any) -> dict[str, Any]:
-    """Take an object, or the JSON of one; members without a value are left out."""
+    """Read an object, or the JSON of one; members without a value are dropped."""
     found = _from_json(value)
     if not isinstance(found, Mapping):
         raise ValueError(f"an object is wanted, not {value!r}")
@@ -183,7 +183,7 @@ def read_object(value: Any) -> dict[str, Any]:
 
 
 def read_list(value: Any) -> list[str]:
-    """Take texts, or the JSON of some."""
+    """Read a list of texts, or its JSON."""
     found = _from_json(value)
     found = found.tolist() if isinstance(found, np.ndarray) else found
     if not isinstance(found, list | tuple) or not all(isinstance(one, str) for one in found):
@@ -201,7 +201,7 @@ def _from_json(value: Any) -> Any:
 
 
 def one_of(*known: str) -> Callable[[Any], str]:
-    """Make what takes one of these texts."""
+    """Return a parser that accepts one of these texts."""
 
     def read(value: Any) -> str:
         if value not in known:
@@ -211,7 +211,7 @@ def one_of(*known: str) -> Callable[[Any], str]:
     return read
 
 
-# What tells whole columns that need no look at each value, by what reads a value.
+# Checks of whole columns that make checks of each value unnecessary, by parser.
 READY: dict[Callable[[Any], Any], Callable[[Series[Any]], bool]] = {
     read_text: _is_text,
     read_id: _is_ids,

@@ -1,8 +1,8 @@
-"""The tables of tuning, each a plain DataFrame that is checked on entry.
+"""The tables of tuning: plain DataFrames, validated on entry.
 
-Judgments say how good a hit is for a query, queries what is asked, runs what was found. Each may
-be given as a DataFrame, as rows, or as the path of a CSV or Parquet file; columns of your own
-stay, after those that are known.
+Judgments contain how relevant a hit is for a query, queries contain what is searched, runs contain
+what was found. Each can be a DataFrame, rows, or the path of a CSV or Parquet file. Your own
+columns are kept, after the known ones.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS, ColumnSc
 
 # A DataFrame, rows as dicts, or the path of a CSV or Parquet file.
 Table = DataFrame | Sequence[Mapping[str, Any]] | str | os.PathLike[str]
-# The same; a text that is no such path is a query, and a list may have texts.
+# The same; a text that is not such a path is a query, and a list can contain texts.
 Queries = Table | Sequence[str | Mapping[str, Any]] | Series
 QUESTION = ["query", "filters"]
 """What tells a query from others: the same words under other filters are another one."""
 JUDGED = [*QUESTION, "objectID", "rater"]
 ANSWER = ["run", *QUESTION]
-MAX_LISTED_COLUMNS = 8  # columns that a refusal names
+MAX_LISTED_COLUMNS = 8  # columns listed in an error
 
 
 def check_judgments(given: Table) -> DataFrame:
     """Check judgments, one for each `query, filters, objectID, rater`.
 
-    Raises `BadRecord`, with row and column, for what is none.
+    Raises `BadRecord`, with row and column, for an invalid one.
     """
     frame = _check(given, JUDGMENTS, "judgments")
     both = frame["unrateable"] & frame["rating"].notna()
@@ -48,9 +48,9 @@ def check_judgments(given: Table) -> DataFrame:
 
 
 def check_queries(given: Queries) -> DataFrame:
-    """Check queries, one for each `query, filters`; texts will do.
+    """Check queries, one for each `query, filters`; texts are accepted.
 
-    Rows that ask the same are one. Judgments and runs are asked what they are about.
+    Equal rows are merged. From judgments and runs, their queries are taken.
     """
     frame = _check(_as_queries(given), QUERIES, "queries")
     known = frame[[*QUERIES]].map(repr)
@@ -63,10 +63,10 @@ def check_queries(given: Queries) -> DataFrame:
 
 
 def check_runs(given: Table) -> DataFrame:
-    """Check runs, a row for each hit; one without `objectID` for a query that found none.
+    """Check runs: a row for each hit, and one without `objectID` for a query without hits.
 
-    Without `rank` the order is that of `score`, or as given where no hit has one. A `run` without
-    name is `run`.
+    Without `rank` the order is that of `score`, or the given one if no hit has a score. A `run`
+    without a name is `run`.
     """
     frame = _check(given, RUNS, "runs")
     found = frame["objectID"].notna()
@@ -85,7 +85,7 @@ def check_runs(given: Table) -> DataFrame:
 
 
 def _rank(frame: DataFrame, found: Series[bool]) -> Series[Any]:
-    """Number the hits of each query by falling score, equal ones as they were given."""
+    """Number the hits of each query by descending score, equal ones in the given order."""
     hits = frame[found]
     scored = hits["score"].notna()
     if scored.any() and not scored.all():
@@ -132,7 +132,7 @@ def _advise(wanted: str, names: list[str]) -> str:
 
 
 def _take(given: Table, columns: Mapping[str, ColumnSchema], what: str) -> DataFrame:
-    """Take a table in whatever form it comes, rows numbered from 0."""
+    """Convert a table of any form to a DataFrame with rows numbered from 0."""
     if isinstance(given, (str, os.PathLike)):
         return read_table(Path(given), columns)
     if isinstance(given, DataFrame):
@@ -147,7 +147,7 @@ def _take(given: Table, columns: Mapping[str, ColumnSchema], what: str) -> DataF
     records = [{str(k): v for k, v in row.items()} for row in rows]
     try:
         return DataFrame.from_records(records)
-    except OverflowError:  # pandas 2.2 wants a float for a whole number that has none
+    except OverflowError:  # pandas 2.2 requires a float for a missing whole number
         return DataFrame(records, dtype=object)
     except UnicodeEncodeError as error:
         raise BadInput(f"{what} hold a text that is not Unicode: {error}") from None

@@ -1,4 +1,4 @@
-"""What a search over variants found."""
+"""The result of a search over variants."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Search:
-    """What a search over variants found; draws itself in a notebook.
+    """The result of a search over variants; displayed as HTML in notebooks.
 
-    `trace` has a row for each trial: `trial, variant`, the value of each name, `queries` it was
-    tried on, mean `score` and `delta` to the index as it is on the same queries, share of hits
-    `judged`, queries with `zero` hits, and whether it was the `best` so far on all.
-    `holdout` compares, on the queries held out, the index as it is with the `finalists`, those
-    that were best on the others; None if there is none, or if the search was stopped.
+    `trace` has a row for each trial: `trial, variant`, the value of each name, the number of
+    `queries`, mean `score` and `delta` to the current index on the same queries, share of `judged`
+    hits, number of `zero`-result queries, and whether it was the `best` so far on all queries.
+    `holdout` compares, on the held-out queries, the current index with the `finalists`, the best
+    variants on the tune queries; None without finalists, or if the search was stopped.
     """
 
     index: str
@@ -43,19 +43,20 @@ class Search:
 
     @property
     def best(self) -> dict[str, Any]:
-        """What the best variant chooses; empty if none beat the index as it is."""
+        """The values of the best variant; empty if none beat the current index."""
         return dict(self.finalists[0].choices) if self.finalists else {}
 
     @property
     def change(self) -> dict[str, Any]:
-        """The same as a change by scope, as `tuning.impact` and `tuning.apply` take it."""
+        """The best variant as a change by scope, for `tuning.impact` and `tuning.apply`."""
         parts = self.finalists[0].parts if self.finalists else {}
         return {scope: dict(objects) for scope, objects in parts.items()}
 
     def test(self) -> DataFrame:
-        """Test the finalists on the queries held out, corrected for their number (Holm).
+        """Test the finalists on the held-out queries, corrected for their number (Holm).
 
-        Beside it `tune_delta`, by which they were chosen: that one flatters.
+        `tune_delta` is the difference on the tune queries, which is biased upwards by the
+        selection.
         """
         if self.holdout is None:
             raise BadInput("nothing was held out: the search was stopped, or found nothing better")
@@ -66,13 +67,13 @@ class Search:
         return frame
 
     def plot(self, *, axes: Any = None) -> Sequence[Axes]:
-        """Draw what each trial gained on the tune queries, and the finalists held out; two axes."""
+        """Draw each trial's gain on the tune queries, and the held-out finalists; two axes."""
         from svc_notebook.tuning.plots.trials import plot_search
 
         return plot_search(self, axes=axes)
 
     def report(self, path: str | Path) -> Any:
-        """Write what was found to one HTML file that needs nothing else."""
+        """Write the result to one self-contained HTML file."""
         from svc_notebook.tuning import report
 
         return report(self, path=path)

@@ -1,7 +1,7 @@
-"""In which order variants are tried, and on how many queries; a sampler asks, and is told scores.
+"""Samplers: the order in which variants are tried, and the number of queries for each.
 
-Each is a generator of trials to which the mean score of the last one is sent. What it asks next
-follows from that alone, so that a search that was broken off can be gone through again.
+Each sampler is a generator of trials; the caller sends it the mean score of the last trial. The
+next trial depends on these scores alone, so that an interrupted search can be replayed.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
 
 SamplerName = Literal["grid", "random", "halving", "coordinate"]
-DEFAULT_TRIALS = 30  # variants that are tried unless told otherwise
+DEFAULT_TRIALS = 30  # default number of variants
 MIN_GAIN = 1e-12
 
 
 class Trial(NamedTuple):
-    """A variant, and on the first how many of the queries it is tried."""
+    """A variant, and the number of (first) queries on which it is tried."""
 
     variant: Variant
     queries: int
@@ -29,7 +29,7 @@ Sampler = Generator[Trial, float, None]
 
 
 class TrialPlan(NamedTuple):
-    """What a search will do, told before: how many searches at the most, over which variants."""
+    """The plan of a search: the maximum number of searches, and the number of variants."""
 
     sampler: str
     variants: int
@@ -47,7 +47,7 @@ class TrialPlan(NamedTuple):
 
 
 def budget_of(name: str, space: Space, tune: int, budget: int | None) -> int:
-    """Say how many searches there may be, the trial of the index as it is among them."""
+    """Return the maximum number of searches, including the trial of the current index."""
     if name not in SAMPLERS:
         known = ", ".join(SAMPLERS)
         raise BadInput(f"`sampler` is {known}, not {name!r}{did_you_mean(str(name), SAMPLERS)}")
@@ -67,7 +67,7 @@ def budget_of(name: str, space: Space, tune: int, budget: int | None) -> int:
 
 
 def count_variants(name: str, space: Space, tune: int, budget: int) -> int:
-    """How many variants a budget is enough for, besides the index as it is."""
+    """Return how many variants fit a budget, besides the current index."""
     left = budget - tune
     if name != "halving":
         return min(len(space), left // tune)
@@ -84,13 +84,13 @@ def grid(space: Space, tune: int, budget: int, seed: int) -> Sampler:
 
 
 def draw(space: Space, tune: int, budget: int, seed: int) -> Sampler:
-    """Try as many as the budget allows, drawn by chance."""
+    """Try randomly drawn variants, as many as the budget allows."""
     for variant in space.draw(count_variants("random", space, tune, budget), seed):
         yield Trial(variant, tune)
 
 
 def halve(space: Space, tune: int, budget: int, seed: int) -> Sampler:
-    """Try many on a few queries, the better half on twice as many, until one is left for all."""
+    """Try many on a few queries, the better half on twice as many, until one is tried on all."""
     count = count_variants("halving", space, tune, budget)
     left = list(enumerate(space.draw(count, seed)))
     for number, size in rungs(count, tune):
@@ -102,7 +102,7 @@ def halve(space: Space, tune: int, budget: int, seed: int) -> Sampler:
 
 
 def rungs(count: int, tune: int) -> list[tuple[int, int]]:
-    """How many variants are tried on how many queries, rung by rung."""
+    """Return the number of variants and of queries of each rung of successive halving."""
     steps = max(1, math.ceil(math.log2(max(count, 1))))
     sizes = [max(1, min(tune, math.ceil(tune / 2 ** (steps - 1 - step)))) for step in range(steps)]
     numbers = [max(1, count // 2**step) for step in range(steps)]
@@ -110,7 +110,7 @@ def rungs(count: int, tune: int) -> list[tuple[int, int]]:
 
 
 def descend(space: Space, tune: int, budget: int, seed: int) -> Sampler:
-    """Change one thing at a time and keep what is better, until nothing is or the budget is out."""
+    """Change one name at a time and keep improvements, until there are none or the budget ends."""
     best = yield Trial(AS_IT_IS, tune)
     current = AS_IT_IS
     known, left = {AS_IT_IS.key: best}, budget // tune - 1

@@ -1,4 +1,4 @@
-"""A search over variants: tried on one part of the queries, held against the other."""
+"""A search over variants: selected on one part of the queries, evaluated on the held-out part."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
 from svc_notebook.tuning.variants.trials import Notes, Result, TrialIndex, score
 
 OnProgress = Callable[[int, int], None]
-MIN_QUERIES_PER_PART = 2  # queries on either side
+MIN_QUERIES_PER_PART = 2  # minimum queries on either side
 
 
 async def search(
@@ -57,14 +57,15 @@ async def search(
     on_progress: OnProgress | None = None,
     **options: Any,
 ) -> Search:
-    """Look for better settings, synonyms or rules among those of a space; nothing is saved.
+    """Search a space for better settings, synonyms or rules; nothing is saved.
 
-    `space` names values to choose from, `{"ignorePlurals": [False, ["en"]]}`; what parameters of a
-    search can say is tried by them, the rest on one scratch copy. `sampler` is `grid`, `random`,
-    `halving` or `coordinate`; `budget` is how many searches it may take at the most, which
-    `plan_search` tells beforehand. Only the tune queries choose: those marked in `split`, else all
-    but the share `holdout` of them; the `best` few are then held against the rest. With `notes`, a
-    file, a search that was stopped goes on where it was. `options` are those of `evaluate`.
+    `space` maps names to values, `{"ignorePlurals": [False, ["en"]]}`; search parameters are tried
+    directly, other settings on one scratch copy. `sampler` is `grid`, `random`, `halving` or
+    `coordinate`; `budget` is the maximum number of searches, which `plan_search` reports in
+    advance. Only the tune queries select variants: those marked in `split`, else all except the
+    share `holdout` (default 0.3); the `best` (default 3) are then evaluated on the held-out
+    queries. With a file `notes`, a stopped search is resumed. `options` are those of `evaluate`.
+    Returns a `Search`.
     """
     job = _prepare(space, queries, judgments, sampler, metric, budget, holdout, seed)
     own = asynchronous(client)
@@ -98,13 +99,13 @@ def plan_search(
     holdout: float = 0.3,
     seed: int = 0,
 ) -> TrialPlan:
-    """Tell what a search would do: how many variants on how many queries; nothing is sent."""
+    """Return the plan of a search: how many variants on how many queries; nothing is sent."""
     return _prepare(space, queries, judgments, sampler, "ndcg@10", budget, holdout, seed).plan
 
 
 @dataclass(frozen=True)
 class _VariantSearch:
-    """A search before it begins: all of it checked."""
+    """A validated search before it begins."""
 
     space: Space
     plan: TrialPlan
@@ -116,7 +117,7 @@ class _VariantSearch:
 
     @property
     def facts(self) -> list[Any]:
-        """What makes two searches the same."""
+        """Return what identifies a search."""
         tables = [
             self.tune[QUESTION].to_json(), self.held[QUESTION].to_json(),
             self.judgments[[*QUESTION, "objectID", "rating"]].to_json(),
@@ -144,7 +145,7 @@ def _prepare(
 
 
 def _part(asked: DataFrame, share: float, seed: int) -> tuple[DataFrame, DataFrame]:
-    """Part queries in two: as marked, else as `split` does it; mixed, for some are tried first."""
+    """Split queries in two: as marked, else by `split`; shuffled, because some are tried first."""
     marked = asked if (asked["split"] != "").any() else split(asked, share, seed)
     mixed = marked.sample(frac=1, random_state=seed)
     tune, held = (mixed[mixed["split"] == side] for side in ("tune", "holdout"))
@@ -162,7 +163,7 @@ def _part(asked: DataFrame, share: float, seed: int) -> tuple[DataFrame, DataFra
 
 
 class _Work:
-    """A search that goes on."""
+    """A running search."""
 
     def __init__(
         self,
@@ -181,7 +182,7 @@ class _Work:
         self.searches = 0
 
     async def tune(self) -> None:
-        """Try what the sampler asks for."""
+        """Try the variants of the sampler."""
         size = len(self.job.tune)
         await self.try_out(Trial(AS_IT_IS, size))
         sampler = SAMPLERS[self.job.plan.sampler](
@@ -196,7 +197,7 @@ class _Work:
                 return
 
     async def try_out(self, trial: Trial) -> Result:
-        """Try a variant, unless it was already; what it scored is written down at once."""
+        """Try a variant unless its score is known; write the score at once."""
         place = (trial.variant.key, trial.queries)
         if place not in self.results:
             key = f"{trial.queries} {trial.variant.key}"
@@ -214,7 +215,7 @@ class _Work:
         return Result(dict(trial.variant.choices), *values)
 
     def trace(self) -> DataFrame:
-        """Every trial as a row."""
+        """Return every trial as a row."""
         base = self.results.get((AS_IT_IS.key, len(self.job.tune)))
         rows, so_far = [], -1.0
         for place, ((_, size), result) in enumerate(self.results.items()):
@@ -232,25 +233,25 @@ class _Work:
         return DataFrame(rows)
 
     def finalists(self, count: int) -> list[Variant]:
-        """The best few on all tune queries, of those that beat the index as it is."""
+        """Return the best variants on all tune queries that beat the current index."""
         size = len(self.job.tune)
         base = self.results.get((AS_IT_IS.key, size))
         whole = [each for (_, n), each in self.results.items() if n == size]
         better = [each for each in whole if base and each.mean > base.mean]
         ordered = sorted(better, key=lambda each: -each.mean)
-        apart = {tuple(each.values): each for each in reversed(ordered)}  # of twins the first
+        apart = {tuple(each.values): each for each in reversed(ordered)}  # of equal ones the first
         best = sorted(apart.values(), key=ordered.index)
         return [Variant(each.variant) for each in best[: max(1, count)]]
 
     def found(self, index: str, before: Snapshot, holdout: Comparison | None, best: int) -> Search:
-        """Tell what was found so far."""
+        """Return the result so far."""
         finalists = tuple(self.finalists(best))
         return Search(
             index, self.job.metric, self.job.plan, self.trace(), holdout, finalists, before
         )
 
     async def hold_out(self, finalists: Iterable[Variant]) -> Comparison:
-        """Hold the finalists against the index as it is, on queries that chose none of them."""
+        """Compare the finalists with the current index on the held-out queries."""
         base = await self.field.run(AS_IT_IS, self.job.held)
         runs = [await self.field.run(each, self.job.held) for each in finalists]
         options = {**self.options, "seed": self.job.seed}

@@ -1,4 +1,4 @@
-"""What a search over variants chooses from: values for settings, synonyms and rules."""
+"""The search space of variants: values for settings, synonyms and rules."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from svc_notebook.tuning.changes.parameter_overrides import LEFT_OUT
 from svc_notebook.tuning.changes.state import KINDS, Objects, Scope
 from svc_notebook.tuning.evaluation.runs import FIXED
 
-MAX_COUNTED_VARIANTS = 1_000_000  # variants that are counted one by one
+MAX_COUNTED_VARIANTS = 1_000_000  # maximum of variants that are counted one by one
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One choice: a value for each name that is not left as it is."""
+    """One variant: a value for each changed name."""
 
     choices: Mapping[str, Any]
 
     @cached_property
     def key(self) -> str:
-        """What tells it from others."""
+        """Return its identity."""
         return msgspec.json.encode(dict(self.choices), order="sorted").decode()
 
     @property
     def parts(self) -> dict[Scope, Objects]:
-        """What it changes, by scope and name."""
+        """Return its changes, by scope and name."""
         settings = {name: each for name, each in self.choices.items() if name not in KINDS}
         given: dict[str, Any] = {
             name: each for name, each in self.choices.items() if name in KINDS and each
@@ -60,9 +60,9 @@ AS_IT_IS = Variant({})
 
 
 class Space:
-    """The values each name may have, `None` for a setting's default.
+    """The values of each name; `None` is a setting's default.
 
-    Those that want a copy of the index change slowest, so that it is seldom configured anew.
+    Names that need a copy of the index change slowest, so that the copy is rarely reconfigured.
     """
 
     def __init__(self, given: Mapping[str, Sequence[Any]]) -> None:
@@ -81,7 +81,7 @@ class Space:
             yield Variant(dict(zip(self.values, values, strict=True)))
 
     def draw(self, count: int, seed: int) -> list[Variant]:
-        """Draw different variants by chance, all where there are no more, in their order."""
+        """Draw distinct variants randomly, in order; all if there are no more."""
         if count >= len(self):
             return list(self)
         chosen = random.Random(seed).sample(range(len(self)), count)
@@ -100,7 +100,7 @@ def _wants_copy(name: str) -> bool:
 
 
 def _check(name: str, values: Any) -> None:
-    """Refuse what cannot be tried, before anything is."""
+    """Reject values that cannot be tried, before any trial."""
     if name in (*LEFT_OUT, *FIXED):
         raise BadInput(f"`{name}` has no bearing on which hits come first")
     if isinstance(values, str | bytes) or not isinstance(values, Sequence) or not values:

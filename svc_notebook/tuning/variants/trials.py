@@ -1,4 +1,4 @@
-"""Variants tried one after the other: by parameters where those will do, else on one copy."""
+"""Trials of variants, one after the other: by search parameters if possible, else on one copy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from svc_notebook.tuning.variants.spaces import Variant
 
 
 class Result(msgspec.Struct, frozen=True):
-    """One trial: what each query scored, None for those that have no score."""
+    """One trial: the score of each query, None without a score."""
 
     variant: dict[str, Any]
     values: list[float | None]
@@ -43,7 +43,7 @@ class Result(msgspec.Struct, frozen=True):
 
     @property
     def mean(self) -> float:
-        """The mean of what has a score; below every score where nothing has."""
+        """The mean of the existing scores; without any, a value below every score."""
         known = [value for value in self.values if value is not None]
         return float(np.mean(known)) if known else -1.0
 
@@ -76,7 +76,7 @@ class TrialIndex:
         return found
 
     async def _configure(self, wanted: dict[Scope, Objects]) -> str:
-        """Return an index that has what no parameter can say: itself, where nothing is wanted."""
+        """Return an index with the changes that no parameter can make, or the index itself."""
         if not wanted:
             return self.index
         if self._copy is None:
@@ -105,7 +105,7 @@ class TrialIndex:
 def score(
     found: DataFrame, queries: DataFrame, judgments: DataFrame, metric: str, options: Any
 ) -> tuple[list[float | None], float | None, int]:
-    """Score a run: each query's value in their order, how much of it is judged, and the zeros."""
+    """Score a run: the value of each query in order, the judged share, the zero-result queries."""
     scored = evaluate(found, judgments, metric, **options).set_index(QUESTION)
     values = scored["value"].reindex(_keys(queries))
     known: list[float | None] = [None if np.isnan(value) else float(value) for value in values]
@@ -119,14 +119,14 @@ def _keys(queries: DataFrame) -> list[tuple[str, str]]:
 
 @dataclass
 class Notes:
-    """The trials of a search in a file, so that one that was broken off goes on; or nowhere."""
+    """The trials of a search in a file, so that a stopped search resumes; or without a file."""
 
     path: Path | None
     known: dict[str, Result] = field(default_factory=dict)
 
     @classmethod
     def open(cls, path: str | Path | None, facts: Sequence[Any]) -> Notes:
-        """Read what there is; raises `BadInput` for the trials of another search."""
+        """Read existing trials; raise `BadInput` for the trials of another search."""
         if path is None:
             return cls(None)
         own, state = Path(path).expanduser(), _digest(facts)
@@ -150,7 +150,7 @@ class Notes:
         return cls(own, known)
 
     def keep(self, key: str, result: Result) -> None:
-        """Write a trial down; where the disk takes no more, it is at worst run again."""
+        """Write a trial; if the disk is full, the trial is run again later."""
         self.known[key] = result
         if self.path:
             with suppress(BadInput):
