@@ -378,10 +378,17 @@ def test_a_command_is_not_told_of_variables() -> None:
 
 
 def test_what_is_missing_is_left_blank(connected: Svc, stocked: str) -> None:
-    done = connected("get", stocked, "007", "nowhere")
+    done = connected("multi-search", stocked, "lamp", "nowhere")
 
     assert "nowhere" in done.stdout
     assert not {"None", "NaN", "<NA>"} & set(done.stdout.split())
+
+
+def test_ids_that_do_not_exist_are_named(connected: Svc, stocked: str) -> None:
+    done = connected("get", stocked, "007", "nowhere")
+
+    assert "nowhere" not in done.stdout
+    assert "1 of 2 ids is not in" in done.stderr
 
 
 def test_a_key_is_printed_only_when_asked(connected: Svc) -> None:

@@ -263,7 +263,7 @@ def test_a_loaded_index_takes_writes_and_is_saved_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("limit", ["LARGE", "LARGE_BYTES"])
+@pytest.mark.parametrize("limit", ["LARGE_SEGMENT_RECORDS", "LARGE_BYTES"])
 def test_what_was_saved_is_read_from_its_file_and_changes_nothing(
     tmp_path: Path, limit: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
