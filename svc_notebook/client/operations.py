@@ -1,13 +1,23 @@
-"""Several calls that make one step: browse a whole index, replace one, ask whether it is there."""
+"""Several calls that make one step: write and wait, browse a whole index, replace one."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from inspect import isawaitable
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import msgspec
 
@@ -16,9 +26,20 @@ from svc_notebook.api.endpoint import Decode
 from svc_notebook.api.indices import CopyScope
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import BatchRequest, Record, SearchAnswer
+from svc_notebook.api.warning import warn_user
+from svc_notebook.client.background_loop import beating
 from svc_notebook.client.pagination import Seen
-from svc_notebook.client.tasks import OnProgress
-from svc_notebook.errors import BadInput, CursorRepeated, NotFound, SvcError, did_you_mean
+from svc_notebook.client.tasks import OnProgress, Tasks, sort_tasks
+from svc_notebook.errors import (
+    BadInput,
+    CursorRepeated,
+    KeyRefused,
+    NotFound,
+    Refused,
+    SvcError,
+    TaskFailed,
+    did_you_mean,
+)
 
 if TYPE_CHECKING:
     from svc_notebook.client.client import AsyncClient
@@ -34,6 +55,95 @@ MAX_EMPTY_PAGES = 100
 # In so many turns of the loop a request has left, unless the service does not take it in.
 SEND_LOOP_TURNS = 5
 AROUND_RECORDS: list[CopyScope] = ["settings", "synonyms", "rules"]
+# How long an effect is looked for where a key may not read tasks, and how often.
+CONFIRM_SECONDS = 30.0
+FIRST_POLL_SECONDS, MAX_POLL_SECONDS, POLL_GROWTH = 0.05, 2.0, 1.5
+
+WriteState = Literal["published", "confirmed", "accepted"]
+Confirm = Callable[[], Awaitable[bool]]
+STATUS: dict[WriteState, str] = {
+    "published": "published",
+    "confirmed": "confirmed; this key may not read tasks, but the change is visible",
+    "accepted": (
+        "accepted; this key may not read tasks, so it is not known whether it is published"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class WriteOutcome:
+    """How far a write that the service accepted was followed.
+
+    `published`: its tasks are. `confirmed`: the key may not read tasks, but the effect is visible.
+    `accepted`: the key may read neither.
+    """
+
+    state: WriteState
+
+    @property
+    def status(self) -> str:
+        """The state as a sentence."""
+        return STATUS[self.state]
+
+    def facts(self) -> dict[str, Any]:
+        """Return `status` for a result; nothing where the write is published."""
+        return {} if self.state == "published" else {"status": self.status}
+
+
+async def write_and_wait(
+    client: AsyncClient,
+    write: Awaitable[Any] | Tasks,
+    *,
+    index: str | None = None,
+    confirm: Confirm | None = None,
+    on_progress: OnProgress | None = None,
+) -> WriteOutcome:
+    """Send a write and wait until it is published, also with a key that may not read tasks.
+
+    - `write`: a call that is not awaited yet, or the answers of calls that were.
+    - `index`: where tasks belong that do not say so; default: the application.
+    - `confirm`: tells whether the effect is visible. It is called where tasks may not be read,
+      until it returns true, for at most 30 seconds. Default: the effect is not looked for.
+    - `on_progress`: is called with `(tasks published, tasks)`.
+
+    Errors of the write itself are raised. Once it was accepted, `TaskFailed` is raised for what
+    is not published in time, and never `KeyRefused`: where the key may see neither the task nor
+    the effect, the outcome is `accepted`, of which a warning tells.
+    """
+    answers: Any = await write if isawaitable(write) else write
+    tasks: Tasks = dict(answers) if isinstance(answers, Mapping) else answers
+    try:
+        await client.wait(tasks, index=index, on_progress=on_progress)
+    except KeyRefused:  # reading a task takes a right of its own
+        if confirm is not None and await _see_effect(confirm, tasks, index):
+            return WriteOutcome("confirmed")
+        outcome = WriteOutcome("accepted")
+        warn_user(f"what was written to {index or 'the application'} was {outcome.status}")
+        return outcome
+    return WriteOutcome("published")
+
+
+async def _see_effect(confirm: Confirm, tasks: Tasks, index: str | None) -> bool:
+    """Look until an effect is visible; false where the key may not look."""
+    deadline, pause = asyncio.get_running_loop().time() + CONFIRM_SECONDS, FIRST_POLL_SECONDS
+    with beating():
+        while True:
+            try:
+                if await confirm():
+                    return True
+            except NotFound:
+                pass  # what the write makes is not there yet
+            except Refused:
+                return False
+            if asyncio.get_running_loop().time() >= deadline:
+                numbers = [number for some in sort_tasks(tasks, index).values() for number in some]
+                raise TaskFailed(
+                    f"what was written to {index or 'the application'} was accepted, and is not "
+                    f"visible after {CONFIRM_SECONDS:g} s; look again later",
+                    tasks=numbers,
+                )
+            await asyncio.sleep(pause)
+            pause = min(pause * POLL_GROWTH, MAX_POLL_SECONDS)
 
 
 async def browse_pages(
@@ -122,18 +232,19 @@ async def index_exists(client: AsyncClient, index: str) -> bool:
     return True
 
 
-async def count_records(client: AsyncClient, index: str) -> int:
-    """Count all records of an index, whatever its settings and rules say; 0 if there is none."""
+async def count_records(client: AsyncClient, index: str, *, filters: str = "") -> int:
+    """Count the records of an index, whatever its settings and rules say; 0 if there is none.
+
+    With `filters`, those that pass them.
+    """
+    params: Any = {
+        "hitsPerPage": 1, "attributesToRetrieve": ["objectID"], "attributesToHighlight": [],
+        "distinct": False, "enableRules": False, "analytics": False,
+    }  # fmt: skip
+    if filters:
+        params["filters"] = filters
     try:
-        answer = await client.search(
-            index,
-            hitsPerPage=1,
-            attributesToRetrieve=["objectID"],
-            attributesToHighlight=[],
-            distinct=False,
-            enableRules=False,
-            analytics=False,
-        )
+        answer = await client.search(index, **params)
     except NotFound:
         return 0
     return answer["nbHits"]

@@ -192,7 +192,7 @@ class _Watch:
             else:
                 task = await self.client.get_task(name, number)
         except KeyRefused as error:
-            error.add_note("the write itself was taken; the key may only not ask what became of it")
+            error.add_note("the write itself was accepted; this key may not read tasks")
             raise
         return task["status"] == "published"
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypedDict
 
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.curation import HITS_PER_PAGE, Kind, find_all
+from svc_notebook.client.operations import Confirm, WriteOutcome, write_and_wait
 from svc_notebook.client.request_options import with_extra
 from svc_notebook.client.task_group import run_together
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from svc_notebook.frames.records import id_text
 from svc_notebook.functions.documents import Documents, take_curated, write_file
 from svc_notebook.tuning.changes.journalled_write import noting
-from svc_notebook.tuning.changes.state import by_id
+from svc_notebook.tuning.changes.state import by_id, holds
 
 Done = dict[str, Any]
 MAX_PARALLEL_DELETIONS = 8  # deletions under way at the same time
@@ -43,8 +45,11 @@ async def save(
             await kind.save(saving, index, objects[start : start + HITS_PER_PAGE], False, forward)
             for start in range(0, len(objects), HITS_PER_PAGE)
         ]
-        await client.wait(answers, index=index)
-    return await _told(client, kind, index, before, saved=len(objects), **_made(made))
+        outcome = await write_and_wait(
+            client, answers, index=index, confirm=_confirm(client, kind, index, objects, extra)
+        )
+    told = {"saved": len(objects), **_made(made)}
+    return await _told(client, kind, index, before, outcome, **told)
 
 
 async def replace(
@@ -62,18 +67,28 @@ async def replace(
     before = await count(client, kind, index)
     note = f"{kind.name} replace"
     async with noting(client, index, {kind.name: by_id(objects)}, whole=True, note=note):
-        saved = await kind.save(with_extra(client, extra), index, objects, True, forward)
-        await client.wait(saved, index=index)
-    return await _told(client, kind, index, before, saved=len(objects), **_made(made))
+        outcome = await write_and_wait(
+            client,
+            kind.save(with_extra(client, extra), index, objects, True, forward),
+            index=index,
+            confirm=_confirm(client, kind, index, objects, extra, whole=True),
+        )
+    told = {"saved": len(objects), **_made(made)}
+    return await _told(client, kind, index, before, outcome, **told)
 
 
 async def delete(
     client: AsyncClient, kind: Kind, index: str, ids: Iterable[Any], forward: Forward
 ) -> Done:
-    """Delete those with these ids; what is not there is an error, and nothing is deleted."""
+    """Delete those with these ids; what is not there is an error, and nothing is deleted.
+
+    A key that may not read them deletes without that check.
+    """
     wanted = list(dict.fromkeys(id_text(each) for each in ([ids] if isinstance(ids, str) else ids)))
-    known = {each["objectID"] for each in await find_all(client, kind, index)}
-    if lost := [each for each in wanted if each not in known]:
+    known: set[str] | None = None
+    with suppress(KeyRefused):
+        known = {each["objectID"] for each in await find_all(client, kind, index)}
+    if known is not None and (lost := [each for each in wanted if each not in known]):
         raise NotFound(
             f"{index} has no {kind.name} {', '.join(lost[:10])}; nothing was deleted", status=404
         )
@@ -88,18 +103,26 @@ async def delete(
             await run_together(
                 delete_one(one) for one in wanted[start : start + MAX_PARALLEL_DELETIONS]
             )
-        await client.wait(answers, index=index)
-    return await _told(client, kind, index, len(known))
+        outcome = await write_and_wait(
+            client, answers, index=index,
+            confirm=lambda: holds(client, index, kind.name, gone),
+        )  # fmt: skip
+    return await _told(client, kind, index, None if known is None else len(known), outcome)
 
 
 async def clear(client: AsyncClient, kind: Kind, index: str, forward: Forward) -> Done:
     """Delete all of them; an index that is not there is an error."""
     before = await count(client, kind, index)
-    if not before and not await client.index_exists(index):
+    if before == 0 and not await client.index_exists(index):
         raise NotFound(f"Index {index} does not exist", status=404)
     async with noting(client, index, {kind.name: {}}, whole=True, note=f"{kind.name} clear"):
-        await client.wait(await kind.clear(client, index, forward), index=index)
-    return await _told(client, kind, index, before)
+        outcome = await write_and_wait(
+            client,
+            kind.clear(client, index, forward),
+            index=index,
+            confirm=lambda: holds(client, index, kind.name, {}, whole=True),
+        )
+    return await _told(client, kind, index, before, outcome)
 
 
 async def export(client: AsyncClient, kind: Kind, index: str, path: str | Path) -> Done:
@@ -126,7 +149,27 @@ def _made(ids: list[str]) -> dict[str, list[str]]:
 
 
 async def _told(
-    client: AsyncClient, kind: Kind, index: str, before: int | None, **more: Any
+    client: AsyncClient,
+    kind: Kind,
+    index: str,
+    before: int | None,
+    outcome: WriteOutcome,
+    **more: Any,
 ) -> Done:
     after = await count(client, kind, index)
-    return {"index": index, **more, "before": before, "after": after}
+    return {"index": index, **more, "before": before, "after": after, **outcome.facts()}
+
+
+def _confirm(
+    client: AsyncClient,
+    kind: Kind,
+    index: str,
+    objects: Iterable[Mapping[str, Any]],
+    extra: Mapping[str, Any] | None,
+    *,
+    whole: bool = False,
+) -> Confirm | None:
+    """Return what tells whether objects are saved; nothing tells what became of `extra`."""
+    if extra:
+        return None
+    return lambda: holds(client, index, kind.name, by_id(objects), whole=whole)

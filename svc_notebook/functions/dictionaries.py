@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,8 +18,9 @@ from svc_notebook.api.shapes import (
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.curation import HITS_PER_PAGE, own_members
+from svc_notebook.client.operations import WriteOutcome, write_and_wait
 from svc_notebook.client.pagination import each_page
-from svc_notebook.errors import BadInput, NotFound, did_you_mean
+from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean
 from svc_notebook.frames.records import id_text
 from svc_notebook.functions.curated_lists import Done
 from svc_notebook.functions.documents import Documents, take_documents, write_file
@@ -34,11 +36,12 @@ async def save_entries(
     requests = _additions(dictionary, entries)
     own = asynchronous(client)
     before = await _count(own, dictionary)
-    for start in range(0, len(requests), HITS_PER_PAGE):
-        await own.wait(
-            dict(await own.batch_dictionary(dictionary, requests[start : start + HITS_PER_PAGE]))
-        )
-    return await _told(own, dictionary, before, saved=len(requests))
+    answers = [
+        await own.batch_dictionary(dictionary, requests[start : start + HITS_PER_PAGE])
+        for start in range(0, len(requests), HITS_PER_PAGE)
+    ]
+    outcome = await write_and_wait(own, answers)
+    return await _told(own, dictionary, before, outcome, saved=len(requests))
 
 
 async def replace_entries(
@@ -50,18 +53,24 @@ async def replace_entries(
         raise BadInput("there are no entries to put in place of the others; `clear` is for it")
     own = asynchronous(client)
     before = await _count(own, dictionary)
-    await own.wait(dict(await own.batch_dictionary(dictionary, requests, True)))
-    return await _told(own, dictionary, before, saved=len(requests))
+    outcome = await write_and_wait(own, own.batch_dictionary(dictionary, requests, True))
+    return await _told(own, dictionary, before, outcome, saved=len(requests))
 
 
 async def delete_entries(
     dictionary: DictionaryName, ids: Iterable[Any], *, client: AnyClient | None = None
 ) -> Done:
-    """Delete entries of your own by their objectIDs; one that is not there is an error."""
+    """Delete entries of your own by their objectIDs; one that is not there is an error.
+
+    A key that may not read entries deletes without that check.
+    """
+    _check(dictionary)
     own = asynchronous(client)
-    known = {each["objectID"] for each in await _own_entries(own, dictionary)}
+    known: set[str] | None = None
+    with suppress(KeyRefused):
+        known = {each["objectID"] for each in await _own_entries(own, dictionary)}
     wanted = [id_text(each) for each in ([ids] if isinstance(ids, str) else ids)]
-    if lost := [each for each in wanted if each not in known]:
+    if known is not None and (lost := [each for each in wanted if each not in known]):
         raise NotFound(
             f"{dictionary} have no entry of your own {', '.join(lost[:10])}; nothing was deleted",
             status=404,
@@ -69,17 +78,17 @@ async def delete_entries(
     requests: list[DictionaryRequest] = [
         {"action": "deleteEntry", "body": {"objectID": each}} for each in wanted
     ]
-    if requests:
-        await own.wait(dict(await own.batch_dictionary(dictionary, requests)))
-    return await _told(own, dictionary, len(known))
+    answers = [await own.batch_dictionary(dictionary, requests)] if requests else []
+    outcome = await write_and_wait(own, answers)
+    return await _told(own, dictionary, None if known is None else len(known), outcome)
 
 
 async def clear_entries(dictionary: DictionaryName, *, client: AnyClient | None = None) -> Done:
     """Delete all entries of your own in a dictionary."""
     own = asynchronous(client)
     before = await _count(own, dictionary)
-    await own.wait(dict(await own.batch_dictionary(dictionary, [], True)))
-    return await _told(own, dictionary, before)
+    outcome = await write_and_wait(own, own.batch_dictionary(dictionary, [], True))
+    return await _told(own, dictionary, before, outcome)
 
 
 async def export_entries(
@@ -103,11 +112,17 @@ async def dictionary_settings(
 
     A row for each language that has been switched: `dictionary`, `language`, `off`.
     """
-    own = asynchronous(client)
+    own, changes, facts = asynchronous(client), StandardEntries(), dict[str, str]()
     if off or on or reset:
         changes = _switched(dictionary, list_texts(off, "off"), list_texts(on, "on"), reset)
-        await own.wait(dict(await own.set_dictionary_settings(changes)))
-    found = (await own.get_dictionary_settings())["disableStandardEntries"]
+        facts = (await write_and_wait(own, own.set_dictionary_settings(changes))).facts()
+    try:
+        found: Any = (await own.get_dictionary_settings())["disableStandardEntries"]
+    except KeyRefused:
+        if not changes:
+            raise
+        found = changes
+        facts["unread"] = "this key may not read the settings; these are the ones that were sent"
     rows = [
         (name, language, switched)
         for name, languages in found.items()
@@ -115,7 +130,10 @@ async def dictionary_settings(
         for language, switched in sorted(languages.items())
     ]
     frame = DataFrame(rows, columns=["dictionary", "language", "off"])
-    return frame.astype({"dictionary": "str", "language": "str", "off": "bool"})
+    frame = frame.astype({"dictionary": "str", "language": "str", "off": "bool"})
+    if facts:
+        frame.attrs["svc"] = facts
+    return frame
 
 
 def _switched(
@@ -172,8 +190,13 @@ async def _own_of(
     return found
 
 
-async def _count(client: AsyncClient, dictionary: DictionaryName) -> int:
-    return sum((await _counts(client, dictionary)).values())
+async def _count(client: AsyncClient, dictionary: DictionaryName) -> int | None:
+    """Count the entries of one's own; None for a key that may not read them."""
+    _check(dictionary)
+    try:
+        return sum((await _counts(client, dictionary)).values())
+    except KeyRefused:
+        return None
 
 
 async def _counts(client: AsyncClient, dictionary: DictionaryName) -> dict[str, int]:
@@ -186,6 +209,12 @@ async def _counts(client: AsyncClient, dictionary: DictionaryName) -> dict[str, 
     return {language: held for language, held in told.items() if held}
 
 
-async def _told(client: AsyncClient, dictionary: DictionaryName, before: int, **more: Any) -> Done:
-    after = await _count(client, dictionary)
-    return {"dictionary": dictionary, **more, "before": before, "after": after}
+async def _told(
+    client: AsyncClient,
+    dictionary: DictionaryName,
+    before: int | None,
+    outcome: WriteOutcome,
+    **more: Any,
+) -> Done:
+    counts = {"before": before, "after": await _count(client, dictionary)}
+    return {"dictionary": dictionary, **more, **counts, **outcome.facts()}

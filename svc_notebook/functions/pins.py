@@ -11,13 +11,14 @@ from svc_notebook.api.shapes import Rule
 from svc_notebook.api.validation import check_members
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.curation import RULES, find_all
+from svc_notebook.client.operations import write_and_wait
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from svc_notebook.frames.records import id_text
 from svc_notebook.functions.curated_lists import Done, Forward
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.orphaned_copies import is_scratch
-from svc_notebook.tuning.changes.state import by_id
+from svc_notebook.tuning.changes.state import by_id, holds
 
 Place = Literal["pin", "hide", "free"]
 Consequence = Mapping[str, Any]
@@ -202,20 +203,23 @@ async def _curate(
         new = {**rule, "consequence": consequence} if does_something(consequence) else None
         if new:
             check_members(new, Rule, "")
-        wanted = {rule["objectID"]: new}
+        wanted, facts = {rule["objectID"]: new}, dict[str, Any]()
         keeping = journalled_write.keeping(
             client, index, {"rules": wanted}, note=f"{note} for {query!r}"
         )
         async with keeping as kept:
             if kept.change:
-                await client.wait(
-                    await RULES.save(client, index, [new], False, replicas)
+                outcome = await write_and_wait(
+                    client,
+                    RULES.save(client, index, [new], False, replicas)
                     if new
-                    else await RULES.delete(client, index, rule["objectID"], replicas),
+                    else RULES.delete(client, index, rule["objectID"], replicas),
                     index=index,
+                    confirm=lambda: holds(client, index, "rules", wanted),
                 )
+                facts = outcome.facts()
     change = kept.change.change_id if kept.change else None
-    return {"index": index, "rule": rule["objectID"], "change": change}
+    return {"index": index, "rule": rule["objectID"], "change": change, **facts}
 
 
 def _make_rule(query: str, rules: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Literal, Unpack
 
 from svc_notebook import loading
@@ -12,15 +12,20 @@ from svc_notebook.api.indices import CopyScope
 from svc_notebook.api.shapes import BatchRequest
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient
-from svc_notebook.client.operations import BATCH_RECORDS, count_records
-from svc_notebook.errors import BadInput, KeyRefused, did_you_mean
+from svc_notebook.client.operations import (
+    BATCH_RECORDS,
+    WriteOutcome,
+    count_records,
+    write_and_wait,
+)
+from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean
 from svc_notebook.frames.records import id_text
 from svc_notebook.functions.frame_records import ids_in, without_told
 from svc_notebook.loading.sending.load import OnProgress
 from svc_notebook.loading.sources.python_records import awaited
 from svc_notebook.loading.sources.source import Source
 from svc_notebook.session.connection import AnyClient, asynchronous
-from svc_notebook.tuning.changes.journalled_write import noting
+from svc_notebook.tuning.changes.journalled_write import noting, warn_not_kept
 from svc_notebook.tuning.changes.state import SCOPES, read_part
 
 Done = dict[str, Any]
@@ -39,12 +44,27 @@ async def delete_records(
     steps = [_deletion(each) for each in _ids_of(ids)]
     own = asynchronous(client)
     before = await _count_existing(own, index)
+
+    async def are_gone() -> bool:
+        if filters is None:
+            return await _lacks(own, index, steps[-BATCH_RECORDS:])
+        return not await count_records(own, index, filters=filters)
+
     if filters is None:
         answers: list[Any] = [await own.batch(index, part) for part in _parts(steps)]
     else:
         answers = [await own.delete_by(index, filters=filters)]
-    await own.wait(answers, index=index)
-    return {"index": index, "before": before, "after": await _count(own, index)}
+    outcome = await write_and_wait(own, answers, index=index, confirm=are_gone)
+    return await _told(own, index, before, outcome)
+
+
+async def _lacks(client: AsyncClient, index: str, steps: Sequence[BatchRequest]) -> bool:
+    """Say whether these deletions are done; an index applies its tasks in order."""
+    ids = [step["body"]["objectID"] for step in steps]
+    wanted: Any = [
+        {"indexName": index, "objectID": each, "attributesToRetrieve": ["objectID"]} for each in ids
+    ]
+    return not any((await client.get_objects(wanted))["results"])
 
 
 def _ids_of(ids: Iterable[Any] | None) -> Iterable[Any]:
@@ -65,16 +85,37 @@ async def clear_index(index: str, *, client: AnyClient | None = None) -> Done:
     """Delete all records of an index; its settings, synonyms and rules stay."""
     own = asynchronous(client)
     before = await _count_existing(own, index)
-    await own.wait(dict(await own.clear_objects(index)), index=index)
-    return {"index": index, "before": before, "after": await _count(own, index)}
+    outcome = await write_and_wait(
+        own, own.clear_objects(index), index=index, confirm=lambda: _is_empty(own, index)
+    )
+    return await _told(own, index, before, outcome)
+
+
+async def _is_empty(client: AsyncClient, index: str) -> bool:
+    return not await count_records(client, index)
 
 
 async def drop_index(index: str, *, client: AnyClient | None = None) -> Done:
     """Delete an index with its records, settings, synonyms and rules."""
     own = asynchronous(client)
     before = await _count_existing(own, index)
-    await own.wait(dict(await own.delete_index(index)), index=index)
-    return {"index": index, "before": before, "after": await _count(own, index)}
+    outcome = await write_and_wait(
+        own, own.delete_index(index), index=index, confirm=lambda: _is_gone(own, index)
+    )
+    return await _told(own, index, before, outcome)
+
+
+async def _is_gone(client: AsyncClient, index: str) -> bool:
+    try:
+        await client.search(index, hitsPerPage=1, analytics=False)
+    except NotFound:
+        return True
+    return False
+
+
+async def _told(client: AsyncClient, index: str, before: int | None, outcome: WriteOutcome) -> Done:
+    after = await _count(client, index)
+    return {"index": index, "before": before, "after": after, **outcome.facts()}
 
 
 async def copy_index(
@@ -119,10 +160,12 @@ async def _put(
     await _count_existing(own, index)
     before = await _count(own, destination)
     async with _noting(own, index, destination, scope):
-        answer = await own.operate_index(index, operation, destination, scope)
-        await own.wait(dict(answer), index=index)
+        outcome = await write_and_wait(
+            own, own.operate_index(index, operation, destination, scope), index=index
+        )
     after = await _count(own, destination)
-    return {"index": index, "destination": destination, "before": before, "after": after}
+    counts = {"before": before, "after": after}
+    return {"index": index, "destination": destination, **counts, **outcome.facts()}
 
 
 @asynccontextmanager
@@ -131,8 +174,11 @@ async def _noting(
 ) -> AsyncIterator[None]:
     """Keep what a copy of parts changes; a whole index is another, of which nothing is left."""
     async with AsyncExitStack() as stack:
-        with suppress(KeyRefused):
+        try:
             parts = {part: await read_part(client, index, part) for part in scope or ()}
+        except KeyRefused:
+            warn_not_kept(destination, *(scope or ()))
+        else:
             note = f"copy from {index}"
             await stack.enter_async_context(
                 noting(client, destination, parts, whole=True, note=note)

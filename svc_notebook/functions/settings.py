@@ -15,12 +15,14 @@ from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.api.validation import UnknownName, advise_extra, check_members, hints
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.attribute_checks import check_attributes
+from svc_notebook.client.operations import Confirm, write_and_wait
 from svc_notebook.client.request_options import with_extra
-from svc_notebook.errors import BadInput, NotFound, did_you_mean, unreadable
+from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean, unreadable
 from svc_notebook.functions.curated_lists import Forward
 from svc_notebook.functions.listings import read_settings
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.journalled_write import noting
+from svc_notebook.tuning.changes.state import holds
 
 # What the local service and others tell among the settings that nobody sets.
 TOLD = ("primary", "version")
@@ -61,7 +63,9 @@ async def set_settings(
     vocabulary; an undo leaves them. The result lists what changed. An attribute that no record has,
     in a sample of 1,000, is warned of by `svc.errors.UnknownAttributeWarning`, and named in
     `attrs["svc"]["unknown_attributes"]`; it is set all the same. Where the key may not search,
-    `attrs["svc"]["unchecked"]` says so.
+    `attrs["svc"]["unchecked"]` says so; where it may not read settings, `attrs["svc"]["unread"]`:
+    `before` is empty then, and `after` is what was sent. `attrs["svc"]["status"]` is there where
+    the key may not read tasks, and says whether the change is visible.
     """
     if not isinstance(given, Mapping | None):
         raise BadInput("settings are a dict: set_settings('films', {'hitsPerPage': 10})")
@@ -77,13 +81,27 @@ async def set_settings(
     check.warn()
     async with noting(own, index, {"settings": wanted}, note="settings"):
         changing = with_extra(own, extra)
-        answer = await changing.set_settings(index, wanted, forwardToReplicas=forward)
-        await own.wait(dict(answer), index=index)
-    after = await _settings_of(own, index)
+        outcome = await write_and_wait(
+            own,
+            changing.set_settings(index, wanted, forwardToReplicas=forward),
+            index=index,
+            confirm=_confirm(own, index, wanted),
+        )
+    after = None if before is None else await _settings_of(own, index)
+    unread: dict[str, str] = {}
+    if before is None or after is None:
+        before, after = {}, {**wanted, **(extra or {})}
+        unread = {"unread": "this key may not read settings; `after` is what was sent"}
     rows = [(name, before.get(name), after.get(name)) for name in [*wanted, *(extra or ())]]
     frame = DataFrame(rows, columns=["setting", "before", "after"], dtype=object)
-    frame.attrs["svc"] = {"index": index, **check.facts()}
+    frame.attrs["svc"] = {"index": index, **check.facts(), **unread, **outcome.facts()}
     return frame
+
+
+def _confirm(client: AsyncClient, index: str, wanted: Mapping[str, Any]) -> Confirm | None:
+    """Return what tells whether settings are changed; nothing tells what became of `extra`."""
+    named = {ALIASES.get(name) or name: value for name, value in wanted.items()}
+    return (lambda: holds(client, index, "settings", named)) if named else None
 
 
 async def reset_settings(
@@ -95,12 +113,12 @@ async def reset_settings(
 ) -> DataFrame:
     """Put settings back to their defaults: those named, or all that are set."""
     own = asynchronous(client)
-    present = await own.get_settings(index)
     chosen = None if names is None else list_texts(names, "names", column="setting")
     for name in chosen or ():
         if name not in hints(Settings):
             raise BadInput(f"`{name}` is no setting{did_you_mean(name, hints(Settings))}")
     if chosen is None:
+        present = await own.get_settings(index)
         chosen = [name for name in present if name not in TOLD and _differs(name, present)]
     if not chosen:
         return DataFrame([], columns=["setting", "before", "after"], dtype=object)
@@ -176,8 +194,11 @@ def read_settings_file(path: str | Path) -> dict[str, Any]:
         raise advise_extra(error) from None
 
 
-async def _settings_of(client: AsyncClient, index: str) -> dict[str, Any]:
+async def _settings_of(client: AsyncClient, index: str) -> dict[str, Any] | None:
+    """Read settings; None for a key that may not."""
     try:
         return dict(await client.get_settings(index))
     except NotFound:
         return {}  # the change will make the index
+    except KeyRefused:
+        return None

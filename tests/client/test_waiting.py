@@ -181,4 +181,4 @@ def test_a_key_that_may_not_ask_is_told_that_the_write_was_taken() -> None:
     with pytest.raises(KeyRefused) as caught:
         wait_on(Closed(Clock()), [5], index="i")
 
-    assert "the write itself was taken" in caught.value.__notes__[0]
+    assert "the write itself was accepted" in caught.value.__notes__[0]

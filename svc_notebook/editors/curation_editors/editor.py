@@ -37,6 +37,7 @@ from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.functions.documents import READERS, WRITERS, take_curated, write_file
 from svc_notebook.tuning.changes.journalled_write import noting
+from svc_notebook.tuning.changes.state import holds
 
 MAX_LISTED_ERRORS = 5  # faults that a refusal names
 
@@ -120,6 +121,10 @@ class CurationEditor(Editor):
             )
         answer: Tasks = await write_all(self.client, self.kind, self.index, value, self.forward)
         return answer
+
+    async def is_saved(self, saved: Any, value: Any) -> bool:
+        """Say whether the draft is all there is."""
+        return await holds(self.client, self.index, self.kind.name, by_id(value), whole=True)
 
     def noting(self, saved: Any, value: Any) -> AbstractAsyncContextManager[None]:
         """Keep what differs in the whole list."""

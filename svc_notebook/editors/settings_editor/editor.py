@@ -34,12 +34,12 @@ from svc_notebook.editors.settings_editor.panel import (
 )
 from svc_notebook.editors.settings_editor.preview import Copy, preview
 from svc_notebook.editors.settings_editor.snippets import write_codes
-from svc_notebook.editors.settings_editor.write import apply_changes
 from svc_notebook.editors.snapshot import write_line, write_table
 from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.tuning.changes.journalled_write import noting
 from svc_notebook.tuning.changes.parameter_overrides import as_parameters
+from svc_notebook.tuning.changes.state import holds
 
 Settings = dict[str, Any]
 
@@ -101,8 +101,14 @@ class SettingsEditor(Editor):
                 f"`{name}` was changed meanwhile, to {changing.show(now.get(name))}: "
                 "reload to see it; your changes stay"
             )
-        await apply_changes(self.client, self.index, changes, forward=self.forward)
-        return ()
+        more: Any = {"forwardToReplicas": True} if self.forward else {}
+        wanted: Any = changes
+        return dict(await self.client.set_settings(self.index, wanted, **more))
+
+    async def is_saved(self, saved: Settings, value: Settings) -> bool:
+        """Say whether the settings that change are as they should be."""
+        changes = changing.changes_of(saved, value)
+        return await holds(self.client, self.index, "settings", changes)
 
     def noting(self, saved: Settings, value: Settings) -> AbstractAsyncContextManager[None]:
         """Keep what the settings that change were."""

@@ -414,6 +414,12 @@ class _LoadRun:
                 if len(error.tasks) == len(left):
                     raise
                 left = list(error.tasks)
+            except KeyRefused:  # reading a task requires `addObject`; the writes were accepted
+                self._note(
+                    "the service accepted the rows; whether they are published is not known, "
+                    "because this key may not read tasks (right `addObject`)"
+                )
+                return
             finally:
                 waiting = sum(self.ledger.rows_of[task] for task in left)
                 self.ledger.published = self.ledger.sent - waiting

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import msgspec
 
+from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, SvcError
 from svc_notebook.tuning.changes.journal import Change, Journal, new_change
@@ -132,6 +133,14 @@ def _differs(change: Change, left: Mapping[Scope, Objects]) -> bool:
     )
 
 
+def warn_not_kept(index: str, *scopes: Scope) -> None:
+    """Warn that a change is made without a record of what was there before."""
+    warn_user(
+        f"this key may not read the {' and '.join(scopes)} of {index} (right `settings`): the "
+        "change is not in the journal and cannot be undone by `undo`"
+    )
+
+
 @asynccontextmanager
 async def noting(
     client: AsyncClient, index: str, wanted: Wanted, *, whole: bool = False, note: str = ""
@@ -151,7 +160,7 @@ async def noting(
             around = keeping(client, index, wanted, whole=whole, note=note)
             await stack.enter_async_context(around)
         except KeyRefused:
-            pass
+            warn_not_kept(index, *wanted)
         except BadInput as error:
             warnings.warn(f"{error}", stacklevel=2)
         yield

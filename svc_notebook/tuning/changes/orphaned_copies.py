@@ -10,6 +10,7 @@ import pandas as pd
 
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient
+from svc_notebook.client.operations import write_and_wait
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.session.file_lock import is_taken
@@ -75,5 +76,10 @@ async def drop_scratches(
     for name in chosen:
         if name not in there:
             raise BadInput(f"there is no scratch copy `{name}`{did_you_mean(name, there)}")
-    await own.wait([(name, (await own.delete_index(name))["taskID"]) for name in chosen])
+
+    async def are_gone() -> bool:
+        return not {*chosen} & {item["name"] for item in (await own.list_indices())["items"]}
+
+    tasks = [(name, (await own.delete_index(name))["taskID"]) for name in chosen]
+    await write_and_wait(own, tasks, confirm=are_gone)
     return chosen

@@ -12,6 +12,7 @@ import pandas as pd
 
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import background_loop
+from svc_notebook.client.operations import write_and_wait
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, NotFound, SvcError
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.session.file_lock import take_turn
@@ -24,11 +25,9 @@ from svc_notebook.tuning.changes.state import (
     Deltas,
     IndexConfiguration,
     Scope,
-    compare,
     differences,
-    read_part,
+    holds,
     read_state,
-    wait_for,
     without,
 )
 from svc_notebook.tuning.evaluation.runs import run
@@ -190,15 +189,18 @@ class AsyncScratch:
         async with around as kept:
             if kept.change:
                 scopes: list[Scope] = list(kept.change.deltas)
-                answer = await self.client.operate_index(self.name, "copy", self.index, scopes)
-                await wait_for(self.client, self.name, answer, lambda: self._is_there(kept.change))
+                await write_and_wait(
+                    self.client,
+                    self.client.operate_index(self.name, "copy", self.index, scopes),
+                    index=self.name,
+                    confirm=lambda: self._is_there(kept.change),
+                )
         return kept.change
 
     async def _is_there(self, change: Change | None) -> bool:
         assert change
         for scope, delta in change.deltas.items():
-            now = await read_part(self.client, self.index, scope, delta.after)
-            if compare(scope, now, delta.after).before:
+            if not await holds(self.client, self.index, scope, delta.after):
                 return False
         return True
 

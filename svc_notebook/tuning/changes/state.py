@@ -6,8 +6,7 @@ is not there, which for a setting means its default.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -23,7 +22,8 @@ from svc_notebook.client.curation import (
     find_few,
     write_all,
 )
-from svc_notebook.errors import KeyRefused, TaskFailed
+from svc_notebook.client.operations import write_and_wait
+from svc_notebook.errors import NotFound
 
 Scope = Literal["settings", "synonyms", "rules"]
 Objects = Mapping[str, Any]
@@ -34,7 +34,6 @@ KINDS: dict[Scope, Kind] = {"synonyms": SYNONYMS, "rules": RULES}
 # What services tell among the settings that nobody sets.
 TOLD = ("primary", "version")
 MAX_SINGLE_READS = 10  # objects that are read one by one
-PAUSE, PATIENCE = 0.2, 30.0  # seconds between two looks, and in all
 
 
 @dataclass(frozen=True)
@@ -128,6 +127,20 @@ def is_usual(scope: Scope, name: str, value: Any) -> bool:
     return scope == "settings" and name in PARAMETERS and same(value, default_of(name))
 
 
+async def holds(
+    client: AsyncClient, index: str, scope: Scope, objects: Objects, *, whole: bool = False
+) -> bool:
+    """Say whether a scope holds these objects, and those that are `None` no longer.
+
+    With `whole`, it holds no others. An index that does not exist holds nothing.
+    """
+    try:
+        found = await read_part(client, index, scope, None if whole else objects)
+    except NotFound:
+        found = {}
+    return not compare(scope, found, objects).before
+
+
 def without(state: IndexConfiguration, setting: str) -> IndexConfiguration:
     """Leave out one setting."""
     kept = {name: value for name, value in state.settings.items() if name != setting}
@@ -158,12 +171,9 @@ async def _write_part(client: AsyncClient, index: str, scope: Scope, objects: Ob
         answer: Any = await client.set_settings(index, dict(objects))  # type: ignore[arg-type]
     else:
         answer = await _write_list(client, index, KINDS[scope], objects)
-
-    async def is_there() -> bool:
-        found = await read_part(client, index, scope, objects)
-        return not compare(scope, found, objects).before
-
-    await wait_for(client, index, answer, is_there)
+    await write_and_wait(
+        client, answer, index=index, confirm=lambda: holds(client, index, scope, objects)
+    )
 
 
 async def _write_list(client: AsyncClient, index: str, kind: Kind, objects: Objects) -> Any:
@@ -177,20 +187,3 @@ async def _write_list(client: AsyncClient, index: str, kind: Kind, objects: Obje
     present = by_id(await find_all(client, kind, index))
     left = {name: document for name, document in {**present, **objects}.items() if document}
     return await write_all(client, kind, index, list(left.values()))
-
-
-async def wait_for(
-    client: AsyncClient, index: str, answer: Any, is_there: Callable[[], Awaitable[bool]]
-) -> None:
-    """Wait for a write; where the key may not ask about tasks, until what was written is seen."""
-    try:
-        await client.wait(dict(answer), index=index)
-    except KeyRefused:
-        until = asyncio.get_running_loop().time() + PATIENCE
-        while not await is_there():
-            if asyncio.get_running_loop().time() > until:
-                raise TaskFailed(
-                    f"what was written to {index} is not seen yet; look again later",
-                    tasks=[answer["taskID"]],
-                ) from None
-            await asyncio.sleep(PAUSE)
