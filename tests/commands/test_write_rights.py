@@ -147,6 +147,7 @@ def add_entry(scene: Scene) -> None:
 
 
 NEW = [{"objectID": "9", "name": "desk"}]
+NAMED = [{"objectID": "1"}, {"objectID": "2"}]
 CASES = [
     Case("delete_records", "deleteObject", lambda s: svc.delete_records(s.index, ["1", "2"]),
         lambda s: s.ids == {"3"}, "search"),
@@ -166,6 +167,9 @@ CASES = [
         lambda s: s.ids_of(f"{s.index}-moved") == {"1", "2", "3"}),
     Case("load", "addObject", lambda s: svc.load(NEW, s.index, progress=False),
         lambda s: "9" in s.ids),
+    Case("load", "deleteObject",
+        lambda s: svc.load(NAMED, s.index, action="delete", progress=False),
+        lambda s: s.ids == {"3"}),
     Case("push", "addObject", lambda s: svc.push(NEW, s.index, progress=False),
         lambda s: "9" in s.ids),
     Case("replace_records", "addObject settings search",
