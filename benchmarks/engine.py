@@ -29,7 +29,7 @@ import msgspec
 
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.text.lexicon import Knowledge
+from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from svc_notebook.service.rules.book import Rulebook
 from svc_notebook.service.rules.consequence import follow
@@ -201,7 +201,7 @@ class Ours:
         self.index = Index(SETTINGS)
         self.stored: dict[str, bytes] = {}
         self.rules = Rulebook(make_rules)
-        self.knowledge = Knowledge(Thesaurus(make_synonyms))
+        self.knowledge = LanguageResources(Thesaurus(make_synonyms))
 
     def add(self, records: Sequence[Record]) -> None:
         self.index.put(records)

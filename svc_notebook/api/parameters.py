@@ -322,7 +322,7 @@ class Settings(Shared, total=False):
     userData: Annotated[Any, About({}, "anything up to 32 kB, handed out with each answer")]
 
 
-class ToldSettings(Settings, total=False):
+class ReadSettings(Settings, total=False):
     """Settings as they are read; those of a replica name its primary."""
 
     primary: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from svc_notebook.api.body_forms import read_aliases
 from svc_notebook.api.endpoint import Api, Whole, endpoint
-from svc_notebook.api.parameters import Settings, ToldSettings
+from svc_notebook.api.parameters import ReadSettings, Settings
 from svc_notebook.api.shapes import Updated
 
 
@@ -12,7 +12,7 @@ class SettingsRows(Api, interface="search"):
     """Endpoints for the settings of an index."""
 
     @endpoint("GET", "/1/indexes/{index}/settings", acl="settings")
-    async def get_settings(self, index: str, *, getVersion: int = 1) -> ToldSettings:
+    async def get_settings(self, index: str, *, getVersion: int = 1) -> ReadSettings:
         """Read the settings that are not null."""
         ...
 

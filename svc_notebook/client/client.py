@@ -31,7 +31,7 @@ from svc_notebook.client.custom_calls import make_custom
 from svc_notebook.client.progress import Progress
 from svc_notebook.client.request_options import Options, Response
 from svc_notebook.client.response_checks import check_answer
-from svc_notebook.client.tasks import OnProgress, Tasks, Written
+from svc_notebook.client.tasks import OnProgress, Tasks, WriteHistory
 from svc_notebook.client.transport.sender import HttpSender
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
     def __init__(self, connection: ClientConfig, sender: HttpSender | None = None) -> None:
         self.connection = connection
         self.sender = sender or HttpSender(connection)
-        self.written = Written()
+        self.written = WriteHistory()
 
     def with_options(self, **options: Unpack[Options]) -> Self:
         """Return a client over the same connections whose calls have these options.

@@ -20,7 +20,7 @@ ID_HEX_DIGITS = 12  # hexadecimal digits of a generated objectID
 
 
 @dataclass(frozen=True)
-class Kind:
+class ResourceKind:
     """Synonyms or rules, with the client calls that read and write them."""
 
     name: Literal["synonyms", "rules"]
@@ -32,7 +32,7 @@ class Kind:
     clear: Callable[..., Awaitable[Any]]
 
 
-SYNONYMS = Kind(
+SYNONYMS = ResourceKind(
     "synonyms", Synonym,
     find=lambda client, index, page, size: client.search_synonyms(
         index, page=page, hitsPerPage=size
@@ -44,7 +44,7 @@ SYNONYMS = Kind(
     delete=lambda client, index, one, forward: client.delete_synonym(index, one, **forward),
     clear=lambda client, index, forward: client.clear_synonyms(index, **forward),
 )  # fmt: skip
-RULES = Kind(
+RULES = ResourceKind(
     "rules", Rule,
     find=lambda client, index, page, size: client.search_rules(
         index, page=page, hitsPerPage=size
@@ -58,7 +58,7 @@ RULES = Kind(
 )  # fmt: skip
 
 
-def with_id(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
+def with_id(kind: ResourceKind, document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return an object with an objectID; a missing one is derived from the object's content.
 
     Equal objects get equal objectIDs, so saving an object again replaces it.
@@ -74,7 +74,7 @@ def with_id(kind: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"objectID": f"{kind.name[:-1]}-{digest[:ID_HEX_DIGITS]}", **rest}
 
 
-async def find_all(client: AsyncClient, kind: Kind, index: str) -> list[dict[str, Any]]:
+async def find_all(client: AsyncClient, kind: ResourceKind, index: str) -> list[dict[str, Any]]:
     """Read all synonyms or rules of an index as they were saved."""
     found = await every_entry(lambda page: kind.find(client, index, page, HITS_PER_PAGE), "hits")
     return [own_members(each) for each in found]
@@ -88,14 +88,14 @@ async def iterate_entries(fetch: Callable[[int], Awaitable[Any]]) -> AsyncIterat
 
 
 async def find_few(
-    client: AsyncClient, kind: Kind, index: str, ids: Iterable[str]
+    client: AsyncClient, kind: ResourceKind, index: str, ids: Iterable[str]
 ) -> dict[str, dict[str, Any] | None]:
     """Read the objects with these ids, one call each; None for a missing one."""
     return {one: await _get_or_none(client, kind, index, one) for one in ids}
 
 
 async def _get_or_none(
-    client: AsyncClient, kind: Kind, index: str, one: str
+    client: AsyncClient, kind: ResourceKind, index: str, one: str
 ) -> dict[str, Any] | None:
     try:
         return own_members(await kind.get(client, index, one))
@@ -111,7 +111,7 @@ def own_members(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def write_all(
-    client: AsyncClient, kind: Kind, index: str, documents: list[Any], forward: bool = False
+    client: AsyncClient, kind: ResourceKind, index: str, documents: list[Any], forward: bool = False
 ) -> Any:
     """Replace all synonyms or rules of an index at once; return the response with the task."""
     where: Any = {"forwardToReplicas": True} if forward else {}

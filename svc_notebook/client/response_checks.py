@@ -15,13 +15,13 @@ from typing import Any, Literal, NoReturn, Union, get_args, get_origin
 import msgspec
 
 from svc_notebook.api import Endpoint, RequestSpec, shapes
-from svc_notebook.api.parameters import ToldSettings
+from svc_notebook.api.parameters import ReadSettings
 from svc_notebook.api.validation import hints, place, required
 from svc_notebook.errors import MissingMember, UnexpectedAnswer
 
 Check = Callable[[Any, str, str], Any]
 # User-written documents: all their members are passed on, known or unknown.
-DOCUMENTS = (shapes.Synonym, shapes.Rule, shapes.DictionaryEntry, ToldSettings)
+DOCUMENTS = (shapes.Synonym, shapes.Rule, shapes.DictionaryEntry, ReadSettings)
 # Endpoints whose results are in the order of the requests.
 ONE_EACH = ("search_many", "get_objects")
 _WORDS = {

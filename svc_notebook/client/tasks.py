@@ -27,7 +27,7 @@ class Write:
     task: int
 
 
-class Written:
+class WriteHistory:
     """The newest writes, the oldest first."""
 
     def __init__(self) -> None:

@@ -43,14 +43,16 @@ class Call(NamedTuple):
     last_from: int
 
 
-class Found(NamedTuple):
+class CallSuggestions(NamedTuple):
     """Suggestions, and whether they are the only valid ones: inside a string."""
 
     suggestions: CompletionMatches
     alone: bool
 
 
-def complete_call(code: str, variables: Mapping[str, object], names: NameSource) -> Found | None:
+def complete_call(
+    code: str, variables: Mapping[str, object], names: NameSource
+) -> CallSuggestions | None:
     """Complete a call; None if it is not a call of our functions, or nothing is known."""
     typed = scan(code)
     call = _call_of(code, typed, variables)
@@ -140,7 +142,7 @@ def _row(name: str, path: list[str]) -> Verb | None:
 
 def _in_text(
     code: str, typed: Typed, call: Call, variables: Mapping[str, object], names: NameSource
-) -> Found | None:
+) -> CallSuggestions | None:
     """Complete a string that is an argument, or an item of one."""
     before = code[: typed.text_from - len(typed.quote)]
     prefix = _PREFIX.search(before)
@@ -153,10 +155,10 @@ def _in_text(
     text = code[typed.text_from :]
     # As in JSON: the quote means that the names are inside a string.
     value = text if option.completes == "path" else f'"{text}'
-    return Found(complete_value(option, value, place, names), alone=True)
+    return CallSuggestions(complete_value(option, value, place, names), alone=True)
 
 
-def _between(call: Call, names: NameSource) -> Found | None:
+def _between(call: Call, names: NameSource) -> CallSuggestions | None:
     """Suggest names of arguments at the start of one, and indices for the index argument."""
     last = call.arguments[-1]
     named = _NAMED.match(last)
@@ -171,17 +173,17 @@ def _between(call: Call, names: NameSource) -> Found | None:
     texts = [name for name in known if name.casefold().startswith(word[1].casefold())]
     if option and option.completes == "index" and not word[1]:
         texts = [*map(_quoted, names.indices()), *texts]
-    return Found(CompletionMatches(word[1], texts), alone=False) if texts else None
+    return CallSuggestions(CompletionMatches(word[1], texts), alone=False) if texts else None
 
 
-def _values(option: Option, typed: str, names: NameSource) -> Found | None:
+def _values(option: Option, typed: str, names: NameSource) -> CallSuggestions | None:
     """Suggest values of an argument, as Python code."""
     texts = [_quoted(word) for word in option.choices]
     texts += ["True", "False"] if option.takes(True) else []
     if option.completes == "index" and not typed:
         texts += map(_quoted, names.indices())
     texts = [text for text in texts if text.startswith(typed)]
-    return Found(CompletionMatches(typed, texts), alone=False) if texts else None
+    return CallSuggestions(CompletionMatches(typed, texts), alone=False) if texts else None
 
 
 def _option_of(call: Call) -> Option | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import Client
-from svc_notebook.commands.execution import ask
 from svc_notebook.errors import NotConnected
 from svc_notebook.session import config
 from svc_notebook.session.connection import connect_local, make_client
@@ -19,14 +19,17 @@ from svc_notebook.session.local_service import (
 )
 
 
-def command_client(profile: str | None) -> Client:
-    """Create the client of one command; raise `NotConnected` with advice."""
+def command_client(profile: str | None, ask: Callable[[str], str | None]) -> Client:
+    """Create the client of one command; raise `NotConnected` with advice.
+
+    `ask` asks the user a question, and returns None where there is no terminal.
+    """
     try:
         return make_client(profile)
     except NotConnected:
         if profile or _is_configured():
             raise
-    running = find_running(default_folder()) or _start()
+    running = find_running(default_folder()) or _start(ask)
     warn_user(f"no service is configured: the local one at {running.url} is used")
     return connect_local(running)
 
@@ -37,12 +40,10 @@ def _is_configured() -> bool:
     return said or config.name_profile(None) is not None
 
 
-def _start() -> LocalService:
+def _start(ask: Callable[[str], str | None]) -> LocalService:
     """Start the local service, if the user confirms it."""
     folder = default_folder()
-    answer = ask(
-        f"no local service runs on {folder}; start one, to run until `svc stop`? [y/N] ", "command"
-    )
+    answer = ask(f"no local service runs on {folder}; start one, to run until `svc stop`? [y/N] ")
     if answer is not None and answer.strip().casefold() in ("y", "yes"):
         return local(folder, stay=True)
     raise NotConnected(

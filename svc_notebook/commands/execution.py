@@ -217,7 +217,9 @@ def perform(call: BoundCall, face: Face) -> Any:
     if PROFILE in call.verb.common and face == "command":
         from svc_notebook.commands.command_client import command_client  # it imports httpx
 
-        arguments["client"] = command_client(call.profile)
+        arguments["client"] = command_client(
+            call.profile, lambda question: ask(question, "command")
+        )
     elif PROFILE in call.verb.common and call.profile:
         from svc_notebook.session.connection import make_client
 

@@ -26,7 +26,7 @@ from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.fallback import Fallback
 from svc_notebook.editors.js_values import plain
-from svc_notebook.editors.rpc import Desk, call, on_stage, tell_progress, wait_for
+from svc_notebook.editors.rpc import CallDispatcher, call, on_stage, tell_progress, wait_for
 from svc_notebook.editors.snapshot import HtmlSnapshot, write_json, write_line
 from svc_notebook.errors import BadOption, CallFailed
 from svc_notebook.session.connection import AnyClient, asynchronous
@@ -71,7 +71,7 @@ class Editor(anywidget.AnyWidget):
         self.client = asynchronous(client)
         self._draft = Draft.of(None)
         self._ready = False
-        self._desk = Desk(self, self._send_safely)
+        self._desk = CallDispatcher(self, self._send_safely)
         self._fallback = Fallback(self.snapshot)
         super().__init__(**more)
         self.on_msg(lambda _, content, __: self._desk.take(content))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NotRequired, TypedDict
 
-from svc_notebook.editors.ranking_explanation import Rung, climb, separator
+from svc_notebook.editors.ranking_explanation import CriterionRow, climb, separator
 
 PRE, POST = "\ue000", "\ue001"  # what marks a match on the way to a view
 MAX_SHOWN_ATTRIBUTES = 5  # attributes of a hit that are shown at once
@@ -28,7 +28,7 @@ class HitCard(TypedDict):
     lines: list[list[str]]
     more: int
     image: str
-    ladder: list[Rung]
+    ladder: list[CriterionRow]
     why: str
     promoted: bool
     marks: NotRequired[Any]

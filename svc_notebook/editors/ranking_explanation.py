@@ -22,7 +22,7 @@ VALUES: dict[str, tuple[str, bool]] = {
 }
 
 
-class Rung(TypedDict):
+class CriterionRow(TypedDict):
     """One criterion of one hit."""
 
     criterion: str
@@ -37,12 +37,12 @@ def criteria_of(settings: Mapping[str, Any]) -> list[str]:
     return [name for entry in ranking for name in (custom if entry == "custom" else [entry])]
 
 
-def climb(hit: Mapping[str, Any], criteria: Sequence[str]) -> list[Rung]:
+def climb(hit: Mapping[str, Any], criteria: Sequence[str]) -> list[CriterionRow]:
     """Return the value of each criterion of one hit."""
     return [_rung(hit, criterion) for criterion in criteria]
 
 
-def separator(ladder: Sequence[Rung], other: Sequence[Rung]) -> str:
+def separator(ladder: Sequence[CriterionRow], other: Sequence[CriterionRow]) -> str:
     """Return the first criterion in which two hits differ, otherwise the objectID."""
     differing = (
         rung["criterion"]
@@ -52,7 +52,7 @@ def separator(ladder: Sequence[Rung], other: Sequence[Rung]) -> str:
     return next(differing, "objectID")
 
 
-def _rung(hit: Mapping[str, Any], criterion: str) -> Rung:
+def _rung(hit: Mapping[str, Any], criterion: str) -> CriterionRow:
     if found := _BY_ATTRIBUTE.fullmatch(criterion):
         return {
             "criterion": criterion, "value": _member(hit, found[2]),

@@ -29,7 +29,7 @@ _current: ContextVar[tuple[Send, Any] | None] = ContextVar("svc_editor_call", de
 
 
 @dataclass(frozen=True)
-class How:
+class CallOptions:
     """How a call is run: with `latest` a new call cancels earlier ones, else calls run in order."""
 
     latest: bool = False
@@ -43,7 +43,7 @@ def call(function: F | None = None, *, latest: bool = False) -> F | Callable[[F]
     """Allow views to call a method, which can be a coroutine function."""
 
     def mark(method: F) -> F:
-        setattr(method, _MARK, How(latest))
+        setattr(method, _MARK, CallOptions(latest))
         return method
 
     return mark if function is None else mark(function)
@@ -56,7 +56,7 @@ def tell_progress(done: int, total: int, text: str = "") -> None:
         send({"id": number, "progress": {"done": done, "total": total, "text": text}})
 
 
-class Desk:
+class CallDispatcher:
     """Dispatches the calls of one editor's views and sends their results."""
 
     def __init__(self, editor: object, send: Send) -> None:
@@ -122,7 +122,7 @@ class Desk:
         value = method(**args)
         return await value if inspect.isawaitable(value) else value
 
-    def _find(self, name: str) -> tuple[Callable[..., Any], How]:
+    def _find(self, name: str) -> tuple[Callable[..., Any], CallOptions]:
         method = getattr(self._editor, name, None)
         how = getattr(method, _MARK, None)
         if method is None or how is None:

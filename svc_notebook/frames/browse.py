@@ -11,7 +11,7 @@ import pandas as pd
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.client.request_options import with_extra
 from svc_notebook.errors import BadInput, CursorRepeated
-from svc_notebook.frames.columns import Backend, Columns, Known, finished
+from svc_notebook.frames.columns import Backend, Columns, KnownColumns, finished
 from svc_notebook.frames.page_decoder import PageReader
 from svc_notebook.frames.provenance import note_origin, remembered
 from svc_notebook.frames.records import names_of, others_of
@@ -118,7 +118,7 @@ async def browse_chunks(
     given = {"index": index, "chunksize": chunksize, "columns": shape.columns, "flatten": flatten}
     given |= {"dtype_backend": dtype_backend, "extra": extra, **params}
     held, place = _Held(), _place(cursor)
-    reader, known = shape.reader(place), Known()
+    reader, known = shape.reader(place), KnownColumns()
 
     def chunk() -> pd.DataFrame:
         gathered = shape.gather()

@@ -102,7 +102,7 @@ class Columns:
         return ((name, _picked(records, name), None) for name in names)
 
 
-class Known:
+class KnownColumns:
     """The columns of the previous DataFrames, which all later ones have too."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from svc_notebook.client import AsyncClient
-from svc_notebook.client.curation import HITS_PER_PAGE, Kind, find_all
+from svc_notebook.client.curation import HITS_PER_PAGE, ResourceKind, find_all
 from svc_notebook.client.operations import Confirm, WriteOutcome, write_and_wait
 from svc_notebook.client.request_options import with_extra
 from svc_notebook.client.task_group import run_together
@@ -30,7 +30,7 @@ class Forward(TypedDict, total=False):
 
 async def save(
     client: AsyncClient,
-    kind: Kind,
+    kind: ResourceKind,
     index: str,
     given: Documents,
     forward: Forward,
@@ -54,7 +54,7 @@ async def save(
 
 async def replace(
     client: AsyncClient,
-    kind: Kind,
+    kind: ResourceKind,
     index: str,
     given: Documents,
     forward: Forward,
@@ -78,7 +78,7 @@ async def replace(
 
 
 async def delete(
-    client: AsyncClient, kind: Kind, index: str, ids: Iterable[Any], forward: Forward
+    client: AsyncClient, kind: ResourceKind, index: str, ids: Iterable[Any], forward: Forward
 ) -> Done:
     """Delete those with these ids; what is not there is an error, and nothing is deleted.
 
@@ -110,7 +110,7 @@ async def delete(
     return await _told(client, kind, index, None if known is None else len(known), outcome)
 
 
-async def clear(client: AsyncClient, kind: Kind, index: str, forward: Forward) -> Done:
+async def clear(client: AsyncClient, kind: ResourceKind, index: str, forward: Forward) -> Done:
     """Delete all of them; an index that is not there is an error."""
     before = await count(client, kind, index)
     if before == 0 and not await client.index_exists(index):
@@ -125,14 +125,14 @@ async def clear(client: AsyncClient, kind: Kind, index: str, forward: Forward) -
     return await _told(client, kind, index, before, outcome)
 
 
-async def export(client: AsyncClient, kind: Kind, index: str, path: str | Path) -> Done:
+async def export(client: AsyncClient, kind: ResourceKind, index: str, path: str | Path) -> Done:
     """Write all of them to a file."""
     found = await find_all(client, kind, index)
     write_file(Path(path), found, kind.shape)
     return {"index": index, "path": str(path), "written": len(found)}
 
 
-async def count(client: AsyncClient, kind: Kind, index: str) -> int | None:
+async def count(client: AsyncClient, kind: ResourceKind, index: str) -> int | None:
     """Count them; None for a key that may not read them, 0 where there is no index yet."""
     try:
         answer = await kind.find(client, index, 0, 1)
@@ -150,7 +150,7 @@ def _made(ids: list[str]) -> dict[str, list[str]]:
 
 async def _told(
     client: AsyncClient,
-    kind: Kind,
+    kind: ResourceKind,
     index: str,
     before: int | None,
     outcome: WriteOutcome,
@@ -162,7 +162,7 @@ async def _told(
 
 def _confirm(
     client: AsyncClient,
-    kind: Kind,
+    kind: ResourceKind,
     index: str,
     objects: Iterable[Mapping[str, Any]],
     extra: Mapping[str, Any] | None,

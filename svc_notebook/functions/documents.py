@@ -27,7 +27,7 @@ from svc_notebook.api.validation import (
     literals,
     place,
 )
-from svc_notebook.client.curation import Kind, with_id
+from svc_notebook.client.curation import ResourceKind, with_id
 from svc_notebook.commands.cell_body import read_word
 from svc_notebook.errors import BadInput, BadRecord, did_you_mean, unreadable
 
@@ -36,7 +36,7 @@ Documents = Mapping[str, Any] | Iterable[Mapping[str, Any]] | DataFrame | str | 
 Reader = Callable[[str, Any], list[dict[str, Any]]]
 
 
-def take_curated(given: Any, kind: Kind) -> tuple[list[dict[str, Any]], list[str]]:
+def take_curated(given: Any, kind: ResourceKind) -> tuple[list[dict[str, Any]], list[str]]:
     """Return synonyms or rules, and the objectIDs that were made for those without one."""
     found = take_objects(given, kind.shape, kind.name)
     named = [with_id(kind, document) for document in found]

@@ -11,7 +11,7 @@ from IPython.core.magic import no_var_expand
 
 from svc_notebook.api.warning import warn_user
 from svc_notebook.commands.binding import bind_words
-from svc_notebook.commands.call_completion import Found, complete_call
+from svc_notebook.commands.call_completion import CallSuggestions, complete_call
 from svc_notebook.commands.completion import (
     CompletionMatches,
     NameSource,
@@ -34,7 +34,7 @@ _MAGIC = re.compile(r"\s*[%!].*")
 _CELL = re.compile(r"\s*%%svc\s+(.*)", re.S)
 
 
-class Alone(list[Any]):
+class NonEmptyList(list[Any]):
     """What IPython takes for something even if it is empty.
 
     It lets nobody else suggest, Python's names and files, only where its matches seem not none.
@@ -64,7 +64,7 @@ def _matches(found: CompletionMatches, *, alone: bool) -> dict[str, Any]:
     """Write suggestions as IPython takes them; those that stand alone leave no room for others."""
     made = (completer.SimpleCompletion(text=text, type="svc") for text in found.texts)
     return {
-        "completions": Alone(made) if alone else list(made),
+        "completions": NonEmptyList(made) if alone else list(made),
         "matched_fragment": found.fragment,
         "suppress": alone,
         "ordered": True,
@@ -73,7 +73,7 @@ def _matches(found: CompletionMatches, *, alone: bool) -> dict[str, Any]:
 
 def suggest_in_call(
     code: str, line: int, column: int, variables: Mapping[str, object], names: NameSource
-) -> Found | None:
+) -> CallSuggestions | None:
     """Suggest what could stand inside a call of one of our functions."""
     lines = code.split("\n")
     before = [_MAGIC.sub("", each) for each in lines[:line]]

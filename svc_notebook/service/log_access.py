@@ -11,7 +11,7 @@ from typing import Any
 from svc_notebook.api import Endpoint
 from svc_notebook.service.http.auth import Caller
 from svc_notebook.service.http.restrictions import FILTERS, PLACES
-from svc_notebook.service.indices.registry import Catalog
+from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.indices.replica_setting import read_links
 from svc_notebook.service.logs import Content, Logged
 from svc_notebook.service.search.visible_attributes import withheld
@@ -50,13 +50,13 @@ def named_indices(row: Endpoint, given: Mapping[str, Any], answer: Any) -> list[
     return sorted(names) if len(names) <= MAX_NAMED_INDICES else [NO_INDEX]
 
 
-def hidden_attributes(catalog: Catalog, indices: Iterable[str]) -> set[str]:
+def hidden_attributes(catalog: IndexRegistry, indices: Iterable[str]) -> set[str]:
     """Return the attributes that indices hide from ordinary keys."""
     shelves = [shelf for index in indices if (shelf := catalog.get(index))]
     return {name for one in shelves for name in one.settings.get("unretrievableAttributes", ())}
 
 
-def shows_hidden(caller: Caller, catalog: Catalog, indices: Iterable[str]) -> bool:
+def shows_hidden(caller: Caller, catalog: IndexRegistry, indices: Iterable[str]) -> bool:
     """Return whether a response to the caller contains attributes that an index hides."""
     shelves = [shelf for index in indices if (shelf := catalog.get(index))]
     return any(
@@ -64,12 +64,12 @@ def shows_hidden(caller: Caller, catalog: Catalog, indices: Iterable[str]) -> bo
     )
 
 
-def may_read_content(caller: Caller, catalog: Catalog, logged: Logged) -> bool:
+def may_read_content(caller: Caller, catalog: IndexRegistry, logged: Logged) -> bool:
     """Return whether a caller may read all attributes and records in an entry."""
     return caller.admin or all(_may_read(caller, catalog, logged, i) for i in logged.indices)
 
 
-def _may_read(caller: Caller, catalog: Catalog, logged: Logged, index: str) -> bool:
+def _may_read(caller: Caller, catalog: IndexRegistry, logged: Logged, index: str) -> bool:
     if NARROWING & caller.bind({}, index).keys():
         return False
     if caller.may("seeUnretrievableAttributes", index):

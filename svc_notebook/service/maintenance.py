@@ -12,7 +12,7 @@ from typing import Any
 
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import count_bodies, drop_retired, find_retired
-from svc_notebook.service.indices.registry import Catalog
+from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.store import Store, is_damage, is_storage_trouble
 from svc_notebook.service.tasks.queue import Tasks
 
@@ -28,11 +28,15 @@ SPELL, BURDEN = 5.0, 20
 MAX_PRELOADED_RECORDS = 200_000
 
 
-class Keeper:
+class Maintenance:
     """The background thread that maintains engines and their files and runs periodic functions."""
 
     def __init__(
-        self, store: Store, tasks: Tasks, catalog: Catalog, chores: Sequence[Callable[[], None]]
+        self,
+        store: Store,
+        tasks: Tasks,
+        catalog: IndexRegistry,
+        chores: Sequence[Callable[[], None]],
     ) -> None:
         self._store = store
         self._tasks = tasks

@@ -15,10 +15,10 @@ from svc_notebook.service.http import limits
 from svc_notebook.service.http.rate_limit import Quota
 from svc_notebook.service.impressions import Showings
 from svc_notebook.service.indices.cursors import Cursors
-from svc_notebook.service.indices.registry import Catalog
+from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.keyring import Keyring
 from svc_notebook.service.logs import RequestLog
-from svc_notebook.service.maintenance import Keeper
+from svc_notebook.service.maintenance import Maintenance
 from svc_notebook.service.sources import Sources
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks.queue import NewTask, Tasks
@@ -53,7 +53,7 @@ class Service:
         self.forgetting = Quota(limits.MAX_DELETIONS_PER_MINUTE)
         self.sources = Sources(self.store)
         self.tasks = Tasks(self.store)
-        self.catalog = Catalog(self.store, folder / "engine")
+        self.catalog = IndexRegistry(self.store, folder / "engine")
         self.cursors = Cursors()
         self.crawlers = Crawlers(
             CrawlerDependencies(
@@ -62,7 +62,7 @@ class Service:
         )
         self._writer = Writer(self.store, self.tasks, self.catalog)
         chores = (self.logs.flush, self.shown.flush, self.events.tidy, self.cursors.tidy)
-        self._keeper = Keeper(self.store, self.tasks, self.catalog, chores)
+        self._keeper = Maintenance(self.store, self.tasks, self.catalog, chores)
 
     def start(self) -> None:
         """Start the background threads; pending tasks of the last run are applied first."""

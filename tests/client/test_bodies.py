@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.api import ENDPOINTS
-from svc_notebook.client.transport.serialization import Packed, encode_json, pack_body
+from svc_notebook.client.transport.serialization import SerializedBody, encode_json, pack_body
 from svc_notebook.errors import BadInput
 
 ROWS = {row.name: row for row in ENDPOINTS}
@@ -105,7 +105,7 @@ def test_bytes_go_as_they_are() -> None:
 
 
 def test_what_is_packed_already_goes_as_it_is() -> None:
-    packed = Packed(b'{"requests":[]}', repeatable=False)
+    packed = SerializedBody(b'{"requests":[]}', repeatable=False)
 
     assert pack_body(ROWS["batch"], packed) is packed
 

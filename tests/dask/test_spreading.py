@@ -18,7 +18,7 @@ import svc_notebook as svc
 from svc_notebook import loading
 from svc_notebook.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.errors import BadInput, KeyRefused
-from svc_notebook.loading.dask.worker_credentials import Ticket
+from svc_notebook.loading.dask.worker_credentials import WorkerCredentials
 from tests.conftest import Running
 
 ROWS, PARTS = 4000, 8
@@ -247,11 +247,15 @@ def test_a_partition_that_cannot_be_computed_fails_the_load_and_says_what_was_se
 
 
 def test_a_ticket_carries_the_key_and_does_not_show_it() -> None:
-    ticket = Ticket(ClientConfig(url="http://here", app_id="shop", api_key=Secret("hidden")))
+    ticket = WorkerCredentials(
+        ClientConfig(url="http://here", app_id="shop", api_key=Secret("hidden"))
+    )
 
     again = pickle.loads(pickle.dumps(ticket))
 
     assert again.client().connection.api_key == Secret("hidden")
-    assert repr(ticket) == "Ticket('shop', 'http://here')"
-    other = Ticket(ClientConfig(url="http://here", app_id="shop", api_key=Secret("another")))
+    assert repr(ticket) == "WorkerCredentials('shop', 'http://here')"
+    other = WorkerCredentials(
+        ClientConfig(url="http://here", app_id="shop", api_key=Secret("another"))
+    )
     assert tokenize(ticket) == tokenize(other)

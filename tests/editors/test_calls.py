@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.editors import event_loop
-from svc_notebook.editors.rpc import Desk, call, tell_progress, wait_for
+from svc_notebook.editors.rpc import CallDispatcher, call, tell_progress, wait_for
 from svc_notebook.errors import BadInput, BadOption, KeyRefused
 
 
@@ -21,7 +21,7 @@ class Counter:
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
         self.log: list[Any] = []
-        self.desk = Desk(self, self.sent.append)
+        self.desk = CallDispatcher(self, self.sent.append)
 
     def take(self, *messages: Any) -> list[dict[str, Any]]:
         """Take messages, wait for as many answers, and return them."""

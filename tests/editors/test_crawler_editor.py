@@ -15,7 +15,7 @@ import svc_notebook as svc
 from svc_notebook.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.client.crawlers import wait_crawled
 from svc_notebook.editors.crawler_editor.editor import CrawlerEditor
-from svc_notebook.editors.crawler_editor.secret_mask import VEIL, Veil
+from svc_notebook.editors.crawler_editor.secret_mask import VEIL, SecretMask
 from svc_notebook.editors.rpc import wait_for
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.magics.extension import run
@@ -270,7 +270,7 @@ CONFIGS = st.fixed_dictionaries(
 
 @given(CONFIGS, CONFIGS)
 def test_what_is_veiled_comes_back(first: dict[str, Any], second: dict[str, Any]) -> None:
-    veil = Veil()
+    veil = SecretMask()
     saved, draft = veil.hide_saved(first), veil.hide_new(second)
 
     assert veil.lift(saved) == first
@@ -281,7 +281,7 @@ def test_what_is_veiled_comes_back(first: dict[str, Any], second: dict[str, Any]
 
 def test_a_veiled_secret_from_elsewhere_is_not_sent() -> None:
     with pytest.raises(BadOption, match=r"`requestOptions\.headers\.x` came from elsewhere"):
-        Veil().lift({"requestOptions": {"headers": {"x": VEIL}}})
+        SecretMask().lift({"requestOptions": {"headers": {"x": VEIL}}})
 
 
 def saved(client: Client, name: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
 from svc_notebook.frames import columns
-from svc_notebook.frames.columns import Columns, Known, finished, typed
+from svc_notebook.frames.columns import Columns, KnownColumns, finished, typed
 from svc_notebook.frames.page_decoder import TEXT
 
 CELLS = st.one_of(
@@ -157,7 +157,7 @@ def test_a_column_is_of_one_dtype_however_it_is_cut(values: list[Any], chunk: in
 def test_a_column_without_a_value_keeps_the_dtype_of_the_frames_before(
     record: Any, value: Any, dtype: Any
 ) -> None:
-    known = Known()
+    known = KnownColumns()
     frames = []
     for each in ({"a": value}, record, {"b": 1, **record}):
         gathered = Columns()

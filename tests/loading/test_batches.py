@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.loading.load_plan.row_order import Span
-from svc_notebook.loading.sending.batches import Batch, Cutter, merge_spans
+from svc_notebook.loading.sending.batches import Batch, BatchCutter, merge_spans
 from tests.loading.packing import pack
 
 PREFIX = ',{"id":'
@@ -30,7 +30,7 @@ def cut(
     kind: pa.DataType | None = None,
 ) -> list[Batch]:
     positions = np.array(sorted(dropped), dtype=np.int64)
-    cutter = Cutter(positions, settled or [], repeats or {}, LARGEST, len(PREFIX))
+    cutter = BatchCutter(positions, settled or [], repeats or {}, LARGEST, len(PREFIX))
     # A slice of a longer array: its buffers begin before it does.
     arrays = [
         pa.array(["before", *rows[at : at + chunk]], kind)[1:] for at in range(0, len(rows), chunk)

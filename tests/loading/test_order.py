@@ -17,7 +17,7 @@ import pytest
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.load_plan.plan import Prepared, prepare_any
-from svc_notebook.loading.load_plan.row_errors import Marks
+from svc_notebook.loading.load_plan.row_errors import MarkedRows
 from svc_notebook.loading.load_plan.row_order import RowOrder, Span, digest_of
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sending.batches import Batch, pack_batches
@@ -292,7 +292,7 @@ def digests(values: Sequence[int]) -> np.ndarray[Any, np.dtype[np.uint64]]:
 def test_rows_are_held_against_those_that_were_marked(
     positions: list[int], found: list[int], passes: bool
 ) -> None:
-    marks = Marks.of([(np.array([2], dtype=np.int64), digests([7]))])
+    marks = MarkedRows.of([(np.array([2], dtype=np.int64), digests([7]))])
     order = RowOrder("t.csv", marks, {})
 
     if passes:
@@ -305,7 +305,7 @@ def test_rows_are_held_against_those_that_were_marked(
 def test_spans_that_were_sent_are_held_against_their_digests_over_several_chunks() -> None:
     values = digests(list(range(100, 120)))
     spans = {Span(3, 14): digest_of(values[3:14]), Span(15, 20): digest_of(values[15:20]) + 1}
-    order = RowOrder("t.csv", Marks.of([]), spans)
+    order = RowOrder("t.csv", MarkedRows.of([]), spans)
 
     for start in (0, 5, 10):
         order.check(np.arange(start, start + 5), values[start : start + 5])

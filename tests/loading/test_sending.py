@@ -20,7 +20,11 @@ from svc_notebook.errors import (
 )
 from svc_notebook.loading.load_plan.row_order import Span
 from svc_notebook.loading.sending.batches import Batch
-from svc_notebook.loading.sending.concurrency_limiter import MAX_ATTEMPTS, Lanes, send_batches
+from svc_notebook.loading.sending.concurrency_limiter import (
+    MAX_ATTEMPTS,
+    ConcurrencyLimiter,
+    send_batches,
+)
 
 
 class Service:
@@ -53,7 +57,9 @@ class Clock:
         await asyncio.sleep(0)
 
 
-def send(service: Service, count: int, lanes: Lanes, *, repeatable: bool = True) -> list[float]:
+def send(
+    service: Service, count: int, lanes: ConcurrencyLimiter, *, repeatable: bool = True
+) -> list[float]:
     """Send so many batches; returns what was waited for."""
     batches = [Batch(Span(n, n + 1), 1, b"%d" % n, repeatable) for n in range(count)]
     clock = Clock()
@@ -72,7 +78,7 @@ def send(service: Service, count: int, lanes: Lanes, *, repeatable: bool = True)
 def test_several_batches_are_on_their_way_at_once_but_no_more() -> None:
     service = Service()
 
-    send(service, 20, Lanes(4))
+    send(service, 20, ConcurrencyLimiter(4))
 
     assert sorted(service.taken, key=int) == [b"%d" % n for n in range(20)]
     assert service.most_at_once == 4
@@ -81,13 +87,13 @@ def test_several_batches_are_on_their_way_at_once_but_no_more() -> None:
 def test_one_lane_keeps_the_order() -> None:
     service = Service()
 
-    send(service, 10, Lanes(1))
+    send(service, 10, ConcurrencyLimiter(1))
 
     assert service.taken == [b"%d" % n for n in range(10)]
 
 
 def test_told_to_slow_down_it_waits_and_opens_fewer_lanes() -> None:
-    service, lanes = Service([TooMany("slowly", wait=7)]), Lanes(4)
+    service, lanes = Service([TooMany("slowly", wait=7)]), ConcurrencyLimiter(4)
 
     waited = send(service, 4, lanes)
 
@@ -97,7 +103,7 @@ def test_told_to_slow_down_it_waits_and_opens_fewer_lanes() -> None:
 
 
 def test_lanes_open_again_when_all_is_well() -> None:
-    service, lanes = Service([TooMany("slowly")]), Lanes(4)
+    service, lanes = Service([TooMany("slowly")]), ConcurrencyLimiter(4)
 
     send(service, 60, lanes)
 
@@ -110,7 +116,7 @@ def test_lanes_open_again_when_all_is_well() -> None:
 def test_a_passing_failure_is_tried_again(failure: CallFailed) -> None:
     service = Service([failure, failure])
 
-    send(service, 3, Lanes(1))
+    send(service, 3, ConcurrencyLimiter(1))
 
     assert service.taken == [b"0", b"1", b"2"]
 
@@ -125,14 +131,14 @@ def test_where_nobody_has_been_there_yet_nobody_is_waited_for() -> None:
     service = Service([nobody_there()])
 
     with pytest.raises(Unreachable, match="nobody there"):
-        send(service, 3, Lanes(1))
+        send(service, 3, ConcurrencyLimiter(1))
 
     assert service.taken == []
 
 
 def test_who_was_there_before_is_waited_for() -> None:
     service = Service([TimedOut("late"), TooMany("slowly", wait=1)])
-    lanes = Lanes(1)
+    lanes = ConcurrencyLimiter(1)
     send(service, 1, lanes)
     service.failures = [nobody_there(), nobody_there()]
 
@@ -145,7 +151,7 @@ def test_what_may_not_be_repeated_is_not() -> None:
     service = Service([TimedOut("late")])
 
     with pytest.raises(TimedOut):
-        send(service, 3, Lanes(1), repeatable=False)
+        send(service, 3, ConcurrencyLimiter(1), repeatable=False)
 
     assert service.taken == []
 
@@ -153,7 +159,7 @@ def test_what_may_not_be_repeated_is_not() -> None:
 def test_even_what_may_not_be_repeated_waits_when_nothing_was_taken() -> None:
     service = Service([TooMany("slowly", wait=1)])
 
-    send(service, 1, Lanes(1), repeatable=False)
+    send(service, 1, ConcurrencyLimiter(1), repeatable=False)
 
     assert service.taken == [b"0"]
 
@@ -162,7 +168,7 @@ def test_a_refusal_ends_the_load_at_once() -> None:
     service = Service([KeyRefused("no", status=403)])
 
     with pytest.raises(KeyRefused):
-        send(service, 3, Lanes(1))
+        send(service, 3, ConcurrencyLimiter(1))
 
     assert service.taken == []
 
@@ -171,4 +177,4 @@ def test_patience_ends() -> None:
     service = Service([TooMany("slowly", wait=1)] * MAX_ATTEMPTS)
 
     with pytest.raises(TooMany):
-        send(service, 1, Lanes(1))
+        send(service, 1, ConcurrencyLimiter(1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from typing import assert_type
 
-from svc_notebook.api.parameters import ToldSettings
+from svc_notebook.api.parameters import ReadSettings
 from svc_notebook.api.shapes import (
     Added,
     Batched,
@@ -24,7 +24,7 @@ def blocking(client: Client) -> None:
     assert_type(client.search("products", "lamp", hitsPerPage=3), SearchAnswer)
     assert_type(client.add_object("products", {"title": "lamp"}), Added)
     assert_type(client.batch("products", [{"action": "clear"}]), Batched)
-    assert_type(client.get_settings("products"), ToldSettings)
+    assert_type(client.get_settings("products"), ReadSettings)
     assert_type(client.set_settings("products", {"ranking": ["typo"]}), Updated)
     assert_type(client.list_indices(), IndexList)
     assert_type(client.get_task("products", 7), Task)

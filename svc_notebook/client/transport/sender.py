@@ -35,7 +35,7 @@ from svc_notebook.client.transport.retry import (
     ReceivedReply,
     plan_attempts,
 )
-from svc_notebook.client.transport.serialization import Packed, pack_body
+from svc_notebook.client.transport.serialization import SerializedBody, pack_body
 from svc_notebook.errors import (
     AnswerTooLarge,
     BadInput,
@@ -170,7 +170,7 @@ class HttpSender:
         )
 
     async def _make_message(
-        self, endpoint: Endpoint, parcel: RequestSpec, packed: Packed
+        self, endpoint: Endpoint, parcel: RequestSpec, packed: SerializedBody
     ) -> Message:
         vendor = self.connection.vendor
         headers = {"user-agent": user_agent(), "accept": "application/json"}

@@ -30,26 +30,26 @@ _ADVICE = {
 }
 
 
-class Packed(NamedTuple):
+class SerializedBody(NamedTuple):
     """A serialized body, and whether the request may be sent twice."""
 
     content: bytes | None
     repeatable: bool
 
 
-def pack_body(endpoint: Endpoint, body: Any) -> Packed:
+def pack_body(endpoint: Endpoint, body: Any) -> SerializedBody:
     """Serialize a body; bytes are unchanged, and added records without an objectID get one.
 
     A record with an objectID can be added twice with the same result, so the call is repeatable. A
-    `Packed` body is returned unchanged.
+    `SerializedBody` body is returned unchanged.
     """
-    if isinstance(body, Packed):
+    if isinstance(body, SerializedBody):
         return body
     repeatable = endpoint.repeatable
     if not isinstance(body, bytes) and endpoint.name in _ASSIGN:
         body, repeatable = _ASSIGN[endpoint.name](body), True
     content = _encoded(endpoint, body)
-    return Packed(content, repeatable and not _counts(content or b""))
+    return SerializedBody(content, repeatable and not _counts(content or b""))
 
 
 def _encoded(endpoint: Endpoint, body: Any) -> bytes | None:

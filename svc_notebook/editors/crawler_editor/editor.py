@@ -14,7 +14,7 @@ from svc_notebook.client.crawlers import crawler_id, wait_crawled
 from svc_notebook.client.tasks import Tasks
 from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.bundle import read_module, read_styles
-from svc_notebook.editors.crawler_editor.secret_mask import Veil
+from svc_notebook.editors.crawler_editor.secret_mask import SecretMask
 from svc_notebook.editors.crawler_editor.snippets import write_codes
 from svc_notebook.editors.crawler_editor.trial import draw_trial, to_frame
 from svc_notebook.editors.rpc import call, wait_for
@@ -47,7 +47,7 @@ class CrawlerEditor(Editor):
     def __init__(self, crawler: str, *, urls: Any = (), **options: Any) -> None:
         self.trial: dict[str, Any] = {}
         self._crawler = ""
-        self._veil = Veil()
+        self._veil = SecretMask()
         self._standing: dict[str, Any] = {}
         super().__init__(crawler, urls=urls, **options)
 

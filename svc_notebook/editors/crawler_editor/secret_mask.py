@@ -17,7 +17,7 @@ VEIL = "••••••"
 Place = tuple[str | int, ...]
 
 
-class Veil:
+class SecretMask:
     """Masks the secrets of one editor's configurations, and remembers them."""
 
     def __init__(self) -> None:

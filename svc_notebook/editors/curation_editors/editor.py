@@ -19,7 +19,7 @@ import traitlets
 
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.api.validation import same
-from svc_notebook.client.curation import Kind, find_all, write_all
+from svc_notebook.client.curation import ResourceKind, find_all, write_all
 from svc_notebook.client.tasks import Tasks
 from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.curation_editors.changes import (
@@ -56,7 +56,7 @@ Bringing = Literal["take", "keep", "replace"]
 Make = Callable[[list[Document]], list[Document]]
 
 
-class Brought(TypedDict):
+class ImportCounts(TypedDict):
     """How many objects a file had, and what they changed in the draft."""
 
     read: int
@@ -73,7 +73,7 @@ class CurationEditor(Editor):
     """
 
     needs: ClassVar[str] = "editSettings"
-    kind: ClassVar[Kind]
+    kind: ClassVar[ResourceKind]
 
     faults: Any = traitlets.Dict().tag(sync=True, **JSON)
     changes: Any = traitlets.Dict().tag(sync=True, **JSON)
@@ -218,7 +218,7 @@ class CurationEditor(Editor):
             return await measure(self.client, left, right, wanted, asked, tell_progress)
 
     @call
-    def bring_in(self, name: str, text: str, how: Bringing = "take") -> Brought:
+    def bring_in(self, name: str, text: str, how: Bringing = "take") -> ImportCounts:
         """Take the objects of a file's text into the draft; returns what became of them."""
         reader = READERS.get(Path(name).suffix.lower())
         if reader is None:

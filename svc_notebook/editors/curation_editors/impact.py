@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypedDict
 
 from svc_notebook.client import AsyncClient
-from svc_notebook.client.curation import Kind, write_all
+from svc_notebook.client.curation import ResourceKind, write_all
 from svc_notebook.client.operations import drop, name_scratch
 from svc_notebook.editors.query_editor.comparison import SideBySide, compare
 
@@ -59,7 +59,7 @@ def tabulate(impacts: Sequence[QueryImpact]) -> list[dict[str, Any]]:
 
 @asynccontextmanager
 async def copy_with(
-    client: AsyncClient, kind: Kind, index: str, documents: Sequence[Any]
+    client: AsyncClient, kind: ResourceKind, index: str, documents: Sequence[Any]
 ) -> AsyncIterator[str]:
     """Give a copy of an index with these synonyms, or rules, in place of its own."""
     name = name_scratch(index)

@@ -19,7 +19,7 @@ SHOWN_HITS = 20  # hits shown
 OWN = ("query", "automaticFacetFilters", "automaticOptionalFacetFilters", "page", "hitsPerPage")
 
 
-class Arranged(TypedDict):
+class PlacedHit(TypedDict):
     """One hit in its place."""
 
     id: str
@@ -33,8 +33,8 @@ class Arrangement(TypedDict):
 
     query: str
     nbHits: int
-    hits: list[Arranged]
-    hidden: list[Arranged]
+    hits: list[PlacedHit]
+    hidden: list[PlacedHit]
 
 
 async def arrange(
@@ -112,6 +112,6 @@ def _names(pins: Sequence[Mapping[str, Any]]) -> list[str]:
     return [name for pin in pins for name in promoted(pin)]
 
 
-def _arranged(name: str, titles: Mapping[str, str], pinned: bool) -> Arranged:
+def _arranged(name: str, titles: Mapping[str, str], pinned: bool) -> PlacedHit:
     title = titles.get(name)
     return {"id": name, "title": title or "", "pinned": pinned, "missing": title is None}

@@ -13,7 +13,7 @@ from svc_notebook.api.rule_checks import check_parts
 from svc_notebook.api.shapes import RuleParams
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.api.validation import check_members
-from svc_notebook.client.curation import RULES, Kind
+from svc_notebook.client.curation import RULES, ResourceKind
 from svc_notebook.editors.base import JSON
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.curation_editors.changes import Document, ObjectChange, by_id
@@ -48,7 +48,7 @@ class RuleEditor(CurationEditor):
     """
 
     title: ClassVar[str] = "Rule editor"
-    kind: ClassVar[Kind] = RULES
+    kind: ClassVar[ResourceKind] = RULES
     _esm = read_module("rules.js")
     _css = read_styles("kit/kit.css", "query.css", "curation.css", "rules.css")
 

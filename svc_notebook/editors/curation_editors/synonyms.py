@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from svc_notebook.client.curation import SYNONYMS, Kind
+from svc_notebook.client.curation import SYNONYMS, ResourceKind
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.curation_editors.changes import Document, ObjectChange
 from svc_notebook.editors.curation_editors.editor import CurationEditor, Faults
@@ -25,7 +25,7 @@ class SynonymEditor(CurationEditor):
     """Edit the synonyms of an index, and see what that does to searches before it is applied."""
 
     title: ClassVar[str] = "Synonym editor"
-    kind: ClassVar[Kind] = SYNONYMS
+    kind: ClassVar[ResourceKind] = SYNONYMS
     _esm = read_module("synonyms.js")
     _css = read_styles("kit/kit.css", "query.css", "curation.css")
 

@@ -13,26 +13,26 @@ MAX_LABEL_CHARACTERS = 60  # characters of one
 OWN = ("query", "page", "offset", "length")
 
 
-class Held(TypedDict):
+class ActiveFilter(TypedDict):
     """One filter or parameter, in words, and the search parameters without it."""
 
     label: str
     value: Params
 
 
-def list_held(params: Params) -> list[Held]:
+def list_held(params: Params) -> list[ActiveFilter]:
     """Name all that holds a search, the facets first."""
     return [*_values(params), *_ranges(params), *_others(params)]
 
 
-def _values(params: Params) -> Iterator[Held]:
+def _values(params: Params) -> Iterator[ActiveFilter]:
     for name, (values, mode) in facets.chosen_facets(params).items():
         for value in values:
             rest = facets.toggle_facet(params, name, value, mode)
             yield {"label": _cut(f"{name}: {value}"), "value": rest}
 
 
-def _ranges(params: Params) -> Iterator[Held]:
+def _ranges(params: Params) -> Iterator[ActiveFilter]:
     for name in facets.held_facets(params):
         least, most = facets.bounds_of(params, name)
         ends = [
@@ -43,7 +43,7 @@ def _ranges(params: Params) -> Iterator[Held]:
             yield {"label": _cut(f"{name} {', '.join(ends)}"), "value": rest}
 
 
-def _others(params: Params) -> Iterator[Held]:
+def _others(params: Params) -> Iterator[ActiveFilter]:
     """Parameters as they are, of filters only what facets do not show."""
     hidden = params
     for name in facets.held_facets(params):

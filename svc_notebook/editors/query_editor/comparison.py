@@ -11,7 +11,7 @@ from svc_notebook.editors.hit_cards import POST, PRE, draw_hits
 SHOWN_HITS = 20  # hits of either side
 
 
-class Side(TypedDict):
+class ComparedSearch(TypedDict):
     """One of the two."""
 
     index: str
@@ -23,7 +23,7 @@ class Side(TypedDict):
 class SideBySide(TypedDict):
     """Both sides, and the pairs of places of the hits they share."""
 
-    sides: list[Side]
+    sides: list[ComparedSearch]
     shared: list[list[int]]
     gained: int
     lost: int
@@ -53,7 +53,7 @@ def _request(index: str, params: Mapping[str, Any]) -> dict[str, Any]:
     return {**rest, **own, "indexName": index}
 
 
-def _side(index: str, answer: Mapping[str, Any]) -> Side:
+def _side(index: str, answer: Mapping[str, Any]) -> ComparedSearch:
     cards = draw_hits(answer["hits"], [])
     hits = [{"id": card["id"], "title": card["title"] or card["id"]} for card in cards]
     applied = [rule["objectID"] for rule in answer.get("appliedRules", ())]

@@ -197,7 +197,7 @@ class QueryEditor(Editor):
         return self.history
 
     @call(latest=True)
-    async def relax(self) -> list[relaxation.Way]:
+    async def relax(self) -> list[relaxation.RelaxedSearch]:
         """List what can be left out of a search without results."""
         return await relaxation.relax(self.client, self.index, self.value)
 

@@ -17,7 +17,7 @@ FILTERS = (
 PAGING = ("page", "offset", "length")
 
 
-class Way(TypedDict):
+class RelaxedSearch(TypedDict):
     """A search that finds something, and what was left out for it."""
 
     label: str
@@ -25,7 +25,7 @@ class Way(TypedDict):
     value: Params
 
 
-async def relax(client: AsyncClient, index: str, params: Params) -> list[Way]:
+async def relax(client: AsyncClient, index: str, params: Params) -> list[RelaxedSearch]:
     """Try what may be left out, in one request; what finds most comes first."""
     ways = list(_ways(params))
     if not ways:
@@ -33,7 +33,7 @@ async def relax(client: AsyncClient, index: str, params: Params) -> list[Way]:
     own = {"hitsPerPage": 0, "facets": [], "analytics": False, "indexName": index}
     requests: Any = [{**_without(value, *PAGING), **own} for _, value in ways]
     answers: Any = (await client.search_many(requests))["results"]
-    found: list[Way] = [
+    found: list[RelaxedSearch] = [
         {"label": label, "hits": answer["nbHits"], "value": value}
         for (label, value), answer in zip(ways, answers, strict=True)
         if answer["nbHits"]

@@ -14,7 +14,7 @@ import pandas as pd
 from svc_notebook.client.operations import count_records, replacing
 from svc_notebook.client.task_group import run_together
 from svc_notebook.errors import BadInput, CallFailed, Stopped, SvcError
-from svc_notebook.loading.dask.worker_credentials import Ticket
+from svc_notebook.loading.dask.worker_credentials import WorkerCredentials
 from svc_notebook.loading.load_plan.plan import LoadPlan
 from svc_notebook.loading.load_plan.profile import IDS
 from svc_notebook.loading.options import IfExists, LoadSettings
@@ -109,7 +109,7 @@ class Sent:
         raise error
 
 
-def send_part(part: Any, ticket: Ticket, index: str, given: Mapping[str, Any]) -> Sent:
+def send_part(part: Any, ticket: WorkerCredentials, index: str, given: Mapping[str, Any]) -> Sent:
     """Send one partition, on a worker."""
 
     async def send() -> LoadResult:
@@ -163,7 +163,7 @@ class _DaskRun:
         workers = find_workers()
         if workers is None:
             return await _here(self.client, part, target, options)
-        ticket = Ticket(self.client.connection)
+        ticket = WorkerCredentials(self.client.connection)
         return await _on_worker(workers, part, (ticket, target, options))
 
     def options_of(self, number: int) -> LoadSettings:
@@ -246,7 +246,9 @@ def _compute(part: Any) -> pd.DataFrame:
     return frame
 
 
-async def _on_worker(workers: Any, part: Any, rest: tuple[Ticket, str, Any]) -> LoadResult:
+async def _on_worker(
+    workers: Any, part: Any, rest: tuple[WorkerCredentials, str, Any]
+) -> LoadResult:
     """Send a partition on a worker that Dask chooses; cancellation stops it there."""
     from dask.delayed import delayed
 

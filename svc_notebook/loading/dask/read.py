@@ -17,7 +17,7 @@ from svc_notebook.errors import BadInput, CallFailed, SvcError
 from svc_notebook.frames import read_browse
 from svc_notebook.frames.columns import Columns
 from svc_notebook.loading.dask.partition_filters import divide
-from svc_notebook.loading.dask.worker_credentials import Ticket
+from svc_notebook.loading.dask.worker_credentials import WorkerCredentials
 
 if TYPE_CHECKING:
     import dask.dataframe as dd
@@ -59,7 +59,8 @@ async def read_dask(
     # It would convert lists and objects to text.
     with config.set({"dataframe.convert-string": False}):
         made: dd.DataFrame = dataframe.from_map(
-            read_part, filters, ticket=Ticket(client.connection), index=index, asked=asked,
+            read_part, filters,
+            ticket=WorkerCredentials(client.connection), index=index, asked=asked,
             schema=meta, meta=meta, label="svc-browse", enforce_metadata=False,
         )  # fmt: skip
     return made
@@ -75,7 +76,12 @@ def _check_divisions(divisions: object) -> None:
 
 
 def read_part(
-    filters: str, *, ticket: Ticket, index: str, asked: Mapping[str, Any], schema: pd.DataFrame
+    filters: str,
+    *,
+    ticket: WorkerCredentials,
+    index: str,
+    asked: Mapping[str, Any],
+    schema: pd.DataFrame,
 ) -> pd.DataFrame:
     """Read one partition, on a worker, in the given schema."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from svc_notebook.client import AsyncClient, ClientConfig, Secret
 
 
-class Ticket:
+class WorkerCredentials:
     """A picklable connection for a worker; its keys are visible only in the pickled bytes."""
 
     def __init__(self, connection: ClientConfig) -> None:
@@ -19,7 +19,7 @@ class Ticket:
         return AsyncClient(self._connection)
 
     def __repr__(self) -> str:
-        return f"Ticket({self._connection.app_id!r}, {self._connection.address!r})"
+        return f"WorkerCredentials({self._connection.app_id!r}, {self._connection.address!r})"
 
     def __dask_tokenize__(self) -> str:
         return repr(self)
@@ -30,6 +30,6 @@ class Ticket:
         return _punch, (own, keys)
 
 
-def _punch(values: dict[str, Any], keys: dict[str, str]) -> Ticket:
+def _punch(values: dict[str, Any], keys: dict[str, str]) -> WorkerCredentials:
     secrets = {name: Secret(key) for name, key in keys.items()}
-    return Ticket(ClientConfig(**{**values, **secrets}))
+    return WorkerCredentials(ClientConfig(**{**values, **secrets}))

@@ -44,7 +44,7 @@ Texts = Sequence[str | None]
 Write = Callable[[Any], str | None]
 
 
-class Odd(Exception):
+class NeedsDatabase(Exception):
     """Something that the long way is for."""
 
 
@@ -57,7 +57,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Small:
+class SmallLoad:
     """All steps of a few rows, and what there is to tell of them."""
 
     steps: list[str]
@@ -66,11 +66,11 @@ class Small:
 
 
 def open_small(source: Any, db: Database) -> tuple[SourceTable, list[Cells], int]:
-    """Write the values of a few rows; raises `Odd` for all that is not ordinary."""
+    """Write the values of a few rows; raises `NeedsDatabase` for all that is not ordinary."""
     if isinstance(source, RecordStream):
         return _open_records(source, db)
     if not isinstance(source, pd.DataFrame) or source.size > MAX_CELLS or not len(source.columns):
-        raise Odd
+        raise NeedsDatabase
     frame = with_named_index(restore(source))
     cells = [_cells(frame.iloc[:, n], name, n) for n, name in enumerate(name_columns(frame))]
     name = title("DataFrame", len(frame))
@@ -80,27 +80,27 @@ def open_small(source: Any, db: Database) -> tuple[SourceTable, list[Cells], int
 def _open_records(records: RecordStream, db: Database) -> tuple[SourceTable, list[Cells], int]:
     texts = records.texts
     if texts is None or records.faults or records.skipped or len(texts) * records.rows > MAX_CELLS:
-        raise Odd
+        raise NeedsDatabase
     table = SourceTable(db, "", records.fields, records.name, ragged=True)
     return table, list(map(Cells, records.fields, texts)), records.rows
 
 
 def write_small(
     table: SourceTable, cells: Sequence[Cells], rows: int, options: LoadSettings
-) -> Small:
-    """Write every step; raises `Odd` where a row or an option is not ordinary."""
+) -> SmallLoad:
+    """Write every step; raises `NeedsDatabase` where a row or an option is not ordinary."""
     if not cells and not rows:
-        return Small([], (), Ids("", HASHED))
+        return SmallLoad([], (), Ids("", HASHED))
     if not cells or options.dtype or options.nest or options.salt or options.spread:
-        raise Odd
+        raise NeedsDatabase
     if options.path is not None:
-        raise Odd
+        raise NeedsDatabase
     rows = min(rows, options.limit or rows)
     held = {each.field.name: each.texts[:rows] for each in cells}
     columns = tuple(_column(field, held[field.name], options) for field in choose(table, options))
     members = _members(columns, held, rows, options)
     ids, texts = _find_ids(table, columns, held, rows, options)
-    return Small(_steps(texts, members, options), columns, ids)
+    return SmallLoad(_steps(texts, members, options), columns, ids)
 
 
 def _cells(series: pd.Series[Any], name: str, number: int) -> Cells:
@@ -108,7 +108,7 @@ def _cells(series: pd.Series[Any], name: str, number: int) -> Cells:
     try:
         texts = [None if is_missing(value) else write(value) for value in series.tolist()]
     except Unsendable:
-        raise Odd from None
+        raise NeedsDatabase from None
     return Cells(TableColumn(name, f"c{number}", kind), texts)
 
 
@@ -120,22 +120,22 @@ def _writer(series: pd.Series[Any]) -> tuple[str, Write]:
     elif isinstance(dtype, pd.StringDtype):
         kind = "str"
     if kind not in WRITERS:
-        raise Odd
+        raise NeedsDatabase
     return WRITERS[kind]
 
 
 def _write_text(value: Any) -> str:
     if not UPPER.isdisjoint(value):
-        raise Odd
+        raise NeedsDatabase
     try:
         return msgspec.json.encode(str(value)).decode()
     except UnicodeEncodeError:
-        raise Odd from None
+        raise NeedsDatabase from None
 
 
 def _write_number(value: Any) -> str:
     if value - value:  # an infinity
-        raise Odd
+        raise NeedsDatabase
     return repr(float(value))
 
 
@@ -149,7 +149,7 @@ def _write_flag(value: Any) -> str:
 
 def _write_time(value: pd.Timestamp) -> str | None:
     if not 1 <= value.year <= 9999:
-        raise Odd
+        raise NeedsDatabase
     return write_json(value)
 
 
@@ -172,7 +172,7 @@ WRITERS: Mapping[str, tuple[str, Write]] = {
 def _column(field: TableColumn, texts: Texts, options: LoadSettings) -> ColumnProfile:
     missing = sum(text is None for text in texts)
     if missing and options.nulls_of(field.name) == "error":
-        raise Odd
+        raise NeedsDatabase
     rendering = render(field, options)
     found = name_kinds(find_kinds(texts)) if rendering.sends == JSON else ""
     return ColumnProfile(field, rendering, missing, found=found)
@@ -212,11 +212,11 @@ def _find_ids(
         if good:
             return Ids("", f"column `{field.name}`", field.name), found
         if options.id or field.name == "objectID":
-            raise Odd
+            raise NeedsDatabase
         notes.append(note_of(field.name, len(found), len(set(found)), rows))
     hashes = [f'"{digest}"' for digest in _hash(columns, held, rows)]
     if options.action != "replace" or len(set(hashes)) < len(hashes):
-        raise Odd
+        raise NeedsDatabase
     if unique := _find_unique(columns, held, rows):
         notes.append(propose(unique))
     return Ids("", HASHED, notes=tuple(notes)), hashes
@@ -258,10 +258,10 @@ def _id_of(text: str | None) -> str | None:
     if value is None or value == "":
         return None
     if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise Odd
+        raise NeedsDatabase
     shown = str(value)
     if len(shown.encode()) > MAX_ID_BYTES or "\0" in shown:
-        raise Odd
+        raise NeedsDatabase
     return _write_text(shown)
 
 
@@ -272,5 +272,5 @@ def _steps(ids: Sequence[str], members: Sequence[str], options: LoadSettings) ->
     steps = [f"{start}{own}{row}{end}" for own, row in zip(ids, members, strict=True)]
     most = options.record_bytes + wrapping(options)
     if any(len(step) * 4 > most and len(step.encode()) > most for step in steps):
-        raise Odd
+        raise NeedsDatabase
     return steps

@@ -18,7 +18,7 @@ Tree = dict[str, Any]
 WriteValue = Callable[[ColumnProfile, LoadSettings], str]
 
 
-class Surely(str):
+class NonNullSql(str):
     """The SQL of a value that is never null, so that its name may be written beforehand."""
 
     __slots__ = ()
@@ -67,7 +67,7 @@ def _parts(name: str, options: LoadSettings) -> list[str]:
 def _member(name: str, value: str | Tree) -> Iterator[str]:
     """Write a member as parts of a `concat`, which passes over those that are null."""
     key = f",{msgspec.json.encode(name).decode()}:"
-    if isinstance(value, Surely):
+    if isinstance(value, NonNullSql):
         yield sql.text(key)
         yield value
     else:
@@ -115,10 +115,10 @@ def _value(column: ColumnProfile, options: LoadSettings) -> str:
     if operation := options.operations.get(column.name):
         return f'\'{{"_operation":"{operation}","value":\' || {json} || \'}}\''
     if options.nulls_of(column.name) == "null":
-        return Surely(f"coalesce({json}, 'null')")
-    return Surely(json) if column.complete else json
+        return NonNullSql(f"coalesce({json}, 'null')")
+    return NonNullSql(json) if column.complete else json
 
 
 def _canonical_value(column: ColumnProfile, options: LoadSettings) -> str:
     json = canonical_sql(f"({column.rendering.json})", column.rendering.sends)
-    return Surely(json) if column.complete else json
+    return NonNullSql(json) if column.complete else json

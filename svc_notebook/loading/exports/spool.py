@@ -15,7 +15,7 @@ from svc_notebook.loading.load_plan.type_inference import Kinds
 SPOOL_CHUNK_BYTES = 8_000_000
 
 
-class Mark(msgspec.Struct):
+class SpoolPosition(msgspec.Struct):
     """The progress of an export: the length of the spool in bytes, and the next cursor."""
 
     facts: str
@@ -32,7 +32,7 @@ class Spool:
     """A hidden file beside the target with one record per line, and another with the mark."""
 
     path: Path
-    mark: Mark
+    mark: SpoolPosition
     resumed: int = 0
     _encoder: msgspec.json.Encoder = field(default_factory=msgspec.json.Encoder, repr=False)
 
@@ -65,7 +65,7 @@ def open_spool(target: Path, facts: str, *, resume: bool) -> Spool:
     """Open the spool of an interrupted export of the same facts, or create a new one."""
     path = target.with_name(f".{target.name}.part")
     digest = hashlib.sha256(facts.encode()).hexdigest()
-    spool = Spool(path, Mark(digest))
+    spool = Spool(path, SpoolPosition(digest))
     found = _read_mark(path) if resume else None
     if found is None or found.facts != digest or path.stat().st_size < found.bytes:
         spool.discard()
@@ -80,10 +80,12 @@ def _mark_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.mark")
 
 
-def _read_mark(path: Path) -> Mark | None:
+def _read_mark(path: Path) -> SpoolPosition | None:
     try:
         return (
-            msgspec.json.decode(_mark_of(path).read_bytes(), type=Mark) if path.exists() else None
+            msgspec.json.decode(_mark_of(path).read_bytes(), type=SpoolPosition)
+            if path.exists()
+            else None
         )
     except (FileNotFoundError, msgspec.MsgspecError):
         return None

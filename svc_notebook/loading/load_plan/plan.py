@@ -14,14 +14,14 @@ import pandas as pd
 
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.loading.database import Database
-from svc_notebook.loading.encoding.fast_path import Odd, open_small, write_small
+from svc_notebook.loading.encoding.fast_path import NeedsDatabase, open_small, write_small
 from svc_notebook.loading.encoding.record_sql import step_sql
 from svc_notebook.loading.load_plan.ids import find_ids
 from svc_notebook.loading.load_plan.profile import ColumnProfile, Profile, absent, study
 from svc_notebook.loading.load_plan.rejected_rows import TOLD, describe
 from svc_notebook.loading.load_plan.row_errors import (
     Faults,
-    Marks,
+    MarkedRows,
     Positions,
     RowNumbers,
     find_faults,
@@ -94,20 +94,20 @@ class Prepared:
     # The operations themselves, for few rows.
     steps: Sequence[str] | None = None
     # Digests of dropped and repeated rows, to check that they are at the same positions.
-    marks: Marks = field(default_factory=lambda: Marks.of(()))
+    marks: MarkedRows = field(default_factory=lambda: MarkedRows.of(()))
 
 
 def prepare(source: Source, index: str, options: LoadSettings, db: Database) -> Prepared:
     """Profile a source completely; nothing is sent."""
     if are_records(source):
         source = db.ends.enter_context(gather(source, options, lambda: db.stopped))
-    with suppress(Odd):
+    with suppress(NeedsDatabase):
         return prepare_small(source, index, options, db)
     return prepare_any(source, index, options, db)
 
 
 def prepare_small(source: Source, index: str, options: LoadSettings, db: Database) -> Prepared:
-    """Encode a few rows without DuckDB; raise `Odd` if the fast path does not support them."""
+    """Encode a few rows without DuckDB; raises `NeedsDatabase` for unsupported rows."""
     table, cells, rows = open_small(source, db)
     small = write_small(table, cells, rows, options)
     plan = LoadPlan(
@@ -134,7 +134,7 @@ def prepare_any(source: Source, index: str, options: LoadSettings, db: Database)
     ids = find_ids(table, profile, options)
     step = step_sql(ids.sql, profile.columns, options)
     faults = find_faults(table, profile, ids, step, options)
-    dropped = Marks.of(faults.dropped).positions
+    dropped = MarkedRows.of(faults.dropped).positions
     rejected = describe(table, profile.columns, ids, faults.told)
     many = len(dropped) + len(profile.skipped)
     untold = many - len(rejected)
@@ -154,7 +154,7 @@ def prepare_any(source: Source, index: str, options: LoadSettings, db: Database)
             *_nearly_notes(table, profile),
         ),
     )
-    marks = Marks.of([*faults.dropped, *faults.repeated])
+    marks = MarkedRows.of([*faults.dropped, *faults.repeated])
     return Prepared(plan, table, step, dropped, faults.repeats, options, ids.hashed, marks=marks)
 
 

@@ -27,7 +27,7 @@ MAX_LISTED_ROWS = 10_000
 
 
 @dataclass(frozen=True)
-class Marks:
+class MarkedRows:
     """Rows that are not sent as they are: their positions, ascending, and what tells each row.
 
     Whoever finds another row at one of these positions reads the rows in another order.
@@ -37,7 +37,7 @@ class Marks:
     digests: Digests
 
     @classmethod
-    def of(cls, found: Sequence[tuple[Positions, Digests]]) -> Marks:
+    def of(cls, found: Sequence[tuple[Positions, Digests]]) -> MarkedRows:
         """Join what several scans found, each row once."""
         if not found:
             return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64))
@@ -222,7 +222,7 @@ def _sendable(db: Database, dropped: Sequence[tuple[Positions, Digests]]) -> str
         return "true"
     import pyarrow as pa
 
-    db.register("staying_behind", pa.table({"pos": Marks.of(dropped).positions}))
+    db.register("staying_behind", pa.table({"pos": MarkedRows.of(dropped).positions}))
     return "pos NOT IN (SELECT pos FROM staying_behind)"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
-    from svc_notebook.loading.load_plan.row_errors import Digests, Marks, Positions
+    from svc_notebook.loading.load_plan.row_errors import Digests, MarkedRows, Positions
 
 # The digest of a span fits a JSON number that is read as a signed one.
 DIGEST_BITS = (1 << 63) - 1
@@ -34,7 +34,7 @@ class RowOrder:
     `settled` are the spans an interrupted load sent, each with the digest of its rows.
     """
 
-    def __init__(self, name: str, marks: Marks, settled: Mapping[Span, int]) -> None:
+    def __init__(self, name: str, marks: MarkedRows, settled: Mapping[Span, int]) -> None:
         self._name = name
         self._marks = marks
         self._settled = sorted(settled.items())

@@ -50,7 +50,7 @@ def pack_batches(
     of the settled spans by their `digests`.
     """
     options = prepared.options
-    cutter = Cutter(
+    cutter = BatchCutter(
         prepared.dropped, settled, prepared.repeats, options.batch_bytes, len(opening(options)),
         operations=_may_hold_operations(prepared),
     )  # fmt: skip
@@ -88,7 +88,7 @@ def _in_memory(steps: Sequence[str], most: int) -> Iterator[pa.StringArray]:
         yield pa.array(steps[start : start + most], pa.large_string())
 
 
-class Cutter:
+class BatchCutter:
     """Cuts chunk after chunk; texts stay in Arrow buffers until a body is joined."""
 
     def __init__(

@@ -12,7 +12,7 @@ import httpx
 
 from svc_notebook.api import RequestSpec, SearchApi
 from svc_notebook.client.task_group import run_together
-from svc_notebook.client.transport.serialization import Packed
+from svc_notebook.client.transport.serialization import SerializedBody
 from svc_notebook.errors import (
     CallFailed,
     ServiceBroken,
@@ -39,7 +39,7 @@ MAX_BACKOFF_SECONDS = 30.0
 BATCHES_BEFORE_INCREASE = 8
 
 
-class Lanes:
+class ConcurrencyLimiter:
     """The concurrency limit: halved after a failure, then increased slowly."""
 
     def __init__(self, most: int) -> None:
@@ -82,7 +82,7 @@ async def send_batches(
     next_batch: NextBatch,
     acknowledged: Acknowledged,
     *,
-    lanes: Lanes,
+    lanes: ConcurrencyLimiter,
     sleep: Sleep = asyncio.sleep,
 ) -> None:
     """Send the batches of `next_batch` until it returns None; raise the first failure."""
@@ -103,12 +103,12 @@ async def send_batches(
 
 
 async def _send_one(
-    client: AsyncClient, index: str, batch: Batch, lanes: Lanes, sleep: Sleep
+    client: AsyncClient, index: str, batch: Batch, lanes: ConcurrencyLimiter, sleep: Sleep
 ) -> int:
     """Send one batch until it is acknowledged; return its task."""
     path = f"/1/indexes/{quote(index, safe='')}/batch"
     # Whether it may be repeated is known, but for batches that change what is stored.
-    body = Packed(batch.body, repeatable=True) if batch.repeatable else batch.body
+    body = SerializedBody(batch.body, repeatable=True) if batch.repeatable else batch.body
     parcel = RequestSpec("POST", path, {}, body)
     for number in range(MAX_ATTEMPTS):
         try:

@@ -28,7 +28,7 @@ from svc_notebook.loading.sending.checkpoint import (
     has_other_ids,
     open_checkpoint,
 )
-from svc_notebook.loading.sending.concurrency_limiter import Lanes, send_batches
+from svc_notebook.loading.sending.concurrency_limiter import ConcurrencyLimiter, send_batches
 from svc_notebook.loading.sending.replacement import (
     check_least,
     check_share,
@@ -208,7 +208,7 @@ class _LoadRun:
         self._prepared = prepared
         # Rows with the same id keep their order only if batches are sent one after the other.
         in_order = prepared.options.duplicates == "keep"
-        self._lanes = Lanes(1 if in_order else in_flight)
+        self._lanes = ConcurrencyLimiter(1 if in_order else in_flight)
         self._on_progress = on_progress
         self._checkpoint: Checkpoint | None = None
         self._stored: Stored | None = None

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from svc_notebook.service.crawl.configuration import Action
-from svc_notebook.service.crawl.outcomes import FetchFailure, Yielded
+from svc_notebook.service.crawl.outcomes import ActionResult, FetchFailure
 
 # As compact JSON; the service's limit for any record.
 MAX_RECORD_BYTES = 100_000
@@ -18,8 +18,8 @@ MAX_NAMED_IDS = 5
 
 
 def name_records(
-    yields: Sequence[Yielded], actions: Sequence[Action], url: str
-) -> tuple[Yielded, ...]:
+    yields: Sequence[ActionResult], actions: Sequence[Action], url: str
+) -> tuple[ActionResult, ...]:
     """Validate the records of a page and add missing objectIDs; raises `FetchFailure`.
 
     A generated objectID consists of the page's URL and the record's number among those of the page
@@ -36,7 +36,7 @@ def name_records(
     return tuple(named)
 
 
-def find_duplicates(yields: Sequence[Yielded]) -> str:
+def find_duplicates(yields: Sequence[ActionResult]) -> str:
     """Return a message about records replaced by later ones of the page, empty if none is.
 
     Records that are equal in every member count as one.

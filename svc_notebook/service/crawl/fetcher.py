@@ -26,8 +26,8 @@ from svc_notebook.service.crawl.decompression import ACCEPTED, Body
 from svc_notebook.service.crawl.outcomes import FetchFailure
 from svc_notebook.service.crawl.request_options import LoginRequest
 from svc_notebook.service.crawl.scope import Scope
-from svc_notebook.service.crawl.ssrf_guard import Gate
-from svc_notebook.service.crawl.throttle import Pace
+from svc_notebook.service.crawl.ssrf_guard import AddressGuard
+from svc_notebook.service.crawl.throttle import Throttle
 from svc_notebook.service.crawl.urls import normalize
 
 AGENT = "SvcNotebookCrawler"
@@ -72,11 +72,11 @@ class Fetcher:
         backoff: float = 0.5,
     ) -> None:
         self.configuration = configuration
-        self.pace = Pace(configuration.rate_limit)
+        self.pace = Throttle(configuration.rate_limit)
         self._requests = configuration.requests
         self._scope = Scope(configuration)
         self._backoff = backoff
-        self._gate = Gate(allow_private=allow_private)
+        self._gate = AddressGuard(allow_private=allow_private)
         self.cookies = HostCookies()
         self._login_cookies = httpx.Cookies()
         self._token: str | None = None

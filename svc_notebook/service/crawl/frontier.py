@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from svc_notebook.errors import SvcError
 from svc_notebook.service.crawl.configuration import Configuration
 from svc_notebook.service.crawl.fetcher import Fetcher
-from svc_notebook.service.crawl.ledger import UrlLedger, Waiting
+from svc_notebook.service.crawl.ledger import PendingUrl, UrlLedger
 from svc_notebook.service.crawl.outcomes import VisitOutcome
 from svc_notebook.service.crawl.page_processor import Visitor
 
@@ -56,23 +56,23 @@ async def crawl(
         await visitor.close()
 
 
-def seeds(configuration: Configuration) -> Iterator[Waiting]:
+def seeds(configuration: Configuration) -> Iterator[PendingUrl]:
     """Return the URLs that a whole crawl starts with."""
-    yield from (Waiting(url, seed=True) for url in configuration.start_urls)
-    yield from (Waiting(url, kind="sitemap", seed=True) for url in configuration.sitemaps)
+    yield from (PendingUrl(url, seed=True) for url in configuration.start_urls)
+    yield from (PendingUrl(url, kind="sitemap", seed=True) for url in configuration.sitemaps)
 
 
-def found_by(outcome: VisitOutcome, waiting: Waiting) -> Iterator[Waiting]:
+def found_by(outcome: VisitOutcome, waiting: PendingUrl) -> Iterator[PendingUrl]:
     """Return the URLs that a visit found; those of a seed's sitemap or redirect are seeds."""
     handed_on = outcome.reason in _HANDED_ON
     depth = outcome.depth + (not handed_on)
     heir = waiting.seed and (waiting.kind == "sitemap" or handed_on)
     hops = waiting.hops + 1 if handed_on else 0
     yield from (
-        Waiting(url, depth, seed=heir, hops=hops, referrer=outcome.url) for url in outcome.found
+        PendingUrl(url, depth, seed=heir, hops=hops, referrer=outcome.url) for url in outcome.found
     )
     yield from (
-        Waiting(url, depth, "sitemap", waiting.seed, referrer=outcome.url)
+        PendingUrl(url, depth, "sitemap", waiting.seed, referrer=outcome.url)
         for url in outcome.sitemaps
     )
 
@@ -100,9 +100,9 @@ class _Round:
         self._follow = follow
         self._limit = configuration.max_urls
         self._width = max(int(configuration.rate_limit), 1)
-        self._next: deque[Waiting] = deque()
-        self._active: dict[asyncio.Task[VisitOutcome], Waiting] = {}
-        self._ended: list[tuple[VisitOutcome, Waiting]] = []
+        self._next: deque[PendingUrl] = deque()
+        self._active: dict[asyncio.Task[VisitOutcome], PendingUrl] = {}
+        self._ended: list[tuple[VisitOutcome, PendingUrl]] = []
         self._settled_at = monotonic()
         self._met: set[str] = set()
 
@@ -195,7 +195,7 @@ class _Round:
         self._ledger.settle([outcome for outcome, _ in self._ended], found, limit=self._limit)
         self._ended, self._settled_at = [], monotonic()
 
-    async def _visit(self, waiting: Waiting) -> VisitOutcome:
+    async def _visit(self, waiting: PendingUrl) -> VisitOutcome:
         try:
             return await self._visitor.visit(waiting, self._ledger.remembered(waiting.url))
         except SvcError:
@@ -215,7 +215,7 @@ class _Round:
         self._settle()
 
 
-def _host(waiting: Waiting) -> str:
+def _host(waiting: PendingUrl) -> str:
     return _host_of(waiting.url)
 
 

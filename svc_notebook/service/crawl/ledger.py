@@ -12,7 +12,7 @@ Kind = Literal["page", "sitemap"]
 
 
 @dataclass(frozen=True)
-class Waiting:
+class PendingUrl:
     """A URL to visit; `depth` is the number of links from a start URL.
 
     A seed comes from the configuration or a sitemap and may be deeper than `maxDepth`. `hops` is
@@ -33,18 +33,18 @@ class UrlLedger(Protocol):
     A URL is identified by its text alone; a sitemap and a page never have the same URL.
     """
 
-    def waiting(self, n: int) -> list[Waiting]:
+    def waiting(self, n: int) -> list[PendingUrl]:
         """Return the first `n` unsettled URLs, by depth, then in insertion order."""
         ...
 
-    def add(self, found: Iterable[Waiting], *, limit: int | None = None) -> None:
+    def add(self, found: Iterable[PendingUrl], *, limit: int | None = None) -> None:
         """Queue unknown URLs while fewer than `limit` pages are known."""
         ...
 
     def settle(
         self,
         outcomes: Sequence[VisitOutcome],
-        found: Iterable[Waiting],
+        found: Iterable[PendingUrl],
         *,
         limit: int | None = None,
     ) -> None:

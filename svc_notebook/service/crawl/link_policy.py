@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MAX_LINKS_PER_PAGE = 10_000
 
 
-class Leads:
+class LinkPolicy:
     """The links that a configuration follows."""
 
     def __init__(self, configuration: Configuration, scope: Scope) -> None:

@@ -26,7 +26,7 @@ Category = Literal["fetch", "extraction", "indexing", "success"]
 
 
 @dataclass(frozen=True)
-class Yielded:
+class ActionResult:
     """The result of one action on a page; `action` is its index in the configuration."""
 
     action: int
@@ -47,7 +47,7 @@ class Remembered:
     modified: str | None
     fingerprint: str
     found: tuple[str, ...] = ()
-    yielded: tuple[Yielded, ...] = ()
+    yielded: tuple[ActionResult, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class VisitOutcome:
     category: Category
     reason: str
     readable: str
-    yielded: tuple[Yielded, ...] = ()
+    yielded: tuple[ActionResult, ...] = ()
     found: tuple[str, ...] = ()
     sitemaps: tuple[str, ...] = ()  # sitemaps listed in a sitemap or robots.txt
     logs: tuple[str, ...] = ()

@@ -21,18 +21,18 @@ from svc_notebook.service.crawl.extraction import (
     sniff_media_type,
 )
 from svc_notebook.service.crawl.fetcher import MAX_REDIRECTS, Fetcher, FetchResponse, too_many_hops
-from svc_notebook.service.crawl.ledger import Waiting
-from svc_notebook.service.crawl.link_policy import Leads
+from svc_notebook.service.crawl.ledger import PendingUrl
+from svc_notebook.service.crawl.link_policy import LinkPolicy
 from svc_notebook.service.crawl.outcomes import (
     REASONS,
+    ActionResult,
     Category,
     FetchFailure,
     Remembered,
     VisitOutcome,
-    Yielded,
     refuse_status,
 )
-from svc_notebook.service.crawl.revalidation import Memory, conditions
+from svc_notebook.service.crawl.revalidation import Revalidation, conditions
 from svc_notebook.service.crawl.robots import Robots
 from svc_notebook.service.crawl.scope import Scope
 from svc_notebook.service.crawl.sitemaps import (
@@ -57,7 +57,7 @@ PARALLEL_READERS = 2
 
 async def visit(
     configuration: Configuration,
-    waiting: Waiting,
+    waiting: PendingUrl,
     *,
     fetcher: Fetcher,
     extractors: Extractors,
@@ -77,7 +77,7 @@ async def visit(
 class _Look:
     """A fetched and parsed page with the actions that apply to it."""
 
-    waiting: Waiting
+    waiting: PendingUrl
     answer: FetchResponse
     document: Document
     actions: list[tuple[int, Action]]
@@ -100,8 +100,8 @@ class Visitor:
         self._fetcher = fetcher
         self._extractors = extractors
         self._scope = Scope(configuration)
-        self._leads = Leads(configuration, self._scope)
-        self._memory = Memory(configuration, self._scope)
+        self._leads = LinkPolicy(configuration, self._scope)
+        self._memory = Revalidation(configuration, self._scope)
         self._robots = Robots(fetcher)
         self._tables: dict[str, dict[str, Row]] = {}
         # Parsing blocks a thread; the default pool resolves host names and must not wait for it.
@@ -119,7 +119,9 @@ class Visitor:
         await self._robots.close()
         self._readers.shutdown(wait=False, cancel_futures=True)
 
-    async def visit(self, waiting: Waiting, remembered: Remembered | None = None) -> VisitOutcome:
+    async def visit(
+        self, waiting: PendingUrl, remembered: Remembered | None = None
+    ) -> VisitOutcome:
         """Visit one URL; all fetch and extraction errors are part of the outcome."""
         stage: Category = "fetch"
         try:
@@ -134,7 +136,7 @@ class Visitor:
         except FetchFailure as failure:
             return _failed(waiting, stage, failure)
 
-    async def _visit_sitemap(self, waiting: Waiting) -> VisitOutcome:
+    async def _visit_sitemap(self, waiting: PendingUrl) -> VisitOutcome:
         answer = await self._fetcher.follow(waiting.url, limit=MAX_SITEMAP_BYTES)
         if answer.status != 200:
             raise refuse_status(answer.status)
@@ -153,7 +155,7 @@ class Visitor:
         )
 
     async def _fetch_page(
-        self, waiting: Waiting, remembered: Remembered | None
+        self, waiting: PendingUrl, remembered: Remembered | None
     ) -> FetchResponse | VisitOutcome:
         """Fetch a page; an outcome is returned if the visit ends here."""
         if self._scope.excludes(waiting.url):
@@ -200,7 +202,7 @@ class Visitor:
                 return answer
         raise too_many_hops()
 
-    def _hand_on(self, waiting: Waiting, reason: str, target: str) -> VisitOutcome:
+    def _hand_on(self, waiting: PendingUrl, reason: str, target: str) -> VisitOutcome:
         """Skip a URL in favour of another, which is visited if it is within the crawl."""
         found = self._leads.within([target], waiting.url, seed=waiting.seed)
         if found and waiting.hops >= MAX_REDIRECTS:
@@ -214,7 +216,7 @@ class Visitor:
             return True
         return (await self._robots.rules(url)).allows(url)
 
-    async def _read(self, waiting: Waiting, answer: FetchResponse) -> _Look | VisitOutcome:
+    async def _read(self, waiting: PendingUrl, answer: FetchResponse) -> _Look | VisitOutcome:
         """Parse a page; an outcome is returned if its type or its canonical URL ends the visit."""
         kind = file_type(answer.headers.get("content-type", ""), waiting.url, answer.body)
         actions = [(n, a) for n, a in self._scope.actions(waiting.url) if kind in a.file_types]
@@ -255,7 +257,7 @@ class Visitor:
         return self._judge(look, tuple(await self._run_all(look, actions)), common)
 
     def _judge(
-        self, look: _Look, yielded: tuple[Yielded, ...], common: dict[str, Any]
+        self, look: _Look, yielded: tuple[ActionResult, ...], common: dict[str, Any]
     ) -> VisitOutcome:
         """Return the outcome of a page after its extractors ran; one error discards all records."""
         common["logs"] = tuple(line for one in yielded for line in one.logs)
@@ -273,7 +275,9 @@ class Visitor:
         remember = self._memory.keep(look.answer, look.external, named, common["found"])
         return _ended(look.waiting, reason, yielded=named, remember=remember, **common)
 
-    async def _run_all(self, look: _Look, actions: Iterable[tuple[int, Action]]) -> list[Yielded]:
+    async def _run_all(
+        self, look: _Look, actions: Iterable[tuple[int, Action]]
+    ) -> list[ActionResult]:
         """Run extractors in turn until one exceeds its time, which fails the page."""
         yielded = []
         for place, action in actions:
@@ -282,12 +286,12 @@ class Visitor:
                 self._extractors.extract, look.document, action.extractor, sources=look.external
             )
             records = made.records if made.error is None else []
-            yielded.append(Yielded(place, action.index, records, tuple(made.logs), made.error))
+            yielded.append(ActionResult(place, action.index, records, tuple(made.logs), made.error))
             if made.overran:
                 break
         return yielded
 
-    async def _named_sitemaps(self, waiting: Waiting) -> tuple[str, ...]:
+    async def _named_sitemaps(self, waiting: PendingUrl) -> tuple[str, ...]:
         """Return the sitemaps in the robots.txt of a start URL's host."""
         if waiting.depth or self._configuration.ignores_robots:
             return ()
@@ -314,7 +318,7 @@ def _leads_back(target: str, url: str) -> bool:
     return target == url or url in named or (len(path) > 1 and path in named)
 
 
-def _ended(waiting: Waiting, reason: str, *, readable: str = "", **more: Any) -> VisitOutcome:
+def _ended(waiting: PendingUrl, reason: str, *, readable: str = "", **more: Any) -> VisitOutcome:
     status, category, sentence = REASONS[reason]
     return VisitOutcome(
         waiting.url, waiting.depth, status, category, reason, readable or sentence, **more
@@ -322,7 +326,7 @@ def _ended(waiting: Waiting, reason: str, *, readable: str = "", **more: Any) ->
 
 
 def _failed(
-    waiting: Waiting, category: Category, failure: FetchFailure, **more: Any
+    waiting: PendingUrl, category: Category, failure: FetchFailure, **more: Any
 ) -> VisitOutcome:
     return VisitOutcome(
         waiting.url, waiting.depth, "FAILED", category, failure.reason, failure.readable, **more

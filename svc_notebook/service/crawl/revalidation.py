@@ -10,11 +10,11 @@ import msgspec
 from svc_notebook.service.crawl.configuration import Configuration
 from svc_notebook.service.crawl.external_data import Row
 from svc_notebook.service.crawl.fetcher import FetchResponse
-from svc_notebook.service.crawl.outcomes import Remembered, Yielded
+from svc_notebook.service.crawl.outcomes import ActionResult, Remembered
 from svc_notebook.service.crawl.scope import Scope
 
 
-class Memory:
+class Revalidation:
     """Decides whether the results of an earlier crawl are still valid."""
 
     def __init__(self, configuration: Configuration, scope: Scope) -> None:
@@ -36,7 +36,7 @@ class Memory:
         self,
         answer: FetchResponse,
         rows: Mapping[str, Row],
-        yielded: tuple[Yielded, ...],
+        yielded: tuple[ActionResult, ...],
         found: tuple[str, ...],
     ) -> Remembered | None:
         """Return what the next crawl needs if the response has an ETag or Last-Modified header."""

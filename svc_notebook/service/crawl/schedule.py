@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawl.schedule_parser import Part, read_parts
+from svc_notebook.service.crawl.schedule_parser import SchedulePart, read_parts
 
 LEAST = timedelta(days=1)
 # A leap day recurs within this time; a schedule without a time in it never runs.
@@ -27,8 +27,8 @@ class Schedule:
     """A parsed schedule in UTC: the times in any of `parts` and in none of `exceptions`."""
 
     text: str
-    parts: tuple[Part, ...]
-    exceptions: tuple[Part, ...] = ()
+    parts: tuple[SchedulePart, ...]
+    exceptions: tuple[SchedulePart, ...] = ()
 
     def after(self, moment: datetime) -> datetime | None:
         """Return the first time later than `moment`, None if there is none."""

@@ -23,7 +23,7 @@ FIELDS: dict[str, Callable[[date], tuple[int, bool]]] = {
 
 
 @dataclass
-class Part:
+class SchedulePart:
     """Constraints that apply together: one of the listed numbers for each field."""
 
     fields: dict[str, set[int]] = field(default_factory=dict)
@@ -122,7 +122,7 @@ _TOKEN = re.compile(
 _FILLERS = {"the"}
 
 
-def read_parts(text: str, name: str) -> tuple[list[Part], list[Part]]:
+def read_parts(text: str, name: str) -> tuple[list[SchedulePart], list[SchedulePart]]:
     """Parse the text of a schedule into its parts and its exceptions."""
     return _ScheduleReader(text, name).read()
 
@@ -143,16 +143,16 @@ class _ScheduleReader:
             at = found.end()
         return [token for token in tokens if token not in _FILLERS]
 
-    def read(self) -> tuple[list[Part], list[Part]]:
+    def read(self) -> tuple[list[SchedulePart], list[SchedulePart]]:
         if len(self.tokens) > MAX_SCHEDULE_WORDS:
             raise BadInput(f"`{self.name}` is too long; {MAX_SCHEDULE_WORDS} words are the most")
-        kept: list[list[Part]] = [[Part()], []]
+        kept: list[list[SchedulePart]] = [[SchedulePart()], []]
         goal = kept[0]
         while self.at < len(self.tokens):
             word = self.take()
             if word in ("also", "except"):
                 goal = kept[word == "except"]
-                goal.append(Part())
+                goal.append(SchedulePart())
             elif (clause := _CLAUSES.get(word)) is not None:
                 clause(self, goal[-1])
             else:
@@ -163,11 +163,11 @@ class _ScheduleReader:
             )
         return kept[0], kept[1]
 
-    def times(self, part: Part) -> None:
+    def times(self, part: SchedulePart) -> None:
         for token in self.items():
             part.clock.add(self.clock(token))
 
-    def days(self, part: Part) -> None:
+    def days(self, part: SchedulePart) -> None:
         """Parse `on Monday and Friday`, `on the 1st day of the month`, `of January`."""
         numbers: set[int] = set()
         field_name = ""
@@ -183,7 +183,7 @@ class _ScheduleReader:
             field_name = self.unit(numbers)
         part.fields.setdefault(field_name, set()).update(numbers)
 
-    def every(self, part: Part) -> None:
+    def every(self, part: SchedulePart) -> None:
         if self.peek() in ("weekday", "weekend", *WEEKDAYS, *MONTHS):
             self.days(part)
             return
@@ -207,12 +207,12 @@ class _ScheduleReader:
             raise BadInput(f"`{self.name}`: every 0 is never; give a number from 1")
         part.fields.setdefault(name, set()).update(range(first, last + 1, step))
 
-    def after(self, part: Part) -> None:
+    def after(self, part: SchedulePart) -> None:
         numbers = {self.number(self.take())}
         known = UNITS[self.unit_word()]
         part.fields.setdefault(known[0], set()).update(n for n in known[1] if n > min(numbers))
 
-    def before(self, part: Part) -> None:
+    def before(self, part: SchedulePart) -> None:
         numbers = {self.number(self.take())}
         known = UNITS[self.unit_word()]
         part.fields.setdefault(known[0], set()).update(n for n in known[1] if n < min(numbers))
@@ -322,7 +322,7 @@ class _ScheduleReader:
         )
 
 
-_CLAUSES: dict[str, Callable[[_ScheduleReader, Part], None]] = {
+_CLAUSES: dict[str, Callable[[_ScheduleReader, SchedulePart], None]] = {
     "at": _ScheduleReader.times,
     "on": _ScheduleReader.days,
     "of": _ScheduleReader.days,

@@ -51,7 +51,7 @@ def is_public(address: Address) -> bool:
     return not special and address.is_global and not address.is_multicast
 
 
-class Gate(httpcore.AsyncNetworkBackend):
+class AddressGuard(httpcore.AsyncNetworkBackend):
     """A network backend that refuses private addresses unless they are allowed."""
 
     def __init__(self, *, allow_private: bool) -> None:
@@ -86,7 +86,7 @@ class Gate(httpcore.AsyncNetworkBackend):
     async def _connect(
         self, address: str, port: int, patience: float | None, local: str | None, options: Any
     ) -> httpcore.AsyncNetworkStream:
-        return Line(
+        return GuardedStream(
             await self._network.connect_tcp(
                 address, port, timeout=patience, local_address=local, socket_options=options
             )
@@ -107,7 +107,7 @@ class Gate(httpcore.AsyncNetworkBackend):
         return public
 
 
-class Line(httpcore.AsyncNetworkStream):
+class GuardedStream(httpcore.AsyncNetworkStream):
     """A connection with a fast check for whether the peer has closed it.
 
     Each request checks every idle connection, and the library's own check collects all information
@@ -137,7 +137,7 @@ class Line(httpcore.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> httpcore.AsyncNetworkStream:
         """Upgrade the connection to TLS."""
-        return Line(await self._stream.start_tls(ssl_context, server_hostname, timeout))
+        return GuardedStream(await self._stream.start_tls(ssl_context, server_hostname, timeout))
 
     def get_extra_info(self, info: str) -> Any:
         """Return information about the connection."""

@@ -13,7 +13,7 @@ MAX_CRAWL_DELAY_SECONDS = 60.0
 MAX_KNOWN_HOSTS = 10_000
 
 
-class Pace:
+class Throttle:
     """Limits a crawl to `rate` concurrent requests and `rate` new requests per second."""
 
     def __init__(self, rate: float, *, clock: Callable[[], float] = monotonic) -> None:

@@ -31,7 +31,7 @@ from svc_notebook.service.crawlers.preconditions import (
 )
 from svc_notebook.service.crawlers.reindex import begin_reindex, unblock
 from svc_notebook.service.crawlers.schedule_times import next_due
-from svc_notebook.service.crawlers.scheduler import Crew
+from svc_notebook.service.crawlers.scheduler import CrawlScheduler
 from svc_notebook.service.crawlers.task import (
     Kind,
     count_recent,
@@ -54,7 +54,7 @@ class Crawlers:
 
     def __init__(self, parts: CrawlerDependencies) -> None:
         self._parts = parts
-        self._crew = Crew(parts)
+        self._crew = CrawlScheduler(parts)
         self._trials = threading.BoundedSemaphore(MAX_PARALLEL_TRIALS)
         self._turns: dict[int, threading.Lock] = {}
 

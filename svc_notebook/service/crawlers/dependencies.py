@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from svc_notebook.service.indices.registry import Catalog
+from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.keyring import Keyring
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks.queue import Tasks
@@ -76,7 +76,7 @@ class CrawlerDependencies:
 
     store: Store
     tasks: Tasks
-    catalog: Catalog
+    catalog: IndexRegistry
     keyring: Keyring
     allow_private: bool = False
     clock: Clock = time.time

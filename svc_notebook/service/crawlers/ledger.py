@@ -20,10 +20,10 @@ from svc_notebook.service.crawlers.crawler import Config, StoredCrawler
 from svc_notebook.service.crawlers.task import end_task, keep_urls, read_urls
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks.batch_operations import RecordStep, make_step, pack_steps
-from svc_notebook.service.tasks.queue import Beside, NewTask, Tasks
+from svc_notebook.service.tasks.queue import NewTask, Tasks, TaskTransaction
 
 if TYPE_CHECKING:
-    from svc_notebook.service.crawl.ledger import Waiting
+    from svc_notebook.service.crawl.ledger import PendingUrl
     from svc_notebook.service.crawl.outcomes import Remembered, VisitOutcome
 
 # Limit of the message of one URL: extractors and libraries return messages of any length.
@@ -43,9 +43,9 @@ class CrawlLedger:
         before = last_crawl(store, crawler.number, ("over",))
         self._before = before.id if before else 0
 
-    def waiting(self, n: int) -> list[Waiting]:
+    def waiting(self, n: int) -> list[PendingUrl]:
         """Return the first `n` pending URLs, by depth, then by order of discovery."""
-        from svc_notebook.service.crawl.ledger import Waiting
+        from svc_notebook.service.crawl.ledger import PendingUrl
 
         rows = self._store.read(
             "SELECT url, depth, kind, seed, hops FROM crawl_urls "
@@ -54,10 +54,10 @@ class CrawlLedger:
             n,
         )
         return [
-            Waiting(url, depth, kind, bool(seed), hops) for url, depth, kind, seed, hops in rows
+            PendingUrl(url, depth, kind, bool(seed), hops) for url, depth, kind, seed, hops in rows
         ]
 
-    def add(self, found: Iterable[Waiting], *, limit: int | None = None) -> None:
+    def add(self, found: Iterable[PendingUrl], *, limit: int | None = None) -> None:
         """Queue the unknown URLs, while fewer than `limit` pages are known."""
         with self._store.writing() as connection:
             if is_running(connection, self._crawl.id):
@@ -66,7 +66,7 @@ class CrawlLedger:
     def settle(
         self,
         outcomes: Sequence[VisitOutcome],
-        found: Iterable[Waiting],
+        found: Iterable[PendingUrl],
         *,
         limit: int | None = None,
     ) -> None:
@@ -113,20 +113,20 @@ class TaskLedger:
         self._task = task
         self._config = config
 
-    def waiting(self, n: int) -> list[Waiting]:
+    def waiting(self, n: int) -> list[PendingUrl]:
         """Return the first `n` URLs that were not visited yet."""
-        from svc_notebook.service.crawl.ledger import Waiting
+        from svc_notebook.service.crawl.ledger import PendingUrl
 
         urls = read_urls(self._store, self._task)
-        return [Waiting(url, seed=True, hops=urls.hops.get(url, 0)) for url in urls.left[:n]]
+        return [PendingUrl(url, seed=True, hops=urls.hops.get(url, 0)) for url in urls.left[:n]]
 
-    def add(self, found: Iterable[Waiting], *, limit: int | None = None) -> None:
+    def add(self, found: Iterable[PendingUrl], *, limit: int | None = None) -> None:
         """Do nothing: a task visits only its given URLs and their redirect targets."""
 
     def settle(
         self,
         outcomes: Sequence[VisitOutcome],
-        found: Iterable[Waiting],
+        found: Iterable[PendingUrl],
         *,
         limit: int | None = None,
     ) -> None:
@@ -156,7 +156,9 @@ class TaskLedger:
             return crawl.id, True
         return insert_crawl(connection, self._crawler, self._task, self._config, "over"), True
 
-    def _settle(self, beside: Beside, crawl: int, outcome: VisitOutcome, *, live: bool) -> None:
+    def _settle(
+        self, beside: TaskTransaction, crawl: int, outcome: VisitOutcome, *, live: bool
+    ) -> None:
         connection = beside.connection
         known = read_rows(connection, crawl, [outcome.url])
         outcome, writes = check_records(outcome)
@@ -193,7 +195,7 @@ def check_records(outcome: VisitOutcome) -> tuple[VisitOutcome, Writes]:
         return failed, {}
 
 
-def queue_writes(beside: Beside, task: str, writes: Sequence[Writes]) -> None:
+def queue_writes(beside: TaskTransaction, task: str, writes: Sequence[Writes]) -> None:
     """Queue the writes of some pages, one task per index, which the crawler's task waits for."""
     by_index: Writes = {}
     for own in writes:
@@ -208,7 +210,7 @@ def queue_writes(beside: Beside, task: str, writes: Sequence[Writes]) -> None:
 
 
 def add_urls(
-    connection: sqlite3.Connection, crawl: int, found: Iterable[Waiting], limit: int | None
+    connection: sqlite3.Connection, crawl: int, found: Iterable[PendingUrl], limit: int | None
 ) -> None:
     """Add unknown URLs; sitemaps do not count against the limit."""
     fresh = {one.url: one for one in found}
@@ -222,7 +224,9 @@ def add_urls(
         connection.execute("UPDATE crawls SET pages = pages + ? WHERE id = ?", (added, crawl))
 
 
-def _insert(connection: sqlite3.Connection, crawl: int, found: Sequence[Waiting], room: int) -> int:
+def _insert(
+    connection: sqlite3.Connection, crawl: int, found: Sequence[PendingUrl], room: int
+) -> int:
     """Insert at most `room` unknown URLs; return their number."""
     rows = [(one.url, one.depth, one.kind, int(one.seed), one.hops, one.referrer) for one in found]
     return connection.execute(

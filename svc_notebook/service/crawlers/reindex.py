@@ -38,7 +38,7 @@ from svc_notebook.service.crawlers.task import Kind, end_blocking, end_task, fin
 from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.indices.records import count_bodies
 from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
-from svc_notebook.service.tasks.queue import Beside, NewTask
+from svc_notebook.service.tasks.queue import NewTask, TaskTransaction
 
 SCOPE = ["settings", "synonyms", "rules"]
 # Shares of failed URLs among those read or failed: from the first on, a first crawl is not
@@ -79,7 +79,7 @@ def begin_reindex(
     return task
 
 
-def unblock(beside: Beside, crawler: StoredCrawler) -> None:
+def unblock(beside: TaskTransaction, crawler: StoredCrawler) -> None:
     """Cancel the task that blocks a crawler; for a blocked crawl, discard its staged records."""
     if last_crawl(beside.connection, crawler.number, ("blocked",)):
         give_up(beside, crawler)
@@ -87,12 +87,12 @@ def unblock(beside: Beside, crawler: StoredCrawler) -> None:
         _let_go(beside, crawler)
 
 
-def _let_go(beside: Beside, crawler: StoredCrawler) -> None:
+def _let_go(beside: TaskTransaction, crawler: StoredCrawler) -> None:
     change_crawler(beside.connection, crawler.number, blocking_task=None, blocking_error=None)
     end_blocking(beside.connection, crawler)
 
 
-def give_up(beside: Beside, crawler: StoredCrawler) -> None:
+def give_up(beside: TaskTransaction, crawler: StoredCrawler) -> None:
     """Cancel the running or blocked crawl, if any, and delete its temporary indices."""
     _let_go(beside, crawler)
     crawl = last_crawl(beside.connection, crawler.number, ("running", "blocked"))
@@ -168,7 +168,7 @@ def find_loss(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) 
 
 
 @dataclass(frozen=True)
-class Ends:
+class CrawlCounts:
     """The number of URLs that were read, and the numbers of failed URLs by reason."""
 
     done: int
@@ -190,7 +190,7 @@ class Ends:
         return f"{self.failed} of {self.failed + self.done} URLs failed ({named})"
 
 
-def read_ends(parts: CrawlerDependencies, crawl: Crawl) -> Ends:
+def read_ends(parts: CrawlerDependencies, crawl: Crawl) -> CrawlCounts:
     """Count the URLs of a crawl by outcome, without skipped ones; frequent reasons first."""
     rows = parts.store.read(
         "SELECT status, reason, count(*) FROM crawl_urls WHERE crawl = ? "
@@ -199,7 +199,9 @@ def read_ends(parts: CrawlerDependencies, crawl: Crawl) -> Ends:
         crawl.id,
     )
     done = sum(count for status, _, count in rows if status == "DONE")
-    return Ends(done, {reason: count for status, reason, count in rows if status == "FAILED"})
+    return CrawlCounts(
+        done, {reason: count for status, reason, count in rows if status == "FAILED"}
+    )
 
 
 def find_warning(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) -> str:
@@ -227,7 +229,9 @@ def _count(parts: CrawlerDependencies, index: str) -> int:
     return count_bodies(parts.store, shelf.home) if shelf else 0
 
 
-def _block(beside: Beside, crawler: StoredCrawler, crawl: int, task: str, error: str) -> None:
+def _block(
+    beside: TaskTransaction, crawler: StoredCrawler, crawl: int, task: str, error: str
+) -> None:
     end_blocking(beside.connection, crawler)
     move_crawl(beside.connection, crawl, "blocked")
     end_task(beside.connection, task, "blocked")

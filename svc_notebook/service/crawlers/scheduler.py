@@ -41,7 +41,7 @@ class Job:
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class Crew:
+class CrawlScheduler:
     """The scheduler thread, from `start` to `stop`; unfinished jobs resume at the next start."""
 
     def __init__(self, parts: CrawlerDependencies) -> None:

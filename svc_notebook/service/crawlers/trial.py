@@ -14,7 +14,7 @@ from svc_notebook.service.crawlers.work import open_tools
 from svc_notebook.service.indices.published_index import stamp_now
 
 if TYPE_CHECKING:
-    from svc_notebook.service.crawl.outcomes import VisitOutcome, Yielded
+    from svc_notebook.service.crawl.outcomes import ActionResult, VisitOutcome
 
 # Less than the response timeout of clients.
 TRIAL_SECONDS = 25
@@ -22,7 +22,7 @@ TRIAL_SECONDS = 25
 
 async def try_url(parts: CrawlerDependencies, config: Config, url: str) -> CrawlTest:
     """Visit one URL; errors are part of the response."""
-    from svc_notebook.service.crawl.ledger import Waiting
+    from svc_notebook.service.crawl.ledger import PendingUrl
     from svc_notebook.service.crawl.page_processor import visit
 
     began, stages = stamp_now(), ["waiting for its turn"]
@@ -31,7 +31,7 @@ async def try_url(parts: CrawlerDependencies, config: Config, url: str) -> Crawl
             configuration, fetcher, extractors = tools
             outcome = await visit(
                 configuration,
-                Waiting(url, seed=True),
+                PendingUrl(url, seed=True),
                 fetcher=fetcher,
                 extractors=extractors,
                 on_stage=stages.append,
@@ -61,7 +61,7 @@ def _tell(began: str, outcome: VisitOutcome) -> CrawlTest:
     return told
 
 
-def _records(yielded: Yielded) -> dict[str, Any]:
+def _records(yielded: ActionResult) -> dict[str, Any]:
     own = {"index": yielded.action, "type": "custom", "records": yielded.records}
     return {"indexName": yielded.index, "records": yielded.records, "recordsPerExtractor": [own]}
 

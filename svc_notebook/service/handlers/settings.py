@@ -7,7 +7,7 @@ from typing import cast
 import msgspec
 
 from svc_notebook.api import SearchApi
-from svc_notebook.api.parameters import Settings, ToldSettings, default_of
+from svc_notebook.api.parameters import ReadSettings, Settings, default_of
 from svc_notebook.api.shapes import Updated
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
@@ -30,13 +30,13 @@ MAX_USER_DATA_BYTES = 32 * 1024
 
 
 @serves(SearchApi.get_settings)
-def get_settings(call: RequestContext, index: str, *, getVersion: int = 1) -> ToldSettings:
+def get_settings(call: RequestContext, index: str, *, getVersion: int = 1) -> ReadSettings:
     """Return the settings, the defaults that are always returned, and a replica's primary."""
     shelf = call.service.catalog.find(index)
     told = {name: default_of(name) for name in TOLD} | shelf.settings
     if shelf.leader:
         told["primary"] = call.service.catalog.family(shelf)[0].name
-    return cast("ToldSettings", told)
+    return cast("ReadSettings", told)
 
 
 @serves(SearchApi.set_settings)

@@ -16,7 +16,7 @@ from svc_notebook.service.indices.published_index import (
     delete_shelf,
     insert_shelf,
 )
-from svc_notebook.service.indices.registry import Catalog
+from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.indices.replica_group import mark, without_replicas
 from svc_notebook.service.indices.replica_setting import ENTRIES
 from svc_notebook.service.indices.settings import Publish, configure
@@ -26,7 +26,7 @@ from svc_notebook.service.tasks.queue import QueuedTask
 
 
 def apply_copy(
-    connection: sqlite3.Connection, catalog: Catalog, run: Sequence[QueuedTask]
+    connection: sqlite3.Connection, catalog: IndexRegistry, run: Sequence[QueuedTask]
 ) -> Publish:
     """Replace an index by a copy of another, or copy parts of one."""
     [task] = run
@@ -56,7 +56,7 @@ def apply_copy(
 
 def _copy_scope(
     connection: sqlite3.Connection,
-    catalog: Catalog,
+    catalog: IndexRegistry,
     task: QueuedTask,
     source: PublishedIndex | None,
     target: PublishedIndex | None,
@@ -82,7 +82,7 @@ def _copy_scope(
 
 
 def apply_move(
-    connection: sqlite3.Connection, catalog: Catalog, run: Sequence[QueuedTask]
+    connection: sqlite3.Connection, catalog: IndexRegistry, run: Sequence[QueuedTask]
 ) -> Publish:
     """Replace an index by another one, which takes over its replicas."""
     [task] = run

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from svc_notebook.service.engine import VIRTUAL, Index, Stock
+from svc_notebook.service.engine import VIRTUAL, Index, SegmentStore
 from svc_notebook.service.engine.deadline import stop_clock
 from svc_notebook.service.indices import records
 from svc_notebook.service.resources.entries import drop_entries
@@ -67,7 +67,7 @@ class PublishedIndex:
         """The id of the index that contains the records."""
         return self.leader or self.id
 
-    def over(self, stock: Stock) -> Index:
+    def over(self, stock: SegmentStore) -> Index:
         """Return an engine that searches a segment store with the settings of this index."""
         return Index(self.settings | ({VIRTUAL: True} if self.virtual else {}), stock)
 

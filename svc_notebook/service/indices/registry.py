@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from svc_notebook.errors import NotFound
-from svc_notebook.service.engine import Index, Stock
+from svc_notebook.service.engine import Index, SegmentStore
 from svc_notebook.service.indices.in_flight_writes import InFlightWrites
 from svc_notebook.service.indices.published_index import COLUMNS, Lazy, PublishedIndex
 from svc_notebook.service.indices.records import (
@@ -22,18 +22,18 @@ from svc_notebook.service.indices.records import (
     read_ids,
 )
 from svc_notebook.service.indices.replica_group import group_alike, join_shapes
-from svc_notebook.service.resources.compiled import Library
+from svc_notebook.service.resources.compiled import CompiledResources
 from svc_notebook.service.store import Store
 
 Chunk = list[dict[str, Any]]
 
 
-class Catalog:
+class IndexRegistry:
     """The published indices by name; readers never wait for the writer."""
 
     def __init__(self, store: Store, folder: Path) -> None:
         self.store = store
-        self.library = Library(store)
+        self.library = CompiledResources(store)
         self.changes = InFlightWrites()
         self._folder = folder
         self._saved: dict[int, int] = {}
@@ -67,20 +67,20 @@ class Catalog:
         stock = self._stock(group) if first.id == shelf.id else first.engine.get().stock
         return shelf.over(stock)
 
-    def _stock(self, group: list[PublishedIndex]) -> Stock:
+    def _stock(self, group: list[PublishedIndex]) -> SegmentStore:
         """Load the engine files and apply later writes, or rebuild everything from the records."""
         first, shape = group[0], join_shapes(group)
-        stock, stamp = Stock.load(self._files(first)) or (None, -1)
+        stock, stamp = SegmentStore.load(self._files(first)) or (None, -1)
         if stock is None or stamp > first.stamp or not stock.shape.serves(shape):
             shutil.rmtree(self._files(first), ignore_errors=True)
-            return Stock.filled(shape, self.chunks(first.home))
+            return SegmentStore.filled(shape, self.chunks(first.home))
         if stamp == first.stamp:
             self._saved[first.id] = stamp
         else:
             self._catch_up(stock, stamp, first.home)
         return stock
 
-    def _catch_up(self, stock: Stock, stamp: int, home: int) -> None:
+    def _catch_up(self, stock: SegmentStore, stamp: int, home: int) -> None:
         """Index the records written after a task; indexing a record again has no effect."""
         for chunk in self._while_open(read_changed(self.store, home, stamp)):
             stock.put(chunk)
@@ -139,7 +139,7 @@ class Catalog:
     def stored(self) -> list[PublishedIndex]:
         """Return the indices with an open engine; the first one of each shared segment store."""
         opened = (shelf for shelf in self._by_name.values() if shelf.engine.opened)
-        firsts: dict[Stock, PublishedIndex] = {}
+        firsts: dict[SegmentStore, PublishedIndex] = {}
         for shelf in sorted(opened, key=_place):
             firsts.setdefault(shelf.engine.get().stock, shelf)
         return list(firsts.values())

@@ -12,11 +12,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from svc_notebook.service.engine import Shape, Stock
+from svc_notebook.service.engine import Schema, SegmentStore
 from svc_notebook.service.engine.index.segment_store import Chunks
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now, update_shelf
 
-Family = Sequence[PublishedIndex]
+ReplicaGroup = Sequence[PublishedIndex]
 
 # Settings that a virtual replica inherits from its primary: those that define what is stored, and
 # the ranking before the replica's own customRanking.
@@ -34,7 +34,7 @@ def without_replicas(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if name != "replicas"}
 
 
-def inherit(family: Family) -> list[PublishedIndex]:
+def inherit(family: ReplicaGroup) -> list[PublishedIndex]:
     """Apply inherited settings to the virtual replicas of a group."""
     primary, *replicas = family
     given = {name: value for name, value in primary.settings.items() if name in INHERITED}
@@ -47,7 +47,7 @@ def _inherit(replica: PublishedIndex, given: Mapping[str, Any]) -> PublishedInde
 
 
 def mark(
-    connection: sqlite3.Connection, family: Family, task: int, touched: Collection[int] = ()
+    connection: sqlite3.Connection, family: ReplicaGroup, task: int, touched: Collection[int] = ()
 ) -> list[PublishedIndex]:
     """Store a replica group after a task; `updated` changes for `touched` indices, or for all."""
     now = stamp_now()
@@ -60,33 +60,33 @@ def mark(
     return marked
 
 
-def stocks_of(family: Family) -> list[Stock]:
+def stocks_of(family: ReplicaGroup) -> list[SegmentStore]:
     """Return the segment stores of a replica group, without duplicates."""
     return list(dict.fromkeys(shelf.engine.get().stock for shelf in family))
 
 
-def group_alike(family: Family) -> list[list[PublishedIndex]]:
+def group_alike(family: ReplicaGroup) -> list[list[PublishedIndex]]:
     """Group a replica group by stored data; the first index of each part owns the engine files."""
-    groups: dict[Shape, list[PublishedIndex]] = {}
+    groups: dict[Schema, list[PublishedIndex]] = {}
     for shelf in family:
-        base = replace(Shape.of(shelf.settings), sorts=frozenset())
+        base = replace(Schema.of(shelf.settings), sorts=frozenset())
         groups.setdefault(base, []).append(shelf)
     return list(groups.values())
 
 
-def join_shapes(group: Sequence[PublishedIndex]) -> Shape:
+def join_shapes(group: Sequence[PublishedIndex]) -> Schema:
     """Return the schema that serves all indices of a part."""
-    shapes = [Shape.of(shelf.settings) for shelf in group]
+    shapes = [Schema.of(shelf.settings) for shelf in group]
     return replace(shapes[0], sorts=frozenset().union(*(shape.sorts for shape in shapes)))
 
 
-def arrange(family: Family, records: Chunks) -> None:
+def arrange(family: ReplicaGroup, records: Chunks) -> None:
     """Set the engines of a replica group for its settings; suitable segment stores are reused."""
     known = stocks_of([shelf for shelf in family if shelf.engine.opened])
     for group in group_alike(family):
         shape = join_shapes(group)
         stock = next((one for one in known if one.shape.serves(shape)), None)
         if stock is None:
-            stock = Stock.filled(shape, records())
+            stock = SegmentStore.filled(shape, records())
         for shelf in group:
             shelf.engine.settle(shelf.over(stock))

@@ -17,8 +17,8 @@ from svc_notebook.service.indices.published_index import (
     delete_shelf,
     insert_shelf,
 )
-from svc_notebook.service.indices.registry import Catalog
-from svc_notebook.service.indices.replica_group import Family, without_replicas
+from svc_notebook.service.indices.registry import IndexRegistry
+from svc_notebook.service.indices.replica_group import ReplicaGroup, without_replicas
 from svc_notebook.service.resources.entries import copy_entries
 
 _VIRTUAL = re.compile(r"virtual\((.*)\)", re.DOTALL)
@@ -55,7 +55,7 @@ def _read_link(text: str) -> ReplicaEntry:
     return ReplicaEntry(text, False)
 
 
-def check_links(catalog: Catalog, name: str, links: Sequence[ReplicaEntry]) -> None:
+def check_links(catalog: IndexRegistry, name: str, links: Sequence[ReplicaEntry]) -> None:
     """Raise `BadInput` for replicas that an index cannot have."""
     shelf = catalog.get(name)
     if links and shelf and shelf.leader:
@@ -68,7 +68,7 @@ def check_links(catalog: Catalog, name: str, links: Sequence[ReplicaEntry]) -> N
             raise BadInput(f"`replicas`: {link.name} {why}")
 
 
-def _hindrance(catalog: Catalog, name: str, primary: PublishedIndex | None) -> str:
+def _hindrance(catalog: IndexRegistry, name: str, primary: PublishedIndex | None) -> str:
     """Return why an index cannot become a replica; empty if it can."""
     other = catalog.get(name)
     if other is None or (primary and other.leader == primary.id):
@@ -80,7 +80,7 @@ def _hindrance(catalog: Catalog, name: str, primary: PublishedIndex | None) -> s
 
 
 def relink(
-    connection: sqlite3.Connection, catalog: Catalog, family: Family
+    connection: sqlite3.Connection, catalog: IndexRegistry, family: ReplicaGroup
 ) -> tuple[list[PublishedIndex], list[PublishedIndex]]:
     """Link and unlink replicas by the primary's settings; return the group and unlinked indices.
 
@@ -107,7 +107,10 @@ def relink(
 
 
 def _follow(
-    connection: sqlite3.Connection, catalog: Catalog, primary: PublishedIndex, link: ReplicaEntry
+    connection: sqlite3.Connection,
+    catalog: IndexRegistry,
+    primary: PublishedIndex,
+    link: ReplicaEntry,
 ) -> PublishedIndex:
     """Create a replica with its primary's settings, or convert an index without its records."""
     if other := catalog.get(link.name):
@@ -140,7 +143,7 @@ def part(freed: Sequence[PublishedIndex]) -> None:
         shelf.engine.settle(shelf.over(shelf.engine.get().stock.fork()))
 
 
-def delete_primary(connection: sqlite3.Connection, family: Family) -> list[PublishedIndex]:
+def delete_primary(connection: sqlite3.Connection, family: ReplicaGroup) -> list[PublishedIndex]:
     """Delete an index; return its replicas, which become independent indices."""
     primary, *replicas = family
     freed = [free(connection, replica) for replica in replicas]

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from svc_notebook.service.indices.published_index import PublishedIndex, insert_shelf
-from svc_notebook.service.indices.registry import Catalog
+from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.indices.replica_group import (
-    Family,
+    ReplicaGroup,
     arrange,
     inherit,
     mark,
@@ -26,7 +26,7 @@ Publish = Callable[[], None]
 
 
 def apply_settings(
-    connection: sqlite3.Connection, catalog: Catalog, run: Sequence[QueuedTask]
+    connection: sqlite3.Connection, catalog: IndexRegistry, run: Sequence[QueuedTask]
 ) -> Publish:
     """Change settings; may link, unlink or change replicas."""
     [task] = run
@@ -35,7 +35,7 @@ def apply_settings(
     family = catalog.family(shelf)
     forward = order["forward"] and not shelf.leader
     changed = _change(family, shelf.id, order["settings"], forward=forward)
-    freed: Family = ()
+    freed: ReplicaGroup = ()
     if "replicas" in order["settings"] and not shelf.leader:
         changed, freed = relink(connection, catalog, changed)
     touched = {shelf.id} | {one.id for one in changed if one not in family}
@@ -44,10 +44,10 @@ def apply_settings(
 
 def configure(
     connection: sqlite3.Connection,
-    catalog: Catalog,
+    catalog: IndexRegistry,
     task: int,
-    family: Family,
-    freed: Family = (),
+    family: ReplicaGroup,
+    freed: ReplicaGroup = (),
     touched: set[int] | None = None,
 ) -> Publish:
     """Apply the present settings to a replica group and to the indices that left it."""
@@ -63,7 +63,7 @@ def configure(
 
 
 def _change(
-    family: Family, id: int, changes: Mapping[str, Any], *, forward: bool
+    family: ReplicaGroup, id: int, changes: Mapping[str, Any], *, forward: bool
 ) -> list[PublishedIndex]:
     """Change the settings of one index of a group; if forwarded, also of the others."""
     passed = without_replicas(changes) if forward else {}

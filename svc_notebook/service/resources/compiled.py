@@ -9,7 +9,7 @@ from typing import Any
 
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.text import languages
-from svc_notebook.service.engine.text.lexicon import Knowledge, Lexicon
+from svc_notebook.service.engine.text.lexicon import LanguageResources, Lexicon
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from svc_notebook.service.resources.dictionaries import read_dictionaries
 from svc_notebook.service.resources.entries import APPLICATION_ID, EntriesChange, read_entries
@@ -20,7 +20,7 @@ SYNONYMS = "synonyms"
 RULES = "rules"
 
 
-class Library:
+class CompiledResources:
     """The compiled resources of the application and all indices, by owner."""
 
     def __init__(self, store: Store) -> None:
@@ -29,12 +29,12 @@ class Library:
         self._edition = 0
         self._known: dict[tuple[int, str], Any] = {}
 
-    def knowledge(self, owner: int) -> Knowledge:
+    def knowledge(self, owner: int) -> LanguageResources:
         """Return the synonyms and dictionaries for searches in one index."""
         synonyms = self._learn(
             owner, SYNONYMS, lambda: Thesaurus(lambda: read_entries(self._store, owner, SYNONYMS))
         )
-        return Knowledge(synonyms, self._learn(APPLICATION_ID, "lexicon", self._lexicon))
+        return LanguageResources(synonyms, self._learn(APPLICATION_ID, "lexicon", self._lexicon))
 
     def warm(self, owner: int, settings: Mapping[str, Any]) -> None:
         """Compile what a search in one index needs, unless it is cached."""

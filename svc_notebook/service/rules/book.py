@@ -13,7 +13,7 @@ from svc_notebook.service.engine.index.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 from svc_notebook.service.engine.text.typos import Vocabulary
 from svc_notebook.service.resources.entries import Entry
-from svc_notebook.service.rules.rule import Applied, CompiledCondition, CompiledRule, apply_rule
+from svc_notebook.service.rules.rule import AppliedRule, CompiledCondition, CompiledRule, apply_rule
 from svc_notebook.service.rules.search_context import Reading
 
 Key = tuple[Any, ...]
@@ -32,9 +32,9 @@ class Rulebook:
         self._files: dict[TokenizerSettings, _File] = {}
         self._compiling = threading.Lock()
 
-    def find(self, reading: Reading, now: float) -> list[Applied]:
+    def find(self, reading: Reading, now: float) -> list[AppliedRule]:
         """Return the rules that apply to a search, in order of precedence."""
-        found: dict[str, Applied] = {}
+        found: dict[str, AppliedRule] = {}
         for rule, condition in self._file(reading.options.rules).look_up(reading):
             check_time()
             if rule.is_valid(now) and (applied := apply_rule(rule, condition, reading)):

@@ -17,7 +17,7 @@ from svc_notebook.service.rules.filters import (
     join_filters,
     join_optional,
 )
-from svc_notebook.service.rules.rule import Applied
+from svc_notebook.service.rules.rule import AppliedRule
 
 RENDERING = "renderingContent"
 # Parameters of a rule that are merged with the query's instead of replacing them.
@@ -41,7 +41,7 @@ class RuleOutcome:
 
 
 def follow(
-    applied: Sequence[Applied],
+    applied: Sequence[AppliedRule],
     params: Mapping[str, Any],
     words: Sequence[str],
     rules: TokenizerSettings,
@@ -83,7 +83,7 @@ def _override(params: Mapping[str, Any], own: Sequence[Mapping[str, Any]]) -> di
 
 
 def _change_query(
-    applied: Sequence[Applied],
+    applied: Sequence[AppliedRule],
     params: Mapping[str, Any],
     words: Sequence[str],
     rules: TokenizerSettings,
@@ -98,7 +98,7 @@ def _change_query(
     return None if text is None else text[:MAX_QUERY_CHARACTERS]
 
 
-def _add_filters(params: Mapping[str, Any], applied: Sequence[Applied]) -> dict[str, Any]:
+def _add_filters(params: Mapping[str, Any], applied: Sequence[AppliedRule]) -> dict[str, Any]:
     added: dict[str, Any] = {}
     own = [(one.rule.consequence.get("params") or {}, one.captures) for one in applied]
     if filters := join_filters(params.get("filters"), own):

@@ -68,7 +68,7 @@ class CompiledCondition:
         )
 
 
-class Applied(NamedTuple):
+class AppliedRule(NamedTuple):
     """A rule that applies to a search, with the captures of its pattern and its precedence."""
 
     rule: CompiledRule
@@ -78,7 +78,7 @@ class Applied(NamedTuple):
 
 def apply_rule(
     rule: CompiledRule, condition: CompiledCondition, reading: Reading
-) -> Applied | None:
+) -> AppliedRule | None:
     """Match one condition of a rule with a search; return None if it does not apply."""
     found = condition.find(reading)
     if found is None:
@@ -94,4 +94,4 @@ def apply_rule(
         not rule.spans,
         rule.id,
     )
-    return Applied(rule, found.captures, precedence)
+    return AppliedRule(rule, found.captures, precedence)

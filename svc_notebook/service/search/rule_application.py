@@ -17,7 +17,7 @@ from svc_notebook.service.http.handlers import RequestContext
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.rules.consequence import RENDERING, SPECIAL, RuleOutcome, follow, merge
 from svc_notebook.service.rules.filters import FILTERS
-from svc_notebook.service.rules.rule import Applied
+from svc_notebook.service.rules.rule import AppliedRule
 from svc_notebook.service.rules.search_context import Reading
 
 
@@ -72,7 +72,7 @@ def leave_alone(shelf: PublishedIndex, asked: Mapping[str, Any], fault: str) -> 
     return Curated(shelf, asked, RuleOutcome(asked, faults=(f"rules left out: {fault}",)))
 
 
-def _mend(shelf: PublishedIndex, applied: Applied, faults: list[str]) -> Applied:
+def _mend(shelf: PublishedIndex, applied: AppliedRule, faults: list[str]) -> AppliedRule:
     """Remove a rule's parameters that are invalid for this index, and report them."""
     rule = applied.rule
     params = rule.consequence.get("params") or {}

@@ -11,8 +11,8 @@ import msgspec
 from svc_notebook.service.indices import records
 from svc_notebook.service.indices.copy_move import apply_copy, apply_move
 from svc_notebook.service.indices.published_index import insert_shelf
-from svc_notebook.service.indices.registry import Catalog
-from svc_notebook.service.indices.replica_group import Family, mark, stocks_of
+from svc_notebook.service.indices.registry import IndexRegistry
+from svc_notebook.service.indices.replica_group import ReplicaGroup, mark, stocks_of
 from svc_notebook.service.indices.replica_setting import delete_primary, part
 from svc_notebook.service.indices.settings import Publish, apply_settings
 from svc_notebook.service.keyring import drop_keys
@@ -21,11 +21,11 @@ from svc_notebook.service.resources.entries import EntriesChange as EntriesChang
 from svc_notebook.service.tasks.batch_operations import RecordsChange, resolve_steps, unpack_steps
 from svc_notebook.service.tasks.queue import QueuedTask
 
-Effect = Callable[[sqlite3.Connection, Catalog, Sequence[QueuedTask]], Publish]
+Effect = Callable[[sqlite3.Connection, IndexRegistry, Sequence[QueuedTask]], Publish]
 InTransaction = Callable[[sqlite3.Connection], Publish]
 
 
-def prepare_run(catalog: Catalog, run: Sequence[QueuedTask]) -> InTransaction:
+def prepare_run(catalog: IndexRegistry, run: Sequence[QueuedTask]) -> InTransaction:
     """Prepare consecutive tasks of one kind; return the function that applies them.
 
     That function runs in a transaction, in which it also deletes the tasks. Slow work is done
@@ -43,11 +43,11 @@ def prepare_run(catalog: Catalog, run: Sequence[QueuedTask]) -> InTransaction:
     return apply
 
 
-def _prepare_steps(catalog: Catalog, run: Sequence[QueuedTask]) -> InTransaction:
+def _prepare_steps(catalog: IndexRegistry, run: Sequence[QueuedTask]) -> InTransaction:
     shelf = catalog.get(run[0].index_name)
     if shelf and shelf.leader:  # it became a replica after the write was accepted
         return lambda connection: _nothing
-    family: Family = catalog.family(shelf) if shelf else ()
+    family: ReplicaGroup = catalog.family(shelf) if shelf else ()
     steps = [step for task in run for step in unpack_steps(task.body)]
     changes = resolve_steps(
         steps, lambda ids: records.read_bodies(catalog.store, shelf.id, ids) if shelf else {}
@@ -56,7 +56,7 @@ def _prepare_steps(catalog: Catalog, run: Sequence[QueuedTask]) -> InTransaction
     return partial(_apply_steps, catalog=catalog, task=run[-1], family=family, prepared=prepared)
 
 
-def _prepare_change(family: Family, change: RecordsChange) -> Publish:
+def _prepare_change(family: ReplicaGroup, change: RecordsChange) -> Publish:
     """Index a change ahead; return the function that makes it visible to readers."""
     stocks = stocks_of(family)
     put = [msgspec.json.decode(body) for _, body in change.put] if stocks else []
@@ -74,9 +74,9 @@ def _prepare_change(family: Family, change: RecordsChange) -> Publish:
 
 def _apply_steps(
     connection: sqlite3.Connection,
-    catalog: Catalog,
+    catalog: IndexRegistry,
     task: QueuedTask,
-    family: Family,
+    family: ReplicaGroup,
     prepared: Sequence[tuple[RecordsChange, Publish]],
 ) -> Publish:
     todo: list[Publish] = []
@@ -96,7 +96,11 @@ def _apply_steps(
 
 
 def _store_change(
-    connection: sqlite3.Connection, catalog: Catalog, home: int, change: RecordsChange, task: int
+    connection: sqlite3.Connection,
+    catalog: IndexRegistry,
+    home: int,
+    change: RecordsChange,
+    task: int,
 ) -> None:
     catalog.changes.begin(home, None if change.emptied else change.records)
     if change.emptied == "clear":
@@ -107,9 +111,9 @@ def _store_change(
 
 def _finish(
     connection: sqlite3.Connection,
-    catalog: Catalog,
+    catalog: IndexRegistry,
     task: QueuedTask,
-    family: Family,
+    family: ReplicaGroup,
     todo: Sequence[Publish],
 ) -> Publish:
     """Store that records changed; return the function that publishes the changes in order."""
@@ -126,17 +130,17 @@ def _finish(
     return publish
 
 
-def _publish_change(family: Family, change: RecordsChange) -> None:
+def _publish_change(family: ReplicaGroup, change: RecordsChange) -> None:
     _prepare_change(family, change)()
 
 
-def _publish_freed(catalog: Catalog, freed: Family) -> None:
+def _publish_freed(catalog: IndexRegistry, freed: ReplicaGroup) -> None:
     part(freed)
     catalog.publish(*freed)
 
 
 def _apply_delete_by(
-    connection: sqlite3.Connection, catalog: Catalog, run: Sequence[QueuedTask]
+    connection: sqlite3.Connection, catalog: IndexRegistry, run: Sequence[QueuedTask]
 ) -> Publish:
     [task] = run
     shelf = catalog.get(task.index_name)
@@ -149,7 +153,7 @@ def _apply_delete_by(
 
 
 def _apply_entries(
-    connection: sqlite3.Connection, catalog: Catalog, run: Sequence[QueuedTask]
+    connection: sqlite3.Connection, catalog: IndexRegistry, run: Sequence[QueuedTask]
 ) -> Publish:
     [task] = run
     changes = msgspec.json.decode(task.body, type=list[EntriesChange])

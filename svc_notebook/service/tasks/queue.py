@@ -45,7 +45,7 @@ class _Ticket:
 
 
 @dataclass
-class Beside:
+class TaskTransaction:
     """A transaction that changes other data and also queues writes."""
 
     connection: sqlite3.Connection
@@ -93,10 +93,10 @@ class Tasks:
         return ticket.ids
 
     @contextmanager
-    def beside(self) -> Iterator[Beside]:
+    def beside(self) -> Iterator[TaskTransaction]:
         """Provide a transaction that changes other data and queues the resulting writes."""
         with self._store.writing() as connection:
-            beside = Beside(connection)
+            beside = TaskTransaction(connection)
             yield beside
         if beside.ids:
             with self._turn:

@@ -7,7 +7,7 @@ import threading
 import traceback
 from collections.abc import Sequence
 
-from svc_notebook.service.indices.registry import Catalog
+from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.indices.settings import Publish
 from svc_notebook.service.store import Store, is_damage, is_sqlite_damage, is_storage_trouble
 from svc_notebook.service.tasks.appliers import prepare_run
@@ -22,7 +22,7 @@ RETRY_SECONDS = 0.2
 class Writer:
     """Applies tasks in the background, from `start` to `stop`."""
 
-    def __init__(self, store: Store, tasks: Tasks, catalog: Catalog) -> None:
+    def __init__(self, store: Store, tasks: Tasks, catalog: IndexRegistry) -> None:
         self._store = store
         self._tasks = tasks
         self._catalog = catalog

@@ -8,7 +8,7 @@ from typing import Any
 from svc_notebook.api.parameters import ALIASES, Settings
 from svc_notebook.api.validation import check_members
 from svc_notebook.client.attribute_checks import check_attributes
-from svc_notebook.client.curation import Kind, with_id
+from svc_notebook.client.curation import ResourceKind, with_id
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
@@ -82,7 +82,7 @@ def _named(scope: Scope, name: str, document: Any) -> dict[str, Any] | None:
 
 
 def _checked(
-    scope: Scope, where: str, document: Mapping[str, Any], kind: Kind | None = None
+    scope: Scope, where: str, document: Mapping[str, Any], kind: ResourceKind | None = None
 ) -> dict[str, Any]:
     """Check a synonym or rule; one without an objectID gets one if `kind` is given."""
     if not isinstance(document, Mapping):

@@ -17,7 +17,7 @@ from svc_notebook.client.curation import (
     HITS_PER_PAGE,
     RULES,
     SYNONYMS,
-    Kind,
+    ResourceKind,
     find_all,
     find_few,
     write_all,
@@ -30,7 +30,7 @@ Objects = Mapping[str, Any]
 Parts = Mapping[Scope, Objects]
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-KINDS: dict[Scope, Kind] = {"synonyms": SYNONYMS, "rules": RULES}
+KINDS: dict[Scope, ResourceKind] = {"synonyms": SYNONYMS, "rules": RULES}
 # What services tell among the settings that nobody sets.
 TOLD = ("primary", "version")
 MAX_SINGLE_READS = 10  # objects that are read one by one
@@ -176,7 +176,7 @@ async def _write_part(client: AsyncClient, index: str, scope: Scope, objects: Ob
     )
 
 
-async def _write_list(client: AsyncClient, index: str, kind: Kind, objects: Objects) -> Any:
+async def _write_list(client: AsyncClient, index: str, kind: ResourceKind, objects: Objects) -> Any:
     """Write in one call: by itself what is only added or only taken away, else the whole list."""
     saved = [document for document in objects.values() if document is not None]
     gone = [name for name, document in objects.items() if document is None]

@@ -9,7 +9,7 @@ from pandas import DataFrame
 
 from svc_notebook.plots.canvas import clean, colours, make_axes, say_empty, tell_key
 from svc_notebook.tuning.clicks.impressions import check_impressions
-from svc_notebook.tuning.clicks.models import Counted, divide
+from svc_notebook.tuning.clicks.models import ImpressionArrays, divide
 from svc_notebook.tuning.clicks.position_based_model import fit_examination, sum_by
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def positions(shown: DataFrame, *, smoothing: float = 2) -> DataFrame:
     by the position-based model. `corrected` is `ctr / examination`: the click-through rate that the
     hits of this position would have at the most examined position. Raises `BadInput` as `pbm` does.
     """
-    counted = Counted.of(check_impressions(shown))
+    counted = ImpressionArrays.of(check_impressions(shown))
     found = fit_examination(
         counted.pair, counted.position, counted.shown, counted.clicked,
         len(counted.pairs), smoothing,

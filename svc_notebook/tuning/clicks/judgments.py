@@ -9,7 +9,7 @@ from pandas import DataFrame, Series
 
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.clicks.impressions import Action, check_impressions, impressions
-from svc_notebook.tuning.clicks.models import MODELS, Counted, Model
+from svc_notebook.tuning.clicks.models import MODELS, ImpressionArrays, Model
 from svc_notebook.tuning.tables.tables import check_judgments
 
 ASKED = ["query", "filters"]
@@ -48,7 +48,7 @@ def judgments(
     strength = method.smoothing if smoothing is None else smoothing
     if strength < 0:
         raise BadInput(f"`smoothing` is 0 or more, not {strength}")
-    counted = Counted.of(check_impressions(shown))
+    counted = ImpressionArrays.of(check_impressions(shown))
     fitted = method.fit(counted, strength)
     frame = counted.pairs.assign(
         rating=fitted.rating,

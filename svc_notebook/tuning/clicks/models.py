@@ -24,7 +24,7 @@ PAIR = ["query", "filters", "objectID"]
 
 
 @dataclass(frozen=True)
-class Counted:
+class ImpressionArrays:
     """Impressions as arrays: for each row its pair, position, impressions and clicks."""
 
     pairs: DataFrame
@@ -35,7 +35,7 @@ class Counted:
     session: Whole | None
 
     @classmethod
-    def of(cls, frame: DataFrame) -> Counted:
+    def of(cls, frame: DataFrame) -> ImpressionArrays:
         """Count checked impressions; those of a session in the order of their positions."""
         together = "session" in frame
         own = frame.sort_values(["session", "position"], kind="stable") if together else frame
@@ -61,7 +61,7 @@ class Counted:
         return places, np.nan_to_num(divide(clicked, shown))
 
 
-class Fitted(NamedTuple):
+class FittedModel(NamedTuple):
     """A value for each pair, the counts it is based on, and additional facts."""
 
     rating: Floats
@@ -76,26 +76,26 @@ def divide(one: Floats, other: Floats) -> Floats:
     return known
 
 
-def ctr(counted: Counted, smoothing: float) -> Fitted:
+def ctr(counted: ImpressionArrays, smoothing: float) -> FittedModel:
     """Click-through rate: (c + s·m) / (n + s), where m is the rate of all impressions together.
 
     It ignores positions: the first hit is clicked more often, however relevant it is.
     """
     n, c = counted.add_up(counted.shown), counted.add_up(counted.clicked)
     mean = c.sum() / n.sum() if n.sum() else 0.0
-    return Fitted(divide(c + smoothing * mean, n + smoothing))
+    return FittedModel(divide(c + smoothing * mean, n + smoothing))
 
 
-def dctr(counted: Counted, smoothing: float) -> Fitted:
+def dctr(counted: ImpressionArrays, smoothing: float) -> FittedModel:
     """Document-based click-through rate of the literature: (c + s/2) / (n + s).
 
     A hit without impressions has the rate 1/2; positions are ignored.
     """
     n, c = counted.add_up(counted.shown), counted.add_up(counted.clicked)
-    return Fitted(divide(c + smoothing / 2, n + smoothing))
+    return FittedModel(divide(c + smoothing / 2, n + smoothing))
 
 
-def coec(counted: Counted, smoothing: float) -> Fitted:
+def coec(counted: ImpressionArrays, smoothing: float) -> FittedModel:
     """Clicks over expected clicks: (c + s) / (e + s).
 
     e is the mean click-through rate of all hits at the same positions, summed over the pair's
@@ -104,10 +104,10 @@ def coec(counted: Counted, smoothing: float) -> Fitted:
     places, rates = counted.rates()
     usual = rates[np.searchsorted(places, counted.position)]
     c, e = counted.add_up(counted.clicked), counted.add_up(counted.shown * usual)
-    return Fitted(divide(c + smoothing, e + smoothing), {"expected": e})
+    return FittedModel(divide(c + smoothing, e + smoothing), {"expected": e})
 
 
-def sdbn(counted: Counted, smoothing: float) -> Fitted:
+def sdbn(counted: ImpressionArrays, smoothing: float) -> FittedModel:
     """Simplified dynamic Bayesian network: attractiveness times satisfaction.
 
     Users examine hits from the top down to the last click of the session, or all hits of a session
@@ -130,13 +130,13 @@ def sdbn(counted: Counted, smoothing: float) -> Fitted:
     ends = counted.add_up((clicked & (counted.position == limit)).astype(np.float64))
     attractive = divide(c + smoothing / 2, x + smoothing)
     satisfying = divide(ends + smoothing / 2, c + smoothing)
-    return Fitted(
+    return FittedModel(
         np.where((c == 0) & (smoothing == 0) & (x > 0), 0.0, attractive * satisfying),
         {"attractiveness": attractive, "satisfaction": satisfying},
     )
 
 
-def pbm(counted: Counted, smoothing: float) -> Fitted:
+def pbm(counted: ImpressionArrays, smoothing: float) -> FittedModel:
     """Position-based model: the attractiveness of a hit independent of its position.
 
     A hit is clicked if it is examined, which depends on its position alone, and attractive. Both
@@ -157,13 +157,13 @@ def pbm(counted: Counted, smoothing: float) -> Fitted:
         },
         "rounds": found.rounds,
     }
-    return Fitted(found.attractive, {}, told)
+    return FittedModel(found.attractive, {}, told)
 
 
 class Method(NamedTuple):
     """A model, its default smoothing, and a short description of its values."""
 
-    fit: Callable[[Counted, float], Fitted]
+    fit: Callable[[ImpressionArrays, float], FittedModel]
     smoothing: float
     words: str
 

@@ -12,7 +12,7 @@ from svc_notebook.service.crawl.configuration import read_configuration
 from svc_notebook.service.crawl.extraction import Extractors
 from svc_notebook.service.crawl.fetcher import Fetcher
 from svc_notebook.service.crawl.frontier import crawl
-from svc_notebook.service.crawl.ledger import Waiting
+from svc_notebook.service.crawl.ledger import PendingUrl
 from svc_notebook.service.crawl.outcomes import Remembered, VisitOutcome
 from svc_notebook.service.crawl.page_processor import visit
 from tests.service.crawl.pocket import Pocket
@@ -83,7 +83,7 @@ class Crawler:
         async with Fetcher(configuration, allow_private=True, backoff=0.01) as fetcher:
             return await visit(
                 configuration,
-                Waiting(url, seed=True),
+                PendingUrl(url, seed=True),
                 fetcher=fetcher,
                 extractors=self.engine,
                 remembered=remembered,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from svc_notebook.service.crawl.ledger import Waiting
+from svc_notebook.service.crawl.ledger import PendingUrl
 from svc_notebook.service.crawl.outcomes import Remembered, VisitOutcome
 
 
@@ -14,19 +14,19 @@ class Pocket:
     """The URLs of one crawl; `last` is the ledger of the crawl before it."""
 
     last: Pocket | None = None
-    known: dict[str, Waiting] = field(default_factory=dict)
+    known: dict[str, PendingUrl] = field(default_factory=dict)
     outcomes: dict[str, VisitOutcome] = field(default_factory=dict)
     batches: list[int] = field(default_factory=list)
     most_taken: int = 0
     after: Callable[[Pocket], None] = lambda _: None  # called when outcomes were settled
 
-    def waiting(self, n: int) -> list[Waiting]:
+    def waiting(self, n: int) -> list[PendingUrl]:
         rows = [row for row in self.known.values() if row.url not in self.outcomes]
         taken = sorted(rows, key=lambda row: row.depth)[:n]
         self.most_taken = max(self.most_taken, len(taken))
         return taken
 
-    def add(self, found: Iterable[Waiting], *, limit: int | None = None) -> None:
+    def add(self, found: Iterable[PendingUrl], *, limit: int | None = None) -> None:
         pages = sum(row.kind == "page" for row in self.known.values())
         for row in found:
             if row.url in self.known or (row.kind == "page" and limit and pages >= limit):
@@ -37,7 +37,7 @@ class Pocket:
     def settle(
         self,
         outcomes: Sequence[VisitOutcome],
-        found: Iterable[Waiting],
+        found: Iterable[PendingUrl],
         *,
         limit: int | None = None,
     ) -> None:

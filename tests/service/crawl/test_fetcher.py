@@ -19,7 +19,7 @@ from svc_notebook.service.crawl.configuration import read_configuration
 from svc_notebook.service.crawl.decompression import Body
 from svc_notebook.service.crawl.fetcher import Fetcher, FetchResponse
 from svc_notebook.service.crawl.outcomes import FetchFailure
-from svc_notebook.service.crawl.throttle import Pace
+from svc_notebook.service.crawl.throttle import Throttle
 from tests.service.crawl.site import Asked, Reply, Site
 
 
@@ -313,7 +313,7 @@ def test_a_body_that_cannot_be_unpacked_is_refused(encoding: str, raw: bytes, re
 
 def test_no_more_pages_are_begun_within_a_second_than_were_said() -> None:
     async def work() -> list[float]:
-        pace, starts = Pace(5), []
+        pace, starts = Throttle(5), []
         loop = asyncio.get_running_loop()
 
         async def one() -> None:
@@ -330,7 +330,7 @@ def test_no_more_pages_are_begun_within_a_second_than_were_said() -> None:
 
 def test_a_host_gets_the_delay_it_asks_for() -> None:
     async def work() -> list[float]:
-        pace, starts = Pace(50), []
+        pace, starts = Throttle(50), []
         pace.delay("slow.test", 0.2)
         loop = asyncio.get_running_loop()
 

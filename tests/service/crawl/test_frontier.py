@@ -10,7 +10,7 @@ import pytest
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.frontier import WINDOW_URLS
-from svc_notebook.service.crawl.ledger import Waiting
+from svc_notebook.service.crawl.ledger import PendingUrl
 from tests.service.crawl.conftest import Crawler
 from tests.service.crawl.extracting.test_files import PDF
 from tests.service.crawl.pocket import Pocket
@@ -186,14 +186,16 @@ def test_a_crawl_stops_at_once_with_pages_still_on_their_way(site: Site, crawler
     ledger = crawler.crawl(site.config(), settled=1)
 
     assert time.monotonic() - began < 20
-    assert ledger.waiting(10) == [Waiting(f"{site.url}/slow", depth=1, referrer=f"{site.url}/")]
+    assert ledger.waiting(10) == [PendingUrl(f"{site.url}/slow", depth=1, referrer=f"{site.url}/")]
 
 
 def test_given_urls_alone_are_crawled_without_their_links(site: Site, crawler: Crawler) -> None:
     fill_shop(site)
     site.redirect("/old", "/products/1")
     ledger = Pocket()
-    ledger.add([Waiting(f"{site.url}/about", seed=True), Waiting(f"{site.url}/old", seed=True)])
+    ledger.add(
+        [PendingUrl(f"{site.url}/about", seed=True), PendingUrl(f"{site.url}/old", seed=True)]
+    )
 
     crawler.crawl(site.config(), ledger, whole=False)
 

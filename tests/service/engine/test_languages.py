@@ -13,7 +13,7 @@ from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.response.search import SearchResult
 from svc_notebook.service.engine.text.compounds import Splitter
 from svc_notebook.service.engine.text.lemmatization import standard_forms
-from svc_notebook.service.engine.text.lexicon import Dictionaries, Knowledge, Lexicon
+from svc_notebook.service.engine.text.lexicon import Dictionaries, LanguageResources, Lexicon
 from svc_notebook.service.engine.text.stop_words import standard_stops
 from svc_notebook.service.engine.text.word_forms import FormTable, standard_table
 from svc_notebook.service.search.natural_languages import read_naturally
@@ -42,7 +42,7 @@ def search(
     index = Index({"searchableAttributes": ["title"], **(settings or {})})
     index.put(RECORDS)
     by_name = {record["objectID"]: record for record in RECORDS}
-    knowledge = Knowledge(lexicon=Lexicon(lambda: Dictionaries(own, OFF)))
+    knowledge = LanguageResources(lexicon=Lexicon(lambda: Dictionaries(own, OFF)))
     params = {"query": query, "getRankingInfo": True, **p}
     return index.search(params, lambda ids: [by_name[name] for name in ids], knowledge)
 
@@ -307,7 +307,7 @@ def test_what_is_found_is_what_reading_each_record_says(seed: int) -> None:
     index = Index({"decompoundedAttributes": {"de": ["title"]}, "typoTolerance": False})
     index.put(records)
     off = {name: frozenset({"de"}) for name in own}
-    knowledge = Knowledge(lexicon=Lexicon(lambda: Dictionaries(own, off)))
+    knowledge = LanguageResources(lexicon=Lexicon(lambda: Dictionaries(own, off)))
 
     for _ in range(20):
         query = random.choices(WORDS, k=random.randrange(1, 4))

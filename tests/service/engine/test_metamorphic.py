@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.service.engine import Index, SearchResult
-from svc_notebook.service.engine.text.lexicon import Knowledge
+from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from tests.service.engine import cases
 
@@ -27,7 +27,7 @@ class Shop:
         made = [cases.make_record(self.random, number) for number in range(40)]
         self.records = {record["objectID"]: record for record in made}
         self.synonyms = cases.make_synonyms(self.random)
-        self.knowledge = Knowledge(Thesaurus(lambda: self.synonyms))
+        self.knowledge = LanguageResources(Thesaurus(lambda: self.synonyms))
         self.index = Index(self.settings)
         self.index.put(made)
 

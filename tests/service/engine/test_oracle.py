@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.service.engine import Index, SearchResult
-from svc_notebook.service.engine.text.lexicon import Knowledge
+from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from tests.service.engine import cases
 from tests.service.engine.oracle import Oracle, Row, values_at, written
@@ -37,7 +37,7 @@ def test_the_engine_agrees_with_the_oracle(seed: int) -> None:
     settings = cases.make_settings(random)
     index, oracle = Index(settings), Oracle(settings)
     synonyms = cases.make_synonyms(random)
-    knowledge = Knowledge(Thesaurus(lambda: synonyms))
+    knowledge = LanguageResources(Thesaurus(lambda: synonyms))
 
     for _ in range(QUERIES):
         if random.random() < 0.5:
@@ -75,7 +75,7 @@ def test_browsing_agrees_with_the_oracle(seed: int) -> None:
     settings = cases.make_settings(random)
     index, oracle = Index(settings), Oracle(settings)
     synonyms = cases.make_synonyms(random)
-    knowledge = Knowledge(Thesaurus(lambda: synonyms))
+    knowledge = LanguageResources(Thesaurus(lambda: synonyms))
     for _ in range(6):
         change(random, index, oracle)
 

@@ -15,7 +15,7 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import read_query
 from svc_notebook.service.engine.response.highlight import Style, mark_text
 from svc_notebook.service.engine.response.highlight_matcher import make_marker
-from svc_notebook.service.engine.text.lexicon import Knowledge
+from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from tests.service.engine import cases
 from tests.service.engine.oracle import leaves, split
@@ -262,7 +262,7 @@ def test_a_record_is_found_by_one_word_exactly_if_something_in_it_would_be_marke
     records = [cases.make_record(random, number) for number in range(40)]
     records = list({record["objectID"]: record for record in records}.values())
     synonyms = cases.make_synonyms(random)
-    knowledge = Knowledge(Thesaurus(lambda: synonyms))
+    knowledge = LanguageResources(Thesaurus(lambda: synonyms))
     index = Index(settings)
     index.put(records)
 

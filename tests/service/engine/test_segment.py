@@ -12,7 +12,7 @@ from svc_notebook.service.engine.arrays import Arrays
 from svc_notebook.service.engine.index import postings, term_dictionary
 from svc_notebook.service.engine.index.columns import Labels, Numbers
 from svc_notebook.service.engine.index.flatten import Record
-from svc_notebook.service.engine.index.schema import OBJECT_ID, Shape
+from svc_notebook.service.engine.index.schema import OBJECT_ID, Schema
 from svc_notebook.service.engine.index.segment import Segment, merge_segments
 from tests.service.engine import cases
 
@@ -43,7 +43,7 @@ def test_a_merge_gives_what_indexing_all_at_once_gives(
     monkeypatch.setattr(term_dictionary, "BLOCK_NAMES", block)
     monkeypatch.setattr(postings, "CHUNK_OCCURRENCES", at_once)
     random = Random(seed)
-    shape = Shape.of(cases.make_settings(random))
+    shape = Schema.of(cases.make_settings(random))
     records = _in_order(cases.make_record(random, number) for number in range(60))
     parts = [records[start::4] for start in range(4)]
     alive = [np.array([random.random() < 0.8 for _ in part], bool) for part in parts]

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.service.engine import Index, SearchResult
-from svc_notebook.service.engine.text.lexicon import Knowledge
-from svc_notebook.service.engine.text.synonyms import Sense, Thesaurus
+from svc_notebook.service.engine.text.lexicon import LanguageResources
+from svc_notebook.service.engine.text.synonyms import Replacement, Thesaurus
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 from tests.service.engine import cases
 
@@ -54,7 +54,9 @@ def search(
     index.put(list(records.values()))
     params = {"query": query, "getRankingInfo": True, **params}
     return index.search(
-        params, lambda ids: [records[name] for name in ids], Knowledge(Thesaurus(lambda: synonyms))
+        params,
+        lambda ids: [records[name] for name in ids],
+        LanguageResources(Thesaurus(lambda: synonyms)),
     )
 
 
@@ -184,7 +186,7 @@ def test_words_are_those_of_the_index() -> None:
 def test_a_facet_is_searched_without_synonyms() -> None:
     index = Index({"attributesForFaceting": ["searchable(t)"]})
     index.put([{"objectID": "1", "t": "television"}])
-    knowledge = Knowledge(Thesaurus(lambda: [equal("tv", "television")]))
+    knowledge = LanguageResources(Thesaurus(lambda: [equal("tv", "television")]))
 
     assert index.facet_values("t", "tv", {}, 10, knowledge).hits == []
     assert index.facet_values("t", "tele", {"query": "tv"}, 10, knowledge).hits[0]["count"] == 1
@@ -241,7 +243,7 @@ def test_placeholders_survive_merging_and_saving(tmp_path: Any) -> None:
         index.put([{"objectID": f"{number:02}", "t": f"{number} <-> <no>" if number % 7 else "no"}])
     index.save(tmp_path, 1)
     loaded = Index.load(tmp_path, {})
-    knowledge = Knowledge(Thesaurus(lambda: [placeholder("<no>", "many")]))
+    knowledge = LanguageResources(Thesaurus(lambda: [placeholder("<no>", "many")]))
 
     assert loaded
     for one in (index, loaded[0]):
@@ -361,7 +363,7 @@ def test_a_synonym_is_marked_and_replaced_where_that_is_wanted(
     index = Index({"searchableAttributes": ["t", "other"], "attributesToSnippet": ["t"]})
     record = {"objectID": "1", "t": text, "other": query}
     index.put([record])
-    knowledge = Knowledge(Thesaurus(lambda: [synonym]))
+    knowledge = LanguageResources(Thesaurus(lambda: [synonym]))
 
     for replacing, value in ((False, marked), (True, replaced)):
         params = {"query": query, "replaceSynonymsInHighlight": replacing, **MARKS}
@@ -431,7 +433,7 @@ def test_a_changed_thesaurus_is_as_one_made_anew(
     query = " ".join(asked).replace("<f>", "f").split()
     kept: dict[str, Synonym] = {}
     changed = Thesaurus()
-    before: list[Sense] = [*changed.find(query, RULES)]
+    before: list[Replacement] = [*changed.find(query, RULES)]
 
     for new, gone, emptied in run:
         changed = changed.revised(gone, new, emptied=emptied)
@@ -484,7 +486,9 @@ def test_the_order_of_records_and_synonyms_changes_nothing(seed: int) -> None:
     for _ in range(10):
         params = {"query": cases.make_synonymous(random, synonyms), "getRankingInfo": True}
         one, other = (
-            where.search(params, lambda ids: [{"objectID": i} for i in ids], Knowledge(known))
+            where.search(
+                params, lambda ids: [{"objectID": i} for i in ids], LanguageResources(known)
+            )
             for where, known in (
                 (index, Thesaurus(lambda: numbered)),
                 (shuffled, Thesaurus(lambda: mixed)),
@@ -507,6 +511,6 @@ def found_ids(index: Index, query: str, synonyms: Sequence[Synonym], **params: A
     found = index.search(
         params,
         lambda ids: [{"objectID": name} for name in ids],
-        Knowledge(Thesaurus(lambda: numbered)),
+        LanguageResources(Thesaurus(lambda: numbered)),
     )
     return {hit["objectID"] for hit in found.hits}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.response.facets import Named
-from svc_notebook.service.engine.text.lexicon import Knowledge
+from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 from svc_notebook.service.rules.book import Rulebook
@@ -44,7 +44,7 @@ def read(query: str, **params: Any) -> Reading:
         {"objectID": str(n), "type": "onewaysynonym", "input": one, "synonyms": [other]}
         for n, (one, other) in enumerate(SYNONYMS)
     ]
-    knowledge = Knowledge(Thesaurus(lambda: entries))
+    knowledge = LanguageResources(Thesaurus(lambda: entries))
     return Reading(EffectiveParameters({}, {"query": query, **params}, knowledge), find_named)
 
 

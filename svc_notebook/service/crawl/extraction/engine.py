@@ -64,7 +64,7 @@ MAX_KNOWN_SOURCES = 1000
 OPEN = "its promise is never settled: there are no timers and no network here"
 
 
-class World:
+class ScriptContext:
     """A JavaScript context with our script, for consecutive runs of one extractor."""
 
     def __init__(self, memory: int) -> None:
@@ -78,10 +78,12 @@ class World:
         self._functions = {str(name): script[name] for name in script}
 
     def function(self, source: str) -> JSFunction:
-        """Evaluate a source; raises `JSEvalException`, or `Unfit` if it is not a function."""
+        """Evaluate a source; raises `JSEvalException` or `NotAFunction`."""
         found = self.racer.eval(wrap(source))
         if not isinstance(found, JSFunction):
-            raise Unfit("an extractor is a function: write `({ url, $ }) => { return [...]; }`")
+            raise NotAFunction(
+                "an extractor is a function: write `({ url, $ }) => { return [...]; }`"
+            )
         return found
 
     def call(self, name: str, *arguments: Any) -> Any:
@@ -108,11 +110,11 @@ class World:
         self.racer.close()
 
 
-class Unfit(Exception):
+class NotAFunction(Exception):
     """The source is not a function."""
 
 
-class Ended(Exception):
+class RunAborted(Exception):
     """V8 aborted a run; `answer` contains the reason."""
 
     def __init__(self, answer: dict[str, Any]) -> None:
@@ -125,15 +127,15 @@ class Engine:
 
     def __init__(self, memory: int) -> None:
         self.memory = memory
-        self.next: World | None = None
+        self.next: ScriptContext | None = None
         # By source, least recently used first.
-        self.worlds: dict[str, World] = {}
+        self.worlds: dict[str, ScriptContext] = {}
         # Whether a known source leaves the state of its contexts unchanged, as far as known.
         self.tidy: dict[str, bool] = {}
 
     def prepare(self) -> None:
         """Create the next context while no request is waiting."""
-        self.next = self.next or World(self.memory)
+        self.next = self.next or ScriptContext(self.memory)
 
     def read(self, *page: Any) -> dict[str, Any]:
         """Parse a page into a document."""
@@ -160,17 +162,19 @@ class Engine:
             source, lambda world: _finish(world, name, world.function(source), *arguments)
         )
 
-    def _in_world(self, source: str, work: Callable[[World], dict[str, Any]]) -> dict[str, Any]:
+    def _in_world(
+        self, source: str, work: Callable[[ScriptContext], dict[str, Any]]
+    ) -> dict[str, Any]:
         """Run work in the source's context; if it is aborted there, again in a new context."""
         if world := self.worlds.pop(source, None):
-            with suppress(Ended):
+            with suppress(RunAborted):
                 return self._work(source, world, work)
         try:
             return self._work(source, self._take(source), work)
-        except Ended as error:
+        except RunAborted as error:
             return error.answer
 
-    def _take(self, source: str) -> World:
+    def _take(self, source: str) -> ScriptContext:
         """Take a new context; it is watched, which is slow, only for a repeated source."""
         self.prepare()
         world, self.next = self.next, None
@@ -182,7 +186,7 @@ class Engine:
         return world
 
     def _work(
-        self, source: str, world: World, work: Callable[[World], dict[str, Any]]
+        self, source: str, world: ScriptContext, work: Callable[[ScriptContext], dict[str, Any]]
     ) -> dict[str, Any]:
         """Run work in a context, and keep the context if its state is unchanged."""
         fit = False
@@ -194,8 +198,10 @@ class Engine:
             # V8 does not always report that a run was aborted for lack of memory.
             spent = isinstance(error, JSOOMException) or world.racer.was_hard_memory_limit_reached()
             much = f"it took more than {self.memory >> 20} MB of memory"
-            raise Ended({"error": much if spent else locate(str(error)), "spent": spent}) from error
-        except Unfit as error:
+            raise RunAborted(
+                {"error": much if spent else locate(str(error)), "spent": spent}
+            ) from error
+        except NotAFunction as error:
             return {"error": str(error)}
         finally:
             if fit:
@@ -204,13 +210,13 @@ class Engine:
                 self.tidy[source] = not world.watched
                 world.close()
 
-    def _keep(self, source: str, world: World) -> None:
+    def _keep(self, source: str, world: ScriptContext) -> None:
         self.worlds[source] = world
         if len(self.worlds) > MAX_IDLE_CONTEXTS:
             self.worlds.pop(next(iter(self.worlds))).close()
 
 
-def _finish(world: World, name: str, *arguments: Any) -> dict[str, Any]:
+def _finish(world: ScriptContext, name: str, *arguments: Any) -> dict[str, Any]:
     """Call a function of the script that runs code, and return its result."""
     world.call(name, *arguments)
     outcome = world.call("readOutcome")

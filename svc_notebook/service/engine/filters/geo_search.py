@@ -40,11 +40,11 @@ def find_where(params: Mapping[str, Any], views: Sequence[View]) -> Where:
     """Read the geo condition of a search on these views."""
     found = read_where(params)
     if isinstance(found, Centre):
-        return Around(found, views)
-    return Everywhere() if found is None else Inside(found)
+        return AroundCentre(found, views)
+    return NoGeoCondition() if found is None else InsideAreas(found)
 
 
-class Everywhere:
+class NoGeoCondition:
     """A search without a geo condition."""
 
     def rows(self, segment: Segment) -> Array | None:
@@ -65,7 +65,7 @@ class Everywhere:
 
 
 @dataclass(frozen=True)
-class Inside(Everywhere):
+class InsideAreas(NoGeoCondition):
     """A search inside any of several areas."""
 
     areas: Areas
@@ -79,7 +79,7 @@ class Inside(Everywhere):
 
 
 @dataclass(frozen=True, eq=False)
-class Around:
+class AroundCentre:
     """A search around a centre; the nearest point of a record counts."""
 
     centre: Centre

@@ -21,7 +21,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Naming:
+class ValueWordIndex:
     """Facet values by the hashes of their words, sorted, with the code of each value."""
 
     names: TermDictionary
@@ -31,7 +31,7 @@ class Naming:
     longest: int
 
     @classmethod
-    def of(cls, names: TermDictionary, rules: TokenizerSettings) -> Naming:
+    def of(cls, names: TermDictionary, rules: TokenizerSettings) -> ValueWordIndex:
         """Tokenize the names and hash their words."""
         texts = [_spell(name, rules) for name in names.all()]
         hashes = _hash(texts)
@@ -207,11 +207,11 @@ class Labels:
             self._words[rules] = found
         return found
 
-    def naming(self, rules: TokenizerSettings) -> Naming:
+    def naming(self, rules: TokenizerSettings) -> ValueWordIndex:
         """Return the labels indexed by their words."""
         found = self._namings.get(rules)
         if found is None:
-            found = self._namings[rules] = Naming.of(self.names, rules)
+            found = self._namings[rules] = ValueWordIndex.of(self.names, rules)
         return found
 
     def codes_of(self, texts: Sequence[str], *, exact: bool) -> Array:
@@ -229,7 +229,7 @@ class Labels:
         return {}
 
     @cached_property
-    def _namings(self) -> dict[TokenizerSettings, Naming]:
+    def _namings(self) -> dict[TokenizerSettings, ValueWordIndex]:
         return {}
 
     @cached_property

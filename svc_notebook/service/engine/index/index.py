@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from svc_notebook.service.engine.index.flatten import Record
-from svc_notebook.service.engine.index.schema import Shape, Sorted
-from svc_notebook.service.engine.index.segment_store import Chunks, Stock
+from svc_notebook.service.engine.index.schema import Schema, Sorted
+from svc_notebook.service.engine.index.segment_store import Chunks, SegmentStore
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pins
 from svc_notebook.service.engine.ranking.ranking import Order, read_steps
@@ -19,7 +19,7 @@ from svc_notebook.service.engine.response.facets import Named, find_named
 from svc_notebook.service.engine.response.hits import Fetch
 from svc_notebook.service.engine.response.search import FacetFound, SearchResult
 from svc_notebook.service.engine.text import languages
-from svc_notebook.service.engine.text.lexicon import UNTAUGHT, Knowledge
+from svc_notebook.service.engine.text.lexicon import NO_LANGUAGE_RESOURCES, LanguageResources
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 
 NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
@@ -30,7 +30,7 @@ class IndexState:
     """The state that readers see: the settings and the segments under their schema."""
 
     settings: Mapping[str, Any]
-    stock: Stock
+    stock: SegmentStore
 
 
 class Index:
@@ -40,10 +40,10 @@ class Index:
     """
 
     def __init__(
-        self, settings: Mapping[str, Any] = NO_SETTINGS, stock: Stock | None = None
+        self, settings: Mapping[str, Any] = NO_SETTINGS, stock: SegmentStore | None = None
     ) -> None:
         search.check_settings(settings)
-        made = Stock(Shape.of(settings)) if stock is None else stock
+        made = SegmentStore(Schema.of(settings)) if stock is None else stock
         self._state = IndexState(dict(settings), made)
 
     @property
@@ -52,7 +52,7 @@ class Index:
         return self._state.settings
 
     @property
-    def stock(self) -> Stock:
+    def stock(self) -> SegmentStore:
         """The segment store, which other indices may share."""
         return self._state.stock
 
@@ -74,7 +74,7 @@ class Index:
     def configure(self, settings: Mapping[str, Any], records: Chunks) -> None:
         """Apply new settings; reindex all `records()` only if other data must be stored."""
         search.check_settings(settings)
-        self._state = IndexState(dict(settings), self.stock.serving(Shape.of(settings), records))
+        self._state = IndexState(dict(settings), self.stock.serving(Schema.of(settings), records))
 
     def copy(self) -> Index:
         """Return an index of the same records that shares the existing segments."""
@@ -84,7 +84,7 @@ class Index:
         """Merge all segments into one; a concurrent writer is not blocked."""
         self.stock.compact()
 
-    def warm(self, knowledge: Knowledge) -> None:
+    def warm(self, knowledge: LanguageResources) -> None:
         """Precompute what the first search would otherwise wait for."""
         state = self._state
         options = EffectiveParameters(state.settings, {}, knowledge)
@@ -100,7 +100,7 @@ class Index:
         self,
         params: Mapping[str, Any],
         fetch: Fetch,
-        knowledge: Knowledge = UNTAUGHT,
+        knowledge: LanguageResources = NO_LANGUAGE_RESOURCES,
         pins: Pins = NO_PINS,
     ) -> SearchResult:
         """Search; `fetch` returns the records of objectIDs, None for deleted ones."""
@@ -114,7 +114,7 @@ class Index:
         query: str,
         params: Mapping[str, Any],
         limit: int,
-        knowledge: Knowledge = UNTAUGHT,
+        knowledge: LanguageResources = NO_LANGUAGE_RESOURCES,
         pins: Pins = NO_PINS,
     ) -> FacetFound:
         """Search the values of a facet; `params` select the records that count."""
@@ -138,7 +138,9 @@ class Index:
             state.stock.views, EffectiveParameters(state.settings, params), ids
         )
 
-    def order(self, params: Mapping[str, Any], knowledge: Knowledge = UNTAUGHT) -> Order:
+    def order(
+        self, params: Mapping[str, Any], knowledge: LanguageResources = NO_LANGUAGE_RESOURCES
+    ) -> Order:
         """Return all matching records in browse order."""
         state = self._state
         return search.find_order(
@@ -152,8 +154,8 @@ class Index:
     @classmethod
     def load(cls, folder: Path, settings: Mapping[str, Any]) -> tuple[Index, int] | None:
         """Load a saved index and its stamp; None if unreadable or stored for other settings."""
-        found = Stock.load(folder)
-        if found is None or not found[0].shape.serves(Shape.of(settings)):
+        found = SegmentStore.load(folder)
+        if found is None or not found[0].shape.serves(Schema.of(settings)):
             return None
         stock, stamp = found
         return cls(settings, stock), stamp

@@ -47,7 +47,7 @@ class Sorted:
 
 
 @dataclass(frozen=True)
-class Shape:
+class Schema:
     """What is stored of each record; settings with equal schemas need no reindexing."""
 
     searched: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Shape:
     rules: TokenizerSettings = field(default_factory=TokenizerSettings)
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> Shape:
+    def of(cls, settings: Mapping[str, Any]) -> Schema:
         """Read the schema from an index's settings."""
         return cls(
             tuple(sorted(entry.path for entry in read_searched(settings))),
@@ -67,9 +67,9 @@ class Shape:
             TokenizerSettings.of(settings),
         )
 
-    def serves(self, wanted: Shape) -> bool:
+    def serves(self, wanted: Schema) -> bool:
         """Return whether data stored under this schema is sufficient for another one."""
-        return wanted.sorts <= self.sorts and wanted == Shape(
+        return wanted.sorts <= self.sorts and wanted == Schema(
             self.searched, self.facets, wanted.sorts, self.distinct, self.rules
         )
 

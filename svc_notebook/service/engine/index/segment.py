@@ -26,7 +26,7 @@ from svc_notebook.service.engine.index.schema import (
     INTERNAL,
     OBJECT_ID,
     TAGS,
-    Shape,
+    Schema,
     Sorted,
     covers,
 )
@@ -78,7 +78,7 @@ class Segment:
         return len(self.ids)
 
     @classmethod
-    def of(cls, records: Sequence[Record], shape: Shape) -> Segment:
+    def of(cls, records: Sequence[Record], shape: Schema) -> Segment:
         """Index records with distinct ids, given in the order of their ids."""
         leaves = read_leaves(records)
         slots, texts, rows, numbers = _read_texts(leaves, shape)
@@ -223,7 +223,7 @@ def _merge_groups(many: Sequence[Segment], moved: Sequence[Array], records: int)
 
 
 def _read_texts(
-    leaves: Mapping[str, Leaf], shape: Shape
+    leaves: Mapping[str, Leaf], shape: Schema
 ) -> tuple[tuple[str, ...], list[str], Array, Array]:
     """Return the searched paths, and their texts ordered by row, then path."""
     searched = [path for path in sorted(leaves) if _is_searched(path, shape)]
@@ -243,7 +243,7 @@ def _read_texts(
     return slots, ordered, np.array(rows, np.int64)[order], np.array(numbers, np.int64)[order]
 
 
-def _is_searched(path: str, shape: Shape) -> bool:
+def _is_searched(path: str, shape: Schema) -> bool:
     if not shape.searched:
         return path not in INTERNAL
     return any(covers(entry, path) for entry in shape.searched)
@@ -262,7 +262,7 @@ def _texts_of(leaf: Leaf, *, everything: bool) -> tuple[list[int], list[str]]:
     ]
 
 
-def _faceted(leaves: Mapping[str, Leaf], shape: Shape) -> Iterable[str]:
+def _faceted(leaves: Mapping[str, Leaf], shape: Schema) -> Iterable[str]:
     return (path for path in (*shape.facets, TAGS) if path in leaves)
 
 
@@ -276,7 +276,7 @@ def _read_numbers(leaves: Mapping[str, Leaf]) -> dict[str, Numbers]:
     }
 
 
-def _read_sort_texts(leaves: Mapping[str, Leaf], shape: Shape) -> dict[str, Labels]:
+def _read_sort_texts(leaves: Mapping[str, Leaf], shape: Schema) -> dict[str, Labels]:
     found = {}
     for path in shape.sorts & leaves.keys():
         pairs = zip(leaves[path].rows, leaves[path].values, strict=True)

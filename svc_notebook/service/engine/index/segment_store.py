@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from svc_notebook.service.engine.index.flatten import Record
-from svc_notebook.service.engine.index.schema import OBJECT_ID, Shape
+from svc_notebook.service.engine.index.schema import OBJECT_ID, Schema
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.index.segment_reader import View, follow, merge_views
 from svc_notebook.service.engine.index.storage import (
@@ -28,20 +28,20 @@ LARGE_BYTES = 16 * 2**20
 Chunks = Callable[[], Iterable[Sequence[Record]]]
 
 
-class Stock:
+class SegmentStore:
     """The segments of an index, replaced as a list.
 
     One writer at a time, any number of readers in other threads. A reader uses the views that it
     found at its start; a writer never changes a view, it publishes new ones.
     """
 
-    def __init__(self, shape: Shape, views: Sequence[View] = ()) -> None:
+    def __init__(self, shape: Schema, views: Sequence[View] = ()) -> None:
         self.shape = shape
         self.views = tuple(views)
         self._publishing = threading.Lock()
 
     @classmethod
-    def filled(cls, shape: Shape, chunks: Iterable[Sequence[Record]]) -> Stock:
+    def filled(cls, shape: Schema, chunks: Iterable[Sequence[Record]]) -> SegmentStore:
         """Return a store of records given in chunks."""
         made = cls(shape)
         for chunk in chunks:
@@ -85,13 +85,13 @@ class Stock:
         while run := _find_level(self.views):
             self._merge(run)
 
-    def fork(self) -> Stock:
+    def fork(self) -> SegmentStore:
         """Return an independent store of the same records."""
-        return Stock(self.shape, self.views)
+        return SegmentStore(self.shape, self.views)
 
-    def serving(self, shape: Shape, records: Chunks) -> Stock:
+    def serving(self, shape: Schema, records: Chunks) -> SegmentStore:
         """Return a store for a schema: this one if it suffices, else one of all `records()`."""
-        return self if self.shape.serves(shape) else Stock.filled(shape, records())
+        return self if self.shape.serves(shape) else SegmentStore.filled(shape, records())
 
     def compact(self) -> None:
         """Merge all segments into one; a concurrent writer is not blocked."""
@@ -112,7 +112,7 @@ class Stock:
                 self._take_from_file(folder, segment)
 
     @classmethod
-    def load(cls, folder: Path) -> tuple[Stock, int] | None:
+    def load(cls, folder: Path) -> tuple[SegmentStore, int] | None:
         """Load a saved store and its stamp; None if there is none or it is unreadable."""
         if (found := load_views(folder)) is None:
             return None

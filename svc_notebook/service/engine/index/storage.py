@@ -18,7 +18,7 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array, Arrays, part
 from svc_notebook.service.engine.index.columns import Labels, Numbers
 from svc_notebook.service.engine.index.postings import Postings
-from svc_notebook.service.engine.index.schema import Shape
+from svc_notebook.service.engine.index.schema import Schema
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.index.segment_reader import View
 from svc_notebook.service.engine.index.term_dictionary import TermDictionary
@@ -78,7 +78,7 @@ class Manifest(msgspec.Struct):
     segments: list[StoredSegment]
 
 
-def save_views(folder: Path, stamp: int, shape: Shape, views: Sequence[View]) -> None:
+def save_views(folder: Path, stamp: int, shape: Schema, views: Sequence[View]) -> None:
     """Write new segment files, then the manifest, then delete files that it does not list."""
     folder.mkdir(parents=True, exist_ok=True)
     for view in views:
@@ -94,7 +94,7 @@ def save_views(folder: Path, stamp: int, shape: Shape, views: Sequence[View]) ->
     _drop_others(folder, {view.segment.name for view in views})
 
 
-def load_views(folder: Path) -> tuple[Shape, int, tuple[View, ...]] | None:
+def load_views(folder: Path) -> tuple[Schema, int, tuple[View, ...]] | None:
     """Load a folder; None if it is empty or unreadable."""
     try:
         manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
@@ -221,7 +221,7 @@ def _drop_others(folder: Path, names: set[str]) -> None:
                 path.unlink(missing_ok=True)
 
 
-def _form_of(shape: Shape) -> StoredSchema:
+def _form_of(shape: Schema) -> StoredSchema:
     rules = shape.rules
     return StoredSchema(
         list(shape.searched),
@@ -235,8 +235,8 @@ def _form_of(shape: Shape) -> StoredSchema:
     )
 
 
-def _shape_of(form: StoredSchema) -> Shape:
-    return Shape(
+def _shape_of(form: StoredSchema) -> Schema:
+    return Schema(
         tuple(form.searched),
         tuple(form.facets),
         frozenset(form.sorts),

@@ -9,7 +9,7 @@ from itertools import chain
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.term_variants import Alternative
 from svc_notebook.service.engine.text.languages import speak
-from svc_notebook.service.engine.text.synonyms import Sense
+from svc_notebook.service.engine.text.synonyms import Replacement
 
 
 def expand(
@@ -35,7 +35,7 @@ def _find_synonyms(
             yield from _spread(sense, said, left, before, exact=_is_exact(sense, options))
 
 
-def _counts(sense: Sense, words: Sequence[str], options: EffectiveParameters) -> bool:
+def _counts(sense: Replacement, words: Sequence[str], options: EffectiveParameters) -> bool:
     """Return whether a synonym applies: corrections count as typos and need typo tolerance."""
     if not sense.typos:
         return True
@@ -44,14 +44,14 @@ def _counts(sense: Sense, words: Sequence[str], options: EffectiveParameters) ->
     return options.unforgiven.isdisjoint(_source(sense, words))
 
 
-def _is_exact(sense: Sense, options: EffectiveParameters) -> bool:
+def _is_exact(sense: Replacement, options: EffectiveParameters) -> bool:
     single = sense.length == len(sense.words) == 1
     kind = "singleWordSynonym" if single else "multiWordsSynonym"
     return not sense.typos and kind in options["alternativesAsExact"]
 
 
 def _spread(
-    sense: Sense, said: Sequence[str], left: Collection[int], before: int, *, exact: bool
+    sense: Replacement, said: Sequence[str], left: Collection[int], before: int, *, exact: bool
 ) -> Iterator[tuple[int, Alternative]]:
     """Return one variant of a whole run for each of its words.
 
@@ -67,5 +67,5 @@ def _spread(
             typos = 0
 
 
-def _source(sense: Sense, words: Sequence[str]) -> Sequence[str]:
+def _source(sense: Replacement, words: Sequence[str]) -> Sequence[str]:
     return words[sense.start : sense.start + sense.length]

@@ -17,7 +17,7 @@ from svc_notebook.service.engine.index.schema import (
     read_filterable,
     read_searched,
 )
-from svc_notebook.service.engine.text.lexicon import UNTAUGHT, Knowledge
+from svc_notebook.service.engine.text.lexicon import NO_LANGUAGE_RESOURCES, LanguageResources
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 
 VIRTUAL = "_virtual"
@@ -36,7 +36,7 @@ class EffectiveParameters:
 
     settings: Mapping[str, Any]
     params: Mapping[str, Any]
-    knowledge: Knowledge = UNTAUGHT
+    knowledge: LanguageResources = NO_LANGUAGE_RESOURCES
 
     def __getitem__(self, name: str) -> Any:
         value = self.params.get(name)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from svc_notebook.service.engine.index.flatten import MAX_DEPTH, number_text
 from svc_notebook.service.engine.response.highlight_spans import Matcher, Run, Runs, TokenMatch
 from svc_notebook.service.engine.response.highlight_style import HighlightedAttributes, Style
-from svc_notebook.service.engine.text.placeholders import Sealed, find_sealed, is_sealed
+from svc_notebook.service.engine.text.placeholders import BracketedToken, find_sealed, is_sealed
 from svc_notebook.service.engine.text.tokenization import Token, fold, reach, split_camel, tokens
 
 __all__ = ["Style", "highlight_hit", "mark_text", "snippet_hit"]
@@ -231,7 +231,7 @@ def _mark_runs(text: str, style: Style, camel: bool, runs: Sequence[Run]) -> Ite
 
 
 def _find_run(
-    wanted: tuple[str, ...], found: Sequence[Token], sealed: Iterable[Sealed]
+    wanted: tuple[str, ...], found: Sequence[Token], sealed: Iterable[BracketedToken]
 ) -> Sequence[int]:
     """Return the word positions of a text at which a run begins."""
     if is_sealed(wanted):

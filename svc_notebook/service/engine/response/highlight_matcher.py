@@ -17,7 +17,7 @@ from svc_notebook.service.engine.text.placeholders import is_sealed, unseal
 from svc_notebook.service.engine.text.typos import FIRST_LETTER_TYPOS, typos_between
 
 
-class Spotted(NamedTuple):
+class TokenHit(NamedTuple):
     """A matching token: its typos, the query word's number and the number of matched letters."""
 
     typos: int
@@ -27,7 +27,7 @@ class Spotted(NamedTuple):
     instead: str = ""
 
 
-Loose = Callable[[str], Spotted | None]
+Loose = Callable[[str], TokenHit | None]
 
 
 class MatchOptions(NamedTuple):
@@ -146,7 +146,7 @@ class _Tokens:
             self._matches[token] = _choose(found)
 
 
-def _choose(found: Sequence[Spotted]) -> TokenMatch:
+def _choose(found: Sequence[TokenHit]) -> TokenMatch:
     """Choose the words with the fewest typos, and all words of their spans.
 
     The token is a synonym if no chosen word is the query's own.
@@ -180,26 +180,26 @@ class _Spelling:
         forgiven = way.forgiven if manner.typos else 0
         return cls(number, way.words[0], forgiven, way.prefix and manner.prefixes)
 
-    def match(self, token: str) -> Spotted | None:
+    def match(self, token: str) -> TokenHit | None:
         """Compare the word with a token of the same first letter."""
         if self.prefix and token.startswith(self.word):
-            return Spotted(0, self.number, len(self.word))
+            return TokenHit(0, self.number, len(self.word))
         if not self.forgiven or len(token) < len(self.word) - self.forgiven:
             return None
         if len(self.letters.difference(token)) > self.forgiven:
             return None
         return self.compare(token)
 
-    def match_other(self, token: str) -> Spotted | None:
+    def match_other(self, token: str) -> TokenHit | None:
         """Compare the word with a token of another first letter."""
         if self.rest in token or token.startswith(self.swapped):
             return self.compare(token) if token[0] != self.word[0] else None
         return None
 
-    def compare(self, token: str) -> Spotted | None:
+    def compare(self, token: str) -> TokenHit | None:
         """Count the typos."""
         typos, letters = typos_between(self.word, token, self.forgiven, self.prefix)
-        return Spotted(typos, self.number, letters) if typos <= self.forgiven else None
+        return TokenHit(typos, self.number, letters) if typos <= self.forgiven else None
 
     @cached_property
     def letters(self) -> frozenset[str]:
@@ -217,23 +217,23 @@ class _Spelling:
         return self.word[1:2] + self.word[0] + self.word[2:]
 
 
-def _by_word(ways: Iterable[tuple[int, Alternative]]) -> dict[str, list[Spotted]]:
+def _by_word(ways: Iterable[tuple[int, Alternative]]) -> dict[str, list[TokenHit]]:
     """Group the matches of whole tokens by word."""
-    found: dict[str, list[Spotted]] = {}
+    found: dict[str, list[TokenHit]] = {}
     for number, way in ways:
         single = len(way.words) == 1 and not way.inside
         for word in way.words if single or way.apart else ():
-            spot = Spotted(way.typos, number, len(word), way.span, way.instead)
+            spot = TokenHit(way.typos, number, len(word), way.span, way.instead)
             found.setdefault(word, []).append(spot)
     return found
 
 
-def _spot_parts(token: str, ways: Iterable[tuple[int, Alternative]]) -> Iterator[Spotted]:
+def _spot_parts(token: str, ways: Iterable[tuple[int, Alternative]]) -> Iterator[TokenHit]:
     """Match query words against the parts of a compound, which is marked as a whole."""
     for number, way in ways:
         parts = way.inside.pieces(token) if way.inside else ()
         if any(_is_part(way, form) for piece in parts for form in piece):
-            yield Spotted(way.typos, number, len(token))
+            yield TokenHit(way.typos, number, len(token))
 
 
 def _is_part(way: Alternative, form: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine.index.schema import Shape, read_filterable
+from svc_notebook.service.engine.index.schema import Schema, read_filterable
 from svc_notebook.service.engine.index.segment_reader import View
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query, read_query
@@ -59,7 +59,7 @@ class FacetFound:
 
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Raise for settings that no search can use."""
-    Shape.of(settings)
+    Schema.of(settings)
     read_filterable(settings)
     read_steps(EffectiveParameters(settings, {}))
     Style.of(settings, {}, ())

@@ -133,12 +133,12 @@ class Wordbook:
 
 
 @dataclass(frozen=True, eq=False)
-class Knowledge:
+class LanguageResources:
     """The synonyms of an index and the lexicon of its application."""
 
     synonyms: Thesaurus = field(default_factory=Thesaurus)
     lexicon: Lexicon = field(default_factory=Lexicon)
 
 
-UNTAUGHT = Knowledge()
+NO_LANGUAGE_RESOURCES = LanguageResources()
 """Empty language resources."""

@@ -20,7 +20,7 @@ MAX_PLACEHOLDER_LETTERS = 100
 _BRACKETED = re.compile(rf"<([^<>]{{1,{MAX_PLACEHOLDER_LETTERS}}})>")
 
 
-class Sealed(NamedTuple):
+class BracketedToken(NamedTuple):
     """A bracketed token of a text: its sealed words, and the position of the first in the text."""
 
     words: tuple[str, ...]
@@ -44,7 +44,7 @@ def unseal(word: str) -> str:
     return word.strip("\x02\x03")
 
 
-def find_sealed(text: str, rules: TokenizerSettings) -> Iterator[Sealed]:
+def find_sealed(text: str, rules: TokenizerSettings) -> Iterator[BracketedToken]:
     """Return the bracketed tokens of a text."""
     breaks = all(rules.table[ord(bracket)].endswith(" ") for bracket in "<>")
     if "<" not in text or not breaks:
@@ -52,4 +52,4 @@ def find_sealed(text: str, rules: TokenizerSettings) -> Iterator[Sealed]:
     for found in _BRACKETED.finditer(text):
         if words := split(found[1], rules):
             first = len(split(text[: found.start(1)], rules))
-            yield Sealed(seal(words), first)
+            yield BracketedToken(seal(words), first)

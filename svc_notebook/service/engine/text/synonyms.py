@@ -18,7 +18,7 @@ Synonym = Mapping[str, Any]
 Phrase = tuple[str, ...]
 
 
-class Meaning(NamedTuple):
+class CompiledSynonym(NamedTuple):
     """One compiled synonym: each source may be replaced by each target."""
 
     sources: tuple[Phrase, ...]
@@ -26,7 +26,7 @@ class Meaning(NamedTuple):
     typos: int = 0
 
 
-class Sense(NamedTuple):
+class Replacement(NamedTuple):
     """A replacement for a run of words: its start, its length, the words and their typo cost."""
 
     start: int
@@ -47,7 +47,7 @@ class Thesaurus:
         self._tables: dict[TokenizerSettings, _SynonymTable] = {}
         self._compiling = threading.Lock()
 
-    def find(self, words: Sequence[str], rules: TokenizerSettings) -> Iterator[Sense]:
+    def find(self, words: Sequence[str], rules: TokenizerSettings) -> Iterator[Replacement]:
         """Return the replacements of words and runs of words of a query."""
         table = self._table(rules)
         for start, word in enumerate(words):
@@ -56,7 +56,7 @@ class Thesaurus:
                 for meaning in table.by_source.get(source, ()):
                     for target in meaning.targets:
                         if target != source:
-                            yield Sense(start, length, target, meaning.typos)
+                            yield Replacement(start, length, target, meaning.typos)
 
     def revised(
         self, gone: Collection[str], new: Iterable[Synonym], *, emptied: bool = False
@@ -83,11 +83,11 @@ class Thesaurus:
 class _SynonymTable:
     """Synonyms by source; `longest` maps a first word to the length of its longest source."""
 
-    by_source: Mapping[Phrase, tuple[Meaning, ...]]
-    by_id: Mapping[str, Meaning]
+    by_source: Mapping[Phrase, tuple[CompiledSynonym, ...]]
+    by_id: Mapping[str, CompiledSynonym]
     longest: Mapping[str, int]
 
-    def changed(self, gone: Collection[str], new: Mapping[str, Meaning]) -> _SynonymTable:
+    def changed(self, gone: Collection[str], new: Mapping[str, CompiledSynonym]) -> _SynonymTable:
         """Return a table with the synonyms with some ids removed and others added."""
         by_source, by_id, longest = dict(self.by_source), dict(self.by_id), dict(self.longest)
         for name in (*gone, *new):
@@ -102,36 +102,40 @@ class _SynonymTable:
         return _SynonymTable(by_source, by_id, longest)
 
 
-def _read_meanings(synonyms: Iterable[Synonym], rules: TokenizerSettings) -> dict[str, Meaning]:
+def _read_meanings(
+    synonyms: Iterable[Synonym], rules: TokenizerSettings
+) -> dict[str, CompiledSynonym]:
     return {one["objectID"]: _READ[one["type"]](one, rules) for one in synonyms}
 
 
-def _read_equal(synonym: Synonym, rules: TokenizerSettings) -> Meaning:
+def _read_equal(synonym: Synonym, rules: TokenizerSettings) -> CompiledSynonym:
     phrases = _phrases(synonym["synonyms"], rules)
-    return Meaning(phrases, phrases)
+    return CompiledSynonym(phrases, phrases)
 
 
-def _read_one_way(synonym: Synonym, rules: TokenizerSettings) -> Meaning:
-    return Meaning(_phrases([synonym["input"]], rules), _phrases(synonym["synonyms"], rules))
+def _read_one_way(synonym: Synonym, rules: TokenizerSettings) -> CompiledSynonym:
+    return CompiledSynonym(
+        _phrases([synonym["input"]], rules), _phrases(synonym["synonyms"], rules)
+    )
 
 
-def _read_correction(typos: int) -> Callable[[Synonym, TokenizerSettings], Meaning]:
-    def read(synonym: Synonym, rules: TokenizerSettings) -> Meaning:
+def _read_correction(typos: int) -> Callable[[Synonym, TokenizerSettings], CompiledSynonym]:
+    def read(synonym: Synonym, rules: TokenizerSettings) -> CompiledSynonym:
         sources = _phrases([synonym["word"]], rules)
-        return Meaning(sources, _phrases(synonym["corrections"], rules), typos)
+        return CompiledSynonym(sources, _phrases(synonym["corrections"], rules), typos)
 
     return read
 
 
-def _read_placeholder(synonym: Synonym, rules: TokenizerSettings) -> Meaning:
+def _read_placeholder(synonym: Synonym, rules: TokenizerSettings) -> CompiledSynonym:
     token = synonym["placeholder"]
     # Attributes with words split at capitals index the token in a different form.
     tokens = [token, split_camel(token)] if rules.camel else [token]
     targets = tuple(seal(words) for words in _phrases(tokens, rules))
-    return Meaning(_phrases(synonym["replacements"], rules), targets)
+    return CompiledSynonym(_phrases(synonym["replacements"], rules), targets)
 
 
-_READ: Mapping[str, Callable[[Synonym, TokenizerSettings], Meaning]] = {
+_READ: Mapping[str, Callable[[Synonym, TokenizerSettings], CompiledSynonym]] = {
     "synonym": _read_equal,
     "onewaysynonym": _read_one_way,
     "altcorrection1": _read_correction(1),
