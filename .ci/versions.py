@@ -3,6 +3,7 @@
     python .ci/versions.py pin PYTHON...          write constraints.txt from the newest releases
     python .ci/versions.py test PYTHON TESTS...   run TESTS with the newest releases
 
+`pin` takes the earliest patch release of each Python, since a release may need a later one.
 `test` installs nothing where the newest releases are the pinned ones. Where tests fail, it puts
 one pinned version back at a time, runs the failed tests again, and names the packages whose newer
 release breaks them.

@@ -182,12 +182,39 @@ def load(
     in_flight: int = 4,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
-    """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; done when published.
+    """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published.
 
-    Dicts may be one, a list of them, or a stream, of which a piece at a time is in memory.
+    Dicts can be one dict, a list, or a stream. A stream is consumed in another thread; an
+    asynchronous stream is consumed in the caller's event loop.
 
-    With `dry_run` nothing is sent; the result's `plan` tells what would be. `progress` draws a
-    bar, by default in notebooks and terminals.
+    Parameters:
+
+      source : path, glob, URL, SQL query, DataFrame, Arrow table, dicts
+          the rows to load
+      index : string
+          name of the index
+      client : client, default the current client
+      if_exists : `append` `replace` `fail` `merge`, default 'append'
+          what to do with an existing index: add or overwrite records by objectID, replace all
+          records, fail, or send only new and changed records
+      least : number from 0 to 1, default None
+          with `replace`: the share of the old number of records that the new index must have;
+          None refuses less than half, but only if rows were rejected
+      dry_run : boolean, default False
+          send nothing; the result's `plan` describes the load
+      resume : boolean, default False
+          continue an interrupted load of the same files
+      verify : boolean, default False
+          read all records back; the result's `differences` lists the records that are not stored as
+          sent
+      in_flight : integer, default 4
+          number of batches sent at the same time; of partitions for a distributed load
+      progress : boolean, default None
+          draw a progress bar; None draws one in notebooks and terminals
+
+    Returns a `LoadResult`: rows sent, published and rejected. Raises `BadInput` for a wrong source
+    or option, `CallFailed` or `TaskFailed` if the service refuses, `Stopped` (with `result`) if
+    cancelled.
     """
     with at_hand(source, options, look=dry_run, resume=resume) as source:
         return behind_bar(
@@ -218,7 +245,32 @@ def push(
     in_flight: int = 4,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
-    """Write the rows of a DataFrame, or dicts, to an index, and wait until they are published."""
+    """Write the rows of a DataFrame, or dicts, to an index; return when they are published.
+
+    Columns that a search added, such as `rank`, are not attributes; they are not sent unless
+    `columns` names them.
+
+    Parameters:
+
+      df : DataFrame, dicts
+          the rows to write; an asynchronous stream of dicts is accepted
+      index : string
+          name of the index
+      client : client, default the current client
+      if_exists : `append` `replace` `fail` `merge`, default 'append'
+          what to do with an existing index; see `load`
+      least : number from 0 to 1, default None
+          with `replace`: the share of the old number of records that the new index must have
+      verify : boolean, default False
+          read all records back; the result's `differences` lists the records that are not stored as
+          sent
+      in_flight : integer, default 4
+          number of batches sent at the same time
+      progress : boolean, default None
+          draw a progress bar; None draws one in notebooks and terminals
+
+    Returns a `LoadResult` and raises as `load` does.
+    """
     with at_hand(df, options) as df:
         return behind_bar(
             lambda tell: aio.push(
@@ -242,11 +294,30 @@ def export(
     resume: bool = False,
     **params: Unpack[SearchOptions],
 ) -> loading.Export:
-    """Write every record that passes the filters to a file whose name says its format.
+    """Write every record that passes the filters to a file; its name determines the format.
 
-    Parquet, NDJSON, CSV or TSV, the last three packed if `.gz` or `.zst` follows. The file appears
-    when it is whole; an export that broke off goes on with `resume`. `beside` writes settings,
-    synonyms and rules next to it.
+    The formats are Parquet, NDJSON, CSV and TSV. The file appears when it is complete.
+
+    Parameters:
+
+      index : string
+          name of the index
+      path : path
+          the file to write; an existing file is replaced
+      client : client, default the current client
+      query : string, default ""
+          export only the records that match it
+      columns : list of string, default all attributes
+          attributes to export
+      beside : list of `settings` `synonyms` `rules`, default none
+          what else to write, as JSON files next to the file
+      resume : boolean, default False
+          continue an interrupted export
+      progress : boolean, default None
+          draw a progress bar; None draws one in notebooks and terminals
+
+    Returns an `Export`: the paths, the number of rows, and the `dtype` by which a load reads the
+    file. Raises `BadInput` for a wrong argument, `Stopped` if cancelled.
     """
     return behind_bar(
         lambda tell: aio.export(
@@ -291,9 +362,21 @@ def wait(
     client: AnyClient | None = None,
     progress: bool | None = None,
 ) -> int:
-    """Wait until tasks are published, behind one bar; return how many there were.
+    """Wait until tasks are published.
 
-    A task is its number, the answer of a write, or several of these.
+    Parameters:
+
+      tasks : task
+          a task number, the response of a write, or several of these
+      index : string, default None
+          the index of tasks that do not name theirs
+      timeout : seconds, default 600
+          None waits without limit
+      client : client, default the current client
+      progress : boolean, default None
+          draw a progress bar; None draws one in notebooks and terminals
+
+    Returns the number of tasks. Raises `TaskFailed` with the remaining tasks at the timeout.
     """
     return behind_bar(
         lambda tell: aio.wait(tasks, index=index, timeout=timeout, client=client, on_progress=tell),
@@ -407,9 +490,26 @@ def read_browse(
 ) -> DataFrame | Iterator[DataFrame]:
     """Read every record of an index that passes the filters.
 
-    With `chunksize`, an iterator of frames of so many rows, of which one is held at a time; each
-    says in `attrs["svc"]["next"]` where the one after it begins, and `cursor` takes that. `flatten`
-    gives each member of an object its own column, `size.width`.
+    Parameters:
+
+      index : string
+          name of the index
+      client : client, default the current client
+      columns : list of string, default all attributes
+          attributes to return
+      chunksize : integer, default None
+          rows of each DataFrame; None reads all records into one DataFrame
+      cursor : cursor, default the beginning
+          where to resume: `attrs["svc"]["next"]` of a chunk
+      flatten : boolean, default False
+          give each member of an object its own column, such as `size.width`
+      dtype_backend : `numpy_nullable` `pyarrow`, default None
+          the dtypes of the result, as in pandas
+      extra : dict, default None
+          parameters that are sent without validation: `extra={"newParameter": 1}`
+
+    Returns a DataFrame: `objectID` (str), then the attributes. With `chunksize`, returns an
+    iterator of DataFrames, of which one is in memory at a time.
     """
     if chunksize is None:
         whole = aio.read_browse(
