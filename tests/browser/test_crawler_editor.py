@@ -195,3 +195,22 @@ def test_every_text_can_be_read_by_day_and_by_night(
     notebook.page.evaluate(
         "jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
     )
+
+
+def test_urls_that_failed_are_listed_with_their_reason_and_tried_by_a_click(
+    notebook: Notebook, site: Site
+) -> None:
+    notebook.run("svc.reindex_crawler('shop', wait=True)")
+    editor = notebook.open("f = svc.edit.crawler('shop')\nf")
+
+    editor.get_by_role("tab", name="Failed URLs").click()
+
+    failed = editor.get_by_role("list", name="Failed URLs").get_by_role("listitem")
+    expect(failed).to_have_count(1)
+    expect(failed).to_contain_text(f"{site.url}/desk")
+    expect(failed).to_contain_text("http_404 The server answers 404")
+    expect(failed).to_contain_text("Found on")
+    if os.environ.get("SVC_PICTURES"):
+        editor.screenshot(path=PICTURES / "crawler-failed-urls.png", animations="disabled")
+    failed.get_by_role("button").click()
+    expect(address(editor)).to_have_value(f"{site.url}/desk")
