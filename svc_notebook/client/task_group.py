@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Coroutine, Iterable, Iterator
 from typing import Any
 
@@ -11,9 +12,10 @@ async def run_together(work: Iterable[Coroutine[Any, Any, None]]) -> None:
     """Run all coroutines; the first failure cancels the others and is raised without a group.
 
     It is raised outside the handler: a notebook prints the whole exception group behind an error,
-    and
-    early 3.11 wraps an exception raised in a handler of groups into another group.
+    and early 3.11 wraps an exception raised in a handler of groups into another group.
     """
+    task = asyncio.current_task()
+    before = task.cancelling() if task else 0
     failed = None
     try:
         async with asyncio.TaskGroup() as group:
@@ -21,6 +23,10 @@ async def run_together(work: Iterable[Coroutine[Any, Any, None]]) -> None:
                 group.create_task(one)
     except BaseExceptionGroup as failures:
         failed = next(_leaves(failures))
+        # Before 3.13 a group leaves its own request to cancel this task in place, and in early 3.11
+        # `asyncio.timeout` around a later call then raises CancelledError for a time-out.
+        if sys.version_info < (3, 13) and task and task.cancelling() > before:
+            task.uncancel()
     if failed:
         raise failed
 

@@ -40,3 +40,18 @@ def test_all_are_run() -> None:
     asyncio.run(run_together(work(number) for number in range(3)))
 
     assert sorted(done) == [0, 1, 2]
+
+
+def test_a_failure_leaves_no_request_to_cancel_the_task_behind_it() -> None:
+    async def fail() -> None:
+        await asyncio.sleep(0)
+        raise NotFound("there is none", status=404)
+
+    async def work() -> None:
+        with pytest.raises(NotFound):
+            await run_together([fail(), asyncio.sleep(60)])
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await asyncio.sleep(60)
+
+    asyncio.run(work())
