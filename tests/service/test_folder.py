@@ -259,7 +259,8 @@ def run_on(data: Path, stderr: int) -> tuple[str | None, list[int]]:
         caller.close()
         process.terminate()
     process.stdout.close()
-    assert process.wait(20) == (0 if line else 1)
+    # Damage that only the last write meets is reported when the service stops.
+    assert process.wait(20) in ((0, 1) if line else (1,))
     return line or None, codes
 
 

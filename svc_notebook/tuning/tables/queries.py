@@ -40,7 +40,12 @@ class Question:
 def read_questions(given: Queries) -> list[Question]:
     """Read queries: texts, dicts, or a table of `query` with optional `filters` and `params`."""
     rows = check_queries(given)[["query", "filters", "params"]].to_dict("records")
+    # An object column of pandas 2 holds the texts of a NumPy array as `numpy.str_`.
     return [
-        Question(row["query"], row["filters"], check_members(row["params"], SearchParams, "params"))
+        Question(
+            str(row["query"]),
+            str(row["filters"]),
+            check_members(row["params"], SearchParams, "params"),
+        )
         for row in rows
     ]
