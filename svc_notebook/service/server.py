@@ -31,7 +31,7 @@ from svc_notebook.service.folder import Folder
 from svc_notebook.service.http.app import App
 from svc_notebook.service.http.connection import MAX_CONNECTIONS, Connection
 from svc_notebook.service.service import DATABASE, Service
-from svc_notebook.service.store import describe_damage, is_damage
+from svc_notebook.service.store import describe_damage
 
 # Files for connections and all other uses.
 MIN_OPEN_FILES = 2 * MAX_CONNECTIONS
@@ -95,11 +95,6 @@ def serve(
     app = App(service, search_timeout=seconds)
     try:
         run(service, app, listener, lambda: introduce(folder, kept, note, json), parent)
-    except sqlite3.DatabaseError as error:  # damage that only the last writes meet
-        if not is_damage(error):
-            raise
-        sys.stderr.write(f"svc serve: {describe_damage(folder.path / DATABASE, error)}\n")
-        return 1
     finally:
         folder.release()
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from svc_notebook.service.keyring import Keyring
 from svc_notebook.service.logs import RequestLog
 from svc_notebook.service.maintenance import Maintenance
 from svc_notebook.service.sources import Sources
-from svc_notebook.service.store import Store
+from svc_notebook.service.store import Store, is_damage
 from svc_notebook.service.tasks.queue import NewTask, Tasks
 from svc_notebook.service.tasks.writer import Writer
 from svc_notebook.service.users import UserRegistry
@@ -76,9 +77,20 @@ class Service:
         self.crawlers.stop()
         self._keeper.stop()
         self._writer.stop()
-        self.logs.flush()
-        self.shown.flush()
-        self.store.close()
+        try:
+            for flush in (self.logs.flush, self.shown.flush):
+                self._flush(flush)
+        finally:
+            self.store.close()
+
+    def _flush(self, flush: Callable[[], None]) -> None:
+        """Write what is left in memory; damage of the database is reported, not raised."""
+        try:
+            flush()
+        except Exception as error:
+            if not is_damage(error):
+                raise
+            self.store.report_damage(error)
 
     def refuse_replica(self, index: str) -> None:
         """Raise `Refused` for a replica, which has no records of its own."""

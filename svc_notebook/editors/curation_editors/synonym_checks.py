@@ -24,29 +24,29 @@ def find_circles(edges: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, l
     steps: dict[str, list[str]] = {}
     for _, word, other in edges:
         steps.setdefault(word, []).append(other)
-    knots = find_knots(steps)
+    components = find_components(steps)
     inside = {
-        word: [other for other in after if knots[other] == knots[word]]
+        word: [other for other in after if components[other] == components[word]]
         for word, after in steps.items()
     }
     told: set[str] = set()
     for name, word, other in edges:
-        if name not in told and knots[word] == knots[other]:
+        if name not in told and components[word] == components[other]:
             told.add(name)
             yield name, _shorten([word, *(_find_way(inside, other, word) or [other, "…"])])
 
 
-def find_knots(steps: Steps) -> dict[str, str]:
+def find_components(steps: Steps) -> dict[str, str]:
     """Return for each word its strongly connected component."""
     order: dict[str, int] = {}
-    knots: dict[str, str] = {}
+    components: dict[str, str] = {}
     for start in steps:
         if start not in order:
-            _walk(steps, start, order, knots)
-    return knots
+            _walk(steps, start, order, components)
+    return components
 
 
-def _walk(steps: Steps, start: str, order: dict[str, int], knots: dict[str, str]) -> None:
+def _walk(steps: Steps, start: str, order: dict[str, int], components: dict[str, str]) -> None:
     """Find the strongly connected components from a word by Gabow's algorithm, each edge once."""
     order[start] = len(order)
     # `firsts` are the possible roots of components, `members` the words of all of them.
@@ -60,15 +60,15 @@ def _walk(steps: Steps, start: str, order: dict[str, int], knots: dict[str, str]
                 members.append(other)
                 ways.append((other, iter(steps.get(other, ()))))
                 break
-            if other not in knots:
+            if other not in components:
                 while order[firsts[-1]] > order[other]:
                     firsts.pop()
         else:
             ways.pop()
             if firsts[-1] == word:
                 firsts.pop()
-                while word not in knots:
-                    knots[members.pop()] = word
+                while word not in components:
+                    components[members.pop()] = word
 
 
 def _find_way(steps: Steps, start: str, goal: str) -> list[str]:
