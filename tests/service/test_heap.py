@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import platform
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -62,17 +64,32 @@ def test_memory_is_given_back_during_a_crawl_and_for_a_while_after(
     clock: Clock,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    calls: list[float] = []
-    monkeypatch.setattr(scheduler, "release_free_memory", lambda: calls.append(clock.ahead))
+    checks: list[float] = []
+    releases: list[float] = []
+    release = scheduler.CrawlScheduler._release
+
+    def record(self: scheduler.CrawlScheduler, now: float) -> None:
+        """Note the time of a check after it, and of a release."""
+        release(self, now)
+        checks.append(now)
+
+    def reached(then: float) -> bool:
+        """Return whether a check has read a clock that was set forward."""
+        return checks[-1] >= then
+
+    monkeypatch.setattr(scheduler.CrawlScheduler, "_release", record)
+    monkeypatch.setattr(scheduler, "release_free_memory", lambda: releases.append(clock()))
     site.fill(3)
     crawler = desk.make(configuration(site.url))
     desk.do(crawler, "reindex")
-    assert calls == [0.0]
+    assert len(releases) == 1
 
     for _ in range(10):
         clock.ahead += scheduler.LONGEST + 1
+        then = clock()
         desk.ask("POST", f"{crawler}/run")  # has the crawlers look at their clocks
+        desk.until(partial(reached, then))
 
-    desk.until(lambda: len(calls) > 1)
-    assert len(calls) <= 1 + scheduler.RELEASE_SECONDS / scheduler.LONGEST
-    assert calls == sorted(set(calls))
+    assert len(releases) == 1 + scheduler.RELEASE_SECONDS // (scheduler.LONGEST + 1)
+    gaps = [after - before for before, after in itertools.pairwise(releases)]
+    assert all(gap >= scheduler.LONGEST for gap in gaps)
