@@ -29,7 +29,36 @@ FUNCTIONS = ("recordExtractor", "linkExtractor")
 
 @discreet
 async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[str, Any]:
-    """Read how a crawler stands, and its configuration."""
+    """Read the state and the configuration of a crawler.
+
+    Keys and logins in the configuration are masked; they are sent unmasked when the
+    configuration is passed to `create_crawler` or `configure_crawler`.
+
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `id`, `name`, `createdAt`, `updatedAt`, `running`, `reindexing`, `blocked` and the other
+        members of the state, and `config`.
+
+    Raises
+    ------
+    BadInput
+        If there is no such crawler.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.get_crawler("shop")["running"]
+    True
+    """
     own = asynchronous(client)
     found = dict(await own.get_crawler(await crawler_id(own, crawler), withConfig=True))
     return {name: _hidden(value) for name, value in found.items()}
@@ -37,7 +66,37 @@ async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[
 
 @discreet
 async def create_crawler(name: str, config: Config, *, client: AnyClient | None = None) -> Done:
-    """Make a crawler of a configuration: a dict, or a JSON file; functions may be plain texts."""
+    """Create a crawler.
+
+    Parameters
+    ----------
+    name : str
+        Name of the crawler.
+    config : dict or path
+        Configuration, or a JSON file that contains it; JavaScript functions can be plain
+        texts.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `crawler` (its id), `name` and, if the service returns any, `warnings`.
+
+    Raises
+    ------
+    BadInput
+        If the configuration is not one object.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> config = svc.get_crawler("shop")["config"]
+    >>> created = svc.create_crawler("shop-copy", {**config, "indexPrefix": "copy-"})
+    >>> created["name"]
+    'shop-copy'
+    """
     made = await asynchronous(client).create_crawler(name, _config(config))
     return {"crawler": made["id"], "name": name, **_warnings(made)}
 
@@ -46,7 +105,36 @@ async def create_crawler(name: str, config: Config, *, client: AnyClient | None 
 async def configure_crawler(
     crawler: str, config: Config, *, whole: bool = False, client: AnyClient | None = None
 ) -> Done:
-    """Change top-level properties of a configuration, or put another in its place."""
+    """Change the configuration of a crawler.
+
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    config : dict or path
+        Top-level members of the configuration to change, or a JSON file that contains them.
+    whole : bool, default False
+        Replace the whole configuration instead of changing the given members.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `crawler`, `taskId` and, if the service returns any, `warnings`.
+
+    Raises
+    ------
+    BadInput
+        If there is no such crawler, or the configuration is not one object.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.configure_crawler("shop", {"maxUrls": 100})["crawler"]
+    'shop'
+    """
     own, given = asynchronous(client), _config(config)
     named = await crawler_id(own, crawler)
     if whole:
@@ -57,19 +145,98 @@ async def configure_crawler(
 
 
 async def rename_crawler(crawler: str, name: str, *, client: AnyClient | None = None) -> Done:
-    """Give a crawler another name."""
+    """Change the name of a crawler.
+
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    name : str
+        New name.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `crawler` and `taskId`.
+
+    Raises
+    ------
+    BadInput
+        If there is no such crawler.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.rename_crawler("shop", "store")["crawler"]
+    'shop'
+    >>> svc.rename_crawler("store", "shop")
+    """
     own = asynchronous(client)
     return _task(crawler, await own.update_crawler(await crawler_id(own, crawler), name))
 
 
 async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
-    """Let a crawler go on, or wait for its next schedule."""
+    """Resume a paused crawler, or let it wait for its next schedule.
+
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `crawler` and `taskId`.
+
+    Raises
+    ------
+    BadInput
+        If there is no such crawler.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.run_crawler("shop")["crawler"]
+    'shop'
+    """
     own = asynchronous(client)
     return _task(crawler, await own.run_crawler(await crawler_id(own, crawler)))
 
 
 async def pause_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
-    """Ask a crawler to pause."""
+    """Pause a crawler.
+
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `crawler` and `taskId`.
+
+    Raises
+    ------
+    BadInput
+        If there is no such crawler.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.pause_crawler("shop")["crawler"]
+    'shop'
+    >>> svc.run_crawler("shop")
+    """
     own = asynchronous(client)
     return _task(crawler, await own.pause_crawler(await crawler_id(own, crawler)))
 
@@ -82,9 +249,41 @@ async def reindex_crawler(
     client: AnyClient | None = None,
     on_progress: OnCount | None = None,
 ) -> Done:
-    """Start a whole crawl, or start it again; `wait` until its records are live.
+    """Start or restart a complete crawl.
 
-    A crawl that was waited for tells how many URLs were done, skipped and failed.
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    wait : bool, default False
+        Wait until the records of the crawl are published.
+    timeout : float, default None
+        Maximum wait in seconds; None waits without limit.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    on_progress : callable, default None
+        Function that is called with the number of URLs whose outcome is known.
+
+    Returns
+    -------
+    dict
+        `crawler` and `taskId`; after a wait also the number of URLs in `done`, `skipped` and
+        `failed`.
+
+    Raises
+    ------
+    BadInput
+        If there is no such crawler.
+    TaskFailed
+        If the crawl is not done at the timeout, or the crawler is blocked or paused during
+        the wait.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.reindex_crawler("shop", wait=True, progress=False)["done"]
+    2
     """
     own = asynchronous(client)
     named = await crawler_id(own, crawler)
@@ -102,7 +301,40 @@ async def reindex_crawler(
 async def try_url(
     crawler: str, url: str, config: Config | None = None, *, client: AnyClient | None = None
 ) -> dict[str, Any]:
-    """Try one URL, with a configuration of its own if given; nothing is kept."""
+    """Crawl one URL as a test; nothing is stored.
+
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    url : str
+        URL to crawl.
+    config : dict or path, default None
+        Members of the configuration that replace those of the crawler for this test, or a
+        JSON file that contains them.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        The response of the service: `startDate`, `endDate`, `logs`, `records`, `links` and
+        others.
+
+    Raises
+    ------
+    BadInput
+        If there is no such crawler, or the configuration is not one object.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> url = svc.get_crawler("shop")["config"]["startUrls"][0]
+    >>> result = svc.try_url("shop", url)
+    >>> [record["title"] for found in result["records"] for record in found["records"]]
+    ['Desk lamps']
+    """
     own, held = asynchronous(client), None if config is None else _config(config)
     return dict(await own.test_crawler_url(await crawler_id(own, crawler), url, held))
 
@@ -117,9 +349,46 @@ async def crawl_urls(
     client: AnyClient | None = None,
     on_progress: OnCount | None = None,
 ) -> Done:
-    """Crawl URLs now, a column of them for one; `wait` until they are done.
+    """Crawl URLs now.
 
-    `save` says whether later crawls visit them, too.
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    urls : str, list of str, Series or DataFrame with a column `url`
+        URLs to crawl.
+    save : bool, default None
+        Add the URLs to the start URLs, so that later crawls visit them too; None leaves the
+        decision to the service.
+    wait : bool, default False
+        Wait until the URLs are crawled.
+    timeout : float, default None
+        Maximum wait in seconds; None waits without limit.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    on_progress : callable, default None
+        Function that is called with the number of URLs whose outcome is known.
+
+    Returns
+    -------
+    dict
+        `crawler`, `urls` (their number) and `taskId` (a list with one id for each 50 URLs).
+
+    Raises
+    ------
+    BadInput
+        If there is no such crawler, or no URL.
+    TaskFailed
+        If the URLs are not crawled at the timeout, or the crawler is blocked or paused
+        during the wait.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> failed = svc.read_crawled_urls("shop", status="DONE")
+    >>> svc.crawl_urls("shop", failed["url"], wait=True, progress=False)["urls"]
+    2
     """
     listed = list_texts(urls, "urls", column="url")
     if not listed:
@@ -144,7 +413,44 @@ async def crawler_task(
     client: AnyClient | None = None,
     on_progress: OnCount | None = None,
 ) -> Done:
-    """Say whether a crawler's task is still to do; or wait until it is done."""
+    """Return whether a task of a crawler is pending, or wait until it is done.
+
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    task : str
+        Id of the task.
+    wait : bool, default False
+        Wait until the task is done.
+    timeout : float, default 600
+        Maximum wait in seconds; None waits without limit.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    on_progress : callable, default None
+        Function that is called with the number of URLs whose outcome is known.
+
+    Returns
+    -------
+    dict
+        `crawler`, `taskId` and `pending`.
+
+    Raises
+    ------
+    BadInput
+        If there is no such crawler.
+    TaskFailed
+        If the task is not done at the timeout, or the crawler is blocked or paused during
+        the wait.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> task = svc.run_crawler("shop")["taskId"]
+    >>> svc.crawler_task("shop", task, wait=True, progress=False)["pending"]
+    False
+    """
     own = asynchronous(client)
     named = await crawler_id(own, crawler)
     if wait:
@@ -156,7 +462,35 @@ async def crawler_task(
 async def cancel_crawler_task(
     crawler: str, task: str | None = None, *, client: AnyClient | None = None
 ) -> Done:
-    """Cancel the task that blocks a crawler, the one it names itself unless another is given."""
+    """Cancel a task that blocks a crawler.
+
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    task : str, default None
+        Id of the task; None selects the task that blocks the crawler.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `crawler`, `taskId` and `cancelled` (True).
+
+    Raises
+    ------
+    BadInput
+        If there is no such crawler, or no task blocks it.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> crawler = svc.get_crawler("shop")
+    >>> if crawler["blocked"]:
+    ...     svc.cancel_crawler_task("shop")
+    """
     own = asynchronous(client)
     named = await crawler_id(own, crawler)
     if task is None:

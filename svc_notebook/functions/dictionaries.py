@@ -32,7 +32,37 @@ _NAMES: tuple[DictionaryName, ...] = get_args(DictionaryName)
 async def save_entries(
     dictionary: DictionaryName, entries: Documents, *, client: AnyClient | None = None
 ) -> Done:
-    """Save entries: one, several, a DataFrame's or a file's; your others stay."""
+    """Add custom entries to a dictionary, or replace those with the same objectID.
+
+    Parameters
+    ----------
+    dictionary : {'stopwords', 'plurals', 'compounds'}
+        Name of the dictionary.
+    entries : dict, list of dict, DataFrame or path
+        Entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `dictionary`, `saved`, and the number of custom entries `before` and `after` (None if
+        the key may not read them); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If an entry has a wrong or unknown member.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.save_entries("stopwords", {"objectID": "please", "language": "en", "word": "please"})
+    {'dictionary': 'stopwords', 'saved': 1, 'before': 0, 'after': 1}
+    """
     requests = _additions(dictionary, entries)
     own = asynchronous(client)
     before = await _count(own, dictionary)
@@ -47,7 +77,38 @@ async def save_entries(
 async def replace_entries(
     dictionary: DictionaryName, entries: Documents, *, client: AnyClient | None = None
 ) -> Done:
-    """Put these entries in place of all your own, at one moment."""
+    """Replace all custom entries of a dictionary at once.
+
+    Parameters
+    ----------
+    dictionary : {'stopwords', 'plurals', 'compounds'}
+        Name of the dictionary.
+    entries : dict, list of dict, DataFrame or path
+        New entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `dictionary`, `saved`, and the number of custom entries `before` and `after` (None if
+        the key may not read them); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If there are no entries, or one has a wrong or unknown member.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> entries = pd.DataFrame({"objectID": ["a", "b"], "language": "en", "word": ["buy", "shop"]})
+    >>> svc.replace_entries("stopwords", entries)["after"]
+    2
+    """
     requests = _additions(dictionary, entries)
     if not requests:
         raise BadInput("there are no entries to put in place of the others; `clear` is for it")
@@ -60,9 +121,40 @@ async def replace_entries(
 async def delete_entries(
     dictionary: DictionaryName, ids: Iterable[Any], *, client: AnyClient | None = None
 ) -> Done:
-    """Delete entries of your own by their objectIDs; one that is not there is an error.
+    """Delete custom entries of a dictionary.
 
-    A key that may not read entries deletes without that check.
+    Nothing is deleted if one of them does not exist; a key that may not read entries deletes
+    without that check.
+
+    Parameters
+    ----------
+    dictionary : {'stopwords', 'plurals', 'compounds'}
+        Name of the dictionary.
+    ids : str or list of str
+        objectIDs of the entries.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `dictionary`, and the number of custom entries `before` and `after` (None if the key may
+        not read them); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If an entry does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.save_entries("stopwords", {"objectID": "please", "language": "en", "word": "please"})
+    >>> svc.delete_entries("stopwords", "please")["after"]
+    0
     """
     _check(dictionary)
     own = asynchronous(client)
@@ -84,7 +176,35 @@ async def delete_entries(
 
 
 async def clear_entries(dictionary: DictionaryName, *, client: AnyClient | None = None) -> Done:
-    """Delete all entries of your own in a dictionary."""
+    """Delete all custom entries of a dictionary.
+
+    Parameters
+    ----------
+    dictionary : {'stopwords', 'plurals', 'compounds'}
+        Name of the dictionary.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `dictionary`, and the number of custom entries `before` and `after` (None if the key may
+        not read them); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If there is no such dictionary.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.clear_entries("stopwords")["after"]
+    0
+    """
     own = asynchronous(client)
     before = await _count(own, dictionary)
     outcome = await write_and_wait(own, own.batch_dictionary(dictionary, [], True))
@@ -94,7 +214,35 @@ async def clear_entries(dictionary: DictionaryName, *, client: AnyClient | None 
 async def export_entries(
     dictionary: DictionaryName, path: str | Path, *, client: AnyClient | None = None
 ) -> Done:
-    """Write the entries of your own to a CSV, JSON or NDJSON file."""
+    """Write the custom entries of a dictionary to a file.
+
+    Parameters
+    ----------
+    dictionary : {'stopwords', 'plurals', 'compounds'}
+        Name of the dictionary.
+    path : path
+        File to write; its suffix `.csv`, `.json` or `.ndjson` determines the format. An
+        existing file is replaced.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `dictionary`, `path` and `written` (number of entries).
+
+    Raises
+    ------
+    BadInput
+        If the suffix is not supported or the file cannot be written.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.export_entries("stopwords", "stopwords.csv")["path"]
+    'stopwords.csv'
+    """
     found = await _own_entries(asynchronous(client), dictionary)
     write_file(Path(path), found, DictionaryEntry)
     return {"dictionary": dictionary, "path": str(path), "written": len(found)}
@@ -108,9 +256,43 @@ async def dictionary_settings(
     reset: bool = False,
     client: AnyClient | None = None,
 ) -> DataFrame:
-    """Show which standard entries are switched off, or switch languages of one dictionary.
+    """Read or change which standard entries are disabled, by dictionary and language.
 
-    A row for each language that has been switched: `dictionary`, `language`, `off`.
+    Parameters
+    ----------
+    dictionary : {'stopwords', 'plurals', 'compounds'}, default None
+        Name of the dictionary; None reads the settings of all.
+    off : str or list of str, default none
+        Codes of the languages whose standard entries to disable.
+    on : str or list of str, default none
+        Codes of the languages whose standard entries to enable.
+    reset : bool, default False
+        Enable the standard entries of every language.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per language that was changed: `dictionary` and `language` (str) and `off`
+        (bool). If the key may not read the settings, the rows are those sent, and
+        `attrs["svc"]["unread"]` says so.
+
+    Raises
+    ------
+    BadInput
+        If a change does not name the dictionary, or contradicts itself.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.dictionary_settings("stopwords", off="en")
+      dictionary language   off
+    0  stopwords       en  True
+    >>> svc.dictionary_settings("stopwords", reset=True)
     """
     own, changes, facts = asynchronous(client), StandardEntries(), dict[str, str]()
     if off or on or reset:

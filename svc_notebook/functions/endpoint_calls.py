@@ -22,10 +22,40 @@ async def call(
     body: Mapping[str, Any] | None = None,
     client: AnyClient | None = None,
 ) -> Any:
-    """Call an endpoint of the API and return its answer as it came.
+    """Call an endpoint of the API and return its response unchanged.
 
-    `arguments` are named as in the table of endpoints; as text, `name=value`. `body` holds more of
-    them. Nothing is waited for: give the answer to `wait`.
+    The call does not wait for the task of a write: pass the response to `wait`.
+
+    Parameters
+    ----------
+    endpoint : str
+        Name of the endpoint.
+    arguments : dict, str or list of str, default None
+        Arguments by name, or texts `name=value`.
+    body : dict, default None
+        More arguments by name.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict or list
+        The decoded response.
+
+    Raises
+    ------
+    BadInput
+        If there is no such endpoint, or an argument is unknown, repeated or of a wrong
+        type.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.call("get_settings", {"index": "products"})["hitsPerPage"]
+    20
+    >>> svc.call("search", ["index=products", "query=desk lamp"])["nbHits"]
+    10
     """
     row = _row(endpoint)
     given = _read(row, arguments or {})

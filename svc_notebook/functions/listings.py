@@ -23,19 +23,62 @@ async def read_indices(
 ) -> DataFrame:
     """List the indices.
 
-    `client` is the current client by default. `dtype_backend` (`numpy_nullable` or `pyarrow`,
-    default None) sets the dtypes as in pandas. Returns a row for each index: `name` (str),
-    `entries`, `dataSize`, `fileSize` (int64, sizes in bytes), `createdAt`, `updatedAt` (UTC times),
-    `lastBuildTimeS` (int64, seconds), `numberOfPendingTasks` (int64), `pendingTask` (bool),
-    `primary` (str) and `replicas` (lists).
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per index: `name` (str), `entries` (int64), `dataSize` and `fileSize` (int64,
+        bytes), `createdAt` and `updatedAt` (datetime64[us, UTC]), `lastBuildTimeS` (int64,
+        seconds), `numberOfPendingTasks` (int64), `pendingTask` (bool), `primary` (str, empty
+        for an index that is not a replica) and `replicas` (object, a list or None).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> indices = svc.read_indices()
+    >>> indices.loc[indices["name"] == "products", "entries"].item()
+    240
     """
     return await frames.read_indices(asynchronous(client), dtype_backend=dtype_backend)
 
 
 async def read_settings(index: str, *, client: AnyClient | None = None) -> DataFrame:
-    """Read an index's settings: a row for each that is set.
+    """Read the settings of an index.
 
-    `client` is the current client by default. Returns `setting` (str) and `value` (object).
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per setting that the service returns, sorted by name: `setting` (str) and
+        `value` (object).
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_settings("products").set_index("setting")["value"]["searchableAttributes"]
+    ['name', 'description']
     """
     return await frames.read_settings(asynchronous(client), index)
 
@@ -46,12 +89,33 @@ async def read_logs(
     dtype_backend: Backend | None = None,
     **options: Unpack[LogOptions],
 ) -> DataFrame:
-    """Read logged requests, the newest first.
+    """Read logged requests, newest first.
 
-    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. By
-    default the newest ten requests of every type are returned. Returns a row for each request:
-    `timestamp` (UTC), `method`, `url`, `answer_code`, `processing_time_ms` (int64, milliseconds),
-    `ip`, `index`, `query_params`, `query_nb_hits` and others.
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per request, by default the newest ten: `timestamp` (datetime64[us, UTC]),
+        `method` and `url` (str), `answer_code` (int64), `processing_time_ms` (int64,
+        milliseconds), `ip`, `index` and `query_params` (str), `query_nb_hits` (int64),
+        `query_body`, `answer` and `query_headers` (str), `nb_api_calls` (int64) and `sha1`
+        (str).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> logs = svc.read_logs(length=20, type="query")
+    >>> logs[["timestamp", "index", "processing_time_ms"]]
     """
     return await frames.read_logs(asynchronous(client), dtype_backend=dtype_backend, **options)
 
@@ -64,12 +128,42 @@ async def read_synonyms(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read an index's synonyms, or those that `query` finds.
+    """Read the synonyms of an index, or those that match a query.
 
-    `type` is a synonym type, or several; all by default. `client` is the current client by default;
-    `dtype_backend` sets the dtypes as in pandas. Returns a row for each synonym: `objectID`,
-    `type`, `synonyms`, `input`, `word`, `corrections`, `placeholder`, `replacements`. The type
-    determines which columns have a value.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str, default ""
+        Words that a synonym must contain; "" matches every synonym.
+    type : str, default ""
+        Type of synonym, or several separated by commas: `synonym`, `onewaysynonym`,
+        `altcorrection1`, `altcorrection2`, `placeholder`; "" selects every type.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per synonym: `objectID` and `type` (str), `synonyms` (object, a list or None),
+        `input` and `word` (str), `corrections` (object, a list or None), `placeholder` (str)
+        and `replacements` (object, a list or None). The type determines which columns have a
+        value.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_synonyms("products")[["objectID", "type", "synonyms"]]
+      objectID     type    synonyms
+    0     cups  synonym  [mug, cup]
     """
     return await frames.read_synonyms(
         asynchronous(client), index, query, type=type, dtype_backend=dtype_backend
@@ -85,11 +179,41 @@ async def read_rules(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read an index's rules, or those that match `query`, `context` and `enabled`.
+    """Read the rules of an index, or those that match a query.
 
-    All three default to no restriction. `client` is the current client by default; `dtype_backend`
-    sets the dtypes as in pandas. Returns a row for each rule: `objectID`, `description`, `enabled`
-    (bool), `conditions`, `consequence`, `validity`, `tags`, `scope`.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str, default ""
+        Words that a rule must contain; "" matches every rule.
+    context : str, default None
+        Context that a rule must name; None does not restrict contexts.
+    enabled : bool, default None
+        Return only enabled (True) or only disabled (False) rules; None returns both.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per rule: `objectID` and `description` (str), `enabled` (bool), `conditions`,
+        `consequence`, `validity` and `tags` (object, the JSON value or None) and `scope` (str).
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_rules("products")[["objectID", "enabled"]]
+            objectID  enabled
+    0  lamps-on-sale     True
     """
     return await frames.read_rules(
         asynchronous(client), index, query,
@@ -104,13 +228,37 @@ async def read_keys(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read the application's keys, or the keys of one index; `*` reads those of every index.
+    """Read the API keys of the application or of an index.
 
-    Keys are masked to their first characters, because tables are often saved; `reveal` (default
-    False) returns them whole. `client` is the current client by default; `dtype_backend` sets the
-    dtypes as in pandas. Returns a row for each key: `value`, `description`, `acl`, `index` (empty
-    for a key of the application), `indexes`, `createdAt` (UTC), `validity` (seconds left, 0 for
-    unlimited), `maxHitsPerQuery`, `maxQueriesPerIPPerHour`, `queryParameters`, `referers`.
+    Parameters
+    ----------
+    index : str, default None
+        Name of the index whose keys are read; `*` reads the keys of every index, None those
+        of the application.
+    reveal : bool, default False
+        Return whole keys; by default, keys are masked to their first four characters.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per key: `value` and `description` (str), `acl` (object, a list), `index` (str,
+        empty for a key of the application), `indexes` (object, a list or None), `createdAt`
+        (datetime64[us, UTC]), `validity` (int64, seconds left, 0 for unlimited),
+        `maxHitsPerQuery` and `maxQueriesPerIPPerHour` (int64, 0 for unlimited),
+        `queryParameters` (str) and `referers` (object, a list or None).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_keys()[["value", "acl", "validity"]]
     """
     return await frames.read_keys(
         asynchronous(client), index, reveal=reveal, dtype_backend=dtype_backend
@@ -122,8 +270,28 @@ async def read_clusters(
 ) -> DataFrame:
     """Read the clusters and the number of records and users on each.
 
-    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
-    `clusterName` (str), `nbRecords`, `nbUserIDs`, `dataSize` (int64, size in bytes).
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per cluster: `clusterName` (str), `nbRecords` and `nbUserIDs` (int64) and
+        `dataSize` (int64, bytes).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_clusters()["clusterName"].tolist()
+    ['local-1', 'local-2']
     """
     return await frames.read_clusters(asynchronous(client), dtype_backend=dtype_backend)
 
@@ -135,10 +303,33 @@ async def read_users(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read the users and their clusters: all, or those that `query` finds, on `cluster` if given.
+    """Read the users of a multi-cluster application and their clusters.
 
-    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
-    `userID`, `clusterName` (str), `nbRecords`, `dataSize` (int64, size in bytes).
+    Parameters
+    ----------
+    query : str, default ""
+        Words that a user id must contain; "" matches every user.
+    cluster : str, default None
+        Name of the cluster whose users are read; None reads the users of every cluster.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per user: `userID` and `clusterName` (str), `nbRecords` (int64) and `dataSize`
+        (int64, bytes).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_users(cluster="local-1")
     """
     return await frames.read_users(
         asynchronous(client), query, cluster=cluster, dtype_backend=dtype_backend
@@ -148,10 +339,29 @@ async def read_users(
 async def read_top_users(
     *, client: AnyClient | None = None, dtype_backend: Backend | None = None
 ) -> DataFrame:
-    """Read each cluster's users with the most records; `rank` counts from 1 in each cluster.
+    """Read the users with the most records of each cluster.
 
-    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
-    `clusterName`, `rank`, `userID`, `nbRecords`, `dataSize`.
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per user: `clusterName` (str), `rank` (int64, from 1 in each cluster), `userID`
+        (str), `nbRecords` (int64) and `dataSize` (int64, bytes).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_top_users()
     """
     return await frames.read_top_users(asynchronous(client), dtype_backend=dtype_backend)
 
@@ -159,10 +369,29 @@ async def read_top_users(
 async def read_sources(
     *, client: AnyClient | None = None, dtype_backend: Backend | None = None
 ) -> DataFrame:
-    """Read the networks from which requests are allowed; an empty table allows all networks.
+    """Read the networks from which requests are allowed.
 
-    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
-    `source` and `description` (str).
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per network: `source` (str, an address or a network in CIDR notation) and
+        `description` (str). An empty DataFrame allows every network.
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_sources()
     """
     return await frames.read_sources(asynchronous(client), dtype_backend=dtype_backend)
 
@@ -175,12 +404,39 @@ async def read_dictionary(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read the entries of `stopwords`, `plurals` or `compounds`, standard entries included.
+    """Read the entries of a dictionary, standard entries included.
 
-    `query` (default "") and `language` (default all) restrict them. `client` is the current client
-    by default; `dtype_backend` sets the dtypes as in pandas. Returns a row for each entry:
-    `objectID`, `language`, `word` (stop words, compounds), `words` (plurals), `decomposition`
-    (compounds), `state`, `type`.
+    Parameters
+    ----------
+    dictionary : {'stopwords', 'plurals', 'compounds'}
+        Name of the dictionary.
+    query : str, default ""
+        Words that an entry must contain; "" matches every entry.
+    language : str, default None
+        Language code, such as `en`; None reads every language.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per entry: `objectID` and `language` (str), `word` (str, of stop words and
+        compounds), `words` (object, the list of a plural or None), `decomposition` (object, the
+        list of a compound or None), `state` (str, `enabled` or `disabled`) and `type` (str,
+        `custom` or `standard`).
+
+    Raises
+    ------
+    BadInput
+        If there is no such dictionary.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_dictionary("stopwords", "the", language="en")[["word", "type"]]
     """
     return await frames.read_dictionary(
         asynchronous(client), dictionary, query, language=language, dtype_backend=dtype_backend
@@ -192,9 +448,27 @@ async def read_languages(
 ) -> DataFrame:
     """Read the number of custom entries that each language has in each dictionary.
 
-    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
-    `language` (str), `stopwords`, `plurals`, `compounds` (Int64, missing without such a
-    dictionary).
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per language: `language` (str) and `stopwords`, `plurals` and `compounds`
+        (Int64, missing if the language has no such dictionary).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_languages().set_index("language").loc["de"]
     """
     return await frames.read_languages(asynchronous(client), dtype_backend=dtype_backend)
 
@@ -206,11 +480,37 @@ async def read_tasks(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read whether tasks are published; tasks are numbers, or responses of writes, as in `wait`.
+    """Read the status of tasks.
 
-    `index` is the index of tasks that do not name theirs; a task of the application has none.
-    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
-    `taskID` (int64), `index` (str) and `status` (str).
+    Parameters
+    ----------
+    tasks : int, dict or list of these
+        Task numbers or responses of writes, as for `wait`.
+    index : str, default None
+        Name of the index of tasks that do not name theirs; None for tasks of the
+        application.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per task: `taskID` (int64), `index` (str, empty for a task of the application)
+        and `status` (str, `published` or `notPublished`).
+
+    Raises
+    ------
+    BadInput
+        If a task is not a number or a response of a write.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> response = svc.call("clear_objects", {"index": "products"})
+    >>> svc.read_tasks(response, index="products")[["index", "status"]]
     """
     return await frames.read_tasks(
         asynchronous(client), tasks, index=index, dtype_backend=dtype_backend
@@ -222,10 +522,32 @@ async def read_crawlers(
 ) -> DataFrame:
     """Read the crawlers and their states.
 
-    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
-    a row for each crawler: `id`, `name`, `createdAt`, `updatedAt`, `running`, `reindexing`,
-    `blocked` (bool), `lastReindexStartedAt`, `lastReindexEndedAt`, `blockingTaskId`,
-    `blockingError`, `warnings`.
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per crawler: `id` and `name` (str), `createdAt` and `updatedAt` (datetime64[us,
+        UTC]), `running`, `reindexing` and `blocked` (bool), `lastReindexStartedAt` and
+        `lastReindexEndedAt` (datetime64[us, UTC], missing before the first crawl),
+        `blockingTaskId` and `blockingError` (str, empty unless blocked) and `warnings` (str,
+        separated by semicolons).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_crawlers()[["name", "reindexing", "blocked"]]
+       name  reindexing  blocked
+    0  shop       False    False
     """
     return await frames.read_crawlers(asynchronous(client), dtype_backend=dtype_backend)
 
@@ -236,11 +558,35 @@ async def read_crawler_urls(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Count the outcomes of the URLs of the last crawl of one or several crawlers.
+    """Count the URLs of the last crawl of one or several crawlers by outcome.
 
-    `crawlers` are names or ids. `client` is the current client by default; `dtype_backend` sets the
-    dtypes as in pandas. Returns `crawler`, `category`, `status`, `reason`, `readable` (str),
-    `count` (int64).
+    Parameters
+    ----------
+    crawlers : str or list of str
+        Names or ids of the crawlers.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per crawler and outcome: `crawler`, `category`, `status`, `reason` and
+        `readable` (str, the reason as a sentence) and `count` (int64).
+
+    Raises
+    ------
+    BadInput
+        If there is no such crawler.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_crawler_urls("shop")[["status", "count"]]
+      status  count
+    0   DONE      2
     """
     return await frames.read_crawler_urls(
         asynchronous(client), crawlers, dtype_backend=dtype_backend
@@ -258,12 +604,44 @@ async def read_crawled_urls(
 ) -> DataFrame:
     """Read the outcome of each URL of the last crawl of one or several crawlers.
 
-    `crawlers` are names or ids. `status` is `DONE`, `SKIPPED` or `FAILED`, `reason` one that
-    `read_crawler_urls` counts; all by default. `limit` is the maximum number of rows for one
-    crawler, by default without limit. `client` is the current client by default; `dtype_backend`
-    sets the dtypes as in pandas. Returns a row for each URL: status, category, reason, message,
-    depth (links from a start URL), time and referrer (the URL that linked to it first). Only a
-    local service keeps this; raises `NotFound` elsewhere.
+    Only a local service stores it.
+
+    Parameters
+    ----------
+    crawlers : str or list of str
+        Names or ids of the crawlers.
+    status : {'DONE', 'SKIPPED', 'FAILED'}, default None
+        Outcome of the URLs to return; None returns all.
+    reason : str, default None
+        Reason of the outcome, as counted by `read_crawler_urls`; None returns all.
+    limit : int, default None
+        Maximum number of URLs of each crawler; None returns all.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per URL in order of discovery: `crawler`, `url`, `kind`, `status`, `category`,
+        `reason` and `message` (str), `depth` (int64, links from a start URL), `time`
+        (datetime64[us, UTC], end of the visit) and `referrer` (str, the URL that linked to it
+        first).
+
+    Raises
+    ------
+    BadInput
+        If there is no such crawler or status.
+    NotFound
+        If the service does not store the outcome of each URL.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_crawled_urls("shop", status="DONE")["depth"].tolist()
+    [0, 1]
     """
     return await frames.read_crawled_urls(
         asynchronous(client),
@@ -290,10 +668,30 @@ async def read_domains(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read the domains that crawlers may visit: all, or those of the application `app_id`.
+    """Read the domains that crawlers may visit.
 
-    `client` is the current client by default; `dtype_backend` sets the dtypes as in pandas. Returns
-    `appId`, `domain` (str), `verified` (bool).
+    Parameters
+    ----------
+    app_id : str, default None
+        Id of the application whose domains are read; None reads those of all applications.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per domain: `appId` and `domain` (str) and `verified` (bool).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_domains()
     """
     return await frames.read_domains(
         asynchronous(client), app_id=app_id, dtype_backend=dtype_backend
@@ -301,10 +699,33 @@ async def read_domains(
 
 
 async def next_page(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
-    """Read the page after the DataFrame of a search or a browse; empty after the last page.
+    """Read the page after the DataFrame of a search or a browse.
 
-    `client` is the current client by default; raises `BadInput` for a DataFrame that no reader
-    returned, and for a client of another application.
+    Parameters
+    ----------
+    frame : DataFrame
+        Result of `search`, or of `read_browse` with `chunksize`.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        The next page, with the columns of the first; empty after the last page.
+
+    Raises
+    ------
+    BadInput
+        If the DataFrame is not the result of a search or a browse, or comes from another
+        application.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> hits = svc.search("products", "desk lamp", hitsPerPage=2)
+    >>> svc.next_page(hits)["rank"].tolist()
+    [3, 4]
     """
     return await frames.next_page(asynchronous(client), frame)
 
@@ -312,8 +733,29 @@ async def next_page(frame: DataFrame, *, client: AnyClient | None = None) -> Dat
 async def refresh(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
     """Repeat the request that returned a DataFrame and return the new result.
 
-    `client` is the current client by default; raises `BadInput` for a DataFrame that no reader
-    returned, and for a client of another application.
+    Parameters
+    ----------
+    frame : DataFrame
+        Result of any function that reads from the service.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        The new result, with the same columns; columns of attributes depend on the records.
+
+    Raises
+    ------
+    BadInput
+        If the DataFrame was not read from the service, or comes from another application.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> hits = svc.search("products", "desk lamp")
+    >>> hits = svc.refresh(hits)
     """
     return await frames.refresh(asynchronous(client), frame)
 
@@ -321,8 +763,30 @@ async def refresh(frame: DataFrame, *, client: AnyClient | None = None) -> DataF
 async def browse_all(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
     """Read every record that matches the search of a DataFrame, beyond the pagination limit.
 
-    `client` is the current client by default; raises `BadInput` for a DataFrame that no reader
-    returned, and for a client of another application.
+    Parameters
+    ----------
+    frame : DataFrame
+        Result of `search`, `read_browse` or `read_records`.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per record: `objectID` (str), then the attributes, without `rank`.
+
+    Raises
+    ------
+    BadInput
+        If the DataFrame was not read from one index, or comes from another application.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> hits = svc.search("products", "lamp", hitsPerPage=2)
+    >>> len(svc.browse_all(hits))
+    30
     """
     return await frames.browse_all(asynchronous(client), frame)
 
@@ -335,10 +799,40 @@ async def count_values(
     client: AnyClient | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Count the records that have each of these values of a facet.
+    """Count the records that have each of the given values of a facet.
 
-    The count is exact for every value, however rare. `values` is a list or Series; each distinct
-    value is counted once. `client` is the current client by default. Returns `value` (str) and
-    `count` (int64); raises `BadInput` for a missing value.
+    The count is exact for every value, also for rare ones.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    facet : str
+        Name of the facet.
+    values : list or Series
+        Values to count; each distinct value is counted once.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per distinct value, in the given order: `value` (str) and `count` (int64).
+
+    Raises
+    ------
+    BadInput
+        If a value is missing or is not a scalar.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.count_values("products", "brand", ["Norrvik", "Casavela"])
+          value  count
+    0   Norrvik     30
+    1  Casavela     30
     """
     return await frames.count_values(asynchronous(client), index, facet, values, **params)
