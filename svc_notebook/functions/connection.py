@@ -47,19 +47,70 @@ def connect(
     search_timeout: float | None = None,
     **values: Unpack[Values],
 ) -> Client:
-    """Make the client that is used from now on; nothing is sent by it.
+    """Create the client that all functions use from then on; nothing is sent.
 
-    - `url`, or `domain`, or `hosts`: where the service is; `app_id`, `api_key`: who calls.
-    - `region`: whose hosts take events, such as `us` or `de`; default: the one
-      for all regions. Of no effect with `url`.
-    - `connect_timeout`, `read_timeout`, `write_timeout`: seconds; default 2, 5 and 30. A lone
-      host that stays silent is tried once, several are tried in turn.
+    A value that is not given comes from the environment, else from the profiles of the project,
+    else from those of the user; keys can also come from the keyring. The profile `local` is the
+    local service of a data folder, which is started if necessary.
 
-    What is not given comes from the environment, the project's profiles, the user's, the
-    keyring. The profile `local` is the local service of the folder `data`: it is started if it
-    does not run yet, and ends with this process unless told to `stay`; its crawlers visit this
-    machine and its network only with `allow_private_crawl`. It refuses a search that is not done
-    after `search_timeout` seconds, 4 by default.
+    Parameters
+    ----------
+    profile : str, default the environment's or the configured one
+        Name of a profile, or `local`.
+    data : path, default the user's data folder
+        Folder of the local service's data.
+    stay : bool, default False
+        Let the local service run after this process ends.
+    allow_private_crawl : bool, default False
+        Allow crawlers of the local service to visit this machine and its network.
+    search_timeout : float, default 4
+        Maximum duration of a search of the local service in seconds.
+    url : str, default None
+        Address of the service.
+    app_id : str, default None
+        Id of the application.
+    api_key : str, default None
+        API key.
+    vendor : str, default None
+        Vendor whose header names are used.
+    domain : str, default None
+        Domain of the vendor, from which host names are made.
+    fallback_domain : str, default None
+        Domain of the hosts that are tried after those of `domain`.
+    hosts : list of str or dict, default None
+        Host names or addresses, also by role (`read`, `write`, `crawler`, `events`),
+        instead of `domain`.
+    region : str, default the hosts of all regions
+        Region of the hosts that receive events, such as `us` or `de`; has no effect with
+        `url`.
+    crawler_user_id : str, default None
+        User id of the crawler API.
+    crawler_api_key : str, default None
+        API key of the crawler API.
+    connect_timeout : float, default 2
+        Maximum wait for a connection in seconds.
+    read_timeout : float, default 5
+        Maximum wait for the response of a read in seconds.
+    write_timeout : float, default 30
+        Maximum wait for the response of a write in seconds.
+
+    Returns
+    -------
+    Client
+        The client, which has one method for each endpoint.
+
+    Raises
+    ------
+    NotConnected
+        If the address, the application or a key is missing.
+    BadInput
+        If a value is wrong, or two services are named.
+    LocalServiceFailed
+        If the local service does not start, or already runs with other options.
+
+    Examples
+    --------
+    >>> client = svc.connect(url="http://127.0.0.1:8108", app_id="SHOP", api_key="key")
     """
     if data is None and not (stay or allow_private_crawl or search_timeout is not None):
         return session.connect(profile, **values)
@@ -84,7 +135,63 @@ def connect_asking(
     search_timeout: float | None = None,
     **values: Unpack[Values],
 ) -> Client:
-    """Connect; a key that is nowhere to be found is asked for."""
+    """Create the client that everything uses from then on; a prompt asks for a missing key.
+
+    Parameters
+    ----------
+    profile : str, default the environment's or the configured one
+        Name of a profile, or `local`.
+    data : path, default the user's data folder
+        Folder of the local service's data.
+    stay : bool, default False
+        Let the local service run after this process ends.
+    allow_private_crawl : bool, default False
+        Allow crawlers of the local service to visit this machine and its network.
+    search_timeout : float, default 4
+        Maximum duration of a search of the local service in seconds.
+    url : str, default None
+        Address of the service.
+    app_id : str, default None
+        Id of the application.
+    api_key : str, default None
+        API key; better omitted, because it stays in the history: a prompt asks for it.
+    vendor : str, default None
+        Vendor whose header names are used.
+    domain : str, default None
+        Domain of the vendor, from which host names are made.
+    fallback_domain : str, default None
+        Domain of the hosts that are tried after those of `domain`.
+    hosts : list of str or dict, default None
+        Host names or addresses, also by role (`read`, `write`, `crawler`, `events`),
+        instead of `domain`.
+    region : str, default the hosts of all regions
+        Region of the hosts that receive events, such as `us` or `de`; has no effect with
+        `url`.
+    crawler_user_id : str, default None
+        User id of the crawler API.
+    crawler_api_key : str, default None
+        API key of the crawler API.
+    connect_timeout : float, default 2
+        Maximum wait for a connection in seconds.
+    read_timeout : float, default 5
+        Maximum wait for the response of a read in seconds.
+    write_timeout : float, default 30
+        Maximum wait for the response of a write in seconds.
+
+    Returns
+    -------
+    Client
+        The client, which has one method for each endpoint.
+
+    Raises
+    ------
+    NotConnected
+        If the address, the application or the key is missing.
+    BadInput
+        If a value is wrong, or two services are named.
+    LocalServiceFailed
+        If the local service does not start, or already runs with other options.
+    """
     if values.get("api_key"):
         warn_user(
             "a key in a cell stays in the notebook and its history; leave it out, and it is "
@@ -109,12 +216,39 @@ def connect_asking(
 
 
 def profiles() -> dict[str, str]:
-    """Name the profiles there are, and the file each comes from."""
+    """Return the names of the configured profiles, each with the file that defines it.
+
+    Returns
+    -------
+    dict
+        File by profile; that of `local` is `built in`.
+
+    Examples
+    --------
+    >>> svc.profiles()["local"]
+    'built in'
+    """
     return {LOCAL: "built in", **{name: str(path) for name, path in session.profiles().items()}}
 
 
 def stop(data: str | Path | None = None) -> None:
-    """Stop the local service of a data folder: of the one connected to, unless it is named."""
+    """Stop the local service of a data folder.
+
+    Parameters
+    ----------
+    data : path, default that of the connected local service
+        Folder of the local service's data.
+
+    Raises
+    ------
+    LocalServiceFailed
+        If no local service runs on the folder, or it does not stop.
+
+    Examples
+    --------
+    >>> service = svc.local("shop-data")
+    >>> svc.stop("shop-data")
+    """
     folder = Path(data or session.folder_in_use()).expanduser().absolute()
     running = find_running(folder)
     if running is None and data is None:

@@ -27,7 +27,42 @@ def evaluate(
     client: AnyClient | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Average the scores of an index over judged queries: a row for each metric."""
+    """Evaluate an index on judged queries and average the scores.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    judgments : DataFrame or path
+        Judgments with the columns `query`, `objectID` and `rating`: a table, or a CSV or
+        Parquet file.
+    metrics : list of str, default `ndcg@10`
+        Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
+        `rbp(p)`, `judged@k`.
+    k : int, default as many as the metrics need, at least 10
+        Number of hits of each query.
+    unjudged : {'zero', 'skip', 'bound'}, default 'zero'
+        Treatment of hits without a judgment: no gain, left out, or both bounds of the
+        score.
+    relevant : float, default 1
+        Lowest rating of a relevant record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per metric, as `svc.tuning.summary` returns it.
+
+    Raises
+    ------
+    BadOption
+        If there are no judgments.
+    BadInput
+        If a metric or a column is unknown.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    """
     return tuning.measure(
         index, _given(judgments), metrics or METRICS, params=_taken(params), k=k, unjudged=unjudged,
         relevant=relevant, client=client,
@@ -47,7 +82,46 @@ def compare(
     client: AnyClient | None = None,
     **params: Unpack[SearchOptions],
 ) -> Comparison:
-    """Compare two indices on judged queries; parameters are those of the second."""
+    """Compare two indices on judged queries.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index that is the baseline.
+    other : str
+        Name of the index to compare with it; search parameters apply to this one.
+    judgments : DataFrame or path
+        Judgments with the columns `query`, `objectID` and `rating`: a table, or a CSV or
+        Parquet file.
+    metrics : list of str, default `ndcg@10`
+        Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
+        `rbp(p)`, `judged@k`.
+    k : int, default as many as the metrics need, at least 10
+        Number of hits of each query.
+    unjudged : {'zero', 'skip', 'bound'}, default 'zero'
+        Treatment of hits without a judgment: no gain, left out, or both bounds of the
+        score.
+    relevant : float, default 1
+        Lowest rating of a relevant record.
+    seed : int, default 0
+        Seed of the random numbers of intervals and tests.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    Comparison
+        The comparison, as `svc.tuning.compare` returns it.
+
+    Raises
+    ------
+    BadOption
+        If there are no judgments.
+    BadInput
+        If a metric or a column is unknown.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    """
     judged = tuning.check_judgments(_given(judgments))
     options: Any = {"k": deepest(metrics or METRICS, k), "client": client}
     before = tuning.run(index, judged, **options)

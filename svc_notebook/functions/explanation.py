@@ -30,15 +30,40 @@ async def explain(
     client: AnyClient | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Say for each hit why it ranks before the next: the first criterion in which they differ.
+    """Explain the order of hits: the first criterion in which each hit differs from the next.
 
-    One row for each pair of hits that follow each other. `rank` (int64, from 1) and then text:
-    `criterion` is the one that decides, and `better` which of its values ranks first, such as
-    `fewer`; `objectID`, `title` and `value` are the hit's own, `next_objectID`, `next_title` and
-    `next_value` those of the hit after it. Values are words: `1 typo`, "2nd word of `title`",
-    `3 words apart`; `raw_value` and `next_raw_value` (object) are what the service answered. Hits
-    equal in every criterion differ in `tie` alone: the local service ranks the lower objectID
-    first.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str, default ""
+        Query; "" matches every record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per pair of adjacent hits: `rank` (int64, from 1), `criterion` (str, the one
+        that decides), `better` (str, which value ranks higher, such as `fewer`), `objectID`,
+        `title` and `value` (str) of the hit, `next_objectID`, `next_title` and `next_value`
+        (str) of the next hit, `raw_value` and `next_raw_value` (object, the values of the
+        response). Values are phrases such as `1 typo` or `3 words apart`. Hits that are equal
+        in every criterion differ in `tie`: the local service ranks the lower objectID higher.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.explain("products", "desk lamp", hitsPerPage=3)[["rank", "criterion", "objectID"]]
+       rank criterion objectID
+    0     1       tie  LMP-001
+    1     2       tie  LMP-002
     """
     own = asynchronous(client)
     asked: Any = {**params, "getRankingInfo": True, "attributesToRetrieve": ["*"]}

@@ -79,10 +79,35 @@ async def show_search(
     client: AnyClient | None = None,
     **params: Unpack[SearchOptions],
 ) -> ShownHits:
-    """Search an index and display the hits with marked matches, requested facets and counts.
+    """Search an index and display the hits with highlighted matches, facets and counts.
 
-    `query` is "" by default, which matches every record; `client` is the current client by default.
-    Returns a `ShownHits`, whose `frame` is the DataFrame of hits.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str, default ""
+        Query; "" matches every record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    ShownHits
+        Hits that display as HTML in notebooks and as text elsewhere, up to 200,000 bytes;
+        `frame` is the DataFrame of the hits.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> shown = svc.show_search("products", "desk lamp", hitsPerPage=2)
+    >>> len(shown.frame)
+    2
     """
     asked: Any = {**params, "highlightPreTag": PRIVATE[0], "highlightPostTag": PRIVATE[1]}
     frame = await frames.search(asynchronous(client), index, query, highlight=True, **asked)
@@ -90,10 +115,32 @@ async def show_search(
 
 
 def show(frame: DataFrame, *, budget: int = MAX_OUTPUT_BYTES) -> ShownHits:
-    """Display a DataFrame that a search returned as hits; matches are marked if it contains them.
+    """Display the DataFrame of a search as hits.
 
-    `budget` is the maximum size of the output in bytes. Returns a `ShownHits`; raises `BadInput`
-    for a DataFrame that no search returned.
+    Matches are highlighted if the search had `highlight=True`.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Result of a search.
+    budget : int, default 200000
+        Maximum size of the output in bytes.
+
+    Returns
+    -------
+    ShownHits
+        Hits that display as HTML in notebooks and as text elsewhere; `frame` is the DataFrame
+        of the hits.
+
+    Raises
+    ------
+    BadInput
+        If the DataFrame is not the result of a search.
+
+    Examples
+    --------
+    >>> hits = svc.search("products", "desk lamp", highlight=True, hitsPerPage=2)
+    >>> svc.show(hits)
     """
     facts = getattr(frame, "attrs", {}).get("svc")
     if not isinstance(facts, Mapping) or "objectID" not in frame:

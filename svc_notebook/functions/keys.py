@@ -36,7 +36,36 @@ TOLD = "..."  # how a listing ends a key
 async def get_key(
     key: AnyKey | None = None, *, index: str | None = None, client: AnyClient | None = None
 ) -> dict[str, Any]:
-    """Read what a key may do; the one in use unless another is named."""
+    """Read the rights and restrictions of a key.
+
+    Parameters
+    ----------
+    key : str, Secret or dict, default the key in use
+        Key, its first characters, or the result of `add_key`.
+    index : str, default None
+        Name of the index that the key belongs to; None for a key of the application.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `value` (masked), `acl`, `createdAt` (Unix time), `validity` (seconds left, 0 for
+        unlimited) and the other fields of the key.
+
+    Raises
+    ------
+    NotFound
+        If there is no such key, or several keys have these first characters.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> key = svc.add_key(acl=["search"], description="shop")
+    >>> svc.get_key(key)["acl"]
+    ['search']
+    """
     own = asynchronous(client)
     text = await _resolve(own, own.connection.api_key if key is None else key, index)
     found = await _read(own, text, index)
@@ -51,7 +80,35 @@ async def add_key(
     client: AnyClient | None = None,
     **fields: Unpack[KeyFields],
 ) -> Done:
-    """Make a key, of the application or of one index, and wait until it is known."""
+    """Create a key and wait until the service accepts it.
+
+    Parameters
+    ----------
+    index : str, default None
+        Name of the index that the key is for; None creates a key of the application.
+    reveal : bool, default False
+        Return the key as text instead of masked.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `key` (masked; `.reveal()` returns the text) and `createdAt`. A warning reports a key
+        that is not accepted within 10 seconds.
+
+    Raises
+    ------
+    BadInput
+        If a field is wrong or unknown.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> key = svc.add_key(acl=["search"], validity=3600, description="shop")
+    >>> text = key["key"].reveal()
+    """
     own = asynchronous(client)
     if index is None:
         made = await own.add_key(**fields)
@@ -69,12 +126,41 @@ async def update_key(
     client: AnyClient | None = None,
     **fields: Unpack[KeyFields],
 ) -> DataFrame:
-    """Change what a key may do, wait until that is seen, and tell what changed.
+    """Change fields of a key and wait until the change is visible.
 
-    What is not named stays as it is.
+    Other fields keep their values. The service restarts the validity with each change; unless
+    `validity` is given, the key gets the rest of its own.
 
-    A change lets a key's validity begin anew: unless one is named, the key gets what is left of
-    its own, which is what the service tells.
+    Parameters
+    ----------
+    key : str, Secret or dict
+        Key, its first characters, or the result of `add_key`.
+    index : str, default None
+        Name of the index that the key belongs to; None for a key of the application.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per changed field: `field` (object), `before` and `after` (object). A warning
+        reports a change that is not visible within 10 seconds.
+
+    Raises
+    ------
+    BadInput
+        If no field is given, or one is wrong or unknown.
+    NotFound
+        If there is no such key, or several keys have these first characters.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> key = svc.add_key(acl=["search"], description="shop")
+    >>> svc.update_key(key, description="website")
+             field before    after
+    0  description   shop  website
     """
     if not fields:
         raise BadInput(f"name what is to change: {', '.join(FIELDS)}")
@@ -101,7 +187,36 @@ async def delete_key(
     reveal: bool = False,
     client: AnyClient | None = None,
 ) -> Done:
-    """Delete a key; `restore_key` takes what this returns."""
+    """Delete a key and wait until the service refuses it.
+
+    Parameters
+    ----------
+    key : str, Secret or dict
+        Key, its first characters, or the result of `add_key`.
+    index : str, default None
+        Name of the index that the key belongs to; None for a key of the application.
+    reveal : bool, default False
+        Return the key as text instead of masked.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `key` (masked unless `reveal`) and `deletedAt`; `restore_key` accepts it.
+
+    Raises
+    ------
+    NotFound
+        If there is no such key, or several keys have these first characters.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> key = svc.add_key(acl=["search"], description="shop")
+    >>> deleted = svc.delete_key(key)
+    """
     own = asynchronous(client)
     text = await _resolve(own, key, index)
     if index is None:
@@ -114,7 +229,32 @@ async def delete_key(
 
 @discreet
 async def restore_key(key: AnyKey, *, client: AnyClient | None = None) -> Done:
-    """Bring a deleted key back; it has to be given whole."""
+    """Restore a deleted key and wait until the service accepts it.
+
+    Parameters
+    ----------
+    key : str, Secret or dict
+        Whole key, or the result of `delete_key`.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `key` (masked) and `createdAt`.
+
+    Raises
+    ------
+    NotFound
+        If the key is not among the deleted keys.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> deleted = svc.delete_key(svc.add_key(acl=["search"]))
+    >>> restored = svc.restore_key(deleted)
+    """
     own = asynchronous(client)
     text = _text_of(key)
     done = await own.restore_key(text)
@@ -124,7 +264,30 @@ async def restore_key(key: AnyKey, *, client: AnyClient | None = None) -> Done:
 
 @discreet
 async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
-    """Say which service is used, by which application, and what its key may do."""
+    """Return the address, the application and the rights of the client.
+
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `address`, `application`, `rights` (list) and `description` of the key; for a secured
+        key `restrictions` instead of the last two; for the admin key, if the service does not
+        list it, `rights` of `admin`.
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> "search" in svc.whoami()["rights"]
+    True
+    """
     own = asynchronous(client)
     connection = own.connection
     known: Done = {"address": connection.address, "application": connection.app_id}
@@ -140,15 +303,63 @@ async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
 def secured_key(
     parent: AnyKey, *, reveal: bool = False, **restrictions: Unpack[Restrictions]
 ) -> Secret | str:
-    """Make a key that can do what `parent` can, within restrictions; nothing is sent."""
+    """Create a secured key, which has the rights of its parent within restrictions.
+
+    Nothing is sent to the service.
+
+    Parameters
+    ----------
+    parent : str, Secret or dict
+        Key with the right `search`, or the result of `add_key`.
+    reveal : bool, default False
+        Return the key as text instead of masked.
+
+    Returns
+    -------
+    Secret or str
+        The secured key.
+
+    Raises
+    ------
+    BadInput
+        If the parent is not a key, or a restriction is wrong or unknown.
+
+    Examples
+    --------
+    >>> parent = svc.add_key(acl=["search"])
+    >>> key = svc.secured_key(parent, filters="brand:Norrvik", validUntil=2000000000)
+    >>> key
+    Secret(...)
+    """
     return _shown(make_secured_key(_text_of(parent), **restrictions), reveal)
 
 
 def explain_key(key: AnyKey) -> DataFrame:
-    """Say what a secured key restricts, read off the key itself; nothing is sent.
+    """Return the restrictions of a secured key.
 
-    A row for each restriction: `restriction`, `value`, `meaning`. Whether the signature is right
-    only the service can tell.
+    Nothing is sent to the service; only the service can verify the signature.
+
+    Parameters
+    ----------
+    key : str, Secret or dict
+        Secured key.
+
+    Returns
+    -------
+    DataFrame
+        One row per restriction, sorted by name: `restriction`, `value` and `meaning` (str).
+
+    Raises
+    ------
+    BadInput
+        If the key is not a secured key.
+
+    Examples
+    --------
+    >>> key = svc.secured_key("parent-key", filters="brand:Norrvik")
+    >>> svc.explain_key(key)[["restriction", "value"]]
+      restriction          value
+    0     filters  brand:Norrvik
     """
     found = read_secured_key(_text_of(key))
     if found is None:
@@ -158,12 +369,29 @@ def explain_key(key: AnyKey) -> DataFrame:
 
 
 def get_remaining_validity(key: AnyKey) -> float:
-    """Return how many seconds a secured key is still valid; nothing is sent.
+    """Return the remaining validity of a secured key in seconds.
 
-    Negative once it has ended, infinite for a key without an end. Raises `BadInput` for a key
-    that is not a secured one.
+    Nothing is sent to the service.
 
-        get_remaining_validity(secured_key(parent, validUntil=2000000000))
+    Parameters
+    ----------
+    key : str, Secret or dict
+        Secured key.
+
+    Returns
+    -------
+    float
+        Seconds; negative for an expired key, infinite for a key without an end.
+
+    Raises
+    ------
+    BadInput
+        If the key is not a secured key.
+
+    Examples
+    --------
+    >>> svc.get_remaining_validity(svc.secured_key("parent-key", filters="brand:Norrvik"))
+    inf
     """
     found = read_secured_key(_text_of(key))
     if found is None:

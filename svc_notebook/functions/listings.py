@@ -97,15 +97,22 @@ async def read_logs(
         Client to use.
     dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
         Dtypes of the result, as in pandas; None selects the dtypes listed below.
+    length : int, default 10
+        Maximum number of requests, up to 1,000.
+    offset : int, default 0
+        Number of the newest requests to skip.
+    indexName : str, default None
+        Name of the index whose requests are read; None reads those of all.
+    type : {'all', 'query', 'build', 'error'}, default 'all'
+        Kind of requests to read.
 
     Returns
     -------
     DataFrame
-        One row per request, by default the newest ten: `timestamp` (datetime64[us, UTC]),
-        `method` and `url` (str), `answer_code` (int64), `processing_time_ms` (int64,
-        milliseconds), `ip`, `index` and `query_params` (str), `query_nb_hits` (int64),
-        `query_body`, `answer` and `query_headers` (str), `nb_api_calls` (int64) and `sha1`
-        (str).
+        One row per request: `timestamp` (datetime64[us, UTC]), `method` and `url` (str),
+        `answer_code` (int64), `processing_time_ms` (int64, milliseconds), `ip`, `index` and
+        `query_params` (str), `query_nb_hits` (int64), `query_body`, `answer` and
+        `query_headers` (str), `nb_api_calls` (int64) and `sha1` (str).
 
     Raises
     ------
@@ -135,7 +142,7 @@ async def read_synonyms(
     index : str
         Name of the index.
     query : str, default ""
-        Words that a synonym must contain; "" matches every synonym.
+        Words or word prefixes that a synonym contains; "" matches every synonym.
     type : str, default ""
         Type of synonym, or several separated by commas: `synonym`, `onewaysynonym`,
         `altcorrection1`, `altcorrection2`, `placeholder`; "" selects every type.
@@ -186,7 +193,7 @@ async def read_rules(
     index : str
         Name of the index.
     query : str, default ""
-        Words that a rule must contain; "" matches every rule.
+        Words or word prefixes that a rule contains; "" matches every rule.
     context : str, default None
         Context that a rule must name; None does not restrict contexts.
     enabled : bool, default None
@@ -308,7 +315,7 @@ async def read_users(
     Parameters
     ----------
     query : str, default ""
-        Words that a user id must contain; "" matches every user.
+        Text to search for in user ids; "" matches every user.
     cluster : str, default None
         Name of the cluster whose users are read; None reads the users of every cluster.
     client : Client or AsyncClient, default the current client
@@ -411,7 +418,7 @@ async def read_dictionary(
     dictionary : {'stopwords', 'plurals', 'compounds'}
         Name of the dictionary.
     query : str, default ""
-        Words that an entry must contain; "" matches every entry.
+        Words or word prefixes that an entry contains; "" matches every entry.
     language : str, default None
         Language code, such as `en`; None reads every language.
     client : Client or AsyncClient, default the current client

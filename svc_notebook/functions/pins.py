@@ -34,16 +34,47 @@ async def pin(
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Put a record at a place among the hits of a query, whether the query finds it or not.
+    """Pin a record at a position of the hits of a query.
 
-    `query` is the whole query, in any case. `position` counts from 0, the first place, as in a
-    rule; records that are pinned there already move on. The rule that is for exactly this query
-    does it; without one it is made. `unpin` and `undo` take it back.
+    The record appears there whether the query matches it or not; records pinned at or after the
+    position move down. The pin is part of the rule for exactly this query, which is created if
+    necessary. `unpin` and `svc.tuning.undo` revert it.
 
-    Returns `index`, `rule` (its objectID), `objectID`, `position` and `change` (its id in the
-    journal; None where nothing changed). Raises `NotFound` for a record that is not there.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str
+        Whole query; case is ignored.
+    object_id : str or int
+        objectID of the record.
+    position : int, default 0
+        Position of the record, from 0 for the first.
+    client : Client or AsyncClient, default the current client
+        Client to use.
 
-        svc.pin("films", "space", "62", 0)
+    Returns
+    -------
+    dict
+        `index`, `rule` (its objectID), `change` (its id in the journal, None if nothing
+        changed), `objectID` and `position`; `status` if the key may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If the position or the query is not valid.
+    NotFound
+        If the index or the record does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> pinned = svc.pin("products", "desk lamp", "LMP-004")
+    >>> svc.search("products", "desk lamp")["objectID"].iloc[0]
+    'LMP-004'
     """
     if isinstance(position, bool) or not isinstance(position, int) or position < 0:
         raise BadInput(f"`position` is a whole number, 0 for the first place, not {position!r}")
@@ -64,13 +95,44 @@ async def hide(
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Leave a record out of the hits of a query.
+    """Hide a record from the hits of a query.
 
-    The rule that is for exactly this query does it; without one it is made. `unhide` and `undo`
-    take it back. Returns `index`, `rule`, `objectID` and `change`, as `pin` does; raises `NotFound`
-    for a record that is not there.
+    The hidden record is part of the rule for exactly this query, which is created if necessary.
+    `unhide` and `svc.tuning.undo` revert it.
 
-        svc.hide("films", "space", "62")
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str
+        Whole query; case is ignored.
+    object_id : str or int
+        objectID of the record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, `rule` (its objectID), `change` (its id in the journal, None if nothing
+        changed) and `objectID`; `status` if the key may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If the query is not valid.
+    NotFound
+        If the index or the record does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> hidden = svc.hide("products", "desk lamp", "LMP-001")
+    >>> svc.search("products", "desk lamp")["objectID"].iloc[0]
+    'LMP-002'
     """
     own, name = asynchronous(client), id_text(object_id)
     await _check_record(own, index, name)
@@ -89,10 +151,41 @@ async def unpin(
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Let a record that is pinned for a query take the place that it has by itself.
+    """Remove the pin of a record for a query.
 
-    A rule that does nothing then is deleted. Returns `index`, `rule`, `objectID` and `change`;
-    raises `NotFound` where the record is not pinned.
+    A rule without any remaining effect is deleted.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str
+        Whole query; case is ignored.
+    object_id : str or int
+        objectID of the record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, `rule` (its objectID), `change` (its id in the journal) and `objectID`;
+        `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist, or the record is not pinned for the query.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> pinned = svc.pin("products", "desk lamp", "LMP-004")
+    >>> svc.unpin("products", "desk lamp", "LMP-004")["rule"]
+    'for-desk-lamp'
     """
     return await _release(asynchronous(client), index, query, id_text(object_id), "pin", replicas)
 
@@ -107,8 +200,39 @@ async def unhide(
 ) -> Done:
     """Show a record again that is hidden for a query.
 
-    A rule that does nothing then is deleted. Returns `index`, `rule`, `objectID` and `change`;
-    raises `NotFound` where the record is not hidden.
+    A rule without any remaining effect is deleted.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str
+        Whole query; case is ignored.
+    object_id : str or int
+        objectID of the record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, `rule` (its objectID), `change` (its id in the journal) and `objectID`;
+        `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist, or the record is not hidden for the query.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> hidden = svc.hide("products", "desk lamp", "LMP-001")
+    >>> svc.unhide("products", "desk lamp", "LMP-001")["rule"]
+    'for-desk-lamp'
     """
     return await _release(asynchronous(client), index, query, id_text(object_id), "hide", replicas)
 

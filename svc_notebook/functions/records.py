@@ -38,7 +38,43 @@ async def delete_records(
     filters: str | None = None,
     client: AnyClient | None = None,
 ) -> Done:
-    """Delete records by their objectIDs, or all that pass filters."""
+    """Delete records by objectID or by filters.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    ids : str, list, Series or DataFrame with a column `objectID`, default None
+        objectIDs of the records.
+    filters : str, default None
+        Filters that the deleted records match, such as `price < 10`.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, and the number of records `before` and `after` (None if the key may not
+        search); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If not exactly one of `ids` and `filters` is given.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.delete_records("products", ["LMP-001", "LMP-002"])
+    {'index': 'products', 'before': 240, 'after': 238}
+    >>> svc.delete_records("products", filters="category:Lighting")["after"]
+    200
+    """
     if (ids is None) == (filters is None):
         raise BadInput("name the records by their ids or by filters; `clear` deletes all")
     steps = [_deletion(each) for each in _ids_of(ids)]
@@ -82,7 +118,35 @@ def _parts(steps: Sequence[BatchRequest]) -> Iterator[list[BatchRequest]]:
 
 
 async def clear_index(index: str, *, client: AnyClient | None = None) -> Done:
-    """Delete all records of an index; its settings, synonyms and rules stay."""
+    """Delete all records of an index and keep its settings, synonyms and rules.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, and the number of records `before` and `after` (None if the key may not
+        search); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.clear_index("products")
+    {'index': 'products', 'before': 240, 'after': 0}
+    """
     own = asynchronous(client)
     before = await _count_existing(own, index)
     outcome = await write_and_wait(
@@ -96,7 +160,35 @@ async def _is_empty(client: AsyncClient, index: str) -> bool:
 
 
 async def drop_index(index: str, *, client: AnyClient | None = None) -> Done:
-    """Delete an index with its records, settings, synonyms and rules."""
+    """Delete an index with its records, settings, synonyms and rules.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, and the number of records `before` and `after` (None if the key may not
+        search); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.drop_index("products")
+    {'index': 'products', 'before': 240, 'after': 0}
+    """
     own = asynchronous(client)
     before = await _count_existing(own, index)
     outcome = await write_and_wait(
@@ -125,9 +217,44 @@ async def copy_index(
     scope: OneOrMany | None = None,
     client: AnyClient | None = None,
 ) -> Done:
-    """Copy an index onto another, all of it or, by `scope`, settings, synonyms or rules alone.
+    """Copy an index, or its settings, synonyms or rules alone, to another index.
 
-    Counted are the records of the destination.
+    A whole copy replaces the destination; a copy with `scope` replaces only these parts of it.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    destination : str
+        Name of the index that is created or replaced.
+    scope : {'settings', 'synonyms', 'rules'} or list of these, default None
+        Parts to copy; None copies everything, records included.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, `destination`, and the number of records of the destination `before` and
+        `after` (None if the key may not search); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If `scope` names an unknown part.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.copy_index("products", "products-copy")["after"]
+    240
+    >>> svc.copy_index("products", "products-empty", scope=["settings", "rules"])["after"]
+    0
     """
     return await _put(index, "copy", destination, _scopes(scope), client)
 
@@ -145,7 +272,38 @@ def _scopes(given: OneOrMany | None) -> list[CopyScope] | None:
 
 
 async def move_index(index: str, destination: str, *, client: AnyClient | None = None) -> Done:
-    """Move an index to another name; what is there gives way. Counted is the destination."""
+    """Move an index to another name; the index that has this name is replaced.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    destination : str
+        New name.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, `destination`, and the number of records of the destination `before` and
+        `after` (None if the key may not search); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.copy_index("products", "products-new")
+    >>> svc.move_index("products-new", "products-moved")["after"]
+    240
+    """
     return await _put(index, "move", destination, None, client)
 
 
@@ -210,11 +368,49 @@ async def replace_records(
     on_progress: OnProgress | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
-    """Replace an index's records by a file's or a DataFrame's; its settings and the like stay.
+    """Replace all records of an index by those of a source.
 
-    The new ones are loaded into a temporary index, which then takes the other's place. Nothing
-    changes if anything goes wrong, if a row cannot be sent, or if less than the share `least` of
-    the number of old records would be there.
+    The new records are loaded into a temporary index with the settings, synonyms and rules of
+    the index, which then replaces it. Nothing changes if the load fails.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    source : path, glob, URL, SQL query, DataFrame, Arrow table or dicts
+        New records.
+    least : float, default 0.5
+        Minimum number of new records, as a share from 0 to 1 of the number of old records.
+    skip_rejected : bool, default False
+        Replace the records although some rows of the source are rejected.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    on_progress : callable, default None
+        Function that is called with the number of rows sent and the total number of rows,
+        or None.
+
+    Returns
+    -------
+    LoadResult
+        The number of rows sent, published and rejected.
+
+    Raises
+    ------
+    BadInput
+        If the source or an option is wrong, a row is rejected, or there are too few new
+        records.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service does not publish the records within 600 seconds.
+    Stopped
+        If the load is cancelled.
+
+    Examples
+    --------
+    >>> cheap = svc.samples.products().query("price < 50")
+    >>> svc.replace_records("products", cheap, id="sku", least=0.2, progress=False).published
+    145
     """
     if not 0 <= least <= 1:
         raise BadInput(f"`least` is a share, from 0 to 1, not {least!r}")

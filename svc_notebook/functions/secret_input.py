@@ -28,7 +28,29 @@ STANDARD_INPUT = "-"
 def restore_key_in_shell(
     key: str | None = None, *, env: str | None = None, client: AnyClient | None = None
 ) -> Done:
-    """Bring back a deleted key that the shell's arguments do not hold."""
+    """Restore a deleted key that is not an argument of the command.
+
+    Parameters
+    ----------
+    key : str, default None
+        `-` to read the key from standard input; a prompt asks for it otherwise.
+    env : str, default None
+        Environment variable that contains the key.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `key` (masked) and `createdAt`.
+
+    Raises
+    ------
+    BadOption
+        If the key is an argument, or there is none.
+    NotFound
+        If the key is not among the deleted keys.
+    """
     return blocking.restore_key(_from_shell(key, env), client=client)
 
 
@@ -39,29 +61,121 @@ def secured_key_in_shell(
     reveal: bool = False,
     **restrictions: Unpack[Restrictions],
 ) -> Secret | str:
-    """Make a secured key of a parent that the shell's arguments do not hold."""
+    """Create a secured key of a parent that is not an argument of the command.
+
+    Parameters
+    ----------
+    parent : str, default None
+        `-` to read the parent key from standard input; a prompt asks for it otherwise.
+    env : str, default None
+        Environment variable that contains the parent key.
+    reveal : bool, default False
+        Return the key as text instead of masked.
+
+    Returns
+    -------
+    Secret or str
+        The secured key.
+
+    Raises
+    ------
+    BadOption
+        If the parent key is an argument, or there is none.
+    """
     return blocking.secured_key(_from_shell(parent, env), reveal=reveal, **restrictions)
 
 
 def explain_key_in_shell(key: str | None = None, *, env: str | None = None) -> DataFrame:
-    """Say what a secured key restricts that the shell's arguments do not hold."""
+    """Return the restrictions of a secured key that is not an argument of the command.
+
+    Parameters
+    ----------
+    key : str, default None
+        `-` to read the key from standard input; a prompt asks for it otherwise.
+    env : str, default None
+        Environment variable that contains the key.
+
+    Returns
+    -------
+    DataFrame
+        One row per restriction: `restriction`, `value` and `meaning` (str).
+
+    Raises
+    ------
+    BadOption
+        If the key is an argument, or there is none.
+    """
     return blocking.explain_key(_from_shell(key, env))
 
 
 def restore_key_in_cell(key: AnyKey | None = None, *, client: AnyClient | None = None) -> Done:
-    """Bring back a deleted key: one that a variable holds, or that is asked for."""
+    """Restore a deleted key that a variable or a prompt provides.
+
+    Parameters
+    ----------
+    key : str, Secret or dict, default None
+        Variable that contains the key; a prompt asks for it otherwise.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `key` (masked) and `createdAt`.
+
+    Raises
+    ------
+    BadOption
+        If there is no key.
+    NotFound
+        If the key is not among the deleted keys.
+    """
     return blocking.restore_key(_from_cell(key), client=client)
 
 
 def secured_key_in_cell(
     parent: AnyKey | None = None, *, reveal: bool = False, **restrictions: Unpack[Restrictions]
 ) -> Secret | str:
-    """Make a secured key of a parent that a variable holds, or that is asked for."""
+    """Create a secured key of a parent that a variable or a prompt provides.
+
+    Parameters
+    ----------
+    parent : str, Secret or dict, default None
+        Variable that contains the parent key; a prompt asks for it otherwise.
+    reveal : bool, default False
+        Return the key as text instead of masked.
+
+    Returns
+    -------
+    Secret or str
+        The secured key.
+
+    Raises
+    ------
+    BadOption
+        If there is no parent key.
+    """
     return blocking.secured_key(_from_cell(parent), reveal=reveal, **restrictions)
 
 
 def explain_key_in_cell(key: AnyKey | None = None) -> DataFrame:
-    """Say what a secured key restricts that a variable holds, or that is asked for."""
+    """Return the restrictions of a secured key that a variable or a prompt provides.
+
+    Parameters
+    ----------
+    key : str, Secret or dict, default None
+        Variable that contains the key; a prompt asks for it otherwise.
+
+    Returns
+    -------
+    DataFrame
+        One row per restriction: `restriction`, `value` and `meaning` (str).
+
+    Raises
+    ------
+    BadOption
+        If there is no key.
+    """
     return blocking.explain_key(_from_cell(key))
 
 

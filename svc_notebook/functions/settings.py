@@ -39,9 +39,44 @@ async def settings(
     extra: Mapping[str, Any] | None = None,
     **changes: Unpack[SettingsChange],
 ) -> DataFrame:
-    """Show an index's settings; or change some, `None` resetting one, and tell what changed.
+    """Read the settings of an index, or change some.
 
-    A change is waited for until it is published. `extra` are settings that are sent unchecked.
+    Without changes, this is `read_settings`; with changes, it is `set_settings`.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    extra : dict, default None
+        Settings to send without validation.
+
+    Returns
+    -------
+    DataFrame
+        Without changes, one row per setting: `setting` (str) and `value` (object). With
+        changes, one row per changed setting: `setting`, `before` and `after` (object).
+
+    Raises
+    ------
+    BadInput
+        If a setting is unknown or has a wrong type.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.settings("products", hitsPerPage=10)
+           setting before after
+    0  hitsPerPage     20    10
+    >>> svc.settings("products", hitsPerPage=None)
+           setting before after
+    0  hitsPerPage     10    20
     """
     if not changes and not extra:
         return await read_settings(index, client=client)
@@ -57,15 +92,49 @@ async def set_settings(
     extra: Mapping[str, Any] | None = None,
     **changes: Unpack[SettingsChange],
 ) -> DataFrame:
-    """Change settings: those of a JSON file, of a dict, and those that are named, the last winning.
+    """Change settings of an index and wait until the change is published.
 
-    `extra` are settings that are sent unchecked, for a service that knows more than the
-    vocabulary; an undo leaves them. The result lists what changed. An attribute that no record has,
-    in a sample of 1,000, is warned of by `svc.errors.UnknownAttributeWarning`, and named in
-    `attrs["svc"]["unknown_attributes"]`; it is set all the same. Where the key may not search,
-    `attrs["svc"]["unchecked"]` says so; where it may not read settings, `attrs["svc"]["unread"]`:
-    `before` is empty then, and `after` is what was sent. `attrs["svc"]["status"]` is there where
-    the key may not read tasks, and says whether the change is visible.
+    Where a setting is given several times, named settings precede those of `given`, and those
+    of `given` precede those of `file`. An attribute that none of a sample of 1,000 records has
+    causes an `UnknownAttributeWarning`; the setting is changed all the same. `undo` reverts
+    everything but `extra`.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    given : dict, default None
+        Settings by name; a value of None resets the setting to its default.
+    file : path, default None
+        JSON file with an object of settings.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    extra : dict, default None
+        Settings to send without validation, for a service that has more of them.
+
+    Returns
+    -------
+    DataFrame
+        One row per setting: `setting`, `before` and `after` (object). In `attrs["svc"]`:
+        `index`, `unknown_attributes` (list), `unchecked` if the key may not search, `unread` if
+        the key may not read settings (`before` is then empty and `after` is what was sent), and
+        `status` if the key may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If there are no settings to change, or one is unknown or has a wrong type.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.set_settings("products", {"hitsPerPage": 10, "ignorePlurals": ["en"]})
+             setting before after
+    0    hitsPerPage     20    10
+    1  ignorePlurals   None  [en]
     """
     if not isinstance(given, Mapping | None):
         raise BadInput("settings are a dict: set_settings('films', {'hitsPerPage': 10})")
@@ -111,7 +180,40 @@ async def reset_settings(
     client: AnyClient | None = None,
     **more: Unpack[SettingsChange],
 ) -> DataFrame:
-    """Put settings back to their defaults: those named, or all that are set."""
+    """Reset settings of an index to their defaults.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    names : str or list of str, default None
+        Settings to reset; None resets all that differ from their defaults.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per reset setting: `setting`, `before` and `after` (object); empty if nothing
+        was to reset.
+
+    Raises
+    ------
+    BadInput
+        If there is no such setting.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.reset_settings("products", "searchableAttributes")
+                    setting               before after
+    0  searchableAttributes  [name, description]  None
+    """
     own = asynchronous(client)
     chosen = None if names is None else list_texts(names, "names", column="setting")
     for name in chosen or ():
@@ -137,9 +239,40 @@ async def diff_settings(
     file: str | Path | None = None,
     client: AnyClient | None = None,
 ) -> DataFrame:
-    """Compare an index's settings with another index's, a dict's, a file's, or the defaults.
+    """Compare the settings of an index with those of another, a file, a dict or the defaults.
 
-    A row for each that differs: `setting`, then the value of either side.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    other : str, path or dict, default None
+        Name of another index, JSON file as a path, or settings by name; None compares with
+        the defaults.
+    file : path, default None
+        JSON file with an object of settings.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per setting that differs, sorted by name: `setting` (object), then the value of
+        each side (object) in a column named by the index and a column named by the other index,
+        the file, `given` or `default`.
+
+    Raises
+    ------
+    BadInput
+        If both `other` and `file` are given, or the file is not valid.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.diff_settings("products", {"searchableAttributes": ["name"]})["setting"].tolist()
+    ['attributesForFaceting', 'searchableAttributes']
     """
     if other is not None and file is not None:
         raise BadInput("compare with another index, with a file or with a dict, not with several")

@@ -14,7 +14,36 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 async def add_source(
     source: str, *, description: str = "", client: AnyClient | None = None
 ) -> Done:
-    """Let a network call; with the first one on the list, all others no longer may."""
+    """Allow requests from a network.
+
+    With the first network on the allowlist, requests from all others are refused.
+
+    Parameters
+    ----------
+    source : str
+        Address, or network in CIDR notation.
+    description : str, default ""
+        Description of the network.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `source`, and the number of networks `before` and `after`.
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.add_source("127.0.0.1/32", description="this machine")["after"]
+    1
+    >>> svc.delete_source("127.0.0.1/32")["after"]
+    0
+    """
     own = asynchronous(client)
     before = len(await own.list_sources())
     entry: Source = {"source": source}
@@ -23,7 +52,35 @@ async def add_source(
 
 
 async def replace_sources(sources: Documents, *, client: AnyClient | None = None) -> Done:
-    """Put these networks in place of all that may call; none lets everybody call."""
+    """Replace the allowlist of networks.
+
+    Parameters
+    ----------
+    sources : dict, list of dict, DataFrame or path
+        Networks with `source` and `description`: one, several, the rows of a table, or a
+        CSV, JSON or NDJSON file. An empty list allows every network.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        The number of networks `before` and `after`.
+
+    Raises
+    ------
+    BadInput
+        If a network has a wrong or unknown member.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.replace_sources([{"source": "127.0.0.1/32", "description": "this machine"}])["after"]
+    1
+    >>> svc.replace_sources([])["after"]
+    0
+    """
     listed: list[Any] = take_documents(sources, Source, "sources")
     own = asynchronous(client)
     before = len(await own.list_sources())
@@ -32,7 +89,36 @@ async def replace_sources(sources: Documents, *, client: AnyClient | None = None
 
 
 async def delete_source(source: str, *, client: AnyClient | None = None) -> Done:
-    """Take a network off the list; with the last one gone, everybody may call."""
+    """Remove a network from the allowlist.
+
+    With the last network removed, requests from every network are allowed.
+
+    Parameters
+    ----------
+    source : str
+        Address or network, as on the allowlist.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `source`, and the number of networks `before` and `after`.
+
+    Raises
+    ------
+    NotFound
+        If the network is not on the allowlist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.add_source("127.0.0.1/32")["after"]
+    1
+    >>> svc.delete_source("127.0.0.1/32")["after"]
+    0
+    """
     own = asynchronous(client)
     known = [entry["source"] for entry in await own.list_sources()]
     if source not in known:

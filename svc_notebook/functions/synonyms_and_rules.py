@@ -14,7 +14,34 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 
 
 async def get_synonym(index: str, id: str, *, client: AnyClient | None = None) -> dict[str, Any]:  # noqa: A002
-    """Read one synonym as it was saved."""
+    """Read one synonym.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    id : str
+        objectID of the synonym.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        The synonym as it was saved.
+
+    Raises
+    ------
+    NotFound
+        If the index or the synonym does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.get_synonym("products", "cups")["synonyms"]
+    ['mug', 'cup']
+    """
     return own_members(await asynchronous(client).get_synonym(index, id))
 
 
@@ -26,11 +53,41 @@ async def save_synonyms(
     extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Save synonyms: one, several, a DataFrame's or a file's; the others of the index stay.
+    """Add synonyms to an index, or replace those with the same objectID.
 
-    One without an `objectID` gets one, the same each time for the same synonym; `made` in the
-    result names those that were made.
-    `extra` are members that each is given, unchecked; objects are merged at every depth.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    synonyms : dict, list of dict, DataFrame or path
+        Synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One
+        without an objectID gets an id that is derived from its content.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    extra : dict, default None
+        Members to add to each object without validation; objects are merged at every depth.
+
+    Returns
+    -------
+    dict
+        `index`, `saved`, `made` (list of the derived objectIDs, if any), and the number of
+        synonyms `before` and `after` (None if the key may not read them); `status` if the key
+        may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If a synonym has a wrong or unknown member.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> sofas = {"objectID": "sofas", "type": "synonym", "synonyms": ["sofa", "couch"]}
+    >>> svc.save_synonyms("products", sofas)
+    {'index': 'products', 'saved': 1, 'before': 1, 'after': 2}
     """
     return await curated_lists.save(
         asynchronous(client), SYNONYMS, index, synonyms, replicas, extra
@@ -45,10 +102,41 @@ async def replace_synonyms(
     extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Put these synonyms in place of all the index has, at one moment.
+    """Replace all synonyms of an index at once.
 
-    One without an `objectID` gets one, as in `save_synonyms`.
-    `extra` are members that each is given, unchecked; objects are merged at every depth.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    synonyms : dict, list of dict, DataFrame or path
+        New synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One
+        without an objectID gets an id that is derived from its content.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    extra : dict, default None
+        Members to add to each object without validation; objects are merged at every depth.
+
+    Returns
+    -------
+    dict
+        `index`, `saved`, `made` (list of the derived objectIDs, if any), and the number of
+        synonyms `before` and `after` (None if the key may not read them); `status` if the key
+        may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If there are no synonyms, or one has a wrong or unknown member.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> sofas = {"objectID": "sofas", "type": "synonym", "synonyms": ["sofa", "couch"]}
+    >>> svc.replace_synonyms("products", [sofas])["after"]
+    1
     """
     return await curated_lists.replace(
         asynchronous(client), SYNONYMS, index, synonyms, replicas, extra
@@ -62,24 +150,142 @@ async def delete_synonyms(
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Delete synonyms by their objectIDs."""
+    """Delete synonyms of an index.
+
+    Nothing is deleted if one of them does not exist; a key that may not read synonyms deletes
+    without that check.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    ids : str or list of str
+        objectIDs of the synonyms.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, and the number of synonyms `before` and `after` (None if the key may not read
+        them); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index or a synonym does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.delete_synonyms("products", ["cups"])
+    {'index': 'products', 'before': 1, 'after': 0}
+    """
     return await curated_lists.delete(asynchronous(client), SYNONYMS, index, ids, replicas)
 
 
 async def clear_synonyms(
     index: str, *, client: AnyClient | None = None, **replicas: Unpack[Forward]
 ) -> Done:
-    """Delete all synonyms of an index."""
+    """Delete all synonyms of an index.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, and the number of synonyms `before` and `after` (None if the key may not read
+        them); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.clear_synonyms("products")["after"]
+    0
+    """
     return await curated_lists.clear(asynchronous(client), SYNONYMS, index, replicas)
 
 
 async def export_synonyms(index: str, path: str | Path, *, client: AnyClient | None = None) -> Done:
-    """Write an index's synonyms to a CSV, JSON or NDJSON file."""
+    """Write the synonyms of an index to a file.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    path : path
+        File to write; its suffix `.csv`, `.json` or `.ndjson` determines the format. An
+        existing file is replaced.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, `path` and `written` (number of synonyms).
+
+    Raises
+    ------
+    BadInput
+        If the suffix is not supported or the file cannot be written.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.export_synonyms("products", "synonyms.csv")
+    {'index': 'products', 'path': 'synonyms.csv', 'written': 1}
+    """
     return await curated_lists.export(asynchronous(client), SYNONYMS, index, path)
 
 
 async def get_rule(index: str, id: str, *, client: AnyClient | None = None) -> dict[str, Any]:  # noqa: A002
-    """Read one rule as it was saved."""
+    """Read one rule.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    id : str
+        objectID of the rule.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        The rule as it was saved.
+
+    Raises
+    ------
+    NotFound
+        If the index or the rule does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.get_rule("products", "lamps-on-sale")["conditions"]
+    [{'pattern': 'lamp', 'anchoring': 'contains', 'context': 'sale'}]
+    """
     return own_members(await asynchronous(client).get_rule(index, id))
 
 
@@ -91,11 +297,45 @@ async def save_rules(
     extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Save rules: one, several, a DataFrame's or a file's; the others of the index stay.
+    """Add rules to an index, or replace those with the same objectID.
 
-    One without an `objectID` gets one, the same each time for the same rule; `made` in the
-    result names those that were made.
-    `extra` are members that each is given, unchecked; objects are merged at every depth.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    rules : dict, list of dict, DataFrame or path
+        Rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without
+        an objectID gets an id that is derived from its content.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    extra : dict, default None
+        Members to add to each object without validation; objects are merged at every depth.
+
+    Returns
+    -------
+    dict
+        `index`, `saved`, `made` (list of the derived objectIDs, if any), and the number of
+        rules `before` and `after` (None if the key may not read them); `status` if the key may
+        not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If a rule has a wrong or unknown member.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> rule = {
+    ...     "objectID": "free-shipping",
+    ...     "conditions": [{"pattern": "shipping", "anchoring": "is"}],
+    ...     "consequence": {"userData": {"redirect": "/shipping"}},
+    ... }
+    >>> svc.save_rules("products", rule)["after"]
+    2
     """
     return await curated_lists.save(asynchronous(client), RULES, index, rules, replicas, extra)
 
@@ -108,10 +348,44 @@ async def replace_rules(
     extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Put these rules in place of all the index has, at one moment.
+    """Replace all rules of an index at once.
 
-    One without an `objectID` gets one, as in `save_rules`.
-    `extra` are members that each is given, unchecked; objects are merged at every depth.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    rules : dict, list of dict, DataFrame or path
+        New rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One
+        without an objectID gets an id that is derived from its content.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    extra : dict, default None
+        Members to add to each object without validation; objects are merged at every depth.
+
+    Returns
+    -------
+    dict
+        `index`, `saved`, `made` (list of the derived objectIDs, if any), and the number of
+        rules `before` and `after` (None if the key may not read them); `status` if the key may
+        not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If there are no rules, or one has a wrong or unknown member.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> rule = {
+    ...     "conditions": [{"pattern": "cheap", "anchoring": "startsWith"}],
+    ...     "consequence": {"params": {"filters": "price < 20"}},
+    ... }
+    >>> svc.replace_rules("products", rule)["after"]
+    1
     """
     return await curated_lists.replace(asynchronous(client), RULES, index, rules, replicas, extra)
 
@@ -123,17 +397,108 @@ async def delete_rules(
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Delete rules by their objectIDs."""
+    """Delete rules of an index.
+
+    Nothing is deleted if one of them does not exist; a key that may not read rules deletes
+    without that check.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    ids : str or list of str
+        objectIDs of the rules.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, and the number of rules `before` and `after` (None if the key may not read
+        them); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index or a rule does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.delete_rules("products", "lamps-on-sale")
+    {'index': 'products', 'before': 1, 'after': 0}
+    """
     return await curated_lists.delete(asynchronous(client), RULES, index, ids, replicas)
 
 
 async def clear_rules(
     index: str, *, client: AnyClient | None = None, **replicas: Unpack[Forward]
 ) -> Done:
-    """Delete all rules of an index."""
+    """Delete all rules of an index.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, and the number of rules `before` and `after` (None if the key may not read
+        them); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.clear_rules("products")["after"]
+    0
+    """
     return await curated_lists.clear(asynchronous(client), RULES, index, replicas)
 
 
 async def export_rules(index: str, path: str | Path, *, client: AnyClient | None = None) -> Done:
-    """Write an index's rules to a CSV, JSON or NDJSON file."""
+    """Write the rules of an index to a file.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    path : path
+        File to write; its suffix `.csv`, `.json` or `.ndjson` determines the format. An
+        existing file is replaced.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, `path` and `written` (number of rules).
+
+    Raises
+    ------
+    BadInput
+        If the suffix is not supported or the file cannot be written.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.export_rules("products", "rules.json")
+    {'index': 'products', 'path': 'rules.json', 'written': 1}
+    """
     return await curated_lists.export(asynchronous(client), RULES, index, path)

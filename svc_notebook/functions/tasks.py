@@ -19,9 +19,32 @@ async def read_writes(
     status: bool = False,
     client: AnyClient | None = None,
 ) -> DataFrame:
-    """List the newest tasks that this client's writes have made, the newest first.
+    """Read the newest tasks of the writes of this client, newest first.
 
-    Columns `at`, `call`, `index`, `taskID`; with `status`, the service is asked for each.
+    Parameters
+    ----------
+    index : str, default None
+        Name of the index whose tasks are read; None reads the tasks of all.
+    length : int, default 20
+        Maximum number of tasks.
+    status : bool, default False
+        Read the status of each task from the service.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per task: `at` (datetime64[ns, UTC], time of the response), `call` (str, name of
+        the endpoint), `index` (str, empty for a task of the application), `taskID` (int64) and,
+        with `status`, `status` (str, `published`, `notPublished` or `unknown`).
+
+    Examples
+    --------
+    >>> svc.clear_synonyms("products")
+    >>> svc.read_writes("products", length=1, status=True)[["call", "index", "status"]]
+                 call     index     status
+    0  clear_synonyms  products  published
     """
     own = asynchronous(client)
     found = [write for write in own.written if index in (None, write.index)]

@@ -11,12 +11,67 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 
 
 async def get_user(user: str, *, client: AnyClient | None = None) -> dict[str, Any]:
-    """Read which cluster holds a user, and how much."""
+    """Read the cluster of a user and the size of its data.
+
+    Parameters
+    ----------
+    user : str
+        Id of the user.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `userID`, `clusterName`, `nbRecords` and `dataSize` (bytes).
+
+    Raises
+    ------
+    NotFound
+        If the user is not on a cluster.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.assign_users("anna", "local-1")
+    >>> svc.get_user("anna")["clusterName"]
+    'local-1'
+    """
     return dict(await asynchronous(client).get_user(user))
 
 
 async def assign_users(users: OneOrMany, cluster: str, *, client: AnyClient | None = None) -> Done:
-    """Put new users on a cluster; `move_user` moves one that is on another."""
+    """Assign users to a cluster.
+
+    Several users at once must be new; one user that is on another cluster is moved.
+
+    Parameters
+    ----------
+    users : str or list of str
+        Ids of the users.
+    cluster : str
+        Name of the cluster.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `cluster`, `users` (their number) and `createdAt`.
+
+    Raises
+    ------
+    BadInput
+        If no user is named.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.assign_users(["ben", "clara"], "local-1")["users"]
+    2
+    """
     named = [users] if isinstance(users, str) else list(users)
     if not named or not all(isinstance(user, str) and user for user in named):
         raise BadInput("users are named by text, one or several")
@@ -29,7 +84,35 @@ async def assign_users(users: OneOrMany, cluster: str, *, client: AnyClient | No
 
 
 async def move_user(user: str, cluster: str, *, client: AnyClient | None = None) -> Done:
-    """Move a user with its data to another cluster; one that is on none is an error."""
+    """Move a user and its data to another cluster.
+
+    Parameters
+    ----------
+    user : str
+        Id of the user.
+    cluster : str
+        Name of the new cluster.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `user`, the cluster `before` and `after`, and `createdAt`.
+
+    Raises
+    ------
+    NotFound
+        If the user is not on a cluster.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.assign_users("anna", "local-1")
+    >>> svc.move_user("anna", "local-2")["after"]
+    'local-2'
+    """
     own = asynchronous(client)
     before = (await own.get_user(user))["clusterName"]
     done = await own.assign_user(user, cluster)
@@ -37,7 +120,33 @@ async def move_user(user: str, cluster: str, *, client: AnyClient | None = None)
 
 
 async def remove_user(user: str, *, client: AnyClient | None = None) -> Done:
-    """Remove a user with its data."""
+    """Remove a user and its data.
+
+    Parameters
+    ----------
+    user : str
+        Id of the user.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `user`, the cluster `before`, and `deletedAt`.
+
+    Raises
+    ------
+    NotFound
+        If the user is not on a cluster.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.assign_users("dora", "local-1")
+    >>> svc.remove_user("dora")["before"]
+    'local-1'
+    """
     own = asynchronous(client)
     before = (await own.get_user(user))["clusterName"]
     done = await own.remove_user(user)
@@ -45,5 +154,26 @@ async def remove_user(user: str, *, client: AnyClient | None = None) -> Done:
 
 
 async def pending_users(*, client: AnyClient | None = None) -> dict[str, Any]:
-    """Say whether users are on the move, and to which clusters."""
+    """Return whether users are being moved, and to which clusters.
+
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `pending` (bool) and `clusters` (dict of lists of user ids by cluster).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.pending_users()["pending"]
+    False
+    """
     return dict(await asynchronous(client).pending_mappings(getClusters=True))

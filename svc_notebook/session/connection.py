@@ -90,7 +90,27 @@ def connect_local(service: LocalService, **given: Any) -> Client:
 
 
 def use(profile: str) -> Client:
-    """Connect to another profile."""
+    """Connect to another profile.
+
+    Parameters
+    ----------
+    profile : str
+        Name of the profile.
+
+    Returns
+    -------
+    Client
+        The client that all functions use from then on.
+
+    Raises
+    ------
+    NotConnected
+        If the profile does not exist, or lacks a value.
+
+    Examples
+    --------
+    >>> client = svc.use("shop")
+    """
     return connect(profile)
 
 
@@ -135,7 +155,24 @@ def folder_in_use() -> Path:
 
 
 def current() -> Client:
-    """Return the current client, or raise an error that tells how to connect."""
+    """Return the client that functions use by default.
+
+    Returns
+    -------
+    Client
+        The client that `connect` or `use` created last.
+
+    Raises
+    ------
+    NotConnected
+        If there is no client yet.
+
+    Examples
+    --------
+    >>> client = svc.current()
+    >>> client.search("products", "desk lamp")["nbHits"]
+    10
+    """
     if _current is None:
         raise NotConnected(
             'not connected; connect("local") uses the local service, connect("PROFILE") a '

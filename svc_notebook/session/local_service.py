@@ -112,12 +112,38 @@ def local(
     search_timeout: float | None = None,
     command: OneOrMany = COMMAND,
 ) -> LocalService:
-    """Return the local service of a data folder; start it if none runs there.
+    """Return the local service of a data folder, which is started if necessary.
 
-    It stops with the process that started it unless `stay` is set; other processes on the same
-    folder share it while it runs. With `allow_private_crawl` its crawlers can visit this machine
-    and its network. A search that takes longer than `search_timeout` seconds (default 4) fails.
-    `command` starts the service: its words, or one line of them.
+    Processes on the same folder share the service. It stops with the process that started it
+    unless `stay` is set.
+
+    Parameters
+    ----------
+    data : path, default the user's data folder
+        Folder of the service's data.
+    stay : bool, default False
+        Let the service run after this process ends.
+    allow_private_crawl : bool, default False
+        Allow crawlers to visit this machine and its network.
+    search_timeout : float, default 4
+        Maximum duration of a search in seconds.
+    command : str or list of str, default the command `svc serve`
+        Command that starts the service: one line, or its words.
+
+    Returns
+    -------
+    LocalService
+        The service with `url`, `app_id`, `pid`, `data`, its keys and the method `stop`.
+
+    Raises
+    ------
+    LocalServiceFailed
+        If the service does not start, or already runs with other options.
+
+    Examples
+    --------
+    >>> service = svc.local("shop-data")
+    >>> service.stop()
     """
     folder = Path(data or default_folder()).expanduser().absolute()
     more = ["--allow-private-crawl"] if allow_private_crawl else []
