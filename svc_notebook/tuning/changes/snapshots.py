@@ -14,6 +14,7 @@ import msgspec
 
 from svc_notebook.api.parameters import Settings
 from svc_notebook.api.validation import check_members
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, unreadable
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
@@ -91,12 +92,27 @@ class Snapshot:
 Side = str | Snapshot | Mapping[str, Any] | os.PathLike[str]
 
 
+@public(verb("snapshot", "snapshot products monday.json", names={"path": "file"}))
 async def snapshot(
     index: str, path: str | os.PathLike[str] | None = None, *, client: AnyClient | None = None
 ) -> Snapshot:
     """Take a snapshot of an index's settings, synonyms and rules; write it to a file if named.
 
-    Records are not included; `svc.export` exports them. Returns a `Snapshot`.
+    Records are not included; `svc.export` exports them.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    path : path, default None
+        JSON file to write, whose name ends in .json.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    Snapshot
+        The settings, synonyms and rules, and the time.
     """
     if isinstance(path, str) and not path.endswith(ENDING):
         raise BadInput(
@@ -145,11 +161,31 @@ def _checked(found: Any, name: str) -> Snapshot:
     return read
 
 
+@public(
+    verb(
+        "diff",
+        "diff products products-new",
+        "diff monday.json products",
+        completes={"one": "index", "other": "index"},
+    )
+)
 async def diff(one: Side, other: Side, *, client: AnyClient | None = None) -> Differences:
     """Compare two states: indices by their names, snapshots, or files of them (`Path`, `.json`).
 
-    Returns a row for each differing name: `scope, name, kind, before, after`, where kind is `new`,
-    `changed` or `gone`. A missing setting has its default.
+    Parameters
+    ----------
+    one : str, Path or Snapshot
+        An index, a snapshot, or the .json file of a snapshot.
+    other : str, Path or Snapshot
+        Another one.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per differing name: `scope`, `name`, `kind` (`new`, `changed` or `gone`), `before`
+        and `after`. A missing setting has its default.
     """
     return tabulate(differences(await _state(one, client), await _state(other, client)))
 
@@ -162,12 +198,36 @@ async def _state(side: Side, client: AnyClient | None) -> IndexConfiguration:
     return read_snapshot(side).state
 
 
+@public(
+    verb(
+        "restore",
+        "restore products monday.json --yes",
+        names={"source": "file"},
+        destructive="replace settings, synonyms and rules of {index}",
+    )
+)
 async def restore(
     index: str, source: Side, *, note: str = "", client: AnyClient | None = None
 ) -> Differences:
     """Restore an index's settings, synonyms and rules; return the differences.
 
     The set of replicas stays unchanged. It is one change in the journal, and can be undone.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    source : str, Path or Snapshot
+        A snapshot, its .json file, or another index.
+    note : str, default ""
+        Text for the journal.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        The differences, as of `diff`.
     """
     own = asynchronous(client)
     wanted = without(await _state(source, client), "replicas")
