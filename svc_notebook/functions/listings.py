@@ -908,7 +908,7 @@ async def browse_all(frame: DataFrame, *, client: AnyClient | None = None) -> Da
     return await frames.browse_all(asynchronous(client), frame)
 
 
-@public(endpoints=("search",), accessors=("series.svc.facet",))
+@public(endpoints=("search_many",), accessors=("series.svc.facet",))
 async def count_values(
     index: str,
     facet: str,

@@ -243,7 +243,7 @@ async def push(
         )  # fmt: skip
 
 
-@public(endpoints=("browse",), accessors=("df.svc.diff",))
+@public(endpoints=("get_objects", "browse"), accessors=("df.svc.diff",))
 async def diff_records(
     df: Rows,
     index: str,

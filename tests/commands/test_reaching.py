@@ -82,7 +82,7 @@ class Recorder:
 CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "search_many": [(("x", ["lamp"]), {})],
     "count_values": [(("x", "brand", ["a"]), {})],
-    "diff_records": [((ROW, "x"), {})],
+    "diff_records": [((ROW, "x"), {}), ((ROW, "x"), {"missing": "report"})],
     "read_facet_values": [(("x", "name"), {})],
     "delete_records": [(("x", ["1"]), {}), (("x",), {"filters": "a:b"})],
     "push": [((ROW, "x"), {})],
