@@ -409,7 +409,7 @@ async def replace_records(
     Examples
     --------
     >>> cheap = svc.samples.products().query("price < 50")
-    >>> svc.replace_records("products", cheap, id="sku", least=0.2, progress=False).published
+    >>> svc.replace_records("products", cheap, id="sku", least=0.2).published
     145
     """
     if not 0 <= least <= 1:
