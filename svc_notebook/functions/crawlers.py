@@ -386,8 +386,8 @@ async def crawl_urls(
 
     Examples
     --------
-    >>> failed = svc.read_crawled_urls("shop", status="DONE")
-    >>> svc.crawl_urls("shop", failed["url"], wait=True)["urls"]
+    >>> pages = svc.read_crawled_urls("shop", status="DONE")
+    >>> svc.crawl_urls("shop", pages["url"], wait=True)["urls"]
     2
     """
     listed = list_texts(urls, "urls", column="url")

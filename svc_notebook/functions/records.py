@@ -410,7 +410,7 @@ async def replace_records(
     --------
     >>> cheap = svc.samples.products().query("price < 50")
     >>> svc.replace_records("products", cheap, id="sku", least=0.2).published
-    145
+    158
     """
     if not 0 <= least <= 1:
         raise BadInput(f"`least` is a share, from 0 to 1, not {least!r}")
