@@ -40,16 +40,55 @@ def run(
     client: AnyClient | None = None,
     progress: bool | None = None,
 ) -> DataFrame:
-    """Search an index for many queries, as it ranks now or with `params`: a row for each hit.
+    """Search an index for many queries and return one row per hit.
 
-    `queries` are texts, dicts, or a table; judgments or a run are accepted. `k` (default 10) is the
-    number of hits for each query. `name` is the name of the run, `client` the current client by
-    default; `progress` draws a bar, by default in notebooks and terminals.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    queries : str, list, DataFrame or path
+        Queries: texts, dicts, a table with the column `query`, or a CSV or Parquet file of
+        it. The queries of judgments or of a run are used if one is given.
+    params : dict, default None
+        Search parameters of every query.
+    k : int, default 10
+        Number of hits of each query, up to 1,000.
+    name : str, default the index and the parameters
+        Name of the run.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    progress : bool, default None
+        Draw a progress bar; None draws one in notebooks and terminals.
 
-    Returns a run: a row for each hit with the value of each criterion; see
-    `svc_notebook.tuning.tables.schema.RUNS`. A query without hits is a row without `objectID`; a
-    failed query has its message in `error`. `attrs["svc"]` contains the parameters and the index's
-    ranking.
+    Returns
+    -------
+    DataFrame
+        One row per hit: `run`, `query` and `filters` (str), `rank` (Int64, from 1), `objectID`
+        (str), `score` (float64, the negative rank), `nbHits`, `nbTypos`, `geoDistance`,
+        `words`, `optionalFilters`, `proximityDistance`, `firstMatchedWord`, `nbExactWords` and
+        `userScore` (Int64), `promoted` (boolean), `sorted` (object, the attributes of the
+        custom ranking), `queryID` and `error` (str). A query without hits has one row without
+        `objectID`; a failed query has its message in `error`. `attrs["svc"]` contains the
+        parameters and the ranking of the index.
+
+    Raises
+    ------
+    BadInput
+        If a query, a parameter or `k` is not valid.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> hits = svc.tuning.run("products", ["desk lamp", "mug"], k=2)
+    >>> hits[["query", "rank", "objectID", "nbHits"]]
+           query  rank objectID  nbHits
+    0  desk lamp     1  LMP-001      10
+    1  desk lamp     2  LMP-002      10
+    2        mug     1  MUG-001      20
+    3        mug     2  MUG-002      20
     """
     return behind_bar(
         lambda tell: aio.run(
@@ -74,12 +113,60 @@ def measure(
     client: AnyClient | None = None,
     progress: bool | None = None,
 ) -> DataFrame:
-    """Search for every judged query, or `queries`, and average the scores: run, evaluate, summary.
+    """Search for every judged query and average the scores: run, evaluate, summary.
 
-    `k` is the number of hits for each query, by default as many as the metrics need. `params` are
-    search parameters; `unjudged`, `gains` and `relevant` are as in `evaluate`. `client` is the
-    current client by default; `progress` draws a bar, by default in notebooks and terminals.
-    Returns the DataFrame of `summary`.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    judgments : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them.
+    metrics : str or list of str, default 'ndcg@10'
+        Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
+        `rbp(p)`, `judged@k`.
+    queries : str, list, DataFrame or path, default those of the judgments
+        Queries to search for.
+    params : dict, default None
+        Search parameters of every query.
+    k : int, default as many as the metrics need, at least 10
+        Number of hits of each query.
+    name : str, default the index and the parameters
+        Name of the run.
+    unjudged : {'zero', 'skip', 'bound'}, default 'zero'
+        Treatment of hits without a judgment: no gain, left out, or both bounds of the
+        score.
+    gains : dict of float, default None
+        Gain of each rating; None uses the rating itself. Gains of several raters are
+        averaged.
+    relevant : float, default 1
+        Minimum gain of a relevant record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    progress : bool, default None
+        Draw a progress bar; None draws one in notebooks and terminals.
+
+    Returns
+    -------
+    DataFrame
+        One row per metric, as `summary` returns it.
+
+    Raises
+    ------
+    BadInput
+        If a query, a judgment, a metric or a parameter is not valid.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> scores = svc.tuning.measure("products", "judgments.csv", ["ndcg@10", "p@5"])
+    >>> scores[["metric", "mean", "queries"]].round(3)
+        metric   mean  queries
+    0  ndcg@10  ...          8
+    1      p@5  ...          8
     """
     return behind_bar(
         lambda tell: aio.measure(
@@ -108,15 +195,70 @@ def search(
     progress: bool | None = None,
     **options: Any,
 ) -> Search:
-    """Search a space for better settings, synonyms or rules; nothing is saved.
+    """Search a space of variants for better settings, synonyms or rules; nothing is saved.
 
-    `space` maps names to values, `{"ignorePlurals": [False, ["en"]]}`; search parameters are tried
-    directly, other settings on one scratch copy. `sampler` is `grid`, `random`, `halving` or
-    `coordinate`; `budget` is the maximum number of searches, which `plan_search` reports in
-    advance. Only the tune queries select variants: those marked in `split`, else all except the
-    share `holdout` (default 0.3); the `best` (default 3) are then evaluated on the held-out
-    queries. `k` (default 10) is the number of hits for each query. With a file `notes`, a stopped
-    search is resumed. `options` are those of `evaluate`. Returns a `Search`.
+    Variants are selected on the queries of one part alone: those marked `tune` in the column
+    `split`, else all except the share `holdout`. The best are then compared with the index on
+    the held-out queries. Search parameters are tried directly, other settings on one temporary
+    copy of the index.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    space : dict of lists
+        Values to try by name of a setting, or `synonyms` and `rules`, such as
+        `{"ignorePlurals": [False, ["en"]]}`.
+    queries : str, list, DataFrame or path, default those of the judgments
+        Queries to search for.
+    judgments : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them; required.
+    sampler : {'grid', 'random', 'halving', 'coordinate'}, default 'grid'
+        Order in which variants are tried.
+    metric : str, default 'ndcg@10'
+        Metric that selects variants.
+    budget : int, default None
+        Maximum number of searches; None selects it by the sampler.
+    holdout : float, default 0.3
+        Share of the queries to hold out.
+    best : int, default 3
+        Number of variants that are compared on the held-out queries.
+    k : int, default 10
+        Number of hits of each query.
+    seed : int, default 0
+        Seed of the random numbers.
+    notes : path, default None
+        File that stores finished trials, from which the same call resumes.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    progress : bool, default None
+        Draw a progress bar; None draws one in notebooks and terminals.
+    **options
+        Options of `evaluate`.
+
+    Returns
+    -------
+    Search
+        The trials, the best variants and their comparison on the held-out queries.
+
+    Raises
+    ------
+    BadInput
+        If there are no judgments, too few queries, or an option is not valid.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    Stopped
+        If the search is cancelled; its `result` is the `Search` so far.
+
+    Examples
+    --------
+    >>> space = {"customRanking": [["desc(reviews)"], ["asc(price)"]]}
+    >>> found = svc.tuning.search("products", space, judgments="judgments.csv")
+    >>> found.best
+    {'customRanking': ['desc(reviews)']}
     """
     return behind_bar(
         lambda tell: aio.search(
