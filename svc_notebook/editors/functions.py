@@ -32,35 +32,8 @@ def query(
 ) -> QueryEditor:
     """Open the query editor of an index: search as you type, with an explanation of each rank.
 
-    Parameters
-    ----------
-    index : str
-        Name of the index.
-    query : str, default ""
-        Initial query.
-    value : dict, default None
-        Initial search parameters.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    images : bool, default False
-        Fetch pictures from other hosts.
-
-    Returns
-    -------
-    QueryEditor
-        The widget; its `value` contains the search parameters.
-
-    Raises
-    ------
-    BadInput
-        If a search parameter is unknown or has a wrong type, or a package that editors need
-        is missing.
-
-    Examples
-    --------
-    >>> editor = svc.edit.query("products", "desk lamp", hitsPerPage=5)
-    >>> editor.value["query"]
-    'desk lamp'
+    `value` is the initial search parameters, which `query` and `params` override. Pictures on other
+    hosts are fetched only with `images`. Returns the widget.
     """
     first = {**(value or {}), **({"query": query} if query else {}), **params}
     return QueryEditor(index, value=first, client=client, images=images)
@@ -76,33 +49,8 @@ def settings(
 ) -> SettingsEditor:
     """Open the settings editor of an index: change its ranking, and see the effect on queries.
 
-    Parameters
-    ----------
-    index : str
-        Name of the index.
-    queries : str, list of str, Series or DataFrame with a column `query`, default none
-        Queries that are searched before and after each change.
-    value : dict, default None
-        Settings of the initial draft.
-    forward : bool, default False
-        Make the same changes to the replicas.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
-    Returns
-    -------
-    SettingsEditor
-        The widget; its `value` contains the draft, which `apply` writes.
-
-    Raises
-    ------
-    BadInput
-        If a setting is unknown or has a wrong type, or a package that editors need is
-        missing.
-
-    Examples
-    --------
-    >>> editor = svc.edit.settings("products", ["desk lamp", "mug"])
+    `queries`, one text or several, are searched before and after each change; `value` is an initial
+    draft. Returns the widget.
     """
     return SettingsEditor(index, queries=queries, value=value, forward=forward, client=client)
 
@@ -118,35 +66,8 @@ def synonyms(
 ) -> SynonymEditor:
     """Open the synonym editor of an index: all synonyms in one table, tried before applied.
 
-    Parameters
-    ----------
-    index : str
-        Name of the index.
-    queries : str, list of str, Series or DataFrame with a column `query`, default none
-        Queries on which a draft is tried.
-    value : dict, list of dict, DataFrame or path, default None
-        Synonyms of the initial draft.
-    params : dict, default None
-        Search parameters of the queries.
-    forward : bool, default False
-        Make the same changes to the replicas.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
-    Returns
-    -------
-    SynonymEditor
-        The widget; its `value` contains the draft, which `apply` writes.
-
-    Raises
-    ------
-    BadInput
-        If a synonym has a wrong or unknown member, or a package that editors need is
-        missing.
-
-    Examples
-    --------
-    >>> editor = svc.edit.synonyms("products", "cup")
+    `queries`, one text or several, are searched with `params` to try a draft; `value` is an initial
+    draft. Returns the widget.
     """
     return SynonymEditor(
         index, queries=queries, value=value, params=params, forward=forward, client=client
@@ -169,55 +90,12 @@ def judgments(
     client: AnyClient | None = None,
     images: bool = False,
 ) -> JudgmentEditor:
-    """Open the judgment editor: grade the first hits of queries with one key each.
+    """Open the judgment editor: grade the top hits of queries with one key each.
 
-    Parameters
-    ----------
-    index : str
-        Name of the index.
-    queries : str, list, DataFrame or path, default those of `judgments`
-        Queries: texts, dicts, or a table with the column `query` and optionally `filters`
-        and `params`.
-    judgments : DataFrame, default None
-        Judgments to continue with.
-    variants : dict, default None
-        Names of variants, each with an index or search parameters, whose hits are pooled;
-        None uses the index alone.
-    depth : int, default 10
-        Number of hits of each query and variant, 1 to 1,000.
-    rater : str, default ""
-        Name of the rater.
-    blind : bool, default False
-        Hide the positions of hits.
-    shuffled : bool, default False
-        Shuffle the hits.
-    seed : int, default 0
-        Seed of the order of shuffled hits.
-    labels : dict, default None
-        Labels of the grades by whole number; None uses standard ones.
-    file : path, default None
-        CSV or Parquet file that is written after each judgment; an existing file is
-        continued.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    images : bool, default False
-        Fetch pictures from other hosts.
-
-    Returns
-    -------
-    JudgmentEditor
-        The widget; its `frame` is the DataFrame of judgments.
-
-    Raises
-    ------
-    BadInput
-        If an argument is not valid, or a package that editors need is missing.
-
-    Examples
-    --------
-    >>> editor = svc.edit.judgments("products", ["desk lamp", "mug"], rater="anna")
-    >>> len(editor.frame)
-    0
+    `queries` are one text or several, or a table of `query` with optional `filters` and `params`;
+    by default those of `judgments`. The first `depth` hits are pooled over `variants`: names mapped
+    to an index or to search parameters. The result is `.frame`. A `file` (CSV or Parquet) is
+    written after every judgment, and an existing one is continued. Returns the widget.
     """
     return JudgmentEditor(
         index, queries=queries, judgments=judgments, variants=variants, depth=depth, rater=rater,
@@ -238,37 +116,9 @@ def rules(
 ) -> RuleEditor:
     """Open the rule editor of an index: a form for each rule, tried before it is applied.
 
-    Parameters
-    ----------
-    index : str
-        Name of the index.
-    queries : str, list of str, Series or DataFrame with a column `query`, default none
-        Queries on which a draft is tried.
-    value : dict, list of dict, DataFrame or path, default None
-        Rules of the initial draft.
-    params : dict, default None
-        Search parameters of the queries.
-    forward : bool, default False
-        Make the same changes to the replicas.
-    follow : QueryEditor, default None
-        Query editor whose pinned and hidden hits become drafts here.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
-    Returns
-    -------
-    RuleEditor
-        The widget; its `value` contains the draft, which `apply` writes.
-
-    Raises
-    ------
-    BadInput
-        If a rule has a wrong or unknown member, or a package that editors need is missing.
-
-    Examples
-    --------
-    >>> search = svc.edit.query("products", "desk lamp")
-    >>> editor = svc.edit.rules("products", "desk lamp", follow=search)
+    `queries`, one text or several, are searched with `params` to try a draft; `value` is an initial
+    draft. Hits that are pinned or hidden in the query editor `follow` are drafted here. Returns the
+    widget.
     """
     editor = RuleEditor(
         index, queries=queries, value=value, params=params, forward=forward, client=client
@@ -287,29 +137,7 @@ def crawler(
 ) -> CrawlerEditor:
     """Open the crawler editor: change a configuration, and see the records of a page.
 
-    Parameters
-    ----------
-    crawler : str
-        Name or id of the crawler.
-    urls : str, list of str, Series or DataFrame with a column `url`, default none
-        URLs of pages to try.
-    value : dict, default None
-        Configuration of the initial draft.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
-    Returns
-    -------
-    CrawlerEditor
-        The widget; its `value` contains the draft, which `apply` writes.
-
-    Raises
-    ------
-    BadInput
-        If the configuration is not one object, or a package that editors need is missing.
-
-    Examples
-    --------
-    >>> editor = svc.edit.crawler("shop")
+    `crawler` is a name or id. `urls`, one or several, are pages to try; `value` is an initial
+    draft. Returns the widget.
     """
     return CrawlerEditor(crawler, urls=urls, value=value, client=client)
