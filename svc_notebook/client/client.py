@@ -113,6 +113,13 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         ------
         CallFailed
             If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> from svc_notebook.api import SearchApi
+        >>> endpoint = SearchApi.get_settings.endpoint
+        >>> client.perform(endpoint, endpoint.encode("products"))["hitsPerPage"]
+        20
         """
         with beating():
             answer = check_answer(endpoint, await self.sender.send(endpoint, parcel), parcel)
@@ -507,7 +514,13 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         )  # fmt: skip
 
     async def close(self) -> None:
-        """Close the connections of the running event loop; a later call opens new ones."""
+        """Close the connections of the running event loop; a later call opens new ones.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> asyncio.run(client.aio.close())
+        """
         await self.sender.close()
 
     async def __aenter__(self) -> Self:
