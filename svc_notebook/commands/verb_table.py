@@ -418,34 +418,34 @@ VERBS: tuple[Verb, ...] = (
         common=(PROFILE,),
     ),
     Verb(
-        'snapshot', "Take a snapshot of an index's settings, synonyms and rules; write it to a file if named",
+        'snapshot', 'Take a snapshot of the settings, synonyms and rules of an index',
         'svc_notebook.tuning.changes.snapshots.snapshot',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('file', 'JSON file to write, whose name ends in .json', completes='path', argument='path', positional=True)),
+            Option('file', 'JSON file to write', completes='path', argument='path', positional=True)),
         examples=('snapshot products monday.json',),
     ),
     Verb(
-        'diff', 'Compare two states: indices by their names, snapshots, or files of them (`Path`, `.json`)',
+        'diff', 'Compare the settings, synonyms and rules of two indices or snapshots',
         'svc_notebook.tuning.changes.snapshots.diff',
         operands=(
-            Option('one', 'an index, a snapshot, or the .json file of a snapshot', completes='index', required=True, positional=True), 
-            Option('other', 'another one', completes='index', required=True, positional=True)),
+            Option('one', 'name of an index, JSON file of a snapshot, or snapshot', completes='index', required=True, positional=True), 
+            Option('other', 'name of an index, JSON file of a snapshot, or snapshot to compare with it', completes='index', required=True, positional=True)),
         examples=('diff products products-new', 'diff monday.json products'),
     ),
     Verb(
-        'restore', "Restore an index's settings, synonyms and rules; return the differences",
+        'restore', 'Restore the settings, synonyms and rules of an index from a snapshot',
         'svc_notebook.tuning.changes.snapshots.restore',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('file', 'a snapshot, its .json file, or another index', completes='path', argument='source', required=True, positional=True)),
+            Option('file', 'JSON file of a snapshot, snapshot, or name of another index', completes='path', argument='source', required=True, positional=True)),
         options=(
-            Option('note', 'text for the journal'),),
+            Option('note', 'note in the journal'),),
         examples=('restore products monday.json --yes',),
         destructive='replace settings, synonyms and rules of {index}',
     ),
     Verb(
-        'history', 'List the changes made to an index from this machine, newest first',
+        'history', 'Return the changes made to an index from this machine, newest first',
         'svc_notebook.tuning.changes.undo.history',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
@@ -453,25 +453,25 @@ VERBS: tuple[Verb, ...] = (
         lists=True,
     ),
     Verb(
-        'undo', 'Undo a change: the one named, else the newest that was not undone; return the differences',
+        'undo', 'Undo a change of the settings, synonyms and rules of an index',
         'svc_notebook.tuning.changes.undo.undo',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('change', 'id of the change, as in `history`', argument='change_id', positional=True)),
+            Option('change', 'id of the change', argument='change_id', positional=True)),
         options=(
-            Option('force', 'overwrite values that were changed again since; without it, their undo is refused', type=bool), 
-            Option('note', 'text for the journal')),
+            Option('force', 'overwrite values that were changed again since', type=bool), 
+            Option('note', 'note in the journal')),
         examples=('undo products', 'undo products 3f9c21aa --yes'),
         destructive='take back a change of {index}',
         settles='svc_notebook.tuning.changes.undo.settle_undo',
     ),
     Verb(
-        'scratches', 'List the existing scratch copies: their index, size and age',
+        'scratches', 'List the temporary copies of indices that tuning created',
         'svc_notebook.tuning.changes.orphaned_copies.scratches',
         examples=('scratches',),
     ),
     Verb(
-        'scratches drop', 'Delete scratch copies: those named, else all that no process of this machine uses',
+        'scratches drop', 'Delete temporary copies of indices that tuning created; other indices are never deleted',
         'svc_notebook.tuning.changes.orphaned_copies.drop_scratches',
         operands=(
             Option('names', 'names of the copies', type=list[str], completes='index', positional=True, rest=True),),

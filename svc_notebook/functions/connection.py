@@ -67,34 +67,6 @@ def connect(
         Allow crawlers of the local service to visit this machine and its network.
     search_timeout : float, default 4
         Maximum duration of a search of the local service in seconds.
-    url : str, default None
-        Address of the service.
-    app_id : str, default None
-        Id of the application.
-    api_key : str, default None
-        API key.
-    vendor : str, default None
-        Vendor whose header names are used.
-    domain : str, default None
-        Domain of the vendor, from which host names are made.
-    fallback_domain : str, default None
-        Domain of the hosts that are tried after those of `domain`.
-    hosts : list of str or dict, default None
-        Host names or addresses, also by role (`read`, `write`, `crawler`, `events`),
-        instead of `domain`.
-    region : str, default the hosts of all regions
-        Region of the hosts that receive events, such as `us` or `de`; has no effect with
-        `url`.
-    crawler_user_id : str, default None
-        User id of the crawler API.
-    crawler_api_key : str, default None
-        API key of the crawler API.
-    connect_timeout : float, default 2
-        Maximum wait for a connection in seconds.
-    read_timeout : float, default 5
-        Maximum wait for the response of a read in seconds.
-    write_timeout : float, default 30
-        Maximum wait for the response of a write in seconds.
 
     Returns
     -------
@@ -173,34 +145,6 @@ def connect_asking(
         Allow crawlers of the local service to visit this machine and its network.
     search_timeout : float, default 4
         Maximum duration of a search of the local service in seconds.
-    url : str, default None
-        Address of the service.
-    app_id : str, default None
-        Id of the application.
-    api_key : str, default None
-        API key; better omitted, because it stays in the history: a prompt asks for it.
-    vendor : str, default None
-        Vendor whose header names are used.
-    domain : str, default None
-        Domain of the vendor, from which host names are made.
-    fallback_domain : str, default None
-        Domain of the hosts that are tried after those of `domain`.
-    hosts : list of str or dict, default None
-        Host names or addresses, also by role (`read`, `write`, `crawler`, `events`),
-        instead of `domain`.
-    region : str, default the hosts of all regions
-        Region of the hosts that receive events, such as `us` or `de`; has no effect with
-        `url`.
-    crawler_user_id : str, default None
-        User id of the crawler API.
-    crawler_api_key : str, default None
-        API key of the crawler API.
-    connect_timeout : float, default 2
-        Maximum wait for a connection in seconds.
-    read_timeout : float, default 5
-        Maximum wait for the response of a read in seconds.
-    write_timeout : float, default 30
-        Maximum wait for the response of a write in seconds.
 
     Returns
     -------

@@ -314,7 +314,7 @@ async def reindex_crawler(
 
     Examples
     --------
-    >>> svc.reindex_crawler("shop", wait=True, progress=False)["done"]
+    >>> svc.reindex_crawler("shop", wait=True)["done"]
     2
     """
     own = asynchronous(client)
@@ -439,8 +439,8 @@ async def crawl_urls(
 
     Examples
     --------
-    >>> failed = svc.read_crawled_urls("shop", status="DONE")
-    >>> svc.crawl_urls("shop", failed["url"], wait=True, progress=False)["urls"]
+    >>> pages = svc.read_crawled_urls("shop", status="DONE")
+    >>> svc.crawl_urls("shop", pages["url"], wait=True)["urls"]
     2
     """
     listed = list_texts(urls, "urls", column="url")
@@ -507,7 +507,7 @@ async def crawler_task(
     Examples
     --------
     >>> task = svc.run_crawler("shop")["taskId"]
-    >>> svc.crawler_task("shop", task, wait=True, progress=False)["pending"]
+    >>> svc.crawler_task("shop", task, wait=True)["pending"]
     False
     """
     own = asynchronous(client)

@@ -38,7 +38,19 @@ class Piece(NamedTuple):
 
 
 class ShownHits:
-    """The displayed hits of a search: HTML in notebooks, text elsewhere; `frame` is the table."""
+    """The hits of a search as HTML in notebooks and as text elsewhere.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The hits.
+
+    Examples
+    --------
+    >>> shown = svc.show_search("products", "desk lamp", hitsPerPage=2)
+    >>> shown.frame["objectID"].tolist()
+    ['LMP-001', 'LMP-002']
+    """
 
     def __init__(self, frame: DataFrame, tags: tuple[str, str], budget: int) -> None:
         self.frame = told_apart(frame)

@@ -110,14 +110,6 @@ async def read_logs(
         Client to use.
     dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
         Dtypes of the result, as in pandas; None selects the dtypes listed below.
-    length : int, default 10
-        Maximum number of requests, up to 1,000.
-    offset : int, default 0
-        Number of the newest requests to skip.
-    indexName : str, default None
-        Name of the index whose requests are read; None reads those of all.
-    type : {'all', 'query', 'build', 'error'}, default 'all'
-        Kind of requests to read.
 
     Returns
     -------
@@ -511,8 +503,8 @@ async def read_dictionary(
     DataFrame
         One row per entry: `objectID` and `language` (str), `word` (str, of stop words and
         compounds), `words` (object, the list of a plural or None), `decomposition` (object, the
-        list of a compound or None), `state` (str, `enabled` or `disabled`) and `type` (str,
-        `custom` or `standard`).
+        list of a compound or None), `state` (str, enabled or disabled) and `type` (str, custom
+        or standard).
 
     Raises
     ------
@@ -644,9 +636,9 @@ async def read_crawlers(
 
     Examples
     --------
-    >>> svc.read_crawlers()[["name", "reindexing", "blocked"]]
-       name  reindexing  blocked
-    0  shop       False    False
+    >>> crawlers = svc.read_crawlers().set_index("name")
+    >>> bool(crawlers.loc["shop", "blocked"])
+    False
     """
     return await frames.read_crawlers(asynchronous(client), dtype_backend=dtype_backend)
 
@@ -903,7 +895,7 @@ async def browse_all(frame: DataFrame, *, client: AnyClient | None = None) -> Da
     --------
     >>> hits = svc.search("products", "lamp", hitsPerPage=2)
     >>> len(svc.browse_all(hits))
-    30
+    40
     """
     return await frames.browse_all(asynchronous(client), frame)
 

@@ -474,8 +474,8 @@ async def replace_records(
     Examples
     --------
     >>> cheap = svc.samples.products().query("price < 50")
-    >>> svc.replace_records("products", cheap, id="sku", least=0.2, progress=False).published
-    145
+    >>> svc.replace_records("products", cheap, id="sku", least=0.2).published
+    158
     """
     if not 0 <= least <= 1:
         raise BadInput(f"`least` is a share, from 0 to 1, not {least!r}")

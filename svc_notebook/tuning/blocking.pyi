@@ -48,7 +48,7 @@ def apply(
     note: str = "",
     client: AnyClient | None = None,
 ) -> Differences:
-    """Change settings, synonyms or rules; write it to the journal and return the differences."""
+    """Change settings, synonyms or rules of an index."""
 
 def diff(
     one: Side,
@@ -56,21 +56,21 @@ def diff(
     *,
     client: AnyClient | None = None,
 ) -> Differences:
-    """Compare two states: indices by their names, snapshots, or files of them (`Path`, `.json`)."""
+    """Compare the settings, synonyms and rules of two indices or snapshots."""
 
 def drop_scratches(
     names: OneOrMany | None = None,
     *,
     client: AnyClient | None = None,
 ) -> list[str]:
-    """Delete scratch copies: those named, else all that no process of this machine uses."""
+    """Delete temporary copies of indices that tuning created; other indices are never deleted."""
 
 def history(
     index: str,
     *,
     client: AnyClient | None = None,
 ) -> pd.DataFrame:
-    """List the changes made to an index from this machine, newest first."""
+    """Return the changes made to an index from this machine, newest first."""
 
 def impact(
     index: str,
@@ -100,7 +100,7 @@ def measure(
     client: AnyClient | None = None,
     progress: bool | None = None,
 ) -> DataFrame:
-    """Search for every judged query, or `queries`, and average the scores: run, evaluate, summary."""
+    """Search for every judged query and average the scores: run, evaluate, summary."""
 
 def missing(
     index: str,
@@ -108,7 +108,7 @@ def missing(
     *,
     client: AnyClient | None = None,
 ) -> DataFrame:
-    """List the judgments of records that the index does not have, as after a change of objectIDs."""
+    """Return the judgments of records that the index does not have."""
 
 def restore(
     index: str,
@@ -117,7 +117,7 @@ def restore(
     note: str = "",
     client: AnyClient | None = None,
 ) -> Differences:
-    """Restore an index's settings, synonyms and rules; return the differences."""
+    """Restore the settings, synonyms and rules of an index from a snapshot."""
 
 def run(
     index: str,
@@ -129,13 +129,13 @@ def run(
     client: AnyClient | None = None,
     progress: bool | None = None,
 ) -> DataFrame:
-    """Search an index for many queries, as it ranks now or with `params`: a row for each hit."""
+    """Search an index for many queries and return one row per hit."""
 
 def scratches(
     *,
     client: AnyClient | None = None,
 ) -> pd.DataFrame:
-    """List the existing scratch copies: their index, size and age."""
+    """List the temporary copies of indices that tuning created."""
 
 def search(
     index: str,
@@ -155,7 +155,7 @@ def search(
     progress: bool | None = None,
     **options: Any,
 ) -> Search:
-    """Search a space for better settings, synonyms or rules; nothing is saved."""
+    """Search a space of variants for better settings, synonyms or rules; nothing is saved."""
 
 def snapshot(
     index: str,
@@ -163,7 +163,7 @@ def snapshot(
     *,
     client: AnyClient | None = None,
 ) -> Snapshot:
-    """Take a snapshot of an index's settings, synonyms and rules; write it to a file if named."""
+    """Take a snapshot of the settings, synonyms and rules of an index."""
 
 def suggest_synonyms(
     index: str,
@@ -177,7 +177,7 @@ def suggest_synonyms(
     k: int = 10,
     client: AnyClient | None = None,
 ) -> DataFrame:
-    """Suggest synonyms for words without results, the most helpful first; nothing is saved."""
+    """Suggest synonyms for queries without results, the most helpful first; nothing is saved."""
 
 def undo(
     index: str,
@@ -187,4 +187,4 @@ def undo(
     note: str = "",
     client: AnyClient | None = None,
 ) -> Differences:
-    """Undo a change: the one named, else the newest that was not undone; return the differences."""
+    """Undo a change of the settings, synonyms and rules of an index."""

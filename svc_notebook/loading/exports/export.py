@@ -35,7 +35,31 @@ BROWSE_PAGE_RECORDS = 1000
 
 @dataclass(frozen=True, repr=False)
 class Export:
-    """The result of an export: the files written, and each column's `dtype` for a load."""
+    """The result of an export.
+
+    Attributes
+    ----------
+    index : str
+        Name of the index.
+    path : Path
+        File of the records.
+    rows : int
+        Number of records.
+    dtype : dict
+        Type of each column, as the option `dtype` of a load.
+    seconds : float
+        Duration in seconds.
+    resumed : int
+        Number of records that an interrupted export had already fetched.
+    beside : tuple of Path
+        Further files, such as those of settings.
+
+    Examples
+    --------
+    >>> exported = svc.export("products", "products.parquet")
+    >>> exported.rows, exported.path.name
+    (240, 'products.parquet')
+    """
 
     index: str
     path: Path

@@ -37,7 +37,35 @@ SAMPLE_ROWS = 100
 
 @dataclass(frozen=True, repr=False)
 class LoadPlan:
-    """The plan of a load, before anything is sent."""
+    """The plan of a load, before anything is sent; displayed as HTML in notebooks.
+
+    Attributes
+    ----------
+    source : str
+        Name of the source.
+    index : str
+        Name of the index.
+    rows : int
+        Number of rows.
+    ids : str
+        Origin of the objectIDs.
+    columns : DataFrame
+        One row per column of the source, with its type.
+    sample : tuple of dict
+        First records.
+    rejected : DataFrame
+        Rejected rows with row, column, value and reason, then the columns of the source.
+    rejected_rows : int
+        Number of rejected rows, also of those that `rejected` does not list.
+    notes : tuple of str
+        Notes on the source.
+
+    Examples
+    --------
+    >>> plan = svc.plan("products.csv", "products", id="sku")
+    >>> plan.sendable
+    240
+    """
 
     source: str
     index: str

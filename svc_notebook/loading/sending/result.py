@@ -24,7 +24,39 @@ DRY_RUN = "dry run: nothing was sent"
 
 @dataclass(frozen=True, repr=False)
 class LoadResult:
-    """The result of a load: rows sent (acknowledged by the service), published and rejected."""
+    """The result of a load; displayed as HTML in notebooks.
+
+    Attributes
+    ----------
+    plan : LoadPlan
+        Plan of the load.
+    index : str
+        Name of the index.
+    sent : int
+        Number of rows that the service accepted.
+    published : int
+        Number of rows that are published.
+    tasks : tuple of int
+        Numbers of the tasks.
+    seconds : float
+        Duration in seconds.
+    resumed : int
+        Number of rows that an interrupted load had already sent.
+    unchanged : int
+        Number of rows that a merge skipped because the stored records are identical.
+    differences : DataFrame or None
+        With `verify`, the records that are not stored as sent.
+    action : str
+        Action of the load, such as `replace`.
+    dry_run : bool
+        Whether nothing was sent.
+
+    Examples
+    --------
+    >>> result = svc.load("products.csv", "products", id="sku")
+    >>> result.complete, result.rejected_rows
+    (True, 0)
+    """
 
     plan: LoadPlan
     index: str

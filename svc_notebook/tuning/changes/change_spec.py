@@ -28,10 +28,43 @@ Proposal = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 async def apply(
     index: str, change: Proposal, *, note: str = "", client: AnyClient | None = None
 ) -> Differences:
-    """Change settings, synonyms or rules; write it to the journal and return the differences.
+    """Change settings, synonyms or rules of an index.
 
-    Everything else stays. If one part is refused, nothing is changed. Attributes that no record has
-    cause a warning, as in `svc.set_settings`.
+    Everything else stays. If one part is refused, nothing is changed. `undo` reverts the
+    change. Attributes that no record of a sample has cause an `UnknownAttributeWarning`.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    change : dict or list of dict
+        Settings by name; one synonym or rule, or several; or a dict of `settings`,
+        `synonyms` and `rules`, in which None deletes a synonym or rule by its objectID.
+    note : str, default ""
+        Note in the journal.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per changed name, as `diff` returns it; `attrs["svc"]["change_id"]` is the id
+        for `undo`.
+
+    Raises
+    ------
+    BadInput
+        If the change is empty, or a part of it is wrong.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.tuning.apply("products", {"hitsPerPage": 10}, note="shorter pages")
+          scope         name kind before after
+    0  settings  hitsPerPage  new     20    10
     """
     own, wanted = asynchronous(client), read_proposal(change)
     (await check_attributes(own, index, wanted.get("settings", {}))).warn()

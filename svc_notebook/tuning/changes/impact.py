@@ -45,7 +45,30 @@ TOUCHED = ["up", "down", "entered", "left"]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Impact:
-    """The impact of a change that was tried and not saved; displayed as HTML in notebooks."""
+    """The impact of a change that was tried and not saved; displayed as HTML in notebooks.
+
+    Attributes
+    ----------
+    index : str
+        Name of the index.
+    change : DataFrame
+        Tried change, as `diff` returns it.
+    by : {'parameters', 'scratch copy'}
+        Means by which the change was tried.
+    before : DataFrame
+        Run without the change, as `run` returns it.
+    after : DataFrame
+        Run with the change, as `run` returns it.
+    comparison : Comparison or None
+        Comparison of both runs, if judgments were given.
+
+    Examples
+    --------
+    >>> impact = svc.tuning.impact("products", {"customRanking": ["desc(reviews)"]}, ["mug"])
+    >>> impact.change[["name", "after"]]
+                name            after
+    0  customRanking  [desc(reviews)]
+    """
 
     index: str
     change: Differences
@@ -117,9 +140,52 @@ async def impact(
 ) -> Impact:
     """Measure the impact of changed settings, synonyms or rules on searches; nothing is saved.
 
-    The change is made by search parameters if possible, else on a scratch copy, which is dropped.
-    Without `queries` the judged queries are used. `options` are those of `compare`. Returns an
-    `Impact`.
+    The change is tried by search parameters if possible, else on a temporary copy of the index.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    change : dict or list of dict
+        Settings by name; one synonym or rule, or several; or a dict of `settings`,
+        `synonyms` and `rules`, in which None deletes a synonym or rule by its objectID.
+    queries : str, list, DataFrame or path, default those of the judgments
+        Queries to search for.
+    judgments : DataFrame, list of dict or path, default None
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them.
+    metrics : str or list of str, default 'ndcg@10'
+        Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
+        `rbp(p)`, `judged@k`.
+    k : int, default 10
+        Number of hits of each query.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    **options
+        Options of `compare`.
+
+    Returns
+    -------
+    Impact
+        The hits before and after, with `queries`, `moves`, `unjudged` and, with judgments,
+        `comparison`.
+
+    Raises
+    ------
+    BadInput
+        If there are neither queries nor judgments, or the change is wrong.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> change = {"customRanking": ["desc(reviews)"]}
+    >>> impact = svc.tuning.impact("products", change, ["mug", "wool blanket"])
+    >>> impact.touched
+    2
+    >>> impact.queries[["query", "up", "down", "entered", "left"]]
     """
     if queries is None and judgments is None:
         raise BadInput("name queries to try it on, or give judgments")

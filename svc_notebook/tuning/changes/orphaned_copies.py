@@ -39,10 +39,31 @@ def turn_of(name: str) -> Path:
 
 @public(verb("scratches", "scratches"))
 async def scratches(*, client: AnyClient | None = None) -> pd.DataFrame:
-    """List the existing scratch copies: their index, size and age.
+    """List the temporary copies of indices that tuning created.
 
-    `in_use` marks copies that a process of this machine uses; the others were probably left behind,
-    or belong to another machine. `drop_scratches` deletes them.
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per copy: `name` and `index` (string), `entries` (int64), `updatedAt`
+        (datetime64[us, UTC]) and `in_use` (bool, whether a process of this machine uses it).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> with svc.tuning.scratch("products") as copy:
+    ...     copies = svc.tuning.scratches()
+    >>> copies[["index", "entries", "in_use"]]
+          index  entries  in_use
+    0  products      240    True
     """
     return await _list(asynchronous(client))
 
@@ -72,14 +93,12 @@ async def _list(client: AsyncClient) -> pd.DataFrame:
 async def drop_scratches(
     names: OneOrMany | None = None, *, client: AnyClient | None = None
 ) -> list[str]:
-    """Delete scratch copies: those named, else all that no process of this machine uses.
-
-    Only scratch copies are deleted.
+    """Delete temporary copies of indices that tuning created; other indices are never deleted.
 
     Parameters
     ----------
-    names : str or list of str, default those that no process of this machine uses
-        Names of the copies.
+    names : str or list of str, default None
+        Names of the copies; None selects all that no process of this machine uses.
     client : Client or AsyncClient, default the current client
         Client to use.
 
@@ -87,6 +106,20 @@ async def drop_scratches(
     -------
     list of str
         Names of the deleted copies.
+
+    Raises
+    ------
+    BadInput
+        If there is no such copy.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.tuning.drop_scratches()
+    []
     """
     own = asynchronous(client)
     found = await _list(own)

@@ -220,7 +220,26 @@ def _deltas(before: IndexConfiguration, after: IndexConfiguration) -> Deltas:
 
 
 class Scratch:
-    """A copy of an index with blocking methods; `aio` is its asynchronous version."""
+    """A temporary copy of an index with blocking methods; `aio` is its asynchronous version.
+
+    Attributes
+    ----------
+    index : str
+        Name of the index that was copied.
+    name : str
+        Name of the copy.
+    before : Snapshot or None
+        Settings, synonyms and rules of the index when it was copied.
+    state : str
+        `open`, `dropped` or `promoted`.
+
+    Examples
+    --------
+    >>> copy = svc.tuning.scratch("products").open()
+    >>> copy.state
+    'open'
+    >>> copy.drop()
+    """
 
     def __init__(self, index: str, client: AnyClient | None = None) -> None:
         self.aio = AsyncScratch(index, client)
@@ -246,12 +265,46 @@ class Scratch:
         return self.aio.state
 
     def open(self) -> Self:
-        """Copy records, settings, synonyms and rules; `drop` or `promote` ends it."""
+        """Copy records, settings, synonyms and rules of the index.
+
+        Returns
+        -------
+        Scratch
+            The copy itself, until `drop` or `promote`.
+
+        Raises
+        ------
+        NotFound
+            If the index does not exist.
+        KeyRefused
+            If the key may not create or delete the copy.
+        """
         background_loop.run(self.aio.open())
         return self
 
     def run(self, queries: Queries, params: Any = None, **options: Any) -> pd.DataFrame:
-        """Run queries on the copy; see `svc_notebook.tuning.run`."""
+        """Search the copy for many queries.
+
+        Parameters
+        ----------
+        queries : str, list, DataFrame or path
+            Queries: texts, dicts, a table with the column `query`, or a CSV or Parquet file
+            of it.
+        params : dict, default None
+            Search parameters of every query.
+        **options
+            Options of `svc.tuning.run`.
+
+        Returns
+        -------
+        DataFrame
+            One row per hit, as `svc.tuning.run` returns it.
+
+        Raises
+        ------
+        BadInput
+            If the copy is not open, or an argument is not valid.
+        """
         return background_loop.run(self.aio.run(queries, params, **options))
 
     def evaluate(
@@ -261,19 +314,101 @@ class Scratch:
         metrics: str | Iterable[str] = METRICS,
         **options: Any,
     ) -> pd.DataFrame:
-        """Run queries on the copy and score the result; see `svc_notebook.tuning.evaluate`."""
+        """Search the copy for many queries and score the hits.
+
+        Parameters
+        ----------
+        queries : str, list, DataFrame or path
+            Queries: texts, dicts, a table with the column `query`, or a CSV or Parquet file
+            of it.
+        judgments : DataFrame, list of dict or path
+            Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+            file of them.
+        metrics : str or list of str, default 'ndcg@10'
+            Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`,
+            `err@k`, `rbp(p)`, `judged@k`.
+        **options
+            Options of `svc.tuning.evaluate`, and `k`, the number of hits of each query (10
+            by default).
+
+        Returns
+        -------
+        DataFrame
+            One row per query and metric, as `svc.tuning.evaluate` returns it.
+
+        Raises
+        ------
+        BadInput
+            If the copy is not open, or an argument is not valid.
+        """
         return background_loop.run(self.aio.evaluate(queries, judgments, metrics, **options))
 
     def compare(self, queries: Queries, judgments: Table, **options: Any) -> Comparison:
-        """Compare the index with the copy; see `svc_notebook.tuning.compare`."""
+        """Compare the index with the copy.
+
+        Parameters
+        ----------
+        queries : str, list, DataFrame or path
+            Queries: texts, dicts, a table with the column `query`, or a CSV or Parquet file
+            of it.
+        judgments : DataFrame, list of dict or path
+            Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+            file of them.
+        **options
+            Options of `svc.tuning.compare`, and `k`, the number of hits of each query (10
+            by default).
+
+        Returns
+        -------
+        Comparison
+            The comparison of the index, the base, with the copy.
+
+        Raises
+        ------
+        BadInput
+            If the copy is not open, or an argument is not valid.
+        """
         return background_loop.run(self.aio.compare(queries, judgments, **options))
 
     def diff(self) -> Differences:
-        """Return the differences between the copy and the index at the time of copying."""
+        """Return the differences between the copy and the index when it was copied.
+
+        Returns
+        -------
+        DataFrame
+            One row per differing name, as `svc.tuning.diff` returns it.
+
+        Raises
+        ------
+        BadInput
+            If the copy is not open.
+        """
         return background_loop.run(self.aio.diff())
 
     def promote(self, note: str = "", *, force: bool = False) -> Differences:
-        """Give the index the copy's settings, synonyms and rules in one step; drop the copy."""
+        """Give the index the settings, synonyms and rules of the copy, and delete the copy.
+
+        Records and the set of replicas stay. `svc.tuning.undo` reverts the change.
+
+        Parameters
+        ----------
+        note : str, default ""
+            Note in the journal.
+        force : bool, default False
+            Overwrite changes that were made to the index since it was copied.
+
+        Returns
+        -------
+        DataFrame
+            One row per changed name, as `svc.tuning.diff` returns it.
+
+        Raises
+        ------
+        BadInput
+            If the copy is not open, or the index was changed since it was copied.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+        """
         return background_loop.run(self.aio.promote(note, force=force))
 
     def drop(self) -> None:
@@ -291,17 +426,71 @@ class Scratch:
 
 
 def scratch(index: str, *, client: AnyClient | None = None) -> Scratch:
-    """Create a scratch copy of an index: `with scratch("products") as s:`.
+    """Create a temporary copy of an index as a context manager.
 
-    Change `s.name` with any function, measure it with `s.evaluate` or `s.compare`, then
-    `s.promote()`. Leaving the block without that drops the copy, and so does the end of this
-    process. If the process was killed, `scratches` lists the copy. In a notebook `s =
-    scratch("products").open()` keeps the copy from cell to cell.
+    Change the copy by its name with any function, measure it with `evaluate` or `compare`, then
+    `promote` it. Leaving the block without that deletes the copy, and so does the end of the
+    process. In a notebook, `open()` keeps the copy from cell to cell. `scratches` lists copies
+    that a killed process left.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    Scratch
+        The copy, with `name`, `run`, `evaluate`, `compare`, `diff`, `promote` and `drop`.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist, on entering.
+    KeyRefused
+        If the key may not create or delete the copy, on entering.
+
+    Examples
+    --------
+    >>> with svc.tuning.scratch("products") as copy:
+    ...     svc.set_settings(copy.name, {"customRanking": ["desc(reviews)"]})
+    ...     change = copy.promote(note="most reviewed first")
+    >>> change[["name", "after"]]
+                name            after
+    0  customRanking  [desc(reviews)]
     """
     return Scratch(index, client)
 
 
 @public(name="scratch", awaited=True)
 def async_scratch(index: str, *, client: AnyClient | None = None) -> AsyncScratch:
-    """Create a scratch copy of an index: `async with scratch("products") as s:`."""
+    """Create a temporary copy of an index as an asynchronous context manager.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    AsyncScratch
+        The copy, whose methods are coroutines.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist, on entering.
+    KeyRefused
+        If the key may not create or delete the copy, on entering.
+
+    Examples
+    --------
+    >>> copy = svc.tuning.aio.scratch("products")
+    >>> copy.state
+    'not made yet'
+    """
     return AsyncScratch(index, client)

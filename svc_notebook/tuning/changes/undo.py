@@ -28,7 +28,7 @@ MAX_NAMED_ENTRIES = 3  # names of a change, in a confirmation
 
 @public(verb("history", "history products", lists=True))
 async def history(index: str, *, client: AnyClient | None = None) -> pd.DataFrame:
-    """List the changes made to an index from this machine, newest first.
+    """Return the changes made to an index from this machine, newest first.
 
     Parameters
     ----------
@@ -40,10 +40,21 @@ async def history(index: str, *, client: AnyClient | None = None) -> pd.DataFram
     Returns
     -------
     DataFrame
-        One row per scope of a change, with the affected objects `before` and `after`, by name;
-        `parent` is the change that it undid. `state` is `done`, or `open` if the outcome of the
-        change is unknown: `undo` then reverts what it wrote, if anything. Failed changes had no
-        effect and are left out.
+        One row per change and scope: `change_id` (string), `when` (datetime64[us, UTC]),
+        `index` and `scope` (string), `before` and `after` (object, dicts by name), `note`
+        (string), `parent` (string, the change that it undid) and `state` (string, `done`, or
+        `open` if the outcome is unknown).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.tuning.apply("products", {"hitsPerPage": 10}, note="shorter pages")
+    >>> svc.tuning.history("products").loc[0, ["scope", "after", "note", "state"]].tolist()
+    ['settings', {'hitsPerPage': 10}, 'shorter pages', 'done']
     """
     journal = Journal.of(asynchronous(client), index)
     kept = [change for change in reversed(journal.read()) if change.state != "failed"]
@@ -90,27 +101,44 @@ async def undo(
     note: str = "",
     client: AnyClient | None = None,
 ) -> Differences:
-    """Undo a change: the one named, else the newest that was not undone; return the differences.
+    """Undo a change of the settings, synonyms and rules of an index.
 
-    An undo is itself a change, and can be undone by its own id.
+    An undo is itself a change, which can be undone by its id.
 
     Parameters
     ----------
     index : str
         Name of the index.
-    change_id : str, default the newest change that was not undone
-        Id of the change, as in `history`.
+    change_id : str, default None
+        Id of the change; None selects the newest that was not undone.
     force : bool, default False
-        Overwrite values that were changed again since; without it, their undo is refused.
+        Overwrite values that were changed again since.
     note : str, default ""
-        Text for the journal.
+        Note in the journal.
     client : Client or AsyncClient, default the current client
         Client to use.
 
     Returns
     -------
     DataFrame
-        The differences, as of `diff`.
+        One row per changed name, as `diff` returns it; `attrs["svc"]["change_id"]` is the id
+        for `undo`.
+
+    Raises
+    ------
+    BadInput
+        If there is no such change, or values were changed again since.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.tuning.apply("products", {"hitsPerPage": 10})
+    >>> svc.tuning.undo("products")
+          scope         name  kind before after
+    0  settings  hitsPerPage  gone     10    20
     """
     own = asynchronous(client)
     change = find_change(own, index, change_id)

@@ -57,10 +57,39 @@ def report(
     note: str = "",
     titles: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write a comparison, an impact or a variant search to one HTML file; return its path.
+    """Write a comparison, an impact or a variant search to one self-contained HTML file.
 
-    `change` is the applied change, as `promote`, `apply` and `diff` return it; with it the report
-    explains how to undo it. `note` is a paragraph of your own, `titles` maps objectIDs to titles.
+    Parameters
+    ----------
+    subject : Comparison, Impact or Search
+        Result to report.
+    path : path
+        File to write; its suffix is `.html`.
+    title : str, default ""
+        Title; "" derives it from the subject.
+    change : DataFrame, default None
+        Applied change, as `apply`, `diff` or `Scratch.promote` returns it; the report then
+        explains how to undo it.
+    note : str, default ""
+        Paragraph at the start of the report.
+    titles : dict or Series, default None
+        Titles of records by objectID.
+
+    Returns
+    -------
+    Path
+        The path of the file.
+
+    Raises
+    ------
+    BadInput
+        If the suffix is not supported, or the subject is another object.
+
+    Examples
+    --------
+    >>> impact = svc.tuning.impact("products", {"ignorePlurals": ["en"]}, ["mugs", "lamps"])
+    >>> svc.tuning.report(impact, "impact.html", title="Plurals").name
+    'impact.html'
     """
     own = Path(path).expanduser()
     if own.suffix.lower() not in (".html", ".htm"):

@@ -32,9 +32,37 @@ def plot_deltas(
     top: int = 8,
     axes: Any = None,
 ) -> Axes:
-    """Draw each query's difference by one metric, sorted; label the `top` gains and losses.
+    """Plot the difference of each query by one metric, sorted, with labels of the largest.
 
-    Gains are dark, losses are pale; their numbers are in the title.
+    Parameters
+    ----------
+    comparison : Comparison
+        Result of `compare`.
+    metric : str, default the first
+        Name of the metric.
+    run : str, default the first
+        Name of the run that is compared with the base.
+    top : int, default 8
+        Number of labelled gains and of labelled losses, 1 or more.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadInput
+        If there is no such metric or run, or `top` is less than 1.
+
+    Examples
+    --------
+    >>> before = svc.tuning.run("products", "judgments.csv")
+    >>> svc.set_settings("products", {"customRanking": ["desc(reviews)"]})
+    >>> after = svc.tuning.run("products", "judgments.csv", name="most reviewed")
+    >>> axes = svc.tuning.plot_deltas(svc.tuning.compare(before, after, "judgments.csv"))
     """
     if top < 1:
         raise BadInput("`top` is 1 or more")
@@ -114,7 +142,34 @@ def _write_words(axis: Axes, place: float, row: Any) -> None:
 
 
 def plot_density(comparison: Comparison, metric: str | None = None, *, axes: Any = None) -> Axes:
-    """Draw the distribution of each run's mean difference over resamples, with 95 % interval."""
+    """Plot the distribution of each run's mean difference over resamples, with its 95 % interval.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Result of `compare`.
+    metric : str, default the first
+        Name of the metric.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadInput
+        If there is no such metric.
+
+    Examples
+    --------
+    >>> before = svc.tuning.run("products", "judgments.csv")
+    >>> svc.set_settings("products", {"customRanking": ["desc(reviews)"]})
+    >>> after = svc.tuning.run("products", "judgments.csv", name="most reviewed")
+    >>> axes = svc.tuning.plot_density(svc.tuning.compare(before, after, "judgments.csv"))
+    """
     metric, _ = pick(comparison, metric, None)
     names = comparison.variants
     axis: Axes = make_axes(axes, 1, 1, 1.2 + 0.95 * len(names))[0]

@@ -28,10 +28,41 @@ def plot_tops(
     titles: Mapping[str, str] | None = None,
     axes: Any = None,
 ) -> Axes:
-    """Draw the hits of one query before and after, joined by lines; hollow is unjudged.
+    """Plot the hits of one query before and after, with their ratings.
 
-    The number in a circle is the rating. `titles` maps objectIDs to titles, such as
-    `records.set_index("objectID")["title"]`.
+    Parameters
+    ----------
+    comparison : Comparison
+        Result of `compare`.
+    query : str
+        Query whose hits are drawn.
+    filters : str, default ""
+        Filters of the query.
+    run : str, default the first
+        Name of the run that is compared with the base.
+    titles : dict or Series, default None
+        Titles of records by objectID.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadInput
+        If neither run has hits of the query, or there is no such run.
+
+    Examples
+    --------
+    >>> before = svc.tuning.run("products", "judgments.csv")
+    >>> svc.set_settings("products", {"customRanking": ["desc(reviews)"]})
+    >>> after = svc.tuning.run("products", "judgments.csv", name="most reviewed")
+    >>> compared = svc.tuning.compare(before, after, "judgments.csv")
+    >>> titles = svc.samples.products().set_index("sku")["name"]
+    >>> axes = svc.tuning.plot_tops(compared, "mug", titles=titles)
     """
     metric, run = pick(comparison, None, run)
     rows = comparison.moves

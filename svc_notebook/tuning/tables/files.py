@@ -46,9 +46,29 @@ def read_table(path: Path, columns: Mapping[str, ColumnSchema]) -> DataFrame:
 
 
 def write_table(frame: DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write a table to a CSV or Parquet file atomically.
+    """Write a table to a CSV or Parquet file.
 
-    Objects and lists are written as JSON.
+    Objects and lists are written as JSON. An existing file is replaced when the new one is
+    complete.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Table, such as judgments, queries or a run.
+    path : path
+        File to write; its suffix `.csv` or `.parquet` determines the format.
+
+    Raises
+    ------
+    BadInput
+        If the suffix is not supported or the file cannot be written.
+
+    Examples
+    --------
+    >>> hits = svc.tuning.run("products", ["mug"])
+    >>> svc.tuning.write_table(hits, "run.csv")
+    >>> len(svc.tuning.check_runs("run.csv"))
+    10
     """
     target = Path(path).expanduser()
     if not is_table_file(target):
