@@ -14,7 +14,7 @@ from pandas import DataFrame
 from svc_notebook import frames, loading
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.texts import OneOrMany
-from svc_notebook.client.tasks import Tasks
+from svc_notebook.client.tasks import OnProgress, Tasks
 from svc_notebook.frames.browse import BrowsePosition
 from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.crawlers import (
@@ -113,10 +113,9 @@ from svc_notebook.functions.users import (
     pending_users,
     remove_user,
 )
-from svc_notebook.loading.exports.export import Beside
+from svc_notebook.loading.exports.export import Include
 from svc_notebook.loading.options import IfExists
 from svc_notebook.loading.sending.comparison import Missing
-from svc_notebook.loading.sending.load import OnProgress
 from svc_notebook.loading.sources.python_records import AsyncRows, Rows, awaited
 from svc_notebook.loading.sources.source import Source
 from svc_notebook.session.connection import AnyClient, asynchronous
@@ -195,7 +194,7 @@ async def load(
     async with awaited(source, options, look=dry_run, resume=resume) as source:
         return await loading.load(
             asynchronous(client), without_told(source, options), index,
-            if_exists=if_exists, least=least, dry_run=dry_run, resume=resume, verify=verify,
+            if_exists=if_exists, min_share=least, dry_run=dry_run, resume=resume, verify=verify,
             in_flight=in_flight, on_progress=on_progress, **options,
         )  # fmt: skip
 
@@ -240,7 +239,7 @@ async def push(
     async with awaited(df, options) as df:
         return await loading.push(
             asynchronous(client), without_told(df, options), index,
-            if_exists=if_exists, least=least, verify=verify, in_flight=in_flight,
+            if_exists=if_exists, min_share=least, verify=verify, in_flight=in_flight,
             on_progress=on_progress, **options,
         )  # fmt: skip
 
@@ -281,7 +280,7 @@ async def export(
     client: AnyClient | None = None,
     query: str = "",
     columns: Sequence[str] | None = None,
-    beside: Sequence[Beside] = (),
+    beside: Sequence[Include] = (),
     resume: bool = False,
     on_progress: OnProgress | None = None,
     **params: Unpack[SearchOptions],
@@ -312,7 +311,7 @@ async def export(
     """
     return await loading.export(
         asynchronous(client), index, path,
-        query=query, columns=columns, beside=beside, resume=resume,
+        query=query, columns=columns, include=beside, resume=resume,
         on_progress=on_progress, **params,
     )  # fmt: skip
 

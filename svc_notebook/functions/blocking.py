@@ -31,7 +31,7 @@ from svc_notebook.functions.frame_records import without_told
 from svc_notebook.functions.hit_renderer import show
 from svc_notebook.functions.keys import explain_key, get_remaining_validity, secured_key
 from svc_notebook.functions.signatures import spell_out
-from svc_notebook.loading.exports.export import Beside
+from svc_notebook.loading.exports.export import Include
 from svc_notebook.loading.options import IfExists
 from svc_notebook.loading.sources.python_records import Rows, at_hand
 from svc_notebook.loading.sources.source import Source
@@ -290,7 +290,7 @@ def export(
     progress: bool | None = None,
     query: str = "",
     columns: Sequence[str] | None = None,
-    beside: Sequence[Beside] = (),
+    beside: Sequence[Include] = (),
     resume: bool = False,
     **params: Unpack[SearchOptions],
 ) -> loading.Export:

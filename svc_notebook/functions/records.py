@@ -18,10 +18,10 @@ from svc_notebook.client.operations import (
     count_records,
     write_and_wait,
 )
+from svc_notebook.client.tasks import OnProgress
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean
 from svc_notebook.frames.records import id_text
 from svc_notebook.functions.frame_records import ids_in, without_told
-from svc_notebook.loading.sending.load import OnProgress
 from svc_notebook.loading.sources.python_records import awaited
 from svc_notebook.loading.sources.source import Source
 from svc_notebook.session.connection import AnyClient, asynchronous
