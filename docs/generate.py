@@ -179,19 +179,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail on a difference")
     check = parser.parse_args(arguments).check
-    stale = [
-        path.name
-        for path, write in [
-            *((PACKAGE / name, write) for name, write in FILES.items()),
-            *((HERE / name, write) for name, write in PAGES.items()),
-        ]
-        if _settle(path, write(), write=not check)
-    ]
+    stale = _settle_all(PACKAGE, FILES, write=not check)
+    if stale and not check:  # the pages are written from these modules
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+    stale += _settle_all(HERE, PAGES, write=not check)
     if stale and check:
         sys.stderr.write(f"out of date: {', '.join(stale)}; run `python docs/generate.py`\n")
-    if stale and not check:  # pages are written from the modules, so that those come first
-        os.execv(sys.executable, [sys.executable, *sys.argv])
-    return 1 if stale else 0
+    return 1 if stale and check else 0
+
+
+def _settle_all(folder: Path, files: dict[str, Callable[[], str]], *, write: bool) -> list[str]:
+    return [name for name, text in files.items() if _settle(folder / name, text(), write=write)]
 
 
 def _settle(path: Path, text: str, *, write: bool) -> bool:
