@@ -427,7 +427,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         index : str
             Name of the index.
         least : float, default 0.5
-            Minimum number of new records, as a share from 0 to 1 of the number of old
+            Minimum number of new records, as a share from 0 to 1 of the number of previous
             records.
         scopes : list of {'settings', 'synonyms', 'rules'}, default all
             Parts that the index keeps.
@@ -478,7 +478,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         records : iterable of dict
             New records.
         least : float, default 0.5
-            Minimum number of new records, as a share from 0 to 1 of the number of old
+            Minimum number of new records, as a share from 0 to 1 of the number of previous
             records.
         scopes : list of {'settings', 'synonyms', 'rules'}, default all
             Parts that the index keeps.
@@ -904,7 +904,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         records : iterable of dict
             New records.
         least : float, default 0.5
-            Minimum number of new records, as a share from 0 to 1 of the number of old
+            Minimum number of new records, as a share from 0 to 1 of the number of previous
             records.
         scopes : list of {'settings', 'synonyms', 'rules'}, default all
             Parts that the index keeps.

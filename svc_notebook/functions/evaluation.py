@@ -57,7 +57,7 @@ def evaluate(
     Raises
     ------
     BadOption
-        If there are no judgments.
+        If judgments are missing.
     BadInput
         If a metric or a column is unknown.
     CallFailed
@@ -116,7 +116,7 @@ def compare(
     Raises
     ------
     BadOption
-        If there are no judgments.
+        If judgments are missing.
     BadInput
         If a metric or a column is unknown.
     CallFailed

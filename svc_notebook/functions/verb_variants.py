@@ -149,7 +149,7 @@ def delete_key_and_show(
     Raises
     ------
     NotFound
-        If there is no such key, or several keys have these first characters.
+        If the key does not exist, or several keys have these first characters.
     CallFailed
         If the service cannot be reached or refuses the call.
     """

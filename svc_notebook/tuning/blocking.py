@@ -245,7 +245,7 @@ def search(
     Raises
     ------
     BadInput
-        If there are no judgments, too few queries, or an option is not valid.
+        If judgments are missing, there are too few queries, or an option is not valid.
     NotFound
         If the index does not exist.
     CallFailed
