@@ -1,4 +1,4 @@
-"""Write the pages of this folder that are read off the code; with `--check`, only compare."""
+"""Write the pages and modules that are derived from the code; with `--check`, only compare."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from svc_notebook.api.endpoint import Api, access_text
 from svc_notebook.api.parameters import PARAMETERS, Parameter
 from svc_notebook.api.validation import type_name
 from svc_notebook.commands.endpoint_coverage import accessors_of, functions_of, instead_of, verbs_of
+from svc_notebook.commands.generated_modules import FILES, PACKAGE
 from svc_notebook.commands.help import write_page
 from svc_notebook.frames.provenance import READERS
 from svc_notebook.frames.schemas import SCHEMAS
@@ -173,11 +174,18 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the pages, or say which are out of date."""
+    """Write the files, or report which are out of date."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail on a difference")
     check = parser.parse_args(arguments).check
-    stale = [name for name, page in PAGES.items() if _settle(HERE / name, page(), write=not check)]
+    stale = [
+        path.name
+        for path, write in [
+            *((PACKAGE / name, write) for name, write in FILES.items()),
+            *((HERE / name, write) for name, write in PAGES.items()),
+        ]
+        if _settle(path, write(), write=not check)
+    ]
     if stale and check:
         sys.stderr.write(f"out of date: {', '.join(stale)}; run `python docs/generate.py`\n")
     return 1 if stale and check else 0

@@ -18,7 +18,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 if TYPE_CHECKING:
     from svc_notebook.api.parameters import SearchOptions
     from svc_notebook.frames.records import LogOptions
-    from svc_notebook.functions.blocking import LoadOptions
+    from svc_notebook.functions.loads import LoadOptions
     from svc_notebook.loading import LoadPlan, LoadResult, RowOptions
     from svc_notebook.loading.sending.comparison import Missing
     from svc_notebook.session.connection import AnyClient

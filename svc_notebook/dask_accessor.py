@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 if TYPE_CHECKING:
     from svc_notebook.client import Client
-    from svc_notebook.functions.blocking import LoadOptions
+    from svc_notebook.functions.loads import LoadOptions
     from svc_notebook.loading import LoadPlan, LoadResult, RowOptions
 
 

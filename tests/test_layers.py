@@ -45,11 +45,11 @@ LAYERS: list[dict[str, set[str]]] = [
             *("pyarrow",),
         },
     },
-    {"plots": {"matplotlib", "pandas"}},
+    {"declarations": {"msgspec"}, "plots": {"matplotlib", "pandas"}},
     {"session": {"keyring", "platformdirs"}},
     {"tuning": {"matplotlib", "msgspec", "numpy", "pandas", "platformdirs"}},
-    {"commands": {"msgspec", "pandas", "yaml"}},
     {"functions": {"matplotlib", "msgspec", "pandas"}},
+    {"commands": {"msgspec", "pandas", "yaml"}},
     {
         "cli": {"pandas"},
         "magics": {"IPython", "msgspec", "pandas"},

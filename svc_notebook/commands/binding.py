@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 from svc_notebook.api.validation import check_members
-from svc_notebook.commands.cell_body import read_body, read_documents, read_word
+from svc_notebook.commands.cell_body import read_body, read_documents
 from svc_notebook.commands.name_completion import is_tool
-from svc_notebook.commands.verb import FORMAT, PROFILE, YES, BodyDocument, Face, Option, Verb
+from svc_notebook.commands.verb import FORMAT, PROFILE, YES, Face, Option, Verb
+from svc_notebook.declarations.declaration import BodyDocument
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
+from svc_notebook.functions.text_values import read_word
 
 
 @dataclass(frozen=True)

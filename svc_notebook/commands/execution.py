@@ -33,7 +33,7 @@ def confirm(call: BoundCall, face: Face, client: Client) -> dict[str, Any]:
 
     Raises if the user declines, or if no prompt is available.
     """
-    settled = call.verb.settles(call.arguments, client) if call.verb.settles else None
+    settled = call.verb.settle(call.arguments, client)
     told, bound = settled or (_deed(call), {})
     deed = f"{told}, {_place(client)}"
     answer = ask(f"{deed[0].upper()}{deed[1:]}? [y/N] ", face)
@@ -229,7 +229,7 @@ def perform(call: BoundCall, face: Face) -> Any:
 
         arguments |= confirm(call, face, arguments.get("client") or session.current())
     try:
-        value = call.verb.function(**arguments)
+        value = call.verb.call(arguments)
     except CallFailed as error:
         advise(call, error, arguments.get("client"))
         raise

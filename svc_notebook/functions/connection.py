@@ -9,6 +9,7 @@ from svc_notebook import session
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import Client
 from svc_notebook.client.transport.hosts import HostChoice
+from svc_notebook.declarations.declaration import public, verb, verb_only
 from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected
 from svc_notebook.functions.prompt import ask_key
 from svc_notebook.session import current, local, use
@@ -38,6 +39,7 @@ class Values(TypedDict, total=False):
     write_timeout: float | None
 
 
+@public()
 def connect(
     profile: str | None = None,
     *,
@@ -98,6 +100,28 @@ def connect(
     return session.connect_local(running, **values)
 
 
+@verb_only(
+    verb(
+        "connect",
+        "connect local",
+        "connect staging",
+        "connect local --data ./shop --stay",
+        without=("fallback_domain", "hosts", "crawler_user_id", "crawler_api_key"),
+        faces=("magic",),
+        profile=False,
+        format=False,
+    ),
+    verb(
+        "use",
+        "use staging",
+        summary="Change to another profile",
+        options=(),
+        required=("profile",),
+        faces=("magic",),
+        profile=False,
+        format=False,
+    ),
+)
 def connect_asking(
     profile: str | None = None,
     *,
@@ -159,6 +183,7 @@ def connect_asking(
         return connect(profile, **values)
 
 
+@public(verb("profiles", "profiles", profile=False, lists=True))
 def profiles() -> dict[str, str]:
     """Return the names of the configured profiles, each with the file that defines it.
 
@@ -175,6 +200,7 @@ def profiles() -> dict[str, str]:
     return {LOCAL: "built in", **{name: str(path) for name, path in session.profiles().items()}}
 
 
+@public(verb("stop", "stop", operands=(), options=("data",), profile=False, format=False))
 def stop(data: str | Path | None = None) -> None:
     """Stop the local service of a data folder.
 

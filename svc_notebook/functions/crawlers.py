@@ -14,6 +14,7 @@ from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import Secret
 from svc_notebook.client.crawlers import OnCount, count_ends, crawler_id, wait_crawled
 from svc_notebook.client.secret import discreet
+from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import BadInput
 from svc_notebook.functions.curated_lists import Done
 from svc_notebook.functions.documents import take_documents
@@ -27,6 +28,7 @@ SECRETS = ("apiKey", "headers", "login", "proxy")
 FUNCTIONS = ("recordExtractor", "linkExtractor")
 
 
+@public(verb("crawlers show", "crawlers show docs"), endpoints=("get_crawler",))
 @discreet
 async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[str, Any]:
     """Read the state and the configuration of a crawler.
@@ -64,6 +66,16 @@ async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[
     return {name: _hidden(value) for name, value in found.items()}
 
 
+@public(
+    verb(
+        "crawlers create",
+        "crawlers create docs docs-crawler.json",
+        variable="config",
+        body="configuration",
+        document=BodyDocument("config", dict, many=False),
+    ),
+    endpoints=("create_crawler",),
+)
 @discreet
 async def create_crawler(name: str, config: Config, *, client: AnyClient | None = None) -> Done:
     """Create a crawler.
@@ -101,6 +113,17 @@ async def create_crawler(name: str, config: Config, *, client: AnyClient | None 
     return {"crawler": made["id"], "name": name, **_warnings(made)}
 
 
+@public(
+    verb(
+        "crawlers config",
+        "crawlers config docs changes.json",
+        "crawlers config docs all.json --whole",
+        variable="config",
+        body="configuration",
+        document=BodyDocument("config", dict, many=False),
+    ),
+    endpoints=("update_crawler", "update_crawler_config"),
+)
 @discreet
 async def configure_crawler(
     crawler: str, config: Config, *, whole: bool = False, client: AnyClient | None = None
@@ -144,6 +167,7 @@ async def configure_crawler(
     return _task(crawler, done)
 
 
+@public(verb("crawlers rename", "crawlers rename docs manual"), endpoints=("update_crawler",))
 async def rename_crawler(crawler: str, name: str, *, client: AnyClient | None = None) -> Done:
     """Change the name of a crawler.
 
@@ -178,6 +202,7 @@ async def rename_crawler(crawler: str, name: str, *, client: AnyClient | None = 
     return _task(crawler, await own.update_crawler(await crawler_id(own, crawler), name))
 
 
+@public(verb("crawlers run", "crawlers run docs"), endpoints=("run_crawler",))
 async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
     """Resume a paused crawler, or make it wait for its next schedule.
 
@@ -209,6 +234,7 @@ async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
     return _task(crawler, await own.run_crawler(await crawler_id(own, crawler)))
 
 
+@public(verb("crawlers pause", "crawlers pause docs"), endpoints=("pause_crawler",))
 async def pause_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
     """Pause a crawler.
 
@@ -241,6 +267,12 @@ async def pause_crawler(crawler: str, *, client: AnyClient | None = None) -> Don
     return _task(crawler, await own.pause_crawler(await crawler_id(own, crawler)))
 
 
+@public(
+    verb("crawlers reindex", "crawlers reindex docs", "crawlers reindex docs --wait"),
+    endpoints=("reindex_crawler",),
+    bar="URLs",
+    label="crawler",
+)
 async def reindex_crawler(
     crawler: str,
     *,
@@ -297,6 +329,16 @@ async def reindex_crawler(
     return {**done, **ends}
 
 
+@public(
+    verb(
+        "crawlers test",
+        "crawlers test docs https://example.com/page",
+        variable="config",
+        body="configuration",
+        document=BodyDocument("config", dict, many=False),
+    ),
+    endpoints=("test_crawler_url",),
+)
 @discreet
 async def try_url(
     crawler: str, url: str, config: Config | None = None, *, client: AnyClient | None = None
@@ -339,6 +381,17 @@ async def try_url(
     return dict(await own.test_crawler_url(await crawler_id(own, crawler), url, held))
 
 
+@public(
+    verb(
+        "crawlers crawl",
+        "crawlers crawl docs https://example.com/a https://example.com/b --wait",
+        variable="urls",
+    ),
+    endpoints=("crawl_urls",),
+    accessors=("series.svc.crawl",),
+    bar="URLs",
+    label="crawler",
+)
 async def crawl_urls(
     crawler: str,
     urls: OneOrMany,
@@ -404,6 +457,12 @@ async def crawl_urls(
     return {"crawler": crawler, "urls": len(listed), "taskId": tasks}
 
 
+@public(
+    verb("crawlers tasks", "crawlers tasks docs 98458796 --wait"),
+    endpoints=("get_crawler_task",),
+    bar="URLs",
+    label="crawler",
+)
 async def crawler_task(
     crawler: str,
     task: str,
@@ -459,6 +518,7 @@ async def crawler_task(
     return {"crawler": crawler, "taskId": task, "pending": pending}
 
 
+@public(verb("crawlers cancel", "crawlers cancel docs"), endpoints=("cancel_crawler_task",))
 async def cancel_crawler_task(
     crawler: str, task: str | None = None, *, client: AnyClient | None = None
 ) -> Done:

@@ -20,6 +20,7 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.client.curation import HITS_PER_PAGE, own_members
 from svc_notebook.client.operations import WriteOutcome, write_and_wait
 from svc_notebook.client.pagination import each_page
+from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean
 from svc_notebook.frames.records import id_text
 from svc_notebook.functions.curated_lists import Done
@@ -29,6 +30,22 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 _NAMES: tuple[DictionaryName, ...] = get_args(DictionaryName)
 
 
+@public(
+    verb(
+        "dictionaries save",
+        "dictionaries save stopwords words.csv",
+        variable="entries",
+        document=BodyDocument("entries", DictionaryEntry),
+    ),
+    verb(
+        "dictionaries import",
+        "dictionaries import plurals plurals.csv",
+        summary="Save the entries of a file",
+        names={"entries": "file"},
+        completes={"entries": "path"},
+    ),
+    endpoints=("batch_dictionary",),
+)
 async def save_entries(
     dictionary: DictionaryName, entries: Documents, *, client: AnyClient | None = None
 ) -> Done:
@@ -74,6 +91,16 @@ async def save_entries(
     return await _told(own, dictionary, before, outcome, saved=len(requests))
 
 
+@public(
+    verb(
+        "dictionaries replace",
+        "dictionaries replace stopwords words.csv --yes",
+        variable="entries",
+        document=BodyDocument("entries", DictionaryEntry),
+        destructive="replace all entries of your own in the dictionary {dictionary}",
+    ),
+    endpoints=("batch_dictionary",),
+)
 async def replace_entries(
     dictionary: DictionaryName, entries: Documents, *, client: AnyClient | None = None
 ) -> Done:
@@ -118,6 +145,14 @@ async def replace_entries(
     return await _told(own, dictionary, before, outcome, saved=len(requests))
 
 
+@public(
+    verb(
+        "dictionaries delete",
+        "dictionaries delete stopwords down-en",
+        destructive="delete entries of the dictionary {dictionary}",
+    ),
+    endpoints=("batch_dictionary",),
+)
 async def delete_entries(
     dictionary: DictionaryName, ids: Iterable[Any], *, client: AnyClient | None = None
 ) -> Done:
@@ -175,6 +210,14 @@ async def delete_entries(
     return await _told(own, dictionary, None if known is None else len(known), outcome)
 
 
+@public(
+    verb(
+        "dictionaries clear",
+        "dictionaries clear compounds --yes",
+        destructive="delete all entries of your own in the dictionary {dictionary}",
+    ),
+    endpoints=("batch_dictionary",),
+)
 async def clear_entries(dictionary: DictionaryName, *, client: AnyClient | None = None) -> Done:
     """Delete all custom entries of a dictionary.
 
@@ -211,6 +254,10 @@ async def clear_entries(dictionary: DictionaryName, *, client: AnyClient | None 
     return await _told(own, dictionary, before, outcome)
 
 
+@public(
+    verb("dictionaries export", "dictionaries export stopwords words.csv", names={"path": "file"}),
+    endpoints=("search_dictionary",),
+)
 async def export_entries(
     dictionary: DictionaryName, path: str | Path, *, client: AnyClient | None = None
 ) -> Done:
@@ -248,6 +295,16 @@ async def export_entries(
     return {"dictionary": dictionary, "path": str(path), "written": len(found)}
 
 
+@public(
+    verb(
+        "dictionaries settings",
+        "dictionaries settings",
+        "dictionaries settings stopwords --off fr,de --on en",
+        "dictionaries settings stopwords --reset",
+        completes={"off": "language", "on": "language"},
+    ),
+    endpoints=("set_dictionary_settings", "get_dictionary_settings"),
+)
 async def dictionary_settings(
     dictionary: DictionaryName | None = None,
     *,

@@ -28,8 +28,8 @@ from svc_notebook.api.validation import (
     place,
 )
 from svc_notebook.client.curation import ResourceKind, with_id
-from svc_notebook.commands.cell_body import read_word
 from svc_notebook.errors import BadInput, BadRecord, did_you_mean, unreadable
+from svc_notebook.functions.text_values import read_word
 
 # One object, several, a table with a row for each, or the path of a file.
 Documents = Mapping[str, Any] | Iterable[Mapping[str, Any]] | DataFrame | str | os.PathLike[str]

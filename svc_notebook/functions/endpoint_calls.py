@@ -8,13 +8,35 @@ from typing import Any
 
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.api.texts import OneOrMany, list_texts
-from svc_notebook.commands.cell_body import read_word
+from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.functions.text_values import read_word
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 ROWS = {row.name: row for row in ENDPOINTS}
 
 
+_WRITES = frozenset(row.name for row in ENDPOINTS if not row.reads)
+
+
+def only_reads(given: Mapping[str, Any]) -> bool:
+    """Return whether a call reaches an endpoint that changes nothing."""
+    return given.get("endpoint") not in _WRITES
+
+
+@public(
+    verb(
+        "call",
+        "call get_object index=products object_id=17",
+        "call search_users query=smith hitsPerPage=5",
+        completes={"endpoint": "endpoint"},
+        variable="body",
+        body="arguments",
+        document=BodyDocument("body", dict, many=False),
+        destructive="call {endpoint}",
+        spares=only_reads,
+    )
+)
 async def call(
     endpoint: str,
     arguments: Mapping[str, Any] | OneOrMany | None = None,

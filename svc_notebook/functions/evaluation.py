@@ -8,6 +8,7 @@ from pandas import DataFrame
 
 from svc_notebook import tuning
 from svc_notebook.api.parameters import SearchOptions, SearchParams
+from svc_notebook.declarations.declaration import verb, verb_only
 from svc_notebook.errors import BadOption
 from svc_notebook.session.connection import AnyClient
 from svc_notebook.tuning.evaluation.comparison import Comparison
@@ -16,6 +17,15 @@ from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged
 from svc_notebook.tuning.tables.tables import Table
 
 
+@verb_only(
+    verb(
+        "evaluate",
+        "evaluate products judged.csv",
+        "evaluate products judged.csv --metrics ndcg@10,p@5,judged@10 --typoTolerance false",
+        completes={"judgments": "path"},
+        variable="judgments",
+    )
+)
 def evaluate(
     index: str,
     judgments: Table | None = None,
@@ -69,6 +79,16 @@ def evaluate(
     )  # fmt: skip
 
 
+@verb_only(
+    verb(
+        "compare",
+        "compare products products_new judged.csv",
+        "compare products products judged.csv --ignorePlurals true --metrics ndcg@10",
+        completes={"other": "index", "judgments": "path"},
+        variable="judgments",
+        format=False,
+    )
+)
 def compare(
     index: str,
     other: str,

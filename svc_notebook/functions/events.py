@@ -17,6 +17,7 @@ from svc_notebook.api.event_checks import MAX_EVENTS_PER_CALL, check_parts, chec
 from svc_notebook.api.shapes import Event, EventType
 from svc_notebook.api.validation import hints
 from svc_notebook.api.warning import warn_user
+from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import BadInput, CallFailed
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.provenance import added_to, hits_of
@@ -29,6 +30,16 @@ OF_RECORDS = {"filters", "index", "objectData", "positions", "value", "currency"
 Moment = str | datetime  # a pandas Timestamp is one, too
 
 
+@public(
+    verb(
+        "events send",
+        "events send clicks.csv --index products",
+        variable="events",
+        document=BodyDocument("events", Event),
+    ),
+    endpoints=("push_events",),
+    accessors=("df.svc.events",),
+)
 async def send_events(
     events: Documents, *, index: str | None = None, client: AnyClient | None = None
 ) -> Done:
@@ -152,6 +163,10 @@ def _milliseconds(times: Series[Any]) -> Series[Any]:
     return ((times - Timestamp(0, tz="UTC")) // Timedelta("1ms")).astype("Int64")
 
 
+@public(
+    verb("events", "events products", "events products --type click --since 2h"),
+    endpoints=("list_events",),
+)
 async def read_events(
     index: str | None = None,
     *,
@@ -211,6 +226,10 @@ async def read_events(
     )  # fmt: skip
 
 
+@public(
+    verb("events searches", "events searches products --since 7d", lists=True),
+    endpoints=("list_searches",),
+)
 async def read_searches(
     index: str | None = None,
     *,
@@ -289,6 +308,14 @@ def read_moment(given: Moment | None, name: str) -> int | None:
 AGE = re.compile(r"\d+(s|min|h|d)")
 
 
+@public(
+    verb(
+        "events delete",
+        "events delete user-42 --yes",
+        destructive="delete all events of the user token {user}",
+    ),
+    endpoints=("delete_user_token",),
+)
 async def delete_user_events(user: str, *, client: AnyClient | None = None) -> Done:
     """Request the deletion of all events of a user token.
 

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from pandas import DataFrame
 
 from svc_notebook.api.parameters import SearchOptions
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.frames.columns import finished
 from svc_notebook.frames.searches import first_rank
 from svc_notebook.functions.hit_renderer import TITLES
@@ -23,6 +24,10 @@ MAX_TITLE_CHARACTERS = 60
 Hit = Mapping[str, Any]
 
 
+@public(
+    verb("explain", "explain products blue lamp", "explain products lamp --hitsPerPage 50"),
+    endpoints=("search",),
+)
 async def explain(
     index: str,
     query: str = "",

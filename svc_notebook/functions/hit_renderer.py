@@ -12,6 +12,7 @@ from pandas import DataFrame
 
 from svc_notebook import frames
 from svc_notebook.api.parameters import SearchOptions
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.provenance import added_to
 from svc_notebook.functions.output import told_apart
@@ -84,6 +85,10 @@ class ShownHits:
             yield name, list(values.items())[:MAX_FACET_VALUES], len(values)
 
 
+@public(
+    verb("show", "show products blue lamp", "show products lamp --facets brand --hitsPerPage 5"),
+    endpoints=("search",),
+)
 async def show_search(
     index: str,
     query: str = "",
@@ -126,6 +131,7 @@ async def show_search(
     return ShownHits(frame, PRIVATE, MAX_OUTPUT_BYTES)
 
 
+@public()
 def show(frame: DataFrame, *, budget: int = MAX_OUTPUT_BYTES) -> ShownHits:
     """Display the DataFrame of a search as hits.
 

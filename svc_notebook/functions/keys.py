@@ -15,13 +15,13 @@ from typing import Any, Unpack
 
 from pandas import DataFrame
 
-from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.api.secured_keys import Restrictions, make_secured_key, read_secured_key
 from svc_notebook.api.shapes import Key, KeyFields
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient, Secret
 from svc_notebook.client.secret import discreet
-from svc_notebook.commands.verb import MEANINGS
+from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.declarations.members import describe_member
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.functions.curated_lists import Done
 from svc_notebook.session.connection import AnyClient, asynchronous
@@ -32,6 +32,10 @@ PATIENCE, PAUSE = 10.0, 0.25  # seconds until a key is known on every host, and 
 TOLD = "..."  # how a listing ends a key
 
 
+@public(
+    verb("keys get", "keys get", "keys get 1f3a", variable="key"),
+    endpoints=("get_key", "get_index_key"),
+)
 @discreet
 async def get_key(
     key: AnyKey | None = None, *, index: str | None = None, client: AnyClient | None = None
@@ -72,6 +76,15 @@ async def get_key(
     return {**found, "value": Secret(found["value"])}
 
 
+@public(
+    verb(
+        "keys add",
+        "keys add --acl search,browse --indexes prod_* --description 'the shop' --reveal",
+        "keys add --acl search --maxHitsPerQuery 50 --validity 3600",
+        body="fields of a key",
+    ),
+    endpoints=("add_key", "add_index_key"),
+)
 @discreet
 async def add_key(
     *,
@@ -118,6 +131,15 @@ async def add_key(
     return {"key": _shown(made["key"], reveal), "createdAt": made["createdAt"]}
 
 
+@public(
+    verb(
+        "keys update",
+        "keys update 1f3a --acl search --description 'the shop, old'",
+        variable="key",
+        body="fields of a key",
+    ),
+    endpoints=("update_key", "update_index_key"),
+)
 @discreet
 async def update_key(
     key: AnyKey,
@@ -179,6 +201,26 @@ async def update_key(
     return DataFrame(rows, columns=["field", "before", "after"], dtype=object)
 
 
+@public(
+    verb(
+        "keys delete",
+        "keys delete 1f3a",
+        "keys delete 1f3a --yes",
+        variable="key",
+        faces=("magic",),
+        destructive="delete the key {key}",
+    ),
+    verb(
+        "keys delete",
+        "keys delete 1f3a",
+        "keys delete 1f3a --yes",
+        summary="Delete a key and show it whole, as `keys restore` needs it",
+        faces=("command",),
+        fixed={"reveal": True},
+        destructive="delete the key {key}",
+    ),
+    endpoints=("delete_key", "delete_index_key"),
+)
 @discreet
 async def delete_key(
     key: AnyKey,
@@ -227,6 +269,7 @@ async def delete_key(
     return {"key": _shown(text, reveal), "deletedAt": done["deletedAt"]}
 
 
+@public(endpoints=("restore_key",))
 @discreet
 async def restore_key(key: AnyKey, *, client: AnyClient | None = None) -> Done:
     """Restore a deleted key and wait until the service accepts it.
@@ -262,6 +305,7 @@ async def restore_key(key: AnyKey, *, client: AnyClient | None = None) -> Done:
     return {"key": Secret(text), "createdAt": done["createdAt"]}
 
 
+@public(verb("whoami", "whoami"), endpoints=("get_key",))
 @discreet
 async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
     """Return the address, the application and the rights of the client.
@@ -300,6 +344,7 @@ async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
     return known | {"rights": key["acl"], "description": key.get("description", "")}
 
 
+@public()
 def secured_key(
     parent: AnyKey, *, reveal: bool = False, **restrictions: Unpack[Restrictions]
 ) -> Secret | str:
@@ -334,6 +379,7 @@ def secured_key(
     return _shown(make_secured_key(_text_of(parent), **restrictions), reveal)
 
 
+@public()
 def explain_key(key: AnyKey) -> DataFrame:
     """Return the restrictions of a secured key.
 
@@ -368,6 +414,7 @@ def explain_key(key: AnyKey) -> DataFrame:
     return DataFrame(rows, columns=["restriction", "value", "meaning"]).astype("str")
 
 
+@public()
 def get_remaining_validity(key: AnyKey) -> float:
     """Return the remaining validity of a secured key in seconds.
 
@@ -411,7 +458,7 @@ def _sorted(found: Any) -> list[tuple[str, Any]]:
 def _meaning(name: str, value: str) -> str:
     if name == "validUntil" and value.isdigit():
         return _validity(int(value))
-    return PARAMETERS[name].meaning if name in PARAMETERS else MEANINGS.get(name, "")
+    return describe_member(name)
 
 
 def _validity(until: int) -> str:

@@ -12,12 +12,14 @@ from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.api.shapes import DictionaryName, UrlStatus
 from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.tasks import Tasks
-from svc_notebook.errors import BadInput
+from svc_notebook.declarations.declaration import public, verb, verb_only
+from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.records import LogOptions
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
+@public(verb("indices", "indices", lists=True), endpoints=("list_indices",))
 async def read_indices(
     *, client: AnyClient | None = None, dtype_backend: Backend | None = None
 ) -> DataFrame:
@@ -52,6 +54,7 @@ async def read_indices(
     return await frames.read_indices(asynchronous(client), dtype_backend=dtype_backend)
 
 
+@public(verb("settings show", "settings show products"), endpoints=("get_settings",))
 async def read_settings(index: str, *, client: AnyClient | None = None) -> DataFrame:
     """Read the settings of an index.
 
@@ -83,6 +86,16 @@ async def read_settings(index: str, *, client: AnyClient | None = None) -> DataF
     return await frames.read_settings(asynchronous(client), index)
 
 
+@public(
+    verb(
+        "logs",
+        "logs",
+        "logs --index products --type error --length 100",
+        names={"indexName": "index"},
+    ),
+    endpoints=("get_logs",),
+    accessors=("df.svc.logs",),
+)
 async def read_logs(
     *,
     client: AnyClient | None = None,
@@ -119,6 +132,10 @@ async def read_logs(
     return await frames.read_logs(asynchronous(client), dtype_backend=dtype_backend, **options)
 
 
+@public(
+    verb("synonyms", "synonyms products", "synonyms products lamp --type synonym,onewaysynonym"),
+    endpoints=("search_synonyms",),
+)
 async def read_synonyms(
     index: str,
     query: str = "",
@@ -169,6 +186,9 @@ async def read_synonyms(
     )
 
 
+@public(
+    verb("rules", "rules products", "rules products sale --enabled"), endpoints=("search_rules",)
+)
 async def read_rules(
     index: str,
     query: str = "",
@@ -220,6 +240,10 @@ async def read_rules(
     )  # fmt: skip
 
 
+@public(
+    verb("keys", "keys", "keys products", "keys --reveal"),
+    endpoints=("list_keys", "list_index_keys", "list_all_index_keys"),
+)
 async def read_keys(
     index: str | None = None,
     *,
@@ -264,6 +288,11 @@ async def read_keys(
     )
 
 
+@public(
+    verb("clusters", "clusters", lists=True),
+    endpoints=("list_clusters",),
+    accessors=("df.svc.clusters",),
+)
 async def read_clusters(
     *, client: AnyClient | None = None, dtype_backend: Backend | None = None
 ) -> DataFrame:
@@ -295,6 +324,7 @@ async def read_clusters(
     return await frames.read_clusters(asynchronous(client), dtype_backend=dtype_backend)
 
 
+@public(endpoints=("list_users", "search_users"))
 async def read_users(
     query: str = "",
     *,
@@ -335,6 +365,7 @@ async def read_users(
     )
 
 
+@public(verb("users top", "users top", lists=True), endpoints=("top_users",))
 async def read_top_users(
     *, client: AnyClient | None = None, dtype_backend: Backend | None = None
 ) -> DataFrame:
@@ -365,6 +396,50 @@ async def read_top_users(
     return await frames.read_top_users(asynchronous(client), dtype_backend=dtype_backend)
 
 
+@verb_only(
+    verb("users", "users", "users smith --cluster c1-eu", "users --top"),
+    endpoints=("list_users", "search_users", "top_users"),
+)
+async def users_or_top(
+    query: str = "",
+    *,
+    cluster: str | None = None,
+    top: bool = False,
+    client: AnyClient | None = None,
+) -> DataFrame:
+    """Read the users, or with `top` those with the most records.
+
+    Parameters
+    ----------
+    query : str, default ""
+        Text to search for in user ids; "" matches every user.
+    cluster : str, default None
+        Name of the cluster whose users are read; None reads the users of every cluster.
+    top : bool, default False
+        Read the users with the most records of each cluster.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        The result of `read_users`, or with `top` of `read_top_users`.
+
+    Raises
+    ------
+    BadOption
+        If `top` is given together with `query` or `cluster`.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    """
+    if not top:
+        return await read_users(query, cluster=cluster, client=client)
+    if query or cluster:
+        raise BadOption("`--top` is of all users of every cluster; leave the rest out")
+    return await read_top_users(client=client)
+
+
+@public(verb("sources", "sources"), endpoints=("list_sources",))
 async def read_sources(
     *, client: AnyClient | None = None, dtype_backend: Backend | None = None
 ) -> DataFrame:
@@ -395,6 +470,11 @@ async def read_sources(
     return await frames.read_sources(asynchronous(client), dtype_backend=dtype_backend)
 
 
+@public(
+    verb("dictionaries", "dictionaries stopwords --language en", "dictionaries plurals horse"),
+    endpoints=("search_dictionary",),
+    replaces={"get_dictionary_entries": "read_dictionary"},
+)
 async def read_dictionary(
     dictionary: DictionaryName,
     query: str = "",
@@ -442,6 +522,7 @@ async def read_dictionary(
     )
 
 
+@public(verb("languages", "languages", lists=True), endpoints=("list_languages",))
 async def read_languages(
     *, client: AnyClient | None = None, dtype_backend: Backend | None = None
 ) -> DataFrame:
@@ -472,6 +553,16 @@ async def read_languages(
     return await frames.read_languages(asynchronous(client), dtype_backend=dtype_backend)
 
 
+@public(
+    verb(
+        "tasks show",
+        "tasks show 17 18 --index products",
+        types={"tasks": list[int]},
+        rest="tasks",
+        variable="tasks",
+    ),
+    endpoints=("get_task", "get_app_task"),
+)
 async def read_tasks(
     tasks: Tasks,
     *,
@@ -516,6 +607,7 @@ async def read_tasks(
     )
 
 
+@public(verb("crawlers", "crawlers"), endpoints=("list_crawlers", "get_crawler"))
 async def read_crawlers(
     *, client: AnyClient | None = None, dtype_backend: Backend | None = None
 ) -> DataFrame:
@@ -551,6 +643,11 @@ async def read_crawlers(
     return await frames.read_crawlers(asynchronous(client), dtype_backend=dtype_backend)
 
 
+@public(
+    verb("crawlers stats", "crawlers stats docs"),
+    endpoints=("crawler_url_stats",),
+    accessors=("df.svc.crawler_urls",),
+)
 async def read_crawler_urls(
     crawlers: OneOrMany,
     *,
@@ -592,6 +689,15 @@ async def read_crawler_urls(
     )
 
 
+@public(
+    verb(
+        "crawlers urls",
+        "crawlers urls docs --status FAILED",
+        "crawlers urls docs --reason http_404",
+    ),
+    endpoints=("list_crawled_urls",),
+    accessors=("df.svc.crawled_urls",),
+)
 async def read_crawled_urls(
     crawlers: str | Sequence[str],
     *,
@@ -661,6 +767,7 @@ def _url_status(written: str | None) -> UrlStatus | None:
     raise BadInput(f"`status` is DONE, SKIPPED or FAILED, not {written!r}")
 
 
+@public(verb("domains", "domains", lists=True), endpoints=("list_domains",))
 async def read_domains(
     *,
     app_id: str | None = None,
@@ -697,6 +804,7 @@ async def read_domains(
     )
 
 
+@public(endpoints=("search", "browse"), accessors=("df.svc.next_page",))
 async def next_page(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
     """Read the page after the DataFrame of a search or a browse.
 
@@ -729,6 +837,7 @@ async def next_page(frame: DataFrame, *, client: AnyClient | None = None) -> Dat
     return await frames.next_page(asynchronous(client), frame)
 
 
+@public(endpoints=("search", "browse"), accessors=("df.svc.refresh",))
 async def refresh(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
     """Repeat the request that returned a DataFrame and return the new result.
 
@@ -759,6 +868,7 @@ async def refresh(frame: DataFrame, *, client: AnyClient | None = None) -> DataF
     return await frames.refresh(asynchronous(client), frame)
 
 
+@public(endpoints=("browse",), accessors=("df.svc.browse",))
 async def browse_all(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
     """Read every record that matches the search of a DataFrame, beyond the pagination limit.
 
@@ -790,6 +900,7 @@ async def browse_all(frame: DataFrame, *, client: AnyClient | None = None) -> Da
     return await frames.browse_all(asynchronous(client), frame)
 
 
+@public(endpoints=("search_many",), accessors=("series.svc.facet",))
 async def count_values(
     index: str,
     facet: str,

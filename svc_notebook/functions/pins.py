@@ -12,6 +12,7 @@ from svc_notebook.api.validation import check_members
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.curation import RULES, find_all
 from svc_notebook.client.operations import write_and_wait
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from svc_notebook.frames.records import id_text
 from svc_notebook.functions.curated_lists import Done, Forward
@@ -25,6 +26,17 @@ Consequence = Mapping[str, Any]
 MAX_NAME_CHARACTERS = 100  # of a query, in the objectID of the rule that is made for it
 
 
+@public(
+    verb(
+        "pin",
+        "pin products lamp 17",
+        "pin products 'desk lamp' 17 --position 2",
+        operands=("index", "query", "object_id"),
+        options=("forwardToReplicas", "position"),
+        names={"object_id": "record"},
+    ),
+    endpoints=("save_rules",),
+)
 async def pin(
     index: str,
     query: str,
@@ -87,6 +99,9 @@ async def pin(
     return {**done, "objectID": name, "position": position}
 
 
+@public(
+    verb("hide", "hide products lamp 18", names={"object_id": "record"}), endpoints=("save_rules",)
+)
 async def hide(
     index: str,
     query: str,
@@ -143,6 +158,10 @@ async def hide(
     return {**done, "objectID": name}
 
 
+@public(
+    verb("unpin", "unpin products lamp 17", names={"object_id": "record"}),
+    endpoints=("save_rules",),
+)
 async def unpin(
     index: str,
     query: str,
@@ -190,6 +209,10 @@ async def unpin(
     return await _release(asynchronous(client), index, query, id_text(object_id), "pin", replicas)
 
 
+@public(
+    verb("unhide", "unhide products lamp 18", names={"object_id": "record"}),
+    endpoints=("save_rules",),
+)
 async def unhide(
     index: str,
     query: str,

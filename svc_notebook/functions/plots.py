@@ -12,6 +12,7 @@ from pandas import DataFrame
 
 from svc_notebook import plots
 from svc_notebook.api.parameters import SearchOptions
+from svc_notebook.declarations.declaration import public
 from svc_notebook.functions import blocking
 from svc_notebook.session.connection import AnyClient
 
@@ -22,6 +23,7 @@ DEFAULT_LOG_ENTRIES = 1000
 """Requests to draw; the service keeps no more."""
 
 
+@public()
 def plot_logs(
     logs: DataFrame | None = None,
     *,
@@ -62,6 +64,7 @@ def plot_logs(
     return plots.plot_logs(logs, axes=axes)
 
 
+@public()
 def plot_facets(
     counts: DataFrame | str,
     query: str = "",
@@ -107,6 +110,7 @@ def plot_facets(
     return plots.plot_facets(counts, top=top, axes=axes)
 
 
+@public()
 def plot_clusters(
     clusters: DataFrame | None = None, *, axes: Any = None, client: AnyClient | None = None
 ) -> Sequence[Axes]:
@@ -140,6 +144,7 @@ def plot_clusters(
     return plots.plot_clusters(clusters, axes=axes)
 
 
+@public()
 def plot_crawl(urls: DataFrame | str, *, axes: Any = None, client: AnyClient | None = None) -> Axes:
     """Plot the outcomes of the URLs of the last crawl by category and reason.
 

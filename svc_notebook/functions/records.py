@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Literal, Unpack
 
@@ -18,9 +18,11 @@ from svc_notebook.client.operations import (
     count_records,
     write_and_wait,
 )
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean
 from svc_notebook.frames.records import id_text
 from svc_notebook.functions.frame_records import ids_in, without_told
+from svc_notebook.functions.loads import FILE_OPTIONS, SIZE_OPTIONS
 from svc_notebook.loading.sending.load import OnProgress
 from svc_notebook.loading.sources.python_records import awaited
 from svc_notebook.loading.sources.source import Source
@@ -31,6 +33,23 @@ from svc_notebook.tuning.changes.state import SCOPES, read_part
 Done = dict[str, Any]
 
 
+def names_no_records(given: Mapping[str, Any]) -> bool:
+    """Return whether a call of `delete_records` is refused, because it names no records."""
+    return not given.keys() & {"ids", "filters"}
+
+
+@public(
+    verb(
+        "delete",
+        "delete products 17 18",
+        'delete products --filters "price < 1" --yes',
+        variable="ids",
+        destructive="delete records of {index}",
+        spares=names_no_records,
+    ),
+    endpoints=("delete_by", "batch"),
+    replaces={"delete_object": "delete_records"},
+)
 async def delete_records(
     index: str,
     ids: Iterable[Any] | None = None,
@@ -117,6 +136,15 @@ def _parts(steps: Sequence[BatchRequest]) -> Iterator[list[BatchRequest]]:
     )
 
 
+@public(
+    verb(
+        "clear",
+        "clear products",
+        "clear products --yes",
+        destructive="delete all records of {index}",
+    ),
+    endpoints=("clear_objects",),
+)
 async def clear_index(index: str, *, client: AnyClient | None = None) -> Done:
     """Delete all records of an index and keep its settings, synonyms and rules.
 
@@ -159,6 +187,15 @@ async def _is_empty(client: AsyncClient, index: str) -> bool:
     return not await count_records(client, index)
 
 
+@public(
+    verb(
+        "drop",
+        "drop products-old",
+        "drop products-old --yes",
+        destructive="delete the whole index {index}",
+    ),
+    endpoints=("delete_index",),
+)
 async def drop_index(index: str, *, client: AnyClient | None = None) -> Done:
     """Delete an index with its records, settings, synonyms and rules.
 
@@ -210,6 +247,16 @@ async def _told(client: AsyncClient, index: str, before: int | None, outcome: Wr
     return {"index": index, "before": before, "after": after, **outcome.facts()}
 
 
+@public(
+    verb(
+        "copy",
+        "copy products products-new",
+        "copy products test --scope settings,rules --yes",
+        types={"scope": list[Literal["settings", "synonyms", "rules"]]},
+        destructive="copy {index} onto {destination}",
+    ),
+    endpoints=("operate_index",),
+)
 async def copy_index(
     index: str,
     destination: str,
@@ -271,6 +318,10 @@ def _scopes(given: OneOrMany | None) -> list[CopyScope] | None:
     return named
 
 
+@public(
+    verb("move", "move products-new products", destructive="move {index} onto {destination}"),
+    endpoints=("operate_index",),
+)
 async def move_index(index: str, destination: str, *, client: AnyClient | None = None) -> Done:
     """Move an index to another name; the index that has this name is replaced.
 
@@ -358,6 +409,20 @@ async def _count(client: AsyncClient, index: str) -> int | None:
         return None
 
 
+@public(
+    verb(
+        "replace",
+        "replace products products.csv --id sku",
+        "replace products products.parquet --least 0.9 --yes",
+        without=(*SIZE_OPTIONS, *FILE_OPTIONS, "action", "operations"),
+        names={"source": "file"},
+        variable="source",
+        destructive="replace all records of {index}",
+    ),
+    endpoints=("batch", "operate_index"),
+    bar="rows",
+    stream="source",
+)
 async def replace_records(
     index: str,
     source: Source,

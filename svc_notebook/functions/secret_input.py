@@ -15,6 +15,7 @@ from pandas import DataFrame
 from svc_notebook.api.secured_keys import Restrictions
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import Secret
+from svc_notebook.declarations.declaration import verb, verb_only
 from svc_notebook.errors import BadOption
 from svc_notebook.functions import blocking
 from svc_notebook.functions.curated_lists import Done
@@ -25,6 +26,10 @@ from svc_notebook.session.connection import AnyClient
 STANDARD_INPUT = "-"
 
 
+@verb_only(
+    verb("keys restore", "keys restore -", completes={"key": None}, faces=("command",)),
+    endpoints=("restore_key",),
+)
 def restore_key_in_shell(
     key: str | None = None, *, env: str | None = None, client: AnyClient | None = None
 ) -> Done:
@@ -54,6 +59,17 @@ def restore_key_in_shell(
     return blocking.restore_key(_from_shell(key, env), client=client)
 
 
+@verb_only(
+    verb(
+        "keys secure",
+        "keys secure - --filters owner:42 --reveal",
+        "keys secure --restrictIndices products",
+        body="restrictions",
+        faces=("command",),
+        profile=False,
+        format=False,
+    )
+)
 def secured_key_in_shell(
     parent: str | None = None,
     *,
@@ -85,6 +101,11 @@ def secured_key_in_shell(
     return blocking.secured_key(_from_shell(parent, env), reveal=reveal, **restrictions)
 
 
+@verb_only(
+    verb(
+        "keys explain", "keys explain -", completes={"key": None}, faces=("command",), profile=False
+    )
+)
 def explain_key_in_shell(key: str | None = None, *, env: str | None = None) -> DataFrame:
     """Return the restrictions of a secured key that is not an argument of the command.
 
@@ -108,6 +129,15 @@ def explain_key_in_shell(key: str | None = None, *, env: str | None = None) -> D
     return blocking.explain_key(_from_shell(key, env))
 
 
+@verb_only(
+    verb(
+        "keys restore",
+        "keys restore --from answer",
+        completes={"key": None},
+        variable="key",
+        faces=("magic",),
+    )
+)
 def restore_key_in_cell(key: AnyKey | None = None, *, client: AnyClient | None = None) -> Done:
     """Restore a deleted key that a variable or a prompt provides.
 
@@ -133,6 +163,18 @@ def restore_key_in_cell(key: AnyKey | None = None, *, client: AnyClient | None =
     return blocking.restore_key(_from_cell(key), client=client)
 
 
+@verb_only(
+    verb(
+        "keys secure",
+        "keys secure --from answer --filters owner:42 --reveal",
+        "keys secure --restrictIndices products",
+        variable="parent",
+        body="restrictions",
+        faces=("magic",),
+        profile=False,
+        format=False,
+    )
+)
 def secured_key_in_cell(
     parent: AnyKey | None = None, *, reveal: bool = False, **restrictions: Unpack[Restrictions]
 ) -> Secret | str:
@@ -158,6 +200,16 @@ def secured_key_in_cell(
     return blocking.secured_key(_from_cell(parent), reveal=reveal, **restrictions)
 
 
+@verb_only(
+    verb(
+        "keys explain",
+        "keys explain --from answer",
+        completes={"key": None},
+        variable="key",
+        faces=("magic",),
+        profile=False,
+    )
+)
 def explain_key_in_cell(key: AnyKey | None = None) -> DataFrame:
     """Return the restrictions of a secured key that a variable or a prompt provides.
 

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from svc_notebook.declarations.declaration import verb, verb_only
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.session.local_service import default_folder, remember
 
 
+@verb_only(
+    verb(
+        "serve",
+        "serve",
+        "serve --port 8108 --data ./shop",
+        completes={"admin_key_file": "path"},
+        faces=("command",),
+        profile=False,
+        format=False,
+    )
+)
 def serve(
     *,
     host: str = "127.0.0.1",

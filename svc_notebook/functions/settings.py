@@ -17,6 +17,7 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.client.attribute_checks import check_attributes
 from svc_notebook.client.operations import Confirm, write_and_wait
 from svc_notebook.client.request_options import with_extra
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean, unreadable
 from svc_notebook.functions.curated_lists import Forward
 from svc_notebook.functions.listings import read_settings
@@ -32,6 +33,16 @@ class SettingsChange(Settings, Forward, total=False):
     """Settings to change, and whether the replicas change with the index."""
 
 
+@public(
+    verb(
+        "settings",
+        "settings products",
+        "settings products --searchableAttributes name,brand --hitsPerPage 10",
+        spread=Settings,
+        body="settings; null resets one",
+    ),
+    endpoints=("get_settings", "set_settings"),
+)
 async def settings(
     index: str,
     *,
@@ -83,6 +94,17 @@ async def settings(
     return await set_settings(index, client=client, extra=extra, **changes)
 
 
+@public(
+    verb(
+        "settings set",
+        "settings set products --file settings.json",
+        "settings set products --customRanking 'desc(sales)' --forwardToReplicas",
+        operands=("index",),
+        spread=Settings,
+        body="settings; null resets one",
+    ),
+    endpoints=("set_settings",),
+)
 async def set_settings(
     index: str,
     given: SettingsChange | None = None,
@@ -173,6 +195,17 @@ def _confirm(client: AsyncClient, index: str, wanted: Mapping[str, Any]) -> Conf
     return (lambda: holds(client, index, "settings", named)) if named else None
 
 
+@public(
+    verb(
+        "settings reset",
+        "settings reset products hitsPerPage",
+        "settings reset products --yes",
+        options=("forwardToReplicas",),
+        completes={"names": "setting"},
+        destructive="reset settings of {index}",
+    ),
+    endpoints=("get_settings", "set_settings"),
+)
 async def reset_settings(
     index: str,
     names: OneOrMany | None = None,
@@ -232,6 +265,17 @@ def _differs(name: str, found: Mapping[str, Any]) -> bool:
     return name in hints(Settings) and _value(found, name) != default_of(name)
 
 
+@public(
+    verb(
+        "settings diff",
+        "settings diff products",
+        "settings diff products products-new",
+        "settings diff products --file settings.json",
+        completes={"other": "index"},
+        variable="other",
+    ),
+    endpoints=("get_settings",),
+)
 async def diff_settings(
     index: str,
     other: str | Path | Mapping[str, Any] | None = None,

@@ -5,12 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from svc_notebook.api.shapes import Source
+from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import NotFound, did_you_mean
 from svc_notebook.functions.curated_lists import Done
 from svc_notebook.functions.documents import Documents, take_documents
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
+@public(
+    verb(
+        "sources add",
+        "sources add 192.0.2.0/24 --description office --yes",
+        completes={"source": None},
+        destructive="let {source} call, and of all others only those listed",
+    ),
+    endpoints=("append_source",),
+)
 async def add_source(
     source: str, *, description: str = "", client: AnyClient | None = None
 ) -> Done:
@@ -51,6 +61,17 @@ async def add_source(
     return {"source": source, "before": before, "after": len(await own.list_sources())}
 
 
+@public(
+    verb(
+        "sources replace",
+        "sources replace networks.csv --yes",
+        variable="sources",
+        body="networks",
+        document=BodyDocument("sources", Source),
+        destructive="let only these networks call",
+    ),
+    endpoints=("replace_sources",),
+)
 async def replace_sources(sources: Documents, *, client: AnyClient | None = None) -> Done:
     """Replace the allowlist of networks.
 
@@ -88,6 +109,15 @@ async def replace_sources(sources: Documents, *, client: AnyClient | None = None
     return {"before": before, "after": len(listed)}
 
 
+@public(
+    verb(
+        "sources delete",
+        "sources delete 192.0.2.0/24",
+        completes={"source": "network"},
+        destructive="no longer let {source} call",
+    ),
+    endpoints=("delete_source",),
+)
 async def delete_source(source: str, *, client: AnyClient | None = None) -> Done:
     """Remove a network from the allowlist.
 

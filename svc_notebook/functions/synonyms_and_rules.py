@@ -6,13 +6,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+from svc_notebook.api.shapes import Rule, Synonym
 from svc_notebook.client.curation import RULES, SYNONYMS, own_members
+from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.functions import curated_lists
 from svc_notebook.functions.curated_lists import Done, Forward
 from svc_notebook.functions.documents import Documents
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
+@public(
+    verb("synonyms get", "synonyms get products pair", completes={"id": "synonym"}),
+    endpoints=("get_synonym",),
+)
 async def get_synonym(index: str, id: str, *, client: AnyClient | None = None) -> dict[str, Any]:  # noqa: A002
     """Read one synonym.
 
@@ -45,6 +51,23 @@ async def get_synonym(index: str, id: str, *, client: AnyClient | None = None) -
     return own_members(await asynchronous(client).get_synonym(index, id))
 
 
+@public(
+    verb(
+        "synonyms save",
+        "synonyms save products synonyms.csv",
+        variable="synonyms",
+        document=BodyDocument("synonyms", Synonym),
+    ),
+    verb(
+        "synonyms import",
+        "synonyms import products synonyms.csv",
+        summary="Save the synonyms of a file",
+        names={"synonyms": "file"},
+        completes={"synonyms": "path"},
+    ),
+    endpoints=("save_synonyms",),
+    replaces={"save_synonym": "save_synonyms"},
+)
 async def save_synonyms(
     index: str,
     synonyms: Documents,
@@ -94,6 +117,16 @@ async def save_synonyms(
     )
 
 
+@public(
+    verb(
+        "synonyms replace",
+        "synonyms replace products synonyms.csv --yes",
+        variable="synonyms",
+        document=BodyDocument("synonyms", Synonym),
+        destructive="replace all synonyms of {index}",
+    ),
+    endpoints=("save_synonyms",),
+)
 async def replace_synonyms(
     index: str,
     synonyms: Documents,
@@ -143,6 +176,15 @@ async def replace_synonyms(
     )
 
 
+@public(
+    verb(
+        "synonyms delete",
+        "synonyms delete products pair",
+        completes={"ids": "synonym"},
+        destructive="delete synonyms of {index}",
+    ),
+    endpoints=("delete_synonym",),
+)
 async def delete_synonyms(
     index: str,
     ids: Iterable[Any],
@@ -187,6 +229,14 @@ async def delete_synonyms(
     return await curated_lists.delete(asynchronous(client), SYNONYMS, index, ids, replicas)
 
 
+@public(
+    verb(
+        "synonyms clear",
+        "synonyms clear products --yes",
+        destructive="delete all synonyms of {index}",
+    ),
+    endpoints=("clear_synonyms",),
+)
 async def clear_synonyms(
     index: str, *, client: AnyClient | None = None, **replicas: Unpack[Forward]
 ) -> Done:
@@ -222,6 +272,10 @@ async def clear_synonyms(
     return await curated_lists.clear(asynchronous(client), SYNONYMS, index, replicas)
 
 
+@public(
+    verb("synonyms export", "synonyms export products synonyms.csv", names={"path": "file"}),
+    endpoints=("search_synonyms",),
+)
 async def export_synonyms(index: str, path: str | Path, *, client: AnyClient | None = None) -> Done:
     """Write the synonyms of an index to a file.
 
@@ -257,6 +311,9 @@ async def export_synonyms(index: str, path: str | Path, *, client: AnyClient | N
     return await curated_lists.export(asynchronous(client), SYNONYMS, index, path)
 
 
+@public(
+    verb("rules get", "rules get products sale", completes={"id": "rule"}), endpoints=("get_rule",)
+)
 async def get_rule(index: str, id: str, *, client: AnyClient | None = None) -> dict[str, Any]:  # noqa: A002
     """Read one rule.
 
@@ -289,6 +346,23 @@ async def get_rule(index: str, id: str, *, client: AnyClient | None = None) -> d
     return own_members(await asynchronous(client).get_rule(index, id))
 
 
+@public(
+    verb(
+        "rules save",
+        "rules save products rules.csv",
+        variable="rules",
+        document=BodyDocument("rules", Rule),
+    ),
+    verb(
+        "rules import",
+        "rules import products rules.csv",
+        summary="Save the rules of a file",
+        names={"rules": "file"},
+        completes={"rules": "path"},
+    ),
+    endpoints=("save_rules",),
+    replaces={"save_rule": "save_rules"},
+)
 async def save_rules(
     index: str,
     rules: Documents,
@@ -340,6 +414,16 @@ async def save_rules(
     return await curated_lists.save(asynchronous(client), RULES, index, rules, replicas, extra)
 
 
+@public(
+    verb(
+        "rules replace",
+        "rules replace products rules.csv --yes",
+        variable="rules",
+        document=BodyDocument("rules", Rule),
+        destructive="replace all rules of {index}",
+    ),
+    endpoints=("save_rules",),
+)
 async def replace_rules(
     index: str,
     rules: Documents,
@@ -390,6 +474,15 @@ async def replace_rules(
     return await curated_lists.replace(asynchronous(client), RULES, index, rules, replicas, extra)
 
 
+@public(
+    verb(
+        "rules delete",
+        "rules delete products sale",
+        completes={"ids": "rule"},
+        destructive="delete rules of {index}",
+    ),
+    endpoints=("delete_rule",),
+)
 async def delete_rules(
     index: str,
     ids: Iterable[Any],
@@ -434,6 +527,10 @@ async def delete_rules(
     return await curated_lists.delete(asynchronous(client), RULES, index, ids, replicas)
 
 
+@public(
+    verb("rules clear", "rules clear products --yes", destructive="delete all rules of {index}"),
+    endpoints=("clear_rules",),
+)
 async def clear_rules(
     index: str, *, client: AnyClient | None = None, **replicas: Unpack[Forward]
 ) -> Done:
@@ -469,6 +566,10 @@ async def clear_rules(
     return await curated_lists.clear(asynchronous(client), RULES, index, replicas)
 
 
+@public(
+    verb("rules export", "rules export products rules.csv", names={"path": "file"}),
+    endpoints=("search_rules",),
+)
 async def export_rules(index: str, path: str | Path, *, client: AnyClient | None = None) -> Done:
     """Write the rules of an index to a file.
 

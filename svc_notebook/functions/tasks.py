@@ -1,4 +1,4 @@
-"""The tasks that a client's writes have made."""
+"""Wait for tasks, and list those of a client's writes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,85 @@ from typing import Any
 from pandas import DataFrame, Series, to_datetime
 
 from svc_notebook.client import AsyncClient
-from svc_notebook.client.tasks import Write
+from svc_notebook.client.tasks import Tasks, Write
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import CallFailed
+from svc_notebook.loading.sending.load import OnProgress
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
+@public(
+    verb(
+        "tasks wait",
+        "tasks wait 17 18 --index products",
+        types={"tasks": list[int]},
+        rest="tasks",
+        variable="tasks",
+    ),
+    verb(
+        "wait",
+        "wait 17 18 --index products",
+        summary="Wait until tasks are published",
+        types={"tasks": list[int]},
+        rest="tasks",
+        variable="tasks",
+    ),
+    endpoints=("get_task", "get_app_task"),
+    bar="tasks",
+    label="published",
+)
+async def wait(
+    tasks: Tasks,
+    *,
+    index: str | None = None,
+    timeout: float | None = 600,  # noqa: ASYNC109 - what is left is told when it passes
+    client: AnyClient | None = None,
+    on_progress: OnProgress | None = None,
+) -> int:
+    """Wait until tasks are published.
+
+    Parameters
+    ----------
+    tasks : task
+        A task number, the response of a write, or several of these.
+    index : str, default None
+        The index of tasks that do not name theirs.
+    timeout : float, default 600
+        None waits without limit.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    on_progress : callable, default None
+        Function that is called with the number of tasks published and the number of tasks.
+
+    Returns
+    -------
+    int
+        Number of tasks.
+
+    Raises
+    ------
+    BadInput
+        If a task is not a task number or the response of a write.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If tasks remain at the timeout; the message lists them.
+
+    Examples
+    --------
+    >>> response = svc.current().delete_object("products", "1")
+    >>> svc.wait(response, index="products")
+    1
+    """
+    return await asynchronous(client).wait(
+        tasks, index=index, timeout=timeout, on_progress=on_progress
+    )
+
+
+@public(
+    verb("tasks", "tasks", "tasks products --status", faces=("magic",)),
+    endpoints=("get_task", "get_app_task"),
+)
 async def read_writes(
     index: str | None = None,
     *,

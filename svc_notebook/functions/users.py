@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from svc_notebook.api.texts import OneOrMany
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput
 from svc_notebook.functions.curated_lists import Done
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
+@public(verb("users get", "users get 42"), endpoints=("get_user",))
 async def get_user(user: str, *, client: AnyClient | None = None) -> dict[str, Any]:
     """Read the cluster of a user and the size of its data.
 
@@ -41,6 +43,12 @@ async def get_user(user: str, *, client: AnyClient | None = None) -> dict[str, A
     return dict(await asynchronous(client).get_user(user))
 
 
+@public(
+    verb(
+        "users assign", "users assign c1-eu 42 43", operands=("cluster", "users"), variable="users"
+    ),
+    endpoints=("assign_user", "assign_users"),
+)
 async def assign_users(users: OneOrMany, cluster: str, *, client: AnyClient | None = None) -> Done:
     """Assign users to a cluster.
 
@@ -83,6 +91,12 @@ async def assign_users(users: OneOrMany, cluster: str, *, client: AnyClient | No
     return {"cluster": cluster, "users": len(named), "createdAt": done["createdAt"]}
 
 
+@public(
+    verb(
+        "users move", "users move 42 c2-eu --yes", destructive="move the user {user} to {cluster}"
+    ),
+    endpoints=("assign_user",),
+)
 async def move_user(user: str, cluster: str, *, client: AnyClient | None = None) -> Done:
     """Move a user and its data to another cluster.
 
@@ -119,6 +133,10 @@ async def move_user(user: str, cluster: str, *, client: AnyClient | None = None)
     return {"user": user, "before": before, "after": cluster, "createdAt": done["createdAt"]}
 
 
+@public(
+    verb("users remove", "users remove 42", destructive="remove the user {user} with its data"),
+    endpoints=("remove_user",),
+)
 async def remove_user(user: str, *, client: AnyClient | None = None) -> Done:
     """Remove a user and its data.
 
@@ -153,6 +171,7 @@ async def remove_user(user: str, *, client: AnyClient | None = None) -> Done:
     return {"user": user, "before": before, "deletedAt": done["deletedAt"]}
 
 
+@public(verb("users pending", "users pending"), endpoints=("pending_mappings",))
 async def pending_users(*, client: AnyClient | None = None) -> dict[str, Any]:
     """Return whether users are being moved, and to which clusters.
 

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from svc_notebook.client import AsyncClient, Client
 from svc_notebook.client.transport.hosts import HostChoice
+from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput, NotConnected
 from svc_notebook.session.config import (
     LOCAL,
@@ -89,6 +90,7 @@ def connect_local(service: LocalService, **given: Any) -> Client:
     return _current
 
 
+@public()
 def use(profile: str) -> Client:
     """Connect to another profile.
 
@@ -154,6 +156,7 @@ def folder_in_use() -> Path:
     return known or default_folder()
 
 
+@public()
 def current() -> Client:
     """Return the client that functions use by default.
 

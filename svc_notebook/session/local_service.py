@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import Secret, background_loop
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.session.config import KEYS, VARIABLES
 from svc_notebook.session.file_lock import take_turn
@@ -104,6 +105,18 @@ class LocalService:
             raise LocalServiceFailed(f"process {self.pid} does not stop; see {self.data / LOG}")
 
 
+@public(
+    verb(
+        "serve",
+        "serve",
+        "serve --data ./shop",
+        operands=(),
+        options=("allow_private_crawl", "data", "search_timeout", "stay"),
+        faces=("magic",),
+        profile=False,
+        format=False,
+    )
+)
 def local(
     data: str | Path | None = None,
     *,

@@ -16,6 +16,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.client import AsyncClient
+from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.state import read_state
@@ -60,6 +61,7 @@ class Idea:
         }  # fmt: skip
 
 
+@public()
 async def suggest_synonyms(
     index: str,
     queries: Queries | None = None,

@@ -9,6 +9,7 @@ from svc_notebook.api.parameters import ALIASES, Settings
 from svc_notebook.api.validation import check_members
 from svc_notebook.client.attribute_checks import check_attributes
 from svc_notebook.client.curation import ResourceKind, with_id
+from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
@@ -23,6 +24,7 @@ from svc_notebook.tuning.changes.state import KINDS, SCOPES, TOLD, Objects, Scop
 Proposal = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
 
+@public()
 async def apply(
     index: str, change: Proposal, *, note: str = "", client: AnyClient | None = None
 ) -> Differences:

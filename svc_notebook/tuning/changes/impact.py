@@ -14,6 +14,7 @@ from pandas import DataFrame
 
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.attribute_checks import check_attributes
+from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.change_spec import Proposal, read_proposal
@@ -125,6 +126,7 @@ class Impact:
         return _draw(self)
 
 
+@public()
 async def impact(
     index: str,
     change: Proposal,

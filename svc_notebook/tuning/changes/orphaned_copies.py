@@ -11,6 +11,7 @@ import pandas as pd
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.operations import write_and_wait
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.session.file_lock import is_taken
@@ -36,6 +37,7 @@ def turn_of(name: str) -> Path:
     return user_state_path("svc-notebook", appauthor=False) / "scratches" / f"{name[-8:]}.lock"
 
 
+@public(verb("scratches", "scratches"))
 async def scratches(*, client: AnyClient | None = None) -> pd.DataFrame:
     """List the temporary copies of indices that tuning created.
 
@@ -80,6 +82,14 @@ async def _list(client: AsyncClient) -> pd.DataFrame:
     return frame.astype(types)
 
 
+@public(
+    verb(
+        "scratches drop",
+        "scratches drop --yes",
+        completes={"names": "index"},
+        destructive="delete scratch copies",
+    )
+)
 async def drop_scratches(
     names: OneOrMany | None = None, *, client: AnyClient | None = None
 ) -> list[str]:

@@ -13,6 +13,7 @@ import pandas as pd
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import background_loop
 from svc_notebook.client.operations import write_and_wait
+from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, NotFound, SvcError
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.session.file_lock import take_turn
@@ -463,6 +464,7 @@ def scratch(index: str, *, client: AnyClient | None = None) -> Scratch:
     return Scratch(index, client)
 
 
+@public(name="scratch", awaited=True)
 def async_scratch(index: str, *, client: AnyClient | None = None) -> AsyncScratch:
     """Create a temporary copy of an index as an asynchronous context manager.
 

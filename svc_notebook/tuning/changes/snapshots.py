@@ -14,6 +14,7 @@ import msgspec
 
 from svc_notebook.api.parameters import Settings
 from svc_notebook.api.validation import check_members
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, unreadable
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
@@ -131,6 +132,7 @@ class Snapshot:
 Side = str | Snapshot | Mapping[str, Any] | os.PathLike[str]
 
 
+@public(verb("snapshot", "snapshot products monday.json", names={"path": "file"}))
 async def snapshot(
     index: str, path: str | os.PathLike[str] | None = None, *, client: AnyClient | None = None
 ) -> Snapshot:
@@ -236,6 +238,14 @@ def _checked(found: Any, name: str) -> Snapshot:
     return read
 
 
+@public(
+    verb(
+        "diff",
+        "diff products products-new",
+        "diff monday.json products",
+        completes={"one": "index", "other": "index"},
+    )
+)
 async def diff(one: Side, other: Side, *, client: AnyClient | None = None) -> Differences:
     """Compare the settings, synonyms and rules of two indices or snapshots.
 
@@ -283,6 +293,14 @@ async def _state(side: Side, client: AnyClient | None) -> IndexConfiguration:
     return read_snapshot(side).state
 
 
+@public(
+    verb(
+        "restore",
+        "restore products monday.json --yes",
+        names={"source": "file"},
+        destructive="replace settings, synonyms and rules of {index}",
+    )
+)
 async def restore(
     index: str, source: Side, *, note: str = "", client: AnyClient | None = None
 ) -> Differences:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
-from svc_notebook.client import AsyncClient
+from svc_notebook.client import AsyncClient, Client
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
@@ -25,6 +26,7 @@ MAX_LISTED_CONFLICTS = 5  # conflicts listed in an error
 MAX_NAMED_ENTRIES = 3  # names of a change, in a confirmation
 
 
+@public(verb("history", "history products", lists=True))
 async def history(index: str, *, client: AnyClient | None = None) -> pd.DataFrame:
     """Return the changes made to an index from this machine, newest first.
 
@@ -72,6 +74,25 @@ def _rows(change: Change) -> Iterator[tuple[Any, ...]]:
         )  # fmt: skip
 
 
+def settle_undo(given: Mapping[str, Any], client: Client) -> tuple[str, dict[str, Any]]:
+    """Describe the change that is undone, and bind the call to it."""
+    change = find_change(client.aio, given["index"], given.get("change_id"))
+    action = f"undo change {change.change_id}: {say_change(change)}"
+    made_by = f", made by `{change.note}`" if change.note else ""
+    force = ", overwriting what was changed there since" if given.get("force") else ""
+    return f"{action}{made_by}{force}", {"change_id": change.change_id}
+
+
+@public(
+    verb(
+        "undo",
+        "undo products",
+        "undo products 3f9c21aa --yes",
+        names={"change_id": "change"},
+        destructive="take back a change of {index}",
+        settles=settle_undo,
+    )
+)
 async def undo(
     index: str,
     change_id: str | None = None,

@@ -8,6 +8,7 @@ from pandas import DataFrame
 
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.client.tasks import OnProgress
+from svc_notebook.declarations.declaration import public
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.evaluation.metric_names import deepest
 from svc_notebook.tuning.evaluation.runs import run
@@ -17,6 +18,7 @@ from svc_notebook.tuning.tables.tables import Queries, Table, check_judgments
 MAX_IDS_PER_REQUEST = 1000  # records per call
 
 
+@public(bar="searches")
 async def measure(
     index: str,
     judgments: Table,
@@ -108,6 +110,7 @@ async def measure(
     )  # fmt: skip
 
 
+@public()
 async def missing(index: str, judgments: Table, *, client: AnyClient | None = None) -> DataFrame:
     """Return the judgments of records that the index does not have.
 

@@ -15,6 +15,7 @@ from svc_notebook.api.validation import check_members
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.task_group import run_together
 from svc_notebook.client.tasks import OnProgress
+from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, TooMany, Unreachable
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.evaluation.criteria import PROMOTED, RANKING, ranking_of, sorts_of
@@ -42,6 +43,7 @@ class FailedSearch:
 Answer = Mapping[str, Any] | FailedSearch
 
 
+@public(bar="searches")
 async def run(
     index: str,
     queries: Queries,

@@ -10,6 +10,7 @@ from typing import Any
 
 from pandas import DataFrame
 
+from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput, Stopped
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot
@@ -39,6 +40,7 @@ OnProgress = Callable[[int, int], None]
 MIN_QUERIES_PER_PART = 2  # minimum queries on either side
 
 
+@public(bar="searches")
 async def search(
     index: str,
     space: Mapping[str, Sequence[Any]],
