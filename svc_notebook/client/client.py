@@ -13,247 +13,28 @@ from collections.abc import (
 )
 from contextlib import AbstractAsyncContextManager
 from copy import copy
-from dataclasses import replace
 from typing import Any, Literal, Self, TypeVar, Unpack, overload
 
 import msgspec
 
 from svc_notebook.api import CrawlerApi, Endpoint, EventsApi, RequestSpec, SearchApi
-from svc_notebook.api.endpoint import Asynchronous, Blocking, Decode, Interface
+from svc_notebook.api.endpoint import Blocking, Decode, Interface
 from svc_notebook.api.indices import CopyScope
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, Rule, SearchAnswer, Synonym
 from svc_notebook.client import background_loop, curation, operations
-from svc_notebook.client import tasks as waiting
-from svc_notebook.client.background_loop import beating
 from svc_notebook.client.config import ClientConfig
-from svc_notebook.client.custom_calls import make_custom
+from svc_notebook.client.endpoint_client import EndpointClient, describe_client
 from svc_notebook.client.progress import Progress
 from svc_notebook.client.request_options import Options, Response
-from svc_notebook.client.response_checks import check_answer
-from svc_notebook.client.tasks import OnProgress, Tasks, WriteHistory
+from svc_notebook.client.tasks import OnProgress, Tasks
 from svc_notebook.client.transport.sender import HttpSender
 
 T = TypeVar("T")
 
 
-class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
+class AsyncClient(EndpointClient):
     """A client whose methods are awaited, on any event loop."""
-
-    def __init__(self, connection: ClientConfig, sender: HttpSender | None = None) -> None:
-        self.connection = connection
-        self.sender = sender or HttpSender(connection)
-        self.written = WriteHistory()
-
-    def with_options(self, **options: Unpack[Options]) -> Self:
-        """Return a client over the same connections whose calls have these options.
-
-        Parameters
-        ----------
-        headers : dict, default none
-            Further headers by name.
-        query : dict, default none
-            Further query parameters by name.
-        connect_timeout : float, default that of the connection
-            Maximum wait for a connection in seconds.
-        read_timeout : float, default that of the connection
-            Maximum wait for the response of a read in seconds.
-        write_timeout : float, default that of the connection
-            Maximum wait for the response of a write in seconds.
-        user_id : str, default None
-            User whose data the call is for, sent as the header `X-Service-User-ID`.
-        forwarded_for : str, default None
-            Address of the caller on whose behalf this client calls, sent as
-            `X-Forwarded-For`.
-        forwarded_api_key : str or Secret, default None
-            Key of that caller, sent as `X-Forwarded-API-Key`.
-        extra : dict, default none
-            Members to add to each body, or to each object of a list, without validation.
-        max_answer_bytes : int, default 256 MB
-            Maximum size of a response in bytes.
-        on_response : callable, default None
-            Function that is called with each `Response`.
-
-        Returns
-        -------
-        AsyncClient
-            The new client; this one is unchanged.
-
-        Raises
-        ------
-        BadInput
-            If an option is unknown or cannot be sent.
-
-        Examples
-        --------
-        >>> patient = client.with_options(read_timeout=60)
-        >>> patient.search("products", "desk lamp")["nbHits"]
-        10
-        """
-        other = copy(self)
-        other.sender = self.sender.with_options(self.sender.options.changed(**options))
-        return other
-
-    async def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
-        """Send one request and return the checked response.
-
-        Parameters
-        ----------
-        endpoint : Endpoint
-            Declaration of the endpoint.
-        parcel : RequestSpec
-            Encoded request.
-
-        Returns
-        -------
-        object
-            The decoded response.
-
-        Raises
-        ------
-        CallFailed
-            If the service cannot be reached or refuses the call.
-
-        Examples
-        --------
-        >>> from svc_notebook.api import SearchApi
-        >>> endpoint = SearchApi.get_settings.endpoint
-        >>> client.perform(endpoint, endpoint.encode("products"))["hitsPerPage"]
-        20
-        """
-        with beating():
-            answer = check_answer(endpoint, await self.sender.send(endpoint, parcel), parcel)
-        self.written.note(endpoint, parcel, answer)
-        return answer
-
-    @overload
-    async def custom(
-        self,
-        verb: str,
-        path: str,
-        *,
-        query: Mapping[str, Any] | None = None,
-        body: Any = None,
-        interface: Interface = "search",
-        reads: bool | None = None,
-        raw: Literal[False] = False,
-    ) -> Any: ...
-    @overload
-    async def custom(
-        self,
-        verb: str,
-        path: str,
-        *,
-        query: Mapping[str, Any] | None = None,
-        body: Any = None,
-        interface: Interface = "search",
-        reads: bool | None = None,
-        raw: Literal[True],
-    ) -> Response: ...
-    async def custom(
-        self,
-        verb: str,
-        path: str,
-        *,
-        query: Mapping[str, Any] | None = None,
-        body: Any = None,
-        interface: Interface = "search",
-        reads: bool | None = None,
-        raw: bool = False,
-    ) -> Any:
-        """Call an endpoint that this package does not declare.
-
-        Parameters
-        ----------
-        verb : str
-            HTTP method, such as `POST`.
-        path : str
-            Path, such as `/1/indexes/products/newFeature`. Characters that a URL cannot
-            contain are percent-encoded, except slashes: use `quote(name, safe="")` for a
-            name.
-        query : dict, default None
-            Query parameters by name.
-        body : JSON value, default None
-            Body of POST, PUT and PATCH.
-        interface : {'search', 'crawler', 'events'}, default 'search'
-            API whose hosts are called.
-        reads : bool, default True for GET
-            Use the hosts and timeouts of reads. A POST that does not read is never
-            repeated.
-        raw : bool, default False
-            Return a `Response` with status, headers and body.
-
-        Returns
-        -------
-        object
-            The decoded JSON of the response, or a `Response`.
-
-        Raises
-        ------
-        BadInput
-            If an argument is not valid.
-        CallFailed
-            If the service cannot be reached or refuses the call.
-
-        Examples
-        --------
-        >>> client.custom("GET", "/1/indexes/products/settings")["hitsPerPage"]
-        20
-        """
-        row, parcel = make_custom(
-            verb, path, query=query, body=body, interface=interface, reads=reads
-        )
-        if not raw:
-            return await self.perform(row, parcel)
-        other = copy(self)
-        other.sender = self.sender.with_options(replace(self.sender.options, raw=True))
-        return await other.perform(row, parcel)
-
-    async def wait(
-        self,
-        tasks: Tasks,
-        *,
-        index: str | None = None,
-        timeout: float | None = 600,  # noqa: ASYNC109 - the error at the timeout names the pending tasks
-        on_progress: OnProgress | None = None,
-    ) -> int:
-        """Wait until tasks are published.
-
-        Parameters
-        ----------
-        tasks : int, dict, tuple or list of these
-            Task numbers, responses of writes, `(index, number)` or `{index: number}`.
-        index : str, default None
-            Name of the index of tasks that do not name theirs; None for tasks of the
-            application.
-        timeout : float, default 600
-            Maximum wait in seconds; None waits without limit.
-        on_progress : callable, default None
-            Function that is called with the number of tasks published and the total number
-            of tasks.
-
-        Returns
-        -------
-        int
-            The number of tasks.
-
-        Raises
-        ------
-        TaskFailed
-            If tasks are not published at the timeout; its `tasks` are the remaining ones.
-        CallFailed
-            If the service cannot be reached or refuses the call.
-
-        Examples
-        --------
-        >>> response = client.clear_synonyms("products")
-        >>> client.wait(response, index="products")
-        1
-        """
-        with beating():
-            return await waiting.wait(
-                self, tasks, index=index, timeout=timeout, on_progress=on_progress
-            )
 
     def browse_pages(
         self,
@@ -513,25 +294,6 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
             least=least, scopes=scopes, batch_size=batch_size, on_progress=on_progress,
         )  # fmt: skip
 
-    async def close(self) -> None:
-        """Close the connections of the running event loop; a later call opens new ones.
-
-        Examples
-        --------
-        >>> import asyncio
-        >>> asyncio.run(client.aio.close())
-        """
-        await self.sender.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    def __repr__(self) -> str:
-        return _described(self)
-
 
 class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
     """A client whose methods block until the response has arrived; `aio` is its `AsyncClient`."""
@@ -593,34 +355,9 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         other.aio = self.aio.with_options(**options)
         return other
 
-    def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
-        """Send one request and return the checked response.
-
-        Parameters
-        ----------
-        endpoint : Endpoint
-            Declaration of the endpoint.
-        parcel : RequestSpec
-            Encoded request.
-
-        Returns
-        -------
-        object
-            The decoded response.
-
-        Raises
-        ------
-        CallFailed
-            If the service cannot be reached or refuses the call.
-
-        Examples
-        --------
-        >>> from svc_notebook.api import SearchApi
-        >>> endpoint = SearchApi.get_settings.endpoint
-        >>> client.perform(endpoint, endpoint.encode("products"))["hitsPerPage"]
-        20
-        """
-        return background_loop.run(self.aio.perform(endpoint, parcel))
+    def perform(self, endpoint: Endpoint, spec: RequestSpec) -> Any:
+        """Send one request and return the checked response."""
+        return background_loop.run(self.aio.perform(endpoint, spec))
 
     @overload
     def custom(
@@ -963,7 +700,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         self.close()
 
     def __repr__(self) -> str:
-        return _described(self)
+        return describe_client(self)
 
 
 def _each(items: AsyncIterator[T]) -> Iterator[T]:
@@ -979,8 +716,3 @@ async def _next_or_none(items: AsyncIterator[T]) -> T | None:
 def _behind_bar(begin: Callable[[OnProgress], Coroutine[Any, Any, T]], bar: Progress) -> T:
     with bar:
         return background_loop.run(begin(bar.tell), on_tick=bar.draw)
-
-
-def _described(client: AsyncClient | Client) -> str:
-    own = client.connection
-    return f"{type(client).__name__}(app_id={own.app_id!r}, address={own.address!r})"

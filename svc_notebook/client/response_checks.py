@@ -52,7 +52,7 @@ def members_of(value: Mapping[str, Any], endpoint: str, at: str = "") -> Members
     return made
 
 
-def check_answer(endpoint: Endpoint, answer: Any, parcel: RequestSpec) -> Any:
+def check_answer(endpoint: Endpoint, answer: Any, spec: RequestSpec) -> Any:
     """Return a response that has the shape its endpoint declares; raises `UnexpectedAnswer`."""
     wanted = endpoint.types.get("return", Any)
     if answer is None or wanted in (Any, None, type(None)):
@@ -60,7 +60,7 @@ def check_answer(endpoint: Endpoint, answer: Any, parcel: RequestSpec) -> Any:
     try:
         checked = _check_of(wanted)(answer, endpoint.name, "")
         if endpoint.name in ONE_EACH:
-            _check_count(endpoint.name, checked, parcel)
+            _check_count(endpoint.name, checked, spec)
         return checked
     except UnexpectedAnswer as error:
         if not endpoint.reads:
@@ -68,9 +68,9 @@ def check_answer(endpoint: Endpoint, answer: Any, parcel: RequestSpec) -> Any:
         raise
 
 
-def _check_count(endpoint: str, answer: Members, parcel: RequestSpec) -> None:
+def _check_count(endpoint: str, answer: Members, spec: RequestSpec) -> None:
     """Check that there is one result per request, because results are matched by position."""
-    asked = parcel.body.get("requests") if isinstance(parcel.body, dict) else None
+    asked = spec.body.get("requests") if isinstance(spec.body, dict) else None
     if isinstance(asked, list) and len(answer["results"]) != len(asked):
         raise UnexpectedAnswer(
             f"{endpoint}: {len(asked)} requests have {len(answer['results'])} results; is this the "

@@ -106,7 +106,7 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index', completes='index', required=True, positional=True)),
         options=(
             Option('if-exists', 'what to do with an existing index: add or overwrite records by objectID, replace all records, fail, or send only new and changed records', type=typing.Literal['append', 'replace', 'fail', 'merge']), 
-            Option('least', 'with `replace`: the share of the old number of records that the new index must have', type=float), 
+            Option('min-share', 'with `replace`: the share of the old number of records that the new index must have', type=float), 
             Option('dry-run', "send nothing; the result's `plan` describes the load", type=bool), 
             Option('resume', 'continue an interrupted load of the same files', type=bool), 
             Option('verify', "read all records back; the result's `differences` lists the records that are not stored as sent", type=bool), 
@@ -129,6 +129,7 @@ VERBS: tuple[Verb, ...] = (
             Option('path', 'the list of records inside a JSON document, for example `data.items`')),
         examples=('load products.csv products --id sku', 'load products.csv products --dry-run', "load 'data/*.parquet' products --if-exists replace"),
         result='svc_notebook.functions.loads.plan_or_result',
+        former=(('least', 'min-share'),),
     ),
     Verb(
         'push', 'Write the rows of a DataFrame, or dicts, to an index; return when they are published',
@@ -138,7 +139,7 @@ VERBS: tuple[Verb, ...] = (
         options=(
             Option('from', 'a variable: the rows to write; an asynchronous stream of dicts is accepted', completes='variable', argument='df', faces=('magic',), required=True), 
             Option('if-exists', 'what to do with an existing index; see `load`', type=typing.Literal['append', 'replace', 'fail', 'merge']), 
-            Option('least', 'with `replace`: the share of the old number of records that the new index must have', type=float), 
+            Option('min-share', 'with `replace`: the share of the old number of records that the new index must have', type=float), 
             Option('verify', "read all records back; the result's `differences` lists the records that are not stored as sent", type=bool), 
             Option('in-flight', 'number of batches sent at the same time', type=int), 
             Option('id', 'column of the objectIDs; by default found, or made from the row', completes='column'), 
@@ -154,6 +155,7 @@ VERBS: tuple[Verb, ...] = (
             Option('batch', 'number of records in one batch', type=int)),
         faces=('magic',),
         examples=('push products --from df', 'push products --from prices --action update'),
+        former=(('least', 'min-share'),),
     ),
     Verb(
         'search', 'Search an index: a row for each hit, with `rank` and `objectID` first',
@@ -229,11 +231,12 @@ VERBS: tuple[Verb, ...] = (
         options=(
             Option('query', 'export only the records that match it'), 
             Option('columns', 'attributes to export', type=list[str], completes='attribute'), 
-            Option('beside', 'what else to write, as JSON files next to the file', type=list[typing.Literal['settings', 'synonyms', 'rules']]), 
+            Option('include', 'what else to write, as JSON files next to the file', type=list[typing.Literal['settings', 'synonyms', 'rules']]), 
             Option('resume', 'continue an interrupted export', type=bool), PARAMS),
         spread=SearchOptions,
         body='search parameters',
-        examples=('export products products.parquet', "export products cheap.csv.gz --filters 'price < 10' --beside settings,synonyms,rules"),
+        examples=('export products products.parquet', "export products cheap.csv.gz --filters 'price < 10' --include settings,synonyms,rules"),
+        former=(('beside', 'include'),),
     ),
     Verb(
         'get', 'Read records in the order of their ids: one row for each stored record',
@@ -1088,7 +1091,7 @@ VERBS: tuple[Verb, ...] = (
             Option('file', 'new records; or say --from', completes='path', argument='source', required=True, positional=True)),
         options=(
             Option('from', 'a variable: new records', completes='variable', argument='source', faces=('magic',)), 
-            Option('least', 'minimum number of new records, as a share from 0 to 1 of the number of old records', type=float), 
+            Option('min-share', 'minimum number of new records, as a share from 0 to 1 of the number of old records', type=float), 
             Option('skip-rejected', 'replace the records although some rows of the source are rejected', type=bool), 
             Option('id', 'column of the objectIDs; by default found, or made from the row', completes='column'), 
             Option('columns', 'send only these columns', type=list[str], completes='column'), 
@@ -1099,8 +1102,9 @@ VERBS: tuple[Verb, ...] = (
             Option('nest', 'make objects of columns such as `a.b`', type=bool), 
             Option('limit', 'send only this number of rows', type=int), 
             Option('batch', 'number of records in one batch', type=int)),
-        examples=('replace products products.csv --id sku', 'replace products products.parquet --least 0.9 --yes'),
+        examples=('replace products products.csv --id sku', 'replace products products.parquet --min-share 0.9 --yes'),
         destructive='replace all records of {index}',
+        former=(('least', 'min-share'),),
     ),
     Verb(
         'events', 'Read the user events that a local service stores, in order of arrival',

@@ -13,6 +13,7 @@ from svc_notebook.client import Progress, background_loop
 from svc_notebook.client.background_loop import behind_bar
 from svc_notebook.declarations.declaration import Declaration, declaration_of
 from svc_notebook.declarations.docstrings import replace_entry
+from svc_notebook.declarations.former_names import ABOVE_BLOCKING, present_names
 from svc_notebook.declarations.signatures import spell_out
 from svc_notebook.errors import unchained
 
@@ -52,6 +53,7 @@ def _with_bar(declared: Declaration) -> Callable[..., Any]:
 
     @wraps(function)
     def call(*args: Any, progress: bool | None = None, **kwargs: Any) -> Any:
+        kwargs = present_names(kwargs, declared.renamed, ABOVE_BLOCKING)
         bound = accepted.bind(*args, **kwargs)
         given = bound.arguments
         bar = Progress(unit=declared.bar, label=_label(declared, given), shown=progress)

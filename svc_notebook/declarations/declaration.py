@@ -9,7 +9,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+from svc_notebook.declarations.former_names import accept_former_names
 
 if TYPE_CHECKING:
     from svc_notebook.client import Client
@@ -141,8 +143,11 @@ def verb_only(*verbs: VerbDeclaration, **facts: Any) -> Callable[[F], F]:
 
 def _declare(function: F, **facts: Any) -> F:
     found = Declaration(function, inspect.signature(function), **facts)
-    setattr(function, _ATTRIBUTE, found)
-    return function
+    offered = function
+    if found.renamed:
+        offered = cast(F, accept_former_names(function, found.renamed))
+    setattr(offered, _ATTRIBUTE, found)
+    return offered
 
 
 def declaration_of(function: Callable[..., Any]) -> Declaration | None:

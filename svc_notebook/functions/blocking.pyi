@@ -40,7 +40,7 @@ from svc_notebook.functions.plots import plot_facets as plot_facets
 from svc_notebook.functions.plots import plot_logs as plot_logs
 from svc_notebook.functions.records import Done as Done_
 from svc_notebook.functions.settings import SettingsChange
-from svc_notebook.loading.exports.export import Beside
+from svc_notebook.loading.exports.export import Include
 from svc_notebook.loading.options import IfExists
 from svc_notebook.loading.sending.comparison import Missing
 from svc_notebook.loading.sources.python_records import AsyncRows
@@ -419,7 +419,7 @@ def export(
     client: AnyClient | None = None,
     query: str = "",
     columns: Sequence[str] | None = None,
-    beside: Sequence[Beside] = (),
+    include: Sequence[Include] = (),
     resume: bool = False,
     progress: bool | None = None,
     **params: Unpack[SearchOptions],
@@ -504,7 +504,7 @@ def load(
     *,
     client: AnyClient | None = None,
     if_exists: IfExists = "append",
-    least: float | None = None,
+    min_share: float | None = None,
     dry_run: bool = False,
     resume: bool = False,
     verify: bool = False,
@@ -567,7 +567,7 @@ def push(
     *,
     client: AnyClient | None = None,
     if_exists: IfExists = "append",
-    least: float | None = None,
+    min_share: float | None = None,
     verify: bool = False,
     in_flight: int = 4,
     progress: bool | None = None,
@@ -867,7 +867,7 @@ def replace_records(
     index: str,
     source: Source,
     *,
-    least: float = 0.5,
+    min_share: float = 0.5,
     skip_rejected: bool = False,
     client: AnyClient | None = None,
     progress: bool | None = None,

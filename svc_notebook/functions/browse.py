@@ -10,12 +10,12 @@ from pandas import DataFrame
 
 from svc_notebook import frames, loading
 from svc_notebook.api.parameters import SearchOptions, SearchParams
+from svc_notebook.client.tasks import OnProgress
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.frames.browse import BrowsePosition
 from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.frame_records import ids_in, warn_of_columns
-from svc_notebook.loading.exports.export import Beside
-from svc_notebook.loading.sending.load import OnProgress
+from svc_notebook.loading.exports.export import Include
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
@@ -241,10 +241,11 @@ async def read_records(
     verb(
         "export",
         "export products products.parquet",
-        "export products cheap.csv.gz --filters 'price < 10' --beside settings,synonyms,rules",
+        "export products cheap.csv.gz --filters 'price < 10' --include settings,synonyms,rules",
     ),
     endpoints=("browse",),
     bar="records",
+    renamed={"beside": "include"},
 )
 async def export(
     index: str,
@@ -253,7 +254,7 @@ async def export(
     client: AnyClient | None = None,
     query: str = "",
     columns: Sequence[str] | None = None,
-    beside: Sequence[Beside] = (),
+    include: Sequence[Include] = (),
     resume: bool = False,
     on_progress: OnProgress | None = None,
     **params: Unpack[SearchOptions],
@@ -274,7 +275,7 @@ async def export(
         Export only the records that match it.
     columns : list of str, default all attributes
         Attributes to export.
-    beside : list of `settings` `synonyms` `rules`, default none
+    include : list of `settings` `synonyms` `rules`, default none
         What else to write, as JSON files next to the file.
     resume : bool, default False
         Continue an interrupted export.
@@ -304,6 +305,6 @@ async def export(
     """
     return await loading.export(
         asynchronous(client), index, path,
-        query=query, columns=columns, beside=beside, resume=resume,
+        query=query, columns=columns, include=include, resume=resume,
         on_progress=on_progress, **params,
     )  # fmt: skip

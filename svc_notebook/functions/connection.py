@@ -8,7 +8,7 @@ from typing import TypedDict, Unpack
 from svc_notebook import session
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import Client
-from svc_notebook.client.transport.hosts import HostChoice
+from svc_notebook.client.hosts import HostChoice
 from svc_notebook.declarations.declaration import public, verb, verb_only
 from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected
 from svc_notebook.functions.prompt import ask_key

@@ -7,11 +7,11 @@ from typing import Unpack
 from pandas import DataFrame
 
 from svc_notebook import loading
+from svc_notebook.client.tasks import OnProgress
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.functions.frame_records import without_told
 from svc_notebook.loading.options import IfExists
 from svc_notebook.loading.sending.comparison import Missing
-from svc_notebook.loading.sending.load import OnProgress
 from svc_notebook.loading.sources.python_records import AsyncRows, Rows, awaited
 from svc_notebook.loading.sources.source import Source
 from svc_notebook.session.connection import AnyClient, asynchronous
@@ -26,7 +26,7 @@ class LoadOptions(loading.RowOptions, total=False):
     client: AnyClient | None
     progress: bool | None
     if_exists: IfExists
-    least: float
+    min_share: float
     resume: bool
     verify: bool
     in_flight: int
@@ -50,6 +50,7 @@ def plan_or_result(result: loading.LoadResult) -> loading.LoadResult | loading.L
     accessors=("df.svc.push", "df.svc.delete"),
     bar="rows",
     stream="source",
+    renamed={"least": "min_share"},
 )
 async def load(
     source: Source,
@@ -57,7 +58,7 @@ async def load(
     *,
     client: AnyClient | None = None,
     if_exists: IfExists = "append",
-    least: float | None = None,
+    min_share: float | None = None,
     dry_run: bool = False,
     resume: bool = False,
     verify: bool = False,
@@ -81,7 +82,7 @@ async def load(
     if_exists : {'append', 'replace', 'fail', 'merge'}, default 'append'
         What to do with an existing index: add or overwrite records by objectID, replace all
         records, fail, or send only new and changed records.
-    least : number from 0 to 1, default None
+    min_share : float from 0 to 1, default None
         With `replace`: the share of the old number of records that the new index must have;
         None refuses less than half, but only if rows were rejected.
     dry_run : bool, default False
@@ -121,7 +122,7 @@ async def load(
     async with awaited(source, options, look=dry_run, resume=resume) as source:
         return await loading.load(
             asynchronous(client), without_told(source, options), index,
-            if_exists=if_exists, least=least, dry_run=dry_run, resume=resume, verify=verify,
+            if_exists=if_exists, min_share=min_share, dry_run=dry_run, resume=resume, verify=verify,
             in_flight=in_flight, on_progress=on_progress, **options,
         )  # fmt: skip
 
@@ -175,6 +176,7 @@ def plan(source: Source, index: str, **options: Unpack[loading.RowOptions]) -> l
     },
     bar="rows",
     stream="df",
+    renamed={"least": "min_share"},
 )
 async def push(
     df: AsyncRows,
@@ -182,7 +184,7 @@ async def push(
     *,
     client: AnyClient | None = None,
     if_exists: IfExists = "append",
-    least: float | None = None,
+    min_share: float | None = None,
     verify: bool = False,
     in_flight: int = 4,
     on_progress: OnProgress | None = None,
@@ -203,7 +205,7 @@ async def push(
         Client to use.
     if_exists : {'append', 'replace', 'fail', 'merge'}, default 'append'
         What to do with an existing index; see `load`.
-    least : number from 0 to 1, default None
+    min_share : float from 0 to 1, default None
         With `replace`: the share of the old number of records that the new index must have.
     verify : bool, default False
         Read all records back; the result's `differences` lists the records that are not stored as
@@ -238,7 +240,7 @@ async def push(
     async with awaited(df, options) as df:
         return await loading.push(
             asynchronous(client), without_told(df, options), index,
-            if_exists=if_exists, least=least, verify=verify, in_flight=in_flight,
+            if_exists=if_exists, min_share=min_share, verify=verify, in_flight=in_flight,
             on_progress=on_progress, **options,
         )  # fmt: skip
 

@@ -18,12 +18,12 @@ from svc_notebook.client.operations import (
     count_records,
     write_and_wait,
 )
+from svc_notebook.client.tasks import OnProgress
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean
 from svc_notebook.frames.records import id_text
 from svc_notebook.functions.frame_records import ids_in, without_told
 from svc_notebook.functions.loads import FILE_OPTIONS, SIZE_OPTIONS
-from svc_notebook.loading.sending.load import OnProgress
 from svc_notebook.loading.sources.python_records import awaited
 from svc_notebook.loading.sources.source import Source
 from svc_notebook.session.connection import AnyClient, asynchronous
@@ -413,7 +413,7 @@ async def _count(client: AsyncClient, index: str) -> int | None:
     verb(
         "replace",
         "replace products products.csv --id sku",
-        "replace products products.parquet --least 0.9 --yes",
+        "replace products products.parquet --min-share 0.9 --yes",
         without=(*SIZE_OPTIONS, *FILE_OPTIONS, "action", "operations"),
         names={"source": "file"},
         variable="source",
@@ -422,12 +422,13 @@ async def _count(client: AsyncClient, index: str) -> int | None:
     endpoints=("batch", "operate_index"),
     bar="rows",
     stream="source",
+    renamed={"least": "min_share"},
 )
 async def replace_records(
     index: str,
     source: Source,
     *,
-    least: float = 0.5,
+    min_share: float = 0.5,
     skip_rejected: bool = False,
     client: AnyClient | None = None,
     on_progress: OnProgress | None = None,
@@ -444,7 +445,7 @@ async def replace_records(
         Name of the index.
     source : path, glob, URL, SQL query, DataFrame, Arrow table or dicts
         New records.
-    least : float, default 0.5
+    min_share : float, default 0.5
         Minimum number of new records, as a share from 0 to 1 of the number of previous
         records.
     skip_rejected : bool, default False
@@ -475,13 +476,16 @@ async def replace_records(
     Examples
     --------
     >>> cheap = svc.samples.products().query("price < 50")
-    >>> svc.replace_records("products", cheap, id="sku", least=0.2).published
+    >>> svc.replace_records("products", cheap, id="sku", min_share=0.2).published
     158
     """
-    if not 0 <= least <= 1:
-        raise BadInput(f"`least` is a share, from 0 to 1, not {least!r}")
+    if not 0 <= min_share <= 1:
+        raise BadInput(f"`min_share` is a share, from 0 to 1, not {min_share!r}")
     own = asynchronous(client)
-    async with awaited(source, options) as given, own.replacing(index, least=least) as scratch:
+    async with (
+        awaited(source, options) as given,
+        own.replacing(index, least=min_share) as scratch,
+    ):
         rows = without_told(given, options)
         result = await loading.load(own, rows, scratch, on_progress=on_progress, **options)
         if result.rejected_rows and not skip_rejected:

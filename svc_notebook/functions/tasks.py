@@ -7,10 +7,9 @@ from typing import Any
 from pandas import DataFrame, Series, to_datetime
 
 from svc_notebook.client import AsyncClient
-from svc_notebook.client.tasks import Tasks, Write
+from svc_notebook.client.tasks import OnProgress, Tasks, Write
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import CallFailed
-from svc_notebook.loading.sending.load import OnProgress
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from svc_notebook.client import ClientConfig, RetryPolicy, Secret
 from svc_notebook.client.request_options import TIMEOUTS
-from svc_notebook.client.transport.retry import check_seconds
+from svc_notebook.client.retry import check_seconds
 from svc_notebook.errors import BadInput, BadOption, NotConnected, did_you_mean
 
 VARIABLES = {
@@ -127,10 +127,10 @@ def make_connection(values: Values) -> ClientConfig:
     for name in TIMEOUTS.keys() & values.keys():
         check_seconds(name, values[name])
     own = {name: value for name, value in values.items() if name not in TIMEOUTS}
-    patience = RetryPolicy().changed(
+    retry_policy = RetryPolicy().changed(
         **{TIMEOUTS[n]: values[n] for n in TIMEOUTS.keys() & values.keys()}
     )
-    return ClientConfig(**_hide_keys(own), patience=patience)
+    return ClientConfig(**_hide_keys(own), retry_policy=retry_policy)
 
 
 def _hide_keys(values: Values) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from svc_notebook.client import AsyncClient, Client
-from svc_notebook.client.transport.hosts import HostChoice
+from svc_notebook.client.hosts import HostChoice
 from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput, NotConnected
 from svc_notebook.session.config import (

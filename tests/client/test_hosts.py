@@ -9,14 +9,7 @@ import pytest
 
 from svc_notebook.api import ENDPOINTS
 from svc_notebook.client.config import ClientConfig
-from svc_notebook.client.transport.hosts import (
-    ROLES,
-    Hosts,
-    Role,
-    build_hosts,
-    is_loopback,
-    role_of,
-)
+from svc_notebook.client.hosts import ROLES, Hosts, Role, build_hosts, is_loopback, role_of
 from svc_notebook.errors import BadInput, NotConnected
 from tests.client.clock import Clock
 

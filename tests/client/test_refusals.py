@@ -15,8 +15,8 @@ import pytest
 
 from svc_notebook.api import ENDPOINTS
 from svc_notebook.client import AsyncClient, ClientConfig, Secret
+from svc_notebook.client.retry import FailedAttempt, RateLimited, ReceivedReply
 from svc_notebook.client.transport.error_mapping import read_answer, read_wait
-from svc_notebook.client.transport.retry import FailedAttempt, RateLimited, ReceivedReply
 from svc_notebook.client.transport.sender import HttpSender
 from svc_notebook.errors import (
     BadInput,

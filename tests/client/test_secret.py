@@ -80,7 +80,7 @@ def test_an_empty_key_is_none() -> None:
 def test_no_traceback_holds_the_key_even_with_the_values_of_its_frames(act: stub.Act) -> None:
     with stub.serving(act) as server, pytest.raises(CallFailed) as caught:
         Client(
-            ClientConfig("APP", Secret(KEY), url=server.url, patience=RetryPolicy(attempts=1))
+            ClientConfig("APP", Secret(KEY), url=server.url, retry_policy=RetryPolicy(attempts=1))
         ).search("products")
 
     below = caught.value.with_traceback(caught.tb.tb_next)  # not this test's own frame

@@ -49,7 +49,7 @@ COUNTING = {"stock": {"_operation": "Increment", "value": 1}}
 
 
 def client_of(*urls: str, sleep: Any = None, **more: Any) -> Client:
-    facts: dict[str, Any] = {"app_id": "APP", "api_key": Secret("k3y"), "patience": CALM}
+    facts: dict[str, Any] = {"app_id": "APP", "api_key": Secret("k3y"), "retry_policy": CALM}
     connection = ClientConfig(**{**facts, "hosts": urls, **more})
     return Client(connection, HttpSender(connection, sleep=sleep or asyncio.sleep))
 
@@ -181,7 +181,7 @@ FAULTS = {
 }
 
 
-def patience_with(fault: str) -> RetryPolicy:
+def policy_with(fault: str) -> RetryPolicy:
     return HASTY if FAULTS[fault][1] is TimedOut else CALM
 
 
@@ -189,7 +189,7 @@ def patience_with(fault: str) -> RetryPolicy:
 def test_after_a_fault_the_next_host_is_asked(fault: str) -> None:
     act, _ = FAULTS[fault]
     with serving(act) as bad, serving() as good:
-        client = client_of(bad.url, good.url, patience=patience_with(fault))
+        client = client_of(bad.url, good.url, retry_policy=policy_with(fault))
 
         assert client.search("i") == {"hits": [], "nbHits": 0}
 
@@ -205,7 +205,7 @@ def test_when_every_host_fails_it_says_how_each_did(fault: str) -> None:
         serving(act) as other,
         pytest.raises(kind, match=r"^search") as caught,
     ):
-        client_of(server.url, other.url, patience=hasty).search("i")
+        client_of(server.url, other.url, retry_policy=hasty).search("i")
 
     assert (len(server.requests), len(other.requests)) == (1, 1)
     assert server.url in str(caught.value)
@@ -221,7 +221,7 @@ def test_a_write_that_counts_is_not_sent_again_once_it_may_have_arrived(fault: s
         serving() as good,
         pytest.raises(kind, match="may or may not have been applied"),
     ):
-        client_of(bad.url, good.url, patience=patience_with(fault)).partial_update_object(
+        client_of(bad.url, good.url, retry_policy=policy_with(fault)).partial_update_object(
             "i", "7", COUNTING
         )
 
@@ -232,7 +232,7 @@ def test_a_write_that_counts_is_not_sent_again_once_it_may_have_arrived(fault: s
 def test_a_write_that_may_be_repeated_is(fault: str) -> None:
     act, _ = FAULTS[fault]
     with serving(act) as bad, serving(stub.answer({"taskID": 7})) as good:
-        client = client_of(bad.url, good.url, patience=patience_with(fault))
+        client = client_of(bad.url, good.url, retry_policy=policy_with(fault))
         added = client.add_object("i", {"a": 1})
 
     assert added["taskID"] == 7
@@ -402,14 +402,14 @@ def test_a_cancelled_call_leaves_nothing_running() -> None:
         return asyncio.all_tasks() - {asyncio.current_task()}
 
     with serving(stub.hang) as server:
-        assert asyncio.run(cancel(client_of(server.url, patience=RetryPolicy()).aio)) == set()
+        assert asyncio.run(cancel(client_of(server.url, retry_policy=RetryPolicy()).aio)) == set()
 
 
 @pytest.mark.parametrize("call", ["read", "write"])
 def test_a_socket_that_hangs_is_waited_for_once_and_no_longer_than_was_said(call: str) -> None:
     """A read waits less than a write; compared by themselves, for the machine may be slow."""
-    patience = RetryPolicy(read=0.3, write=1.2)
-    with serving(stub.hang) as server, client_of(server.url, patience=patience) as client:
+    retry_policy = RetryPolicy(read=0.3, write=1.2)
+    with serving(stub.hang) as server, client_of(server.url, retry_policy=retry_policy) as client:
         began = time.monotonic()
         with pytest.raises(TimedOut, match="took too long") as caught:
             client.search("i") if call == "read" else client.clear_objects("i")
@@ -417,14 +417,14 @@ def test_a_socket_that_hangs_is_waited_for_once_and_no_longer_than_was_said(call
 
     assert len(server.requests) == 1
     assert len(caught.value.tried) == 1
-    assert took >= patience.answer("read" if call == "read" else "write")
+    assert took >= retry_policy.answer("read" if call == "read" else "write")
 
 
 def test_a_host_that_is_deaf_is_waited_for_once() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as deaf:
         address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
         with (
-            client_of(address, patience=RetryPolicy(read=0.3)) as client,
+            client_of(address, retry_policy=RetryPolicy(read=0.3)) as client,
             pytest.raises(TimedOut) as caught,
         ):
             client.search("i")
@@ -434,11 +434,11 @@ def test_a_host_that_is_deaf_is_waited_for_once() -> None:
 
 @pytest.mark.parametrize("option", ["read_timeout", "write_timeout"])
 def test_one_call_may_wait_longer_or_shorter(option: str) -> None:
-    patience = RetryPolicy(read=50, write=50)
-    with serving(stub.hang) as server, client_of(server.url, patience=patience) as client:
+    retry_policy = RetryPolicy(read=50, write=50)
+    with serving(stub.hang) as server, client_of(server.url, retry_policy=retry_policy) as client:
         hasty = client.with_options(**{option: 0.2})  # type: ignore[arg-type]
         with pytest.raises(TimedOut):
             hasty.search("i") if option == "read_timeout" else hasty.clear_objects("i")
 
     assert len(server.requests) == 1
-    assert client.connection.patience is patience
+    assert client.connection.retry_policy is retry_policy

@@ -174,7 +174,7 @@ CASES = [
     Case("push", "addObject", lambda s: svc.push(NEW, s.index, progress=False),
         lambda s: "9" in s.ids),
     Case("replace_records", "addObject settings search",
-        lambda s: svc.replace_records(s.index, NEW, least=0, progress=False),
+        lambda s: svc.replace_records(s.index, NEW, min_share=0, progress=False),
         lambda s: s.ids == {"9"}),
     Case("set_settings", "editSettings", lambda s: svc.set_settings(s.index, hitsPerPage=7),
         lambda s: s.settings["hitsPerPage"] == 7, "settings"),

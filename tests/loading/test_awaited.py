@@ -25,7 +25,7 @@ def index() -> str:
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Where each record is put away."""
-    monkeypatch.setattr(python_records, "ROWS", 1)
+    monkeypatch.setattr(python_records, "MAX_BUFFERED_ROWS", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 

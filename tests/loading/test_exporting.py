@@ -20,9 +20,9 @@ from svc_notebook import loading
 from svc_notebook.api import Endpoint, RequestSpec
 from svc_notebook.client import AsyncClient, Client, ClientConfig, Secret, background_loop
 from svc_notebook.errors import BadInput, NotFound, Stopped, Unreachable
+from svc_notebook.loading.exports.attribute_types import AttributeTypes
 from svc_notebook.loading.exports.spool import Spool, open_spool
 from svc_notebook.loading.exports.writers import format_of
-from svc_notebook.loading.load_plan.type_inference import Kinds
 from tests.conftest import ROOT, Running
 from tests.loading.packing import pack
 
@@ -129,10 +129,10 @@ def test_only_what_passes_the_filters_is_written_and_only_the_columns_named(
 def test_settings_synonyms_and_rules_go_beside_the_file(
     client: Client, films: str, tmp_path: Path
 ) -> None:
-    done = export(client, films, tmp_path / "a.b.csv.gz", beside=["settings", "synonyms", "rules"])
+    done = export(client, films, tmp_path / "a.b.csv.gz", include=["settings", "synonyms", "rules"])
 
-    names = [path.name for path in done.beside]
-    kept, synonyms, rules = (json.loads(path.read_text()) for path in done.beside)
+    names = [path.name for path in done.included]
+    kept, synonyms, rules = (json.loads(path.read_text()) for path in done.included)
     assert names == ["a.b.settings.json", "a.b.synonyms.json", "a.b.rules.json"]
     assert (kept["hitsPerPage"], rules) == (7, [])
     assert synonyms == [{"objectID": "s", "type": "synonym", "synonyms": ["film", "movie"]}]
@@ -242,7 +242,7 @@ def test_progress_is_told_page_by_page(client: Client, films: str, tmp_path: Pat
         ("films.parquet.gz", {}, "name it films.parquet"),
         ("nowhere/films.csv", {}, "there is no folder"),
         ("films.csv", {"columns": "title"}, r"columns=\['title'\]"),
-        ("films.csv", {"beside": ["synonym"]}, "did you mean `synonyms`"),
+        ("films.csv", {"include": ["synonym"]}, "did you mean `synonyms`"),
         (7, {}, "goes to a file, not 7"),
     ],
 )
@@ -325,7 +325,7 @@ def test_told_what_the_columns_are_a_load_reads_them_equal(ending: str, tmp_path
         {"objectID": "2", "mixed": "2", "tags": [], "size": {"w": None}, "large": 2**60},
         {"objectID": "3", "mixed": "x", "counts": [1, 2], "large": 7, "share": 1e250},
     ]
-    kinds = Kinds()
+    kinds = AttributeTypes()
     kinds.add(records)
 
     again = pack(write(tmp_path / f"a.{ending}", records), dtype=kinds.dtypes())
@@ -337,7 +337,13 @@ def write(path: Path, records: list[dict[str, Any]]) -> Path:
     spool = open_spool(path, "", resume=False)
     spool.add(records, None, len(records))
     form = format_of(path)
-    form.write(spool, path, Kinds(spool.mark.kinds).decide(), form.packing, lambda rows: None)
+    form.write(
+        spool,
+        path,
+        AttributeTypes(spool.position.types).decide(),
+        form.compression,
+        lambda rows: None,
+    )
     return path
 
 
@@ -362,7 +368,7 @@ def write(path: Path, records: list[dict[str, Any]]) -> Path:
     ids=str,
 )
 def test_an_attribute_is_of_the_kind_that_loses_nothing(values: list[Any], kind: str) -> None:
-    kinds = Kinds()
+    kinds = AttributeTypes()
 
     kinds.add({"x": value} for value in values)
 
@@ -379,13 +385,13 @@ def test_a_torn_page_is_cut_off_when_an_export_goes_on(tmp_path: Path) -> None:
 
     assert isinstance(again, Spool)
     assert list(again.pieces()) == [[{"objectID": "1"}]]
-    assert (again.mark.cursor, again.resumed) == ("next", 1)
+    assert (again.position.cursor, again.resumed) == ("next", 1)
 
 
 WRITER = """
 import resource, sys
 from pathlib import Path
-from svc_notebook.loading.load_plan.type_inference import Kinds
+from svc_notebook.loading.exports.attribute_types import AttributeTypes
 from svc_notebook.loading.exports.spool import open_spool
 from svc_notebook.loading.exports.writers import format_of
 rows, path = int(sys.argv[1]), Path(sys.argv[2])
@@ -394,7 +400,8 @@ for start in range(0, rows, 1000):
     records = [{"objectID": str(n), "text": f"{n} " * 30} for n in range(start, start + 1000)]
     spool.add(records, "c", rows)
 form = format_of(path)
-form.write(spool, path, Kinds(spool.mark.kinds).decide(), form.packing, lambda rows: None)
+columns = AttributeTypes(spool.position.types).decide()
+form.write(spool, path, columns, form.compression, lambda rows: None)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

@@ -27,7 +27,7 @@ from svc_notebook.loading.encoding.canonical_json import (
     canonical,
     canonical_members,
     canonical_sql,
-    each,
+    map_texts,
 )
 from svc_notebook.loading.load_plan.ids import HASHED
 from svc_notebook.loading.options import LoadSettings
@@ -178,7 +178,7 @@ VALUES = st.recursive(
 def test_sql_and_python_agree_on_the_form_and_it_holds_the_value(value: Any) -> None:
     text = json.dumps(value, ensure_ascii=len(str(value)) % 2 == 0)
     with Database() as db:
-        db.define(FUNCTION, each(canonical))
+        db.define(FUNCTION, map_texts(canonical))
         quoted = "'" + text.replace("'", "''").replace("\0", "") + "'"
         ((by_sql,),) = db.rows(f"SELECT {canonical_sql(quoted, 'JSON')}")
 

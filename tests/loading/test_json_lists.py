@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from svc_notebook import loading
 from svc_notebook.errors import BadInput
-from svc_notebook.loading.sources.json_lists import read_document
+from svc_notebook.loading.sources.json_documents import read_document
 from tests.loading.packing import pack, values
 
 ROWS: list[dict[str, Any]] = [{"name": "lamp", "tags": ["a]", '"}']}, {"name": "desk", "n": 1.5}]

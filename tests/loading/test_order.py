@@ -32,7 +32,7 @@ SMALL_RECORD, SMALL_PIECE = 4_000, 100_000
 
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_file, "LONGEST", SMALL_RECORD)
+    monkeypatch.setattr(csv_file, "USUAL_RECORD_BYTES", SMALL_RECORD)
     monkeypatch.setattr(csv_file, "SCAN_BUFFER_BYTES", SMALL_PIECE)
 
 
@@ -310,7 +310,7 @@ def test_spans_that_were_sent_are_held_against_their_digests_over_several_chunks
     for start in (0, 5, 10):
         order.check(np.arange(start, start + 5), values[start : start + 5])
 
-    with pytest.raises(BadInput, match="sent before are not where they were"):
+    with pytest.raises(BadInput, match="sent before have changed or moved"):
         order.check(np.arange(15, 20), values[15:20])
 
 
@@ -323,6 +323,6 @@ def test_no_query_that_writes_rows_joins_them(tmp_path: Path) -> None:
     for dtype in kinds:
         with Database() as db:
             prepared = prepare_any(path, "index", LoadSettings.of({"dtype": dtype}), db)
-            plan = db.rows(f"EXPLAIN SELECT {prepared.step} FROM {prepared.table.numbered}")
+            plan = db.rows(f"EXPLAIN SELECT {prepared.operation} FROM {prepared.table.numbered}")
 
         assert "JOIN" not in str(plan).upper(), duckdb.__version__

@@ -68,8 +68,8 @@ def test_lines_without_a_row_are_never_a_success(write: Write) -> None:
     with Database() as db:
         table = open_delimited([write("id,name,x\n" + BODY)], "t.csv", LoadSettings(), db)
 
-        with pytest.raises(BadInput, match="has lines but no row could be read"):
-            table.refuse_lost(0, 0, ())
+        with pytest.raises(BadInput, match="has lines, but none could be read as a row"):
+            table.check_lost_rows(0, 0, ())
 
 
 def test_a_separator_too_many_at_the_end_of_every_row_shifts_nothing(write: Write) -> None:
@@ -139,7 +139,7 @@ def test_separators_put_into_any_row_are_never_passed_over(write: Write, end: st
 def test_short_rows_of_a_large_file_are_filled_as_the_csv_module_reads_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csv_file, "LONGEST", 4000)
+    monkeypatch.setattr(csv_file, "USUAL_RECORD_BYTES", 4000)
     monkeypatch.setattr(csv_file, "SCAN_BUFFER_BYTES", 100_000)
     make = random.Random(5)
     path = tmp_path / "t.csv"
@@ -165,7 +165,7 @@ def test_short_rows_of_a_large_file_are_filled_as_the_csv_module_reads_them(
 def test_a_line_of_a_cell_is_never_taken_for_a_row_wherever_a_piece_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csv_file, "LONGEST", 4000)
+    monkeypatch.setattr(csv_file, "USUAL_RECORD_BYTES", 4000)
     monkeypatch.setattr(csv_file, "SCAN_BUFFER_BYTES", 50_000)
     path = tmp_path / "t.csv"
     cell = "one\n" + "so, he said, again\n" * 12

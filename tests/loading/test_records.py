@@ -42,7 +42,7 @@ def index() -> str:
 
 @pytest.fixture
 def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(python_records, "ROWS", 2)
+    monkeypatch.setattr(python_records, "MAX_BUFFERED_ROWS", 2)
 
 
 def without_nulls(record: dict[str, Any]) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def without_nulls(record: dict[str, Any]) -> dict[str, Any]:
 def test_records_are_sent_as_they_are(given: list[dict[str, Any]], rows: int) -> None:
     numbered = [{"objectID": f"{n}", **members} for n, members in enumerate(given)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(python_records, "ROWS", rows)
+        patch.setattr(python_records, "MAX_BUFFERED_ROWS", rows)
 
         sent = pack(iter(numbered)).records
 
@@ -66,7 +66,7 @@ def test_records_are_sent_as_they_are(given: list[dict[str, Any]], rows: int) ->
 @given(given=st.lists(MEMBERS.filter(bool), min_size=2, max_size=4))
 def test_ids_do_not_depend_on_how_many_records_there_are(given: list[dict[str, Any]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(python_records, "ROWS", 1)
+        patch.setattr(python_records, "MAX_BUFFERED_ROWS", 1)
         in_pieces = [record["objectID"] for record in pack(given).records]
 
     assert [record["objectID"] for record in pack(given).records] == in_pieces
@@ -200,7 +200,7 @@ def test_a_stream_is_whole_after_a_refusal(use: Any) -> None:
 def test_what_a_stream_raises_is_raised_and_nothing_is_left_or_sent(
     client: Client, index: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(python_records, "ROWS", 1)
+    monkeypatch.setattr(python_records, "MAX_BUFFERED_ROWS", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     def broken() -> Iterator[dict[str, Any]]:

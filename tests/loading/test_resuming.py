@@ -16,7 +16,7 @@ import pytest
 
 from svc_notebook import loading
 from svc_notebook.client import Client, ClientConfig, Secret, background_loop
-from svc_notebook.client.transport.retry import RetryPolicy
+from svc_notebook.client.retry import RetryPolicy
 from svc_notebook.errors import BadInput, CallFailed, Unreachable
 from svc_notebook.loading.sending import concurrency_limiter
 from svc_notebook.loading.sending.checkpoint import Checkpoint
@@ -58,9 +58,11 @@ def table(path: Path, rows: int, word: str = "film") -> Path:
     return path
 
 
-def client_at(url: str, service: Running, patience: RetryPolicy = STEADY) -> Client:
+def client_at(url: str, service: Running, retry_policy: RetryPolicy = STEADY) -> Client:
     key = Secret(service.adminKey)
-    return Client(ClientConfig(url=url, app_id=service.appId, api_key=key, patience=patience))
+    return Client(
+        ClientConfig(url=url, app_id=service.appId, api_key=key, retry_policy=retry_policy)
+    )
 
 
 def load(client: Client, *args: Any, **options: Any) -> loading.LoadResult:

@@ -218,5 +218,5 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     path.write_bytes(b"PAR1 and no more")
 
-    with pytest.raises(BadInput, match=r"^a\.parquet cannot be read: .*is it whole"):
+    with pytest.raises(BadInput, match=r"^a\.parquet cannot be read: .*check that it is complete"):
         pack(str(path))

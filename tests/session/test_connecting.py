@@ -141,14 +141,14 @@ def test_time_outs_are_arguments_and_come_from_profiles(user_file: Path) -> None
         "read_timeout = 20\nwrite_timeout = 2.5\n"
     )
 
-    told = connect("slow", connect_timeout=1, write_timeout=90).connection.patience
+    told = connect("slow", connect_timeout=1, write_timeout=90).connection.retry_policy
 
     assert (told.connect, told.read, told.write) == (1, 20, 90)
-    assert connect("slow").connection.patience.write == 2.5
+    assert connect("slow").connection.retry_policy.write == 2.5
 
 
 def test_time_outs_are_as_usual_unless_they_are_given() -> None:
-    told = connect(url="https://a.example", app_id="A", api_key="k").connection.patience
+    told = connect(url="https://a.example", app_id="A", api_key="k").connection.retry_policy
 
     assert (told.connect, told.read, told.write) == (2, 5, 30)
 

@@ -87,7 +87,9 @@ class Checkpoint:
             return
         with file:
             if not _lock(file):
-                raise BadInput("the same source is being loaded into this index already")
+                raise BadInput(
+                    "another load of the same source into this index is running: wait for its end"
+                )
             try:
                 yield
             finally:

@@ -60,9 +60,9 @@ async def check_share(client: AsyncClient, index: str, plan: LoadPlan, least: fl
     if plan.rejected_rows:
         raise BadInput(
             f"{would}, as {plan.rejected_rows:,} rows cannot be sent ({describe_first(plan)}); it "
-            "was left as it is. Mend them, or say that fewer will do: least=0"
+            "was left as it is. Mend them, or say that fewer will do: min_share=0"
         )
-    raise BadInput(f"{would}; it was left as it is. Say that fewer will do: least=0")
+    raise BadInput(f"{would}; it was left as it is. Say that fewer will do: min_share=0")
 
 
 def check_least(least: float | None, if_exists: IfExists) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
-from svc_notebook.client.transport.hosts import Hosts, Role
+from svc_notebook.client.hosts import Hosts, Role
 from svc_notebook.errors import BadInput, CallFailed, TooMany
 
 
@@ -91,7 +91,7 @@ Outcome = ReceivedReply | FailedAttempt | RateLimited
 Plan = Generator[Attempt, Outcome, None]
 
 
-def plan_attempts(hosts: Hosts, role: Role, patience: RetryPolicy, *, repeatable: bool) -> Plan:
+def plan_attempts(hosts: Hosts, role: Role, policy: RetryPolicy, *, repeatable: bool) -> Plan:
     """Yield attempts and receive their outcomes; ends when no further attempt is useful.
 
     A single host that times out is tried once, because more attempts would only multiply the wait.
@@ -99,16 +99,14 @@ def plan_attempts(hosts: Hosts, role: Role, patience: RetryPolicy, *, repeatable
     host that refuses the connection, resets it or fails is tried again, because that takes no time.
     """
     order = hosts.order(role)
-    slow_downs = patience.slow_downs
-    for number, host in enumerate(islice(cycle(order), max(patience.attempts, len(order)))):
+    slow_downs = policy.slow_downs
+    for number, host in enumerate(islice(cycle(order), max(policy.attempts, len(order)))):
         turn, place = divmod(number, len(order))
         wait = _pause(turn) if place == 0 else 0
-        attempt = Attempt(
-            host, patience.connect * (turn + 1), patience.answer(role) * (turn + 1), wait
-        )
+        attempt = Attempt(host, policy.connect * (turn + 1), policy.answer(role) * (turn + 1), wait)
         outcome = yield attempt
         while isinstance(outcome, RateLimited):
-            if slow_downs == 0 or outcome.refusal.wait > patience.longest_wait:
+            if slow_downs == 0 or outcome.refusal.wait > policy.longest_wait:
                 return
             slow_downs -= 1
             outcome = yield attempt._replace(wait=outcome.refusal.wait)

@@ -1,7 +1,8 @@
 """The fast path for a few rows: encode them as batch operations without opening DuckDB.
 
-Opening DuckDB takes longest for a few rows. The output equals that of DuckDB byte for byte. Rows
-that this path does not support, above all a row that cannot be sent, take the DuckDB path.
+For a few rows, opening DuckDB takes longer than anything else. The output equals that of DuckDB
+byte for byte. Rows that this path does not support, such as a row that cannot be sent, take the
+DuckDB path.
 """
 
 from __future__ import annotations
@@ -16,41 +17,44 @@ import pandas as pd
 
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.encoding.canonical_json import canonical_member
-from svc_notebook.loading.encoding.json_sql import render
+from svc_notebook.loading.encoding.json_sql import column_sql
+from svc_notebook.loading.encoding.json_types import JSON, find_json_types, name_json_types
 from svc_notebook.loading.encoding.python_encoder import Unsendable, is_missing, write_json
-from svc_notebook.loading.encoding.record_sql import opening, wrapping
+from svc_notebook.loading.encoding.record_sql import (
+    ColumnProfile,
+    operation_overhead,
+    operation_prefix,
+)
 from svc_notebook.loading.load_plan.ids import (
     HASHED,
     Ids,
     is_short,
-    note_of,
     order_proposals,
-    propose,
+    proposal,
+    reason_against,
 )
-from svc_notebook.loading.load_plan.json_kinds import JSON, find_kinds, name_kinds
-from svc_notebook.loading.load_plan.profile import MAX_ID_BYTES, ColumnProfile, choose, id_fields
-from svc_notebook.loading.load_plan.rejected_rows import restore
+from svc_notebook.loading.load_plan.profile import MAX_ID_BYTES, choose_columns, id_fields
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.dataframe import name_columns, title, with_named_index
 from svc_notebook.loading.sources.python_records import RecordStream
 from svc_notebook.loading.table import WRITTEN, SourceTable, TableColumn
 
-# So many cells are written while DuckDB is opened.
+# Encoding this many cells in Python takes as long as opening DuckDB.
 MAX_CELLS = 10_000
-# DuckDB escapes these in another way.
-UPPER = frozenset("\x0b\x0e\x0f\x1a\x1b\x1c\x1d\x1e\x1f")
+# DuckDB escapes these control characters with upper-case digits, msgspec with lower-case ones.
+UPPER_CASE_ESCAPES = frozenset("\x0b\x0e\x0f\x1a\x1b\x1c\x1d\x1e\x1f")
 
 Texts = Sequence[str | None]
 Write = Callable[[Any], str | None]
 
 
 class NeedsDatabase(Exception):
-    """Something that the long way is for."""
+    """The fast path does not support the source, an option or a value."""
 
 
 @dataclass(frozen=True)
 class Cells:
-    """A column, and the JSON of each of its values; nothing for one that is missing."""
+    """A column, and the JSON of each of its values; None for a missing value."""
 
     field: TableColumn
     texts: Texts
@@ -58,20 +62,20 @@ class Cells:
 
 @dataclass(frozen=True)
 class SmallLoad:
-    """All steps of a few rows, and what there is to tell of them."""
+    """The operations of a few rows, with their columns and ids."""
 
-    steps: list[str]
+    operations: list[str]
     columns: tuple[ColumnProfile, ...]
     ids: Ids
 
 
 def open_small(source: Any, db: Database) -> tuple[SourceTable, list[Cells], int]:
-    """Write the values of a few rows; raises `NeedsDatabase` for all that is not ordinary."""
+    """Encode the values of a few rows; raises `NeedsDatabase` for unsupported sources."""
     if isinstance(source, RecordStream):
         return _open_records(source, db)
     if not isinstance(source, pd.DataFrame) or source.size > MAX_CELLS or not len(source.columns):
         raise NeedsDatabase
-    frame = with_named_index(restore(source))
+    frame = with_named_index(source)
     cells = [_cells(frame.iloc[:, n], name, n) for n, name in enumerate(name_columns(frame))]
     name = title("DataFrame", len(frame))
     return SourceTable(db, "", tuple(each.field for each in cells), name), cells, len(frame)
@@ -79,7 +83,7 @@ def open_small(source: Any, db: Database) -> tuple[SourceTable, list[Cells], int
 
 def _open_records(records: RecordStream, db: Database) -> tuple[SourceTable, list[Cells], int]:
     texts = records.texts
-    if texts is None or records.faults or records.skipped or len(texts) * records.rows > MAX_CELLS:
+    if texts is None or records.errors or records.skipped or len(texts) * records.rows > MAX_CELLS:
         raise NeedsDatabase
     table = SourceTable(db, "", records.fields, records.name, ragged=True)
     return table, list(map(Cells, records.fields, texts)), records.rows
@@ -88,7 +92,7 @@ def _open_records(records: RecordStream, db: Database) -> tuple[SourceTable, lis
 def write_small(
     table: SourceTable, cells: Sequence[Cells], rows: int, options: LoadSettings
 ) -> SmallLoad:
-    """Write every step; raises `NeedsDatabase` where a row or an option is not ordinary."""
+    """Encode every operation; raises `NeedsDatabase` for unsupported rows and options."""
     if not cells and not rows:
         return SmallLoad([], (), Ids("", HASHED))
     if not cells or options.dtype or options.nest or options.salt or options.spread:
@@ -96,11 +100,12 @@ def write_small(
     if options.path is not None:
         raise NeedsDatabase
     rows = min(rows, options.limit or rows)
-    held = {each.field.name: each.texts[:rows] for each in cells}
-    columns = tuple(_column(field, held[field.name], options) for field in choose(table, options))
-    members = _members(columns, held, rows, options)
-    ids, texts = _find_ids(table, columns, held, rows, options)
-    return SmallLoad(_steps(texts, members, options), columns, ids)
+    values = {each.field.name: each.texts[:rows] for each in cells}
+    chosen = choose_columns(table, options)
+    columns = tuple(_column(field, values[field.name], options) for field in chosen)
+    members = _members(columns, values, rows, options)
+    ids, texts = _find_ids(table, columns, values, rows, options)
+    return SmallLoad(_operations(texts, members, options), columns, ids)
 
 
 def _cells(series: pd.Series[Any], name: str, number: int) -> Cells:
@@ -125,7 +130,7 @@ def _writer(series: pd.Series[Any]) -> tuple[str, Write]:
 
 
 def _write_text(value: Any) -> str:
-    if not UPPER.isdisjoint(value):
+    if not UPPER_CASE_ESCAPES.isdisjoint(value):
         raise NeedsDatabase
     try:
         return msgspec.json.encode(str(value)).decode()
@@ -153,9 +158,9 @@ def _write_time(value: pd.Timestamp) -> str | None:
     return write_json(value)
 
 
-# What pandas finds in a column of objects that is not written value by value.
+# From the type that pandas infers for a column of objects to the writer's key; "" has none.
 OBJECTS = {"string": "str", "empty": "str", "boolean": "bool", "floating": "", "decimal": ""}
-# By the dtype: what DuckDB calls it, and how a value is written.
+# For each dtype: DuckDB's name of the type, and the function that writes a value.
 WRITERS: Mapping[str, tuple[str, Write]] = {
     "bool": ("BOOLEAN", _write_flag),
     "boolean": ("BOOLEAN", _write_flag),
@@ -173,16 +178,16 @@ def _column(field: TableColumn, texts: Texts, options: LoadSettings) -> ColumnPr
     missing = sum(text is None for text in texts)
     if missing and options.nulls_of(field.name) == "error":
         raise NeedsDatabase
-    rendering = render(field, options)
-    found = name_kinds(find_kinds(texts)) if rendering.sends == JSON else ""
-    return ColumnProfile(field, rendering, missing, found=found)
+    own = column_sql(field, options)
+    json_types = name_json_types(find_json_types(texts)) if own.sent_as == JSON else ""
+    return ColumnProfile(field, own, missing, json_types=json_types)
 
 
 def _members(
-    columns: Sequence[ColumnProfile], held: Mapping[str, Texts], rows: int, options: LoadSettings
+    columns: Sequence[ColumnProfile], values: Mapping[str, Texts], rows: int, options: LoadSettings
 ) -> list[str]:
-    """Write each row's members, a comma before each."""
-    written = [_column_members(column, held[column.name], options) for column in columns]
+    """Return each row's members, each preceded by a comma."""
+    written = [_column_members(column, values[column.name], options) for column in columns]
     return ["".join(row) for row in zip(*written, strict=True)] if written else [""] * rows
 
 
@@ -199,33 +204,35 @@ def _column_members(column: ColumnProfile, texts: Texts, options: LoadSettings) 
 def _find_ids(
     table: SourceTable,
     columns: Sequence[ColumnProfile],
-    held: Mapping[str, Texts],
+    values: Mapping[str, Texts],
     rows: int,
     options: LoadSettings,
 ) -> tuple[Ids, list[str]]:
-    """Choose the ids as `ids.find_ids` does; return the JSON of each, too."""
+    """Choose the ids by the rules of `ids.find_ids`; return the JSON of each id, too."""
     notes = []
     for field in id_fields(table, options):
-        texts = [_id_of(text) for text in held[field.name]]
+        texts = [_id_of(text) for text in values[field.name]]
         found = [text for text in texts if text]
         good = len(set(found)) == rows
         if good:
             return Ids("", f"column `{field.name}`", field.name), found
         if options.id or field.name == "objectID":
             raise NeedsDatabase
-        notes.append(note_of(field.name, len(found), len(set(found)), rows))
-    hashes = [f'"{digest}"' for digest in _hash(columns, held, rows)]
+        notes.append(reason_against(field.name, len(found), len(set(found)), rows))
+    hashes = [f'"{digest}"' for digest in _hash(columns, values, rows)]
     if options.action != "replace" or len(set(hashes)) < len(hashes):
         raise NeedsDatabase
-    if unique := _find_unique(columns, held, rows):
-        notes.append(propose(unique))
+    if unique := _find_unique(columns, values, rows):
+        notes.append(proposal(unique))
     return Ids("", HASHED, notes=tuple(notes)), hashes
 
 
-def _hash(columns: Sequence[ColumnProfile], held: Mapping[str, Texts], rows: int) -> Iterator[str]:
+def _hash(
+    columns: Sequence[ColumnProfile], values: Mapping[str, Texts], rows: int
+) -> Iterator[str]:
     """Hash each row's members in canonical form, sorted by name."""
     in_order = sorted(columns, key=lambda column: column.name)
-    written = [_canonical_members(column.name, held[column.name]) for column in in_order]
+    written = [_canonical_members(column.name, values[column.name]) for column in in_order]
     for row in zip(*written, strict=True) if written else [()] * rows:
         yield hashlib.md5("".join(row).encode(), usedforsecurity=False).hexdigest()
 
@@ -235,16 +242,16 @@ def _canonical_members(name: str, texts: Texts) -> list[str]:
 
 
 def _find_unique(
-    columns: Sequence[ColumnProfile], held: Mapping[str, Texts], rows: int
+    columns: Sequence[ColumnProfile], values: Mapping[str, Texts], rows: int
 ) -> str | None:
-    """Propose an id as `ids.find_ids` does."""
+    """Propose an id by the rules of `ids.find_ids`."""
     texts = {
-        column.name: column.sends == "text"
+        column.name: column.sent_as == "text"
         for column in columns
-        if not column.missing and column.sends in ("text", "integer")
+        if not column.missing and column.sent_as in ("text", "integer")
     }
     proposed = order_proposals(texts) if rows > 1 else []
-    return next((name for name in proposed if _is_unique(held[name], rows)), None)
+    return next((name for name in proposed if _is_unique(values[name], rows)), None)
 
 
 def _is_unique(texts: Texts, rows: int) -> bool:
@@ -253,7 +260,7 @@ def _is_unique(texts: Texts, rows: int) -> bool:
 
 
 def _id_of(text: str | None) -> str | None:
-    """Write an id, of text or a whole number, as JSON text; nothing for one that is missing."""
+    """Return the JSON text of an id, a text or a whole number; None for a missing id."""
     value = None if text is None else msgspec.json.decode(text)
     if value is None or value == "":
         return None
@@ -265,12 +272,13 @@ def _id_of(text: str | None) -> str | None:
     return _write_text(shown)
 
 
-def _steps(ids: Sequence[str], members: Sequence[str], options: LoadSettings) -> list[str]:
-    start, end = opening(options), "}}"
+def _operations(ids: Sequence[str], members: Sequence[str], options: LoadSettings) -> list[str]:
+    start, end = operation_prefix(options), "}}"
     if options.action == "delete":
         members = [""] * len(ids)
-    steps = [f"{start}{own}{row}{end}" for own, row in zip(ids, members, strict=True)]
-    most = options.record_bytes + wrapping(options)
-    if any(len(step) * 4 > most and len(step.encode()) > most for step in steps):
+    operations = [f"{start}{own}{row}{end}" for own, row in zip(ids, members, strict=True)]
+    limit = options.record_bytes + operation_overhead(options)
+    # A character takes at most four bytes, so that most operations need not be encoded.
+    if any(len(each) * 4 > limit and len(each.encode()) > limit for each in operations):
         raise NeedsDatabase
-    return steps
+    return operations
