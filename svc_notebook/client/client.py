@@ -356,7 +356,32 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         return other
 
     def perform(self, endpoint: Endpoint, spec: RequestSpec) -> Any:
-        """Send one request and return the checked response."""
+        """Send one request and return the checked response.
+
+        Parameters
+        ----------
+        endpoint : Endpoint
+            Declaration of the endpoint.
+        spec : RequestSpec
+            Encoded request.
+
+        Returns
+        -------
+        object
+            The decoded response.
+
+        Raises
+        ------
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> from svc_notebook.api import SearchApi
+        >>> endpoint = SearchApi.get_settings.endpoint
+        >>> client.perform(endpoint, endpoint.encode("products"))["hitsPerPage"]
+        20
+        """
         return background_loop.run(self.aio.perform(endpoint, spec))
 
     @overload

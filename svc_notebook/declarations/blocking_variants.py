@@ -50,6 +50,7 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _with_bar(declared: Declaration) -> Callable[..., Any]:
     function, accepted = declared.function, _without_callback(declared.signature)
+    spell_out(function)  # what accepts former names is another function
 
     @wraps(function)
     def call(*args: Any, progress: bool | None = None, **kwargs: Any) -> Any:
