@@ -173,7 +173,7 @@ class FrameAccessor:
         Raises
         ------
         BadInput
-            If no index is known, or there is no such column.
+            If no index is known, or the column does not exist.
         CallFailed
             If the service cannot be reached or refuses the call.
 
@@ -219,7 +219,7 @@ class FrameAccessor:
         Raises
         ------
         BadInput
-            If no index is known, or there is no such column.
+            If no index is known, or the column does not exist.
         CallFailed
             If the service cannot be reached or refuses the call.
 
@@ -445,7 +445,7 @@ class FrameAccessor:
         Raises
         ------
         BadInput
-            If there is no such column, or no such crawler.
+            If the column or the crawler does not exist.
         CallFailed
             If the service cannot be reached or refuses the call.
 
@@ -486,7 +486,7 @@ class FrameAccessor:
         Raises
         ------
         BadInput
-            If there is no such column, crawler or status.
+            If the column, the crawler or the status does not exist.
         NotFound
             If the service does not store the outcome of each URL.
         CallFailed
@@ -715,7 +715,7 @@ class SeriesAccessor:
         Raises
         ------
         BadInput
-            If there is no such crawler, or no URL.
+            If the crawler does not exist, or no URL.
         TaskFailed
             If the crawler is blocked or paused during the wait.
 

@@ -113,7 +113,7 @@ class DaskAccessor:
         Raises
         ------
         BadInput
-            If there is no such column.
+            If the column does not exist.
         CallFailed
             If the service cannot be reached or refuses the call.
 

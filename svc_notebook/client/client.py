@@ -208,7 +208,7 @@ class AsyncClient(EndpointClient):
         index : str
             Name of the index.
         least : float, default 0.5
-            Minimum number of new records, as a share from 0 to 1 of the number of old
+            Minimum number of new records, as a share from 0 to 1 of the number of previous
             records.
         scopes : list of {'settings', 'synonyms', 'rules'}, default all
             Parts that the index keeps.
@@ -259,7 +259,7 @@ class AsyncClient(EndpointClient):
         records : iterable of dict
             New records.
         least : float, default 0.5
-            Minimum number of new records, as a share from 0 to 1 of the number of old
+            Minimum number of new records, as a share from 0 to 1 of the number of previous
             records.
         scopes : list of {'settings', 'synonyms', 'rules'}, default all
             Parts that the index keeps.
@@ -356,7 +356,32 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         return other
 
     def perform(self, endpoint: Endpoint, spec: RequestSpec) -> Any:
-        """Send one request and return the checked response."""
+        """Send one request and return the checked response.
+
+        Parameters
+        ----------
+        endpoint : Endpoint
+            Declaration of the endpoint.
+        spec : RequestSpec
+            Encoded request.
+
+        Returns
+        -------
+        object
+            The decoded response.
+
+        Raises
+        ------
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> from svc_notebook.api import SearchApi
+        >>> endpoint = SearchApi.get_settings.endpoint
+        >>> client.perform(endpoint, endpoint.encode("products"))["hitsPerPage"]
+        20
+        """
         return background_loop.run(self.aio.perform(endpoint, spec))
 
     @overload
@@ -641,7 +666,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         records : iterable of dict
             New records.
         least : float, default 0.5
-            Minimum number of new records, as a share from 0 to 1 of the number of old
+            Minimum number of new records, as a share from 0 to 1 of the number of previous
             records.
         scopes : list of {'settings', 'synonyms', 'rules'}, default all
             Parts that the index keeps.

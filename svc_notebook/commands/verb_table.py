@@ -20,13 +20,13 @@ import typing
 
 VERBS: tuple[Verb, ...] = (
     Verb(
-        'connect', 'Create the client that everything uses from then on; a prompt asks for a missing key',
+        'connect', 'Create the client that everything uses from then on; a prompt requests a missing key',
         'svc_notebook.functions.connection.connect_asking',
         operands=(
             Option('profile', 'name of a profile, or `local`', completes='profile', positional=True),),
         options=(
             Option('data', "folder of the local service's data", completes='path'), 
-            Option('stay', 'let the local service run after this process ends', type=bool), 
+            Option('stay', 'keep the local service running after this process ends', type=bool), 
             Option('allow-private-crawl', 'allow crawlers of the local service to visit this machine and its network', type=bool), 
             Option('search-timeout', 'maximum duration of a search of the local service in seconds', type=float), 
             Option('url', 'address of a service'), 
@@ -85,7 +85,7 @@ VERBS: tuple[Verb, ...] = (
             Option('allow-private-crawl', 'allow crawlers to visit this machine and its network', type=bool), 
             Option('data', "folder of the service's data", completes='path'), 
             Option('search-timeout', 'maximum duration of a search in seconds', type=float), 
-            Option('stay', 'let the service run after this process ends', type=bool)),
+            Option('stay', 'keep the service running after this process ends', type=bool)),
         faces=('magic',),
         examples=('serve', 'serve --data ./shop'),
         common=(),
@@ -102,15 +102,15 @@ VERBS: tuple[Verb, ...] = (
         'load', 'Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published',
         'svc_notebook.functions.loads.load',
         operands=(
-            Option('source', 'the rows to load', completes='path', required=True, positional=True), 
+            Option('source', 'rows to load', completes='path', required=True, positional=True), 
             Option('index', 'name of the index', completes='index', required=True, positional=True)),
         options=(
             Option('if-exists', 'what to do with an existing index: add or overwrite records by objectID, replace all records, fail, or send only new and changed records', type=typing.Literal['append', 'replace', 'fail', 'merge']), 
-            Option('min-share', 'with `replace`: the share of the old number of records that the new index must have', type=float), 
-            Option('dry-run', "send nothing; the result's `plan` describes the load", type=bool), 
-            Option('resume', 'continue an interrupted load of the same files', type=bool), 
-            Option('verify', "read all records back; the result's `differences` lists the records that are not stored as sent", type=bool), 
-            Option('in-flight', 'number of batches sent at the same time; of partitions for a distributed load', type=int), 
+            Option('min-share', 'with `replace`, minimum number of new records, as a share from 0 to 1 of the number of previous records', type=float), 
+            Option('dry-run', 'send nothing; the `plan` of the result describes the load', type=bool), 
+            Option('resume', 'resume an interrupted load of the same files', type=bool), 
+            Option('verify', 'read all records back; the `differences` of the result list the records that are not stored as sent', type=bool), 
+            Option('in-flight', 'number of batches that are sent at the same time; for a distributed load, of partitions', type=int), 
             Option('id', 'column of the objectIDs; by default found, or made from the row', completes='column'), 
             Option('columns', 'send only these columns', type=list[str], completes='column'), 
             Option('dtype', 'types by column, as a dict (as JSON in a line)', type=dict[str, typing.Any], completes='column'), 
@@ -132,16 +132,16 @@ VERBS: tuple[Verb, ...] = (
         former=(('least', 'min-share'),),
     ),
     Verb(
-        'push', 'Write the rows of a DataFrame, or dicts, to an index; return when they are published',
+        'push', 'Send the rows of a DataFrame, or dicts, to an index; return when they are published',
         'svc_notebook.functions.loads.push',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
         options=(
-            Option('from', 'a variable: the rows to write; an asynchronous stream of dicts is accepted', completes='variable', argument='df', faces=('magic',), required=True), 
-            Option('if-exists', 'what to do with an existing index; see `load`', type=typing.Literal['append', 'replace', 'fail', 'merge']), 
-            Option('min-share', 'with `replace`: the share of the old number of records that the new index must have', type=float), 
-            Option('verify', "read all records back; the result's `differences` lists the records that are not stored as sent", type=bool), 
-            Option('in-flight', 'number of batches sent at the same time', type=int), 
+            Option('from', 'a variable: rows to send; an asynchronous stream of dicts is accepted too', completes='variable', argument='df', faces=('magic',), required=True), 
+            Option('if-exists', 'what to do with an existing index: add or overwrite records by objectID, replace all records, fail, or send only new and changed records', type=typing.Literal['append', 'replace', 'fail', 'merge']), 
+            Option('min-share', 'with `replace`, minimum number of new records, as a share from 0 to 1 of the number of previous records', type=float), 
+            Option('verify', 'read all records back; the `differences` of the result list the records that are not stored as sent', type=bool), 
+            Option('in-flight', 'number of batches that are sent at the same time', type=int), 
             Option('id', 'column of the objectIDs; by default found, or made from the row', completes='column'), 
             Option('columns', 'send only these columns', type=list[str], completes='column'), 
             Option('dtype', 'types by column, as a dict (as JSON in a line)', type=dict[str, typing.Any], completes='column'), 
@@ -158,14 +158,14 @@ VERBS: tuple[Verb, ...] = (
         former=(('least', 'min-share'),),
     ),
     Verb(
-        'search', 'Search an index: a row for each hit, with `rank` and `objectID` first',
+        'search', 'Search an index and return one row per hit',
         'svc_notebook.functions.search.search',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('query', '"" matches every record', positional=True, rest=True)),
+            Option('query', 'query; "" matches every record', positional=True, rest=True)),
         options=(
             Option('criteria', 'add a column for the value of each ranking criterion', type=bool), 
-            Option('highlight', 'add `highlighted.X` for each attribute X, with its matches marked', type=bool), 
+            Option('highlight', 'add a column `highlighted.X` for each attribute X, in which matches are marked', type=bool), 
             Option('columns', 'attributes to return', type=list[str], completes='attribute'), 
             Option('flatten', 'give each member of an object its own column, such as `size.width`', type=bool), PARAMS),
         spread=SearchParams,
@@ -195,15 +195,15 @@ VERBS: tuple[Verb, ...] = (
         examples=('explain products blue lamp', 'explain products lamp --hitsPerPage 50'),
     ),
     Verb(
-        'multi-search', 'Run many searches of one index; return one long DataFrame whose first column is `query`',
+        'multi-search', 'Run several searches of one index and return their hits in one DataFrame',
         'svc_notebook.functions.search.search_many',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('queries', 'the queries, one search for each; or say --from', type=list[str], required=True, positional=True, rest=True)),
+            Option('queries', 'queries, one search for each; or say --from', type=list[str], required=True, positional=True, rest=True)),
         options=(
-            Option('from', 'a variable: the queries, one search for each', completes='variable', argument='queries', faces=('magic',)), 
+            Option('from', 'a variable: queries, one search for each', completes='variable', argument='queries', faces=('magic',)), 
             Option('criteria', 'add a column for the value of each ranking criterion', type=bool), 
-            Option('highlight', 'add `highlighted.X` for each attribute X, with its matches marked', type=bool), 
+            Option('highlight', 'add a column `highlighted.X` for each attribute X, in which matches are marked', type=bool), 
             Option('columns', 'attributes to return', type=list[str], completes='attribute'), 
             Option('flatten', 'give each member of an object its own column, such as `size.width`', type=bool), PARAMS),
         spread=SearchOptions,
@@ -223,29 +223,29 @@ VERBS: tuple[Verb, ...] = (
         examples=('browse products', 'browse products --filters brand:Acme --columns name,price'),
     ),
     Verb(
-        'export', 'Write every record that passes the filters to a file; its name determines the format',
+        'export', 'Write every record of an index that passes the filters to a file',
         'svc_notebook.functions.browse.export',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('path', 'the file to write; an existing file is replaced', completes='path', required=True, positional=True)),
+            Option('path', 'file to write; an existing file is replaced', completes='path', required=True, positional=True)),
         options=(
-            Option('query', 'export only the records that match it'), 
-            Option('columns', 'attributes to export', type=list[str], completes='attribute'), 
-            Option('include', 'what else to write, as JSON files next to the file', type=list[typing.Literal['settings', 'synonyms', 'rules']]), 
-            Option('resume', 'continue an interrupted export', type=bool), PARAMS),
+            Option('query', 'query that the records match; "" matches every record'), 
+            Option('columns', 'attributes to write', type=list[str], completes='attribute'), 
+            Option('include', 'further parts to write, as JSON files next to the file', type=list[typing.Literal['settings', 'synonyms', 'rules']]), 
+            Option('resume', 'resume an interrupted export', type=bool), PARAMS),
         spread=SearchOptions,
         body='search parameters',
         examples=('export products products.parquet', "export products cheap.csv.gz --filters 'price < 10' --include settings,synonyms,rules"),
         former=(('beside', 'include'),),
     ),
     Verb(
-        'get', 'Read records in the order of their ids: one row for each stored record',
+        'get', 'Read records by objectID, in the order of the ids',
         'svc_notebook.functions.browse.read_records',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('ids', 'the objectIDs; or say --from', type=list[str], required=True, positional=True, rest=True)),
+            Option('ids', 'objectIDs of the records; or say --from', type=list[str], required=True, positional=True, rest=True)),
         options=(
-            Option('from', 'a variable: the objectIDs', completes='variable', argument='ids', faces=('magic',)), 
+            Option('from', 'a variable: objectIDs of the records', completes='variable', argument='ids', faces=('magic',)), 
             Option('columns', 'attributes to return', type=list[str], completes='attribute'), 
             Option('flatten', 'give each member of an object its own column, such as `size.width`', type=bool)),
         examples=('get products 17 18', 'get products sku-1 --columns name,price'),
@@ -313,9 +313,9 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.editors.functions.query',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('query', 'words to begin with', positional=True, rest=True)),
+            Option('query', 'initial query', positional=True, rest=True)),
         options=(
-            Option('images', 'show pictures from other hosts', type=bool), PARAMS),
+            Option('images', 'fetch pictures from other hosts', type=bool), PARAMS),
         spread=SearchOptions,
         body='search parameters',
         faces=('magic',),
@@ -329,7 +329,7 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('queries', 'queries that are searched before and after each change', type=list[str], positional=True, rest=True)),
         options=(
-            Option('forwardToReplicas', 'make the same changes in the replicas of the index', type=bool, argument='forward'),),
+            Option('forwardToReplicas', 'make the same changes to the replicas', type=bool, argument='forward'),),
         faces=('magic',),
         examples=('edit settings products', "edit settings products lamp 'oak table'"),
         common=(PROFILE,),
@@ -339,26 +339,26 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.editors.functions.synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('queries', 'queries that are searched before and after each change', type=list[str], positional=True, rest=True)),
+            Option('queries', 'queries on which a draft is tried', type=list[str], positional=True, rest=True)),
         options=(
-            Option('forwardToReplicas', 'make the same changes in the replicas of the index', type=bool, argument='forward'),),
+            Option('forwardToReplicas', 'make the same changes to the replicas', type=bool, argument='forward'),),
         faces=('magic',),
         examples=('edit synonyms products', "edit synonyms products lamp 'oak table'"),
         common=(PROFILE,),
     ),
     Verb(
-        'edit judgments', 'Open the judgment editor: grade the top hits of queries with one key each',
+        'edit judgments', 'Open the judgment editor: grade the first hits of queries with one key each',
         'svc_notebook.editors.functions.judgments',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('queries', 'queries to judge; a table has a column `query`, and optionally `filters` and `params`', type=list[str], positional=True, rest=True)),
+            Option('queries', 'queries: texts, dicts, or a table with the column `query` and optionally `filters` and `params`', type=list[str], positional=True, rest=True)),
         options=(
             Option('from', 'a variable: judgments to continue with', completes='variable', argument='judgments', faces=('magic',)), 
-            Option('depth', 'number of hits of each query', type=int), 
-            Option('rater', 'name of the person who judges'), 
-            Option('blind', 'hide where hits were found', type=bool), 
+            Option('depth', 'number of hits of each query and variant, 1 to 1,000', type=int), 
+            Option('rater', 'name of the rater'), 
+            Option('blind', 'hide the positions of hits', type=bool), 
             Option('shuffled', 'shuffle the hits', type=bool), 
-            Option('file', 'CSV or Parquet file that is written after every judgment; an existing file is continued', completes='path')),
+            Option('file', 'CSV or Parquet file that is written after each judgment; an existing file is continued', completes='path')),
         faces=('magic',),
         examples=("edit judgments products lamp 'oak table'", 'edit judgments products --from graded --rater ada --blind', 'edit judgments products lamp --file judged.csv'),
         common=(PROFILE,),
@@ -368,9 +368,9 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.editors.functions.rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('queries', 'queries that are searched before and after each change', type=list[str], positional=True, rest=True)),
+            Option('queries', 'queries on which a draft is tried', type=list[str], positional=True, rest=True)),
         options=(
-            Option('forwardToReplicas', 'make the same changes in the replicas of the index', type=bool, argument='forward'),),
+            Option('forwardToReplicas', 'make the same changes to the replicas', type=bool, argument='forward'),),
         faces=('magic',),
         examples=('edit rules products', "edit rules products lamp 'oak table'"),
         common=(PROFILE,),
@@ -380,7 +380,7 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.editors.functions.crawler',
         operands=(
             Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True), 
-            Option('urls', 'pages to try it on', type=list[str], positional=True, rest=True)),
+            Option('urls', 'URLs of pages to try', type=list[str], positional=True, rest=True)),
         faces=('magic',),
         examples=('edit crawler docs', 'edit crawler docs https://example.com/page'),
         common=(PROFILE,),
@@ -827,7 +827,7 @@ VERBS: tuple[Verb, ...] = (
         'keys restore', 'Restore a deleted key that is not an argument of the command',
         'svc_notebook.functions.secret_input.restore_key_in_shell',
         operands=(
-            Option('key', '`-` to read the key from standard input; a prompt asks for it otherwise', positional=True),),
+            Option('key', '`-` to read the key from standard input; a prompt requests it otherwise', positional=True),),
         options=(
             Option('env', 'environment variable that contains the key'),),
         faces=('command',),
@@ -837,7 +837,7 @@ VERBS: tuple[Verb, ...] = (
         'keys secure', 'Create a secured key of a parent that is not an argument of the command',
         'svc_notebook.functions.secret_input.secured_key_in_shell',
         operands=(
-            Option('parent', '`-` to read the parent key from standard input; a prompt asks for it otherwise', positional=True),),
+            Option('parent', '`-` to read the parent key from standard input; a prompt requests it otherwise', positional=True),),
         options=(
             Option('env', 'environment variable that contains the parent key'), 
             Option('reveal', 'return the key as text instead of masked', type=bool), PARAMS),
@@ -851,7 +851,7 @@ VERBS: tuple[Verb, ...] = (
         'keys explain', 'Return the restrictions of a secured key that is not an argument of the command',
         'svc_notebook.functions.secret_input.explain_key_in_shell',
         operands=(
-            Option('key', '`-` to read the key from standard input; a prompt asks for it otherwise', positional=True),),
+            Option('key', '`-` to read the key from standard input; a prompt requests it otherwise', positional=True),),
         options=(
             Option('env', 'environment variable that contains the key'),),
         faces=('command',),
@@ -862,9 +862,9 @@ VERBS: tuple[Verb, ...] = (
         'keys restore', 'Restore a deleted key that a variable or a prompt provides',
         'svc_notebook.functions.secret_input.restore_key_in_cell',
         operands=(
-            Option('key', 'variable that contains the key; a prompt asks for it otherwise; or say --from', positional=True),),
+            Option('key', 'variable that contains the key; a prompt requests it otherwise; or say --from', positional=True),),
         options=(
-            Option('from', 'a variable: variable that contains the key; a prompt asks for it otherwise', completes='variable', argument='key', faces=('magic',)),),
+            Option('from', 'a variable: variable that contains the key; a prompt requests it otherwise', completes='variable', argument='key', faces=('magic',)),),
         faces=('magic',),
         examples=('keys restore --from answer',),
     ),
@@ -872,9 +872,9 @@ VERBS: tuple[Verb, ...] = (
         'keys secure', 'Create a secured key of a parent that a variable or a prompt provides',
         'svc_notebook.functions.secret_input.secured_key_in_cell',
         operands=(
-            Option('parent', 'variable that contains the parent key; a prompt asks for it otherwise; or say --from', positional=True),),
+            Option('parent', 'variable that contains the parent key; a prompt requests it otherwise; or say --from', positional=True),),
         options=(
-            Option('from', 'a variable: variable that contains the parent key; a prompt asks for it otherwise', completes='variable', argument='parent', faces=('magic',)), 
+            Option('from', 'a variable: variable that contains the parent key; a prompt requests it otherwise', completes='variable', argument='parent', faces=('magic',)), 
             Option('reveal', 'return the key as text instead of masked', type=bool), PARAMS),
         spread=Restrictions,
         body='restrictions',
@@ -886,9 +886,9 @@ VERBS: tuple[Verb, ...] = (
         'keys explain', 'Return the restrictions of a secured key that a variable or a prompt provides',
         'svc_notebook.functions.secret_input.explain_key_in_cell',
         operands=(
-            Option('key', 'variable that contains the key; a prompt asks for it otherwise; or say --from', positional=True),),
+            Option('key', 'variable that contains the key; a prompt requests it otherwise; or say --from', positional=True),),
         options=(
-            Option('from', 'a variable: variable that contains the key; a prompt asks for it otherwise', completes='variable', argument='key', faces=('magic',)),),
+            Option('from', 'a variable: variable that contains the key; a prompt requests it otherwise', completes='variable', argument='key', faces=('magic',)),),
         faces=('magic',),
         examples=('keys explain --from answer',),
         common=(FORMAT,),
@@ -1091,7 +1091,7 @@ VERBS: tuple[Verb, ...] = (
             Option('file', 'new records; or say --from', completes='path', argument='source', required=True, positional=True)),
         options=(
             Option('from', 'a variable: new records', completes='variable', argument='source', faces=('magic',)), 
-            Option('min-share', 'minimum number of new records, as a share from 0 to 1 of the number of old records', type=float), 
+            Option('min-share', 'minimum number of new records, as a share from 0 to 1 of the number of previous records', type=float), 
             Option('skip-rejected', 'replace the records although some rows of the source are rejected', type=bool), 
             Option('id', 'column of the objectIDs; by default found, or made from the row', completes='column'), 
             Option('columns', 'send only these columns', type=list[str], completes='column'), 
@@ -1172,7 +1172,7 @@ VERBS: tuple[Verb, ...] = (
         examples=('crawlers rename docs manual',),
     ),
     Verb(
-        'crawlers run', 'Resume a paused crawler, or let it wait for its next schedule',
+        'crawlers run', 'Resume a paused crawler, or make it wait for its next schedule',
         'svc_notebook.functions.crawlers.run_crawler',
         operands=(
             Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True),),
@@ -1315,11 +1315,11 @@ VERBS: tuple[Verb, ...] = (
         'tasks wait', 'Wait until tasks are published',
         'svc_notebook.functions.tasks.wait',
         operands=(
-            Option('tasks', 'a task number, the response of a write, or several of these; or say --from', type=list[int], required=True, positional=True, rest=True),),
+            Option('tasks', 'task numbers or responses of writes; or say --from', type=list[int], required=True, positional=True, rest=True),),
         options=(
-            Option('from', 'a variable: a task number, the response of a write, or several of these', completes='variable', argument='tasks', faces=('magic',)), 
-            Option('index', 'the index of tasks that do not name theirs', completes='index'), 
-            Option('timeout', 'none waits without limit', type=float)),
+            Option('from', 'a variable: task numbers or responses of writes', completes='variable', argument='tasks', faces=('magic',)), 
+            Option('index', 'name of the index of tasks that do not name theirs', completes='index'), 
+            Option('timeout', 'maximum wait in seconds', type=float)),
         examples=('tasks wait 17 18 --index products',),
     ),
     Verb(
@@ -1340,11 +1340,11 @@ VERBS: tuple[Verb, ...] = (
         'wait', 'Wait until tasks are published',
         'svc_notebook.functions.tasks.wait',
         operands=(
-            Option('tasks', 'a task number, the response of a write, or several of these; or say --from', type=list[int], required=True, positional=True, rest=True),),
+            Option('tasks', 'task numbers or responses of writes; or say --from', type=list[int], required=True, positional=True, rest=True),),
         options=(
-            Option('from', 'a variable: a task number, the response of a write, or several of these', completes='variable', argument='tasks', faces=('magic',)), 
-            Option('index', 'the index of tasks that do not name theirs', completes='index'), 
-            Option('timeout', 'none waits without limit', type=float)),
+            Option('from', 'a variable: task numbers or responses of writes', completes='variable', argument='tasks', faces=('magic',)), 
+            Option('index', 'name of the index of tasks that do not name theirs', completes='index'), 
+            Option('timeout', 'maximum wait in seconds', type=float)),
         examples=('wait 17 18 --index products',),
     ),
     Verb(

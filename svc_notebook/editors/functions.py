@@ -48,18 +48,32 @@ def query(
     index : str
         Name of the index.
     query : str, default ""
-        Words to begin with.
+        Initial query.
     value : dict, default None
-        Search parameters to begin with, which `query` and named parameters override.
+        Initial search parameters.
     client : Client or AsyncClient, default the current client
         Client to use.
     images : bool, default False
-        Show pictures from other hosts.
+        Fetch pictures from other hosts.
+    **params
+        Search parameters, which replace those of `value`.
 
     Returns
     -------
     QueryEditor
-        The widget.
+        The widget; its `value` contains the search parameters.
+
+    Raises
+    ------
+    BadInput
+        If a search parameter is unknown or has a wrong type, or a package that editors need
+        is missing.
+
+    Examples
+    --------
+    >>> editor = svc.edit.query("products", "desk lamp", hitsPerPage=5)
+    >>> editor.value["query"]
+    'desk lamp'
     """
     first = {**(value or {}), **({"query": query} if query else {}), **params}
     return QueryEditor(index, value=first, client=client, images=images)
@@ -90,19 +104,29 @@ def settings(
     ----------
     index : str
         Name of the index.
-    queries : str, list of str or DataFrame, default none
+    queries : str, list of str, Series or DataFrame with a column `query`, default none
         Queries that are searched before and after each change.
     value : dict, default None
-        Settings to begin with, as a draft.
+        Settings of the initial draft.
     forward : bool, default False
-        Make the same changes in the replicas of the index.
+        Make the same changes to the replicas.
     client : Client or AsyncClient, default the current client
         Client to use.
 
     Returns
     -------
     SettingsEditor
-        The widget.
+        The widget; its `value` contains the draft, which `apply` writes.
+
+    Raises
+    ------
+    BadInput
+        If a setting is unknown or has a wrong type, or a package that editors need is
+        missing.
+
+    Examples
+    --------
+    >>> editor = svc.edit.settings("products", ["desk lamp", "mug"])
     """
     return SettingsEditor(index, queries=queries, value=value, forward=forward, client=client)
 
@@ -136,21 +160,31 @@ def synonyms(
     ----------
     index : str
         Name of the index.
-    queries : str, list of str or DataFrame, default none
-        Queries that are searched before and after each change.
-    value : list of dict, DataFrame or path, default None
-        Synonyms to begin with, as a draft.
+    queries : str, list of str, Series or DataFrame with a column `query`, default none
+        Queries on which a draft is tried.
+    value : dict, list of dict, DataFrame or path, default None
+        Synonyms of the initial draft.
     params : dict, default None
-        Search parameters of these searches.
+        Search parameters of the queries.
     forward : bool, default False
-        Make the same changes in the replicas of the index.
+        Make the same changes to the replicas.
     client : Client or AsyncClient, default the current client
         Client to use.
 
     Returns
     -------
     SynonymEditor
-        The widget.
+        The widget; its `value` contains the draft, which `apply` writes.
+
+    Raises
+    ------
+    BadInput
+        If a synonym has a wrong or unknown member, or a package that editors need is
+        missing.
+
+    Examples
+    --------
+    >>> editor = svc.edit.synonyms("products", "cup")
     """
     return SynonymEditor(
         index, queries=queries, value=value, params=params, forward=forward, client=client
@@ -187,41 +221,55 @@ def judgments(
     client: AnyClient | None = None,
     images: bool = False,
 ) -> JudgmentEditor:
-    """Open the judgment editor: grade the top hits of queries with one key each.
+    """Open the judgment editor: grade the first hits of queries with one key each.
 
     Parameters
     ----------
     index : str
         Name of the index.
-    queries : str, list of str or DataFrame, default those of `judgments`
-        Queries to judge; a table has a column `query`, and optionally `filters` and `params`.
+    queries : str, list, DataFrame or path, default those of `judgments`
+        Queries: texts, dicts, or a table with the column `query` and optionally `filters`
+        and `params`.
     judgments : DataFrame, default None
         Judgments to continue with.
     variants : dict, default None
-        Indices or search parameters by name, whose hits are pooled.
+        Names of variants, each with an index or search parameters, whose hits are pooled;
+        None uses the index alone.
     depth : int, default 10
-        Number of hits of each query.
+        Number of hits of each query and variant, 1 to 1,000.
     rater : str, default ""
-        Name of the person who judges.
+        Name of the rater.
     blind : bool, default False
-        Hide where hits were found.
+        Hide the positions of hits.
     shuffled : bool, default False
         Shuffle the hits.
     seed : int, default 0
-        Seed of the shuffle.
+        Seed of the order of shuffled hits.
     labels : dict, default None
-        Names of the grades.
+        Labels of the grades by whole number; None uses standard ones.
     file : path, default None
-        CSV or Parquet file that is written after every judgment; an existing file is continued.
+        CSV or Parquet file that is written after each judgment; an existing file is
+        continued.
     client : Client or AsyncClient, default the current client
         Client to use.
     images : bool, default False
-        Show pictures from other hosts.
+        Fetch pictures from other hosts.
 
     Returns
     -------
     JudgmentEditor
-        The widget; its `frame` contains the judgments.
+        The widget; its `frame` is the DataFrame of judgments.
+
+    Raises
+    ------
+    BadInput
+        If an argument is not valid, or a package that editors need is missing.
+
+    Examples
+    --------
+    >>> editor = svc.edit.judgments("products", ["desk lamp", "mug"], rater="anna")
+    >>> len(editor.frame)
+    0
     """
     return JudgmentEditor(
         index, queries=queries, judgments=judgments, variants=variants, depth=depth, rater=rater,
@@ -257,23 +305,33 @@ def rules(
     ----------
     index : str
         Name of the index.
-    queries : str, list of str or DataFrame, default none
-        Queries that are searched before and after each change.
-    value : list of dict, DataFrame or path, default None
-        Rules to begin with, as a draft.
+    queries : str, list of str, Series or DataFrame with a column `query`, default none
+        Queries on which a draft is tried.
+    value : dict, list of dict, DataFrame or path, default None
+        Rules of the initial draft.
     params : dict, default None
-        Search parameters of these searches.
+        Search parameters of the queries.
     forward : bool, default False
-        Make the same changes in the replicas of the index.
+        Make the same changes to the replicas.
     follow : QueryEditor, default None
-        Query editor whose pinned and hidden hits are drafted here.
+        Query editor whose pinned and hidden hits become drafts here.
     client : Client or AsyncClient, default the current client
         Client to use.
 
     Returns
     -------
     RuleEditor
-        The widget.
+        The widget; its `value` contains the draft, which `apply` writes.
+
+    Raises
+    ------
+    BadInput
+        If a rule has a wrong or unknown member, or a package that editors need is missing.
+
+    Examples
+    --------
+    >>> search = svc.edit.query("products", "desk lamp")
+    >>> editor = svc.edit.rules("products", "desk lamp", follow=search)
     """
     editor = RuleEditor(
         index, queries=queries, value=value, params=params, forward=forward, client=client
@@ -306,16 +364,25 @@ def crawler(
     ----------
     crawler : str
         Name or id of the crawler.
-    urls : str, list of str or DataFrame, default none
-        Pages to try it on.
+    urls : str, list of str, Series or DataFrame with a column `url`, default none
+        URLs of pages to try.
     value : dict, default None
-        Configuration to begin with, as a draft.
+        Configuration of the initial draft.
     client : Client or AsyncClient, default the current client
         Client to use.
 
     Returns
     -------
     CrawlerEditor
-        The widget.
+        The widget; its `value` contains the draft, which `apply` writes.
+
+    Raises
+    ------
+    BadInput
+        If the configuration is not one object, or a package that editors need is missing.
+
+    Examples
+    --------
+    >>> editor = svc.edit.crawler("shop")
     """
     return CrawlerEditor(crawler, urls=urls, value=value, client=client)

@@ -385,7 +385,7 @@ def diff_records(
     client: AnyClient | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> DataFrame:
-    """Compare a DataFrame's rows, or dicts, with the stored records; nothing is written."""
+    """Compare the rows of a DataFrame, or dicts, with the stored records; nothing is written."""
 
 def diff_settings(
     index: str,
@@ -424,7 +424,7 @@ def export(
     progress: bool | None = None,
     **params: Unpack[SearchOptions],
 ) -> loading.Export:
-    """Write every record that passes the filters to a file; its name determines the format."""
+    """Write every record of an index that passes the filters to a file."""
 
 def export_entries(
     dictionary: DictionaryName,
@@ -573,7 +573,7 @@ def push(
     progress: bool | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
-    """Write the rows of a DataFrame, or dicts, to an index; return when they are published."""
+    """Send the rows of a DataFrame, or dicts, to an index; return when they are published."""
 
 @overload
 def read_browse(
@@ -699,7 +699,7 @@ def read_facets(
     extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Count the values of facets, by default of all facets, among the hits of a search."""
+    """Count the values of facets among the hits of a search."""
 
 def read_indices(
     *,
@@ -741,7 +741,7 @@ def read_records(
     flatten: bool = False,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read records in the order of their ids: one row for each stored record."""
+    """Read records by objectID, in the order of the ids."""
 
 def read_rules(
     index: str,
@@ -923,7 +923,7 @@ def run_crawler(
     *,
     client: AnyClient | None = None,
 ) -> Done:
-    """Resume a paused crawler, or let it wait for its next schedule."""
+    """Resume a paused crawler, or make it wait for its next schedule."""
 
 def save_entries(
     dictionary: DictionaryName,
@@ -966,7 +966,7 @@ def search(
     extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Search an index: a row for each hit, with `rank` and `objectID` first."""
+    """Search an index and return one row per hit."""
 
 def search_many(
     index: str,
@@ -981,7 +981,7 @@ def search_many(
     extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Run many searches of one index; return one long DataFrame whose first column is `query`."""
+    """Run several searches of one index and return their hits in one DataFrame."""
 
 def send_events(
     events: Documents,

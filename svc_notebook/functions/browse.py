@@ -79,36 +79,40 @@ async def read_browse(
     columns : list of str, default all attributes
         Attributes to return.
     chunksize : int, default None
-        Rows of each DataFrame; None reads all records into one DataFrame.
-    cursor : cursor, default the beginning
-        Where to resume: `attrs["svc"]["next"]` of a chunk.
+        Number of rows of each DataFrame; None reads all records into one DataFrame.
+    cursor : str, default the beginning
+        Position to resume at: `attrs["svc"]["next"]` of a chunk.
     flatten : bool, default False
         Give each member of an object its own column, such as `size.width`.
     dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        The dtypes of the result, as in pandas.
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
     extra : dict, default None
-        Parameters that are sent without validation: `extra={"newParameter": 1}`.
+        Search parameters to send without validation, such as `{"newParameter": 1}`.
 
     Returns
     -------
     DataFrame or iterator of DataFrame
-        `objectID` (str), then the attributes. With `chunksize`, an iterator of DataFrames, of which
-        one is in memory at a time; `svc.aio.read_browse` returns an asynchronous iterator.
+        One row per record: `objectID` (str), then the attributes. With `chunksize`, an iterator
+        of DataFrames, of which one is in memory at a time.
 
     Raises
     ------
     BadInput
-        If an argument or a search parameter is not valid.
+        If a search parameter is unknown or has a wrong type.
     NotFound
-        If there is no such index.
+        If the index does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
+    CursorRepeated
+        If the service repeats a cursor, so that the browse cannot end.
 
     Examples
     --------
-    >>> products = svc.read_browse("products", columns=["name", "price"])
-    >>> sum(len(chunk) for chunk in svc.read_browse("products", chunksize=100)) == len(products)
-    True
+    >>> lamps = svc.read_browse("products", filters="category:Lighting", columns=["name", "price"])
+    >>> lamps.shape
+    (40, 3)
+    >>> sum(len(chunk) for chunk in svc.read_browse("products", chunksize=100))
+    240
     """
     if chunksize is None:
         own = asynchronous(client)
@@ -145,11 +149,12 @@ async def read_dask(
     index : str
         Name of the index.
     by : str
-        The attribute that partitions the index: a facet, or a number; one value for each record.
+        Attribute that partitions the index: a facet, or a numeric attribute; each record
+        has one value.
     npartitions : int, default 8
         Number of partitions.
-    divisions : list of number, default None
-        Bounds of the ranges of a numeric attribute; None divides its span evenly.
+    divisions : list of float, default None
+        Bounds of the ranges of a numeric attribute; None divides its range evenly.
     columns : list of str, default those of the first records of each partition
         Attributes to return.
     dtype : dict, default those of the first records of each partition
@@ -160,18 +165,22 @@ async def read_dask(
     Returns
     -------
     dask.dataframe.DataFrame
-        `objectID` (str), then the attributes.
+        One row per record: `objectID` (str), then the attributes.
 
     Raises
     ------
     BadInput
-        If the attribute cannot partition the index, or Dask is not installed.
+        If the attribute cannot partition the index.
+    NotFound
+        If the index does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
 
     Examples
     --------
-    >>> products = svc.read_dask("products", by="brand")  # doctest: +SKIP
+    >>> products = svc.read_dask("products", by="category", npartitions=2)
+    >>> len(products)
+    240
     """
     return await loading.read_dask(
         asynchronous(client), index,
@@ -195,14 +204,14 @@ async def read_records(
     flatten: bool = False,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read records in the order of their ids: one row for each stored record.
+    """Read records by objectID, in the order of the ids.
 
     Parameters
     ----------
     index : str
         Name of the index.
     ids : list, Series or DataFrame with a column `objectID`
-        The objectIDs.
+        objectIDs of the records.
     client : Client or AsyncClient, default the current client
         Client to use.
     columns : list of str, default all attributes
@@ -210,24 +219,29 @@ async def read_records(
     flatten : bool, default False
         Give each member of an object its own column, such as `size.width`.
     dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        The dtypes of the result, as in pandas.
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
 
     Returns
     -------
     DataFrame
-        `objectID` (str), then the attributes; one row for each stored record. Ids without a record
-        cause a warning and are listed in `attrs["svc"]["missing"]`.
+        One row per stored record: `objectID` (str), then the attributes. Ids without a record
+        cause a warning; `attrs["svc"]["missing"]` lists them.
 
     Raises
     ------
     BadInput
-        If an id is not valid, or a DataFrame has no column `objectID`.
+        If an id is not valid.
+    NotFound
+        If the index does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
 
     Examples
     --------
-    >>> svc.read_records("products", ["1", "2"], columns=["name"])
+    >>> svc.read_records("products", ["MUG-001", "LMP-001"], columns=["name"])
+      objectID                     name
+    0  MUG-001   Grand stoneware mug...
+    1  LMP-001  Classic brass desk lamp
     """
     own = asynchronous(client)
     found = await frames.read_records(
@@ -259,49 +273,52 @@ async def export(
     on_progress: OnProgress | None = None,
     **params: Unpack[SearchOptions],
 ) -> loading.Export:
-    """Write every record that passes the filters to a file; its name determines the format.
+    """Write every record of an index that passes the filters to a file.
 
-    The formats are Parquet, NDJSON, CSV and TSV. The file appears when it is complete.
+    The suffix of the file determines the format: Parquet, NDJSON, CSV or TSV. The file appears
+    when it is complete.
 
     Parameters
     ----------
     index : str
         Name of the index.
     path : path
-        The file to write; an existing file is replaced.
+        File to write; an existing file is replaced.
     client : Client or AsyncClient, default the current client
         Client to use.
     query : str, default ""
-        Export only the records that match it.
+        Query that the records match; "" matches every record.
     columns : list of str, default all attributes
-        Attributes to export.
-    include : list of `settings` `synonyms` `rules`, default none
-        What else to write, as JSON files next to the file.
+        Attributes to write.
+    include : list of {'settings', 'synonyms', 'rules'}, default none
+        Further parts to write, as JSON files next to the file.
     resume : bool, default False
-        Continue an interrupted export.
+        Resume an interrupted export.
     on_progress : callable, default None
-        Function that is called with the number of records fetched and the number of records.
+        Function that is called with the number of records fetched and the total number of
+        records.
 
     Returns
     -------
     Export
-        The paths, the number of rows, and the `dtype` by which a load reads the file.
+        The paths, the number of rows, and the `dtype` with which `load` reads the file.
 
     Raises
     ------
     BadInput
-        If an argument or a search parameter is not valid.
+        If the suffix is not supported or an argument is wrong.
     NotFound
-        If there is no such index.
+        If the index does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
     Stopped
-        If the export is cancelled; `resume` continues it.
+        If the export is cancelled.
 
     Examples
     --------
-    >>> exported = svc.export("products", "products.parquet", filters="price < 50")
+    >>> exported = svc.export("products", "lamps.ndjson", filters="category:Lighting")
     >>> exported.rows
+    40
     """
     return await loading.export(
         asynchronous(client), index, path,

@@ -62,7 +62,7 @@ def connect(
     data : path, default the user's data folder
         Folder of the local service's data.
     stay : bool, default False
-        Let the local service run after this process ends.
+        Keep the local service running after this process ends.
     allow_private_crawl : bool, default False
         Allow crawlers of the local service to visit this machine and its network.
     search_timeout : float, default 4
@@ -131,7 +131,7 @@ def connect_asking(
     search_timeout: float | None = None,
     **values: Unpack[Values],
 ) -> Client:
-    """Create the client that everything uses from then on; a prompt asks for a missing key.
+    """Create the client that everything uses from then on; a prompt requests a missing key.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def connect_asking(
     data : path, default the user's data folder
         Folder of the local service's data.
     stay : bool, default False
-        Let the local service run after this process ends.
+        Keep the local service running after this process ends.
     allow_private_crawl : bool, default False
         Allow crawlers of the local service to visit this machine and its network.
     search_timeout : float, default 4

@@ -52,7 +52,7 @@ async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[
     Raises
     ------
     BadInput
-        If there is no such crawler.
+        If the crawler does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
 
@@ -149,7 +149,7 @@ async def configure_crawler(
     Raises
     ------
     BadInput
-        If there is no such crawler, or the configuration is not one object.
+        If the crawler does not exist, or the configuration is not one object.
     CallFailed
         If the service cannot be reached or refuses the call.
 
@@ -188,7 +188,7 @@ async def rename_crawler(crawler: str, name: str, *, client: AnyClient | None = 
     Raises
     ------
     BadInput
-        If there is no such crawler.
+        If the crawler does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
 
@@ -204,7 +204,7 @@ async def rename_crawler(crawler: str, name: str, *, client: AnyClient | None = 
 
 @public(verb("crawlers run", "crawlers run docs"), endpoints=("run_crawler",))
 async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
-    """Resume a paused crawler, or let it wait for its next schedule.
+    """Resume a paused crawler, or make it wait for its next schedule.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
     Raises
     ------
     BadInput
-        If there is no such crawler.
+        If the crawler does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
 
@@ -253,7 +253,7 @@ async def pause_crawler(crawler: str, *, client: AnyClient | None = None) -> Don
     Raises
     ------
     BadInput
-        If there is no such crawler.
+        If the crawler does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
 
@@ -305,7 +305,7 @@ async def reindex_crawler(
     Raises
     ------
     BadInput
-        If there is no such crawler.
+        If the crawler does not exist.
     TaskFailed
         If the crawl is not done at the timeout, or the crawler is blocked or paused during
         the wait.
@@ -366,7 +366,7 @@ async def try_url(
     Raises
     ------
     BadInput
-        If there is no such crawler, or the configuration is not one object.
+        If the crawler does not exist, or the configuration is not one object.
     CallFailed
         If the service cannot be reached or refuses the call.
 
@@ -430,7 +430,7 @@ async def crawl_urls(
     Raises
     ------
     BadInput
-        If there is no such crawler, or no URL.
+        If the crawler does not exist, or no URL.
     TaskFailed
         If the URLs are not crawled at the timeout, or the crawler is blocked or paused
         during the wait.
@@ -497,7 +497,7 @@ async def crawler_task(
     Raises
     ------
     BadInput
-        If there is no such crawler.
+        If the crawler does not exist.
     TaskFailed
         If the task is not done at the timeout, or the crawler is blocked or paused during
         the wait.
@@ -541,7 +541,7 @@ async def cancel_crawler_task(
     Raises
     ------
     BadInput
-        If there is no such crawler, or no task blocks it.
+        If the crawler does not exist, or no task blocks it.
     CallFailed
         If the service cannot be reached or refuses the call.
 

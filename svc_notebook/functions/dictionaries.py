@@ -124,7 +124,7 @@ async def replace_entries(
     Raises
     ------
     BadInput
-        If there are no entries, or one has a wrong or unknown member.
+        If the entries are empty, or one has a wrong or unknown member.
     CallFailed
         If the service cannot be reached or refuses the call.
     TaskFailed
@@ -237,7 +237,7 @@ async def clear_entries(dictionary: DictionaryName, *, client: AnyClient | None 
     Raises
     ------
     BadInput
-        If there is no such dictionary.
+        If the dictionary does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
     TaskFailed

@@ -67,7 +67,7 @@ async def call(
     Raises
     ------
     BadInput
-        If there is no such endpoint, or an argument is unknown, repeated or of a wrong
+        If the endpoint does not exist, or an argument is unknown, repeated or of a wrong
         type.
     CallFailed
         If the service cannot be reached or refuses the call.

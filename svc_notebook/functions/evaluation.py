@@ -67,7 +67,7 @@ def evaluate(
     Raises
     ------
     BadOption
-        If there are no judgments.
+        If judgments are missing.
     BadInput
         If a metric or a column is unknown.
     CallFailed
@@ -136,7 +136,7 @@ def compare(
     Raises
     ------
     BadOption
-        If there are no judgments.
+        If judgments are missing.
     BadInput
         If a metric or a column is unknown.
     CallFailed

@@ -65,7 +65,7 @@ async def send_events(
     Raises
     ------
     BadInput
-        If there are no events, or one has a wrong, missing or unknown member.
+        If the events are empty, or one has a wrong, missing or unknown member.
     CallFailed
         If the service cannot be reached or refuses the call.
 

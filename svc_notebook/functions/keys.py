@@ -60,7 +60,7 @@ async def get_key(
     Raises
     ------
     NotFound
-        If there is no such key, or several keys have these first characters.
+        If the key does not exist, or several keys have these first characters.
     CallFailed
         If the service cannot be reached or refuses the call.
 
@@ -173,7 +173,7 @@ async def update_key(
     BadInput
         If no field is given, or one is wrong or unknown.
     NotFound
-        If there is no such key, or several keys have these first characters.
+        If the key does not exist, or several keys have these first characters.
     CallFailed
         If the service cannot be reached or refuses the call.
 
@@ -250,7 +250,7 @@ async def delete_key(
     Raises
     ------
     NotFound
-        If there is no such key, or several keys have these first characters.
+        If the key does not exist, or several keys have these first characters.
     CallFailed
         If the service cannot be reached or refuses the call.
 

@@ -509,7 +509,7 @@ async def read_dictionary(
     Raises
     ------
     BadInput
-        If there is no such dictionary.
+        If the dictionary does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
 
@@ -674,7 +674,7 @@ async def read_crawler_urls(
     Raises
     ------
     BadInput
-        If there is no such crawler.
+        If the crawler does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
 
@@ -737,7 +737,7 @@ async def read_crawled_urls(
     Raises
     ------
     BadInput
-        If there is no such crawler or status.
+        If the crawler or the status does not exist.
     NotFound
         If the service does not store the outcome of each URL.
     CallFailed

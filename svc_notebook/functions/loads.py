@@ -73,8 +73,8 @@ async def load(
 
     Parameters
     ----------
-    source : path, glob, URL, SQL query, DataFrame, Arrow table, dicts
-        The rows to load.
+    source : path, glob, URL, SQL query, DataFrame, Arrow table or dicts
+        Rows to load.
     index : str
         Name of the index.
     client : Client or AsyncClient, default the current client
@@ -82,42 +82,46 @@ async def load(
     if_exists : {'append', 'replace', 'fail', 'merge'}, default 'append'
         What to do with an existing index: add or overwrite records by objectID, replace all
         records, fail, or send only new and changed records.
-    min_share : float from 0 to 1, default None
-        With `replace`: the share of the old number of records that the new index must have;
-        None refuses less than half, but only if rows were rejected.
+    min_share : float, default None
+        With `replace`, minimum number of new records, as a share from 0 to 1 of the number
+        of previous records; None requires half, but only if rows were rejected.
     dry_run : bool, default False
-        Send nothing; the result's `plan` describes the load.
+        Send nothing; the `plan` of the result describes the load.
     resume : bool, default False
-        Continue an interrupted load of the same files.
+        Resume an interrupted load of the same files.
     verify : bool, default False
-        Read all records back; the result's `differences` lists the records that are not stored as
-        sent.
+        Read all records back; the `differences` of the result list the records that are not
+        stored as sent.
     in_flight : int, default 4
-        Number of batches sent at the same time; of partitions for a distributed load.
+        Number of batches that are sent at the same time; for a distributed load, of
+        partitions.
     on_progress : callable, default None
-        Function that is called with the number of rows sent and the number of rows.
+        Function that is called with the number of rows sent and the total number of rows,
+        or None.
 
     Returns
     -------
     LoadResult
-        Number of rows sent, published and rejected, in `sent`, `published` and `rejected_rows`; the
-        rejected rows are in `rejected`. `complete` is whether every row is published.
+        The number of rows sent, published and rejected; `rejected` is a DataFrame of the
+        rejected rows.
 
     Raises
     ------
     BadInput
-        If the source cannot be read or an option is not valid.
+        If the source or an option is wrong.
     CallFailed
         If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service does not publish what was sent.
+        If the service does not publish the records within 600 seconds.
     Stopped
-        If the load is cancelled; `result` contains what was sent.
+        If the load is cancelled; its `result` contains what was loaded.
 
     Examples
     --------
-    >>> svc.load([{"objectID": "1", "name": "blue lamp"}], "lamps").complete
-    True
+    >>> result = svc.load("products.csv", "products", id="sku")
+    >>> result.published, result.rejected_rows
+    (240, 0)
+    >>> svc.load("SELECT * FROM 'products.csv' WHERE price < 50", "products", if_exists="replace")
     """
     async with awaited(source, options, look=dry_run, resume=resume) as source:
         return await loading.load(
@@ -129,30 +133,31 @@ async def load(
 
 @public(accessors=("df.svc.plan",))
 def plan(source: Source, index: str, **options: Unpack[loading.RowOptions]) -> loading.LoadPlan:
-    """Describe what a load would do; nothing is sent.
+    """Return the plan of a load; nothing is sent.
 
     Parameters
     ----------
-    source : path, glob, URL, SQL query, DataFrame, Arrow table, dicts
-        The rows to load.
+    source : path, glob, URL, SQL query, DataFrame, Arrow table or dicts
+        Rows to load.
     index : str
         Name of the index.
 
     Returns
     -------
     LoadPlan
-        Number of rows, columns with their types, where the objectIDs come from, and in `rejected`
-        the rows that cannot be sent.
+        The columns with their types, the objectIDs, a sample of the records, and the rejected
+        rows.
 
     Raises
     ------
     BadInput
-        If the source cannot be read or an option is not valid.
+        If the source or an option is wrong.
 
     Examples
     --------
-    >>> svc.plan([{"objectID": "1", "name": "blue lamp"}], "lamps").rows
-    1
+    >>> plan = svc.plan("products.csv", "products")
+    >>> plan.rows, plan.ids
+    (240, 'column `sku`')
     """
     return loading.plan(without_told(source, options), index, **options)
 
@@ -190,52 +195,55 @@ async def push(
     on_progress: OnProgress | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
-    """Write the rows of a DataFrame, or dicts, to an index; return when they are published.
+    """Send the rows of a DataFrame, or dicts, to an index; return when they are published.
 
-    Columns that a search added, such as `rank`, are not attributes; they are not sent unless
-    `columns` names them.
+    Columns that a search added, such as `rank`, are not sent unless `columns` names them.
 
     Parameters
     ----------
-    df : DataFrame, dicts
-        The rows to write; an asynchronous stream of dicts is accepted.
+    df : DataFrame or dicts
+        Rows to send; an asynchronous stream of dicts is accepted too.
     index : str
         Name of the index.
     client : Client or AsyncClient, default the current client
         Client to use.
     if_exists : {'append', 'replace', 'fail', 'merge'}, default 'append'
-        What to do with an existing index; see `load`.
-    min_share : float from 0 to 1, default None
-        With `replace`: the share of the old number of records that the new index must have.
+        What to do with an existing index: add or overwrite records by objectID, replace all
+        records, fail, or send only new and changed records.
+    min_share : float, default None
+        With `replace`, minimum number of new records, as a share from 0 to 1 of the number
+        of previous records; None requires half, but only if rows were rejected.
     verify : bool, default False
-        Read all records back; the result's `differences` lists the records that are not stored as
-        sent.
+        Read all records back; the `differences` of the result list the records that are not
+        stored as sent.
     in_flight : int, default 4
-        Number of batches sent at the same time.
+        Number of batches that are sent at the same time.
     on_progress : callable, default None
-        Function that is called with the number of rows sent and the number of rows.
+        Function that is called with the number of rows sent and the total number of rows,
+        or None.
 
     Returns
     -------
     LoadResult
-        As of `load`.
+        The number of rows sent, published and rejected; `rejected` is a DataFrame of the
+        rejected rows.
 
     Raises
     ------
     BadInput
-        If a row or an option is not valid.
+        If the rows or an option are wrong.
     CallFailed
         If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service does not publish what was sent.
+        If the service does not publish the records within 600 seconds.
     Stopped
-        If the load is cancelled; `result` contains what was sent.
+        If the load is cancelled; its `result` contains what was loaded.
 
     Examples
     --------
-    >>> hits = svc.search("products", "lamp")
-    >>> svc.push(hits, "lamps").complete
-    True
+    >>> cheap = svc.samples.products().query("price < 50")
+    >>> svc.push(cheap, "cheap", id="sku", if_exists="replace").published
+    158
     """
     async with awaited(df, options) as df:
         return await loading.push(
@@ -254,37 +262,40 @@ async def diff_records(
     client: AnyClient | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> DataFrame:
-    """Compare a DataFrame's rows, or dicts, with the stored records; nothing is written.
+    """Compare the rows of a DataFrame, or dicts, with the stored records; nothing is written.
 
     Parameters
     ----------
-    df : DataFrame, dicts
-        The rows to compare.
+    df : DataFrame or dicts
+        Rows to compare.
     index : str
         Name of the index.
     missing : {'ignore', 'report'}, default 'ignore'
-        Whether stored records without a row are listed, last, with the state `missing`.
+        Whether to list stored records without a row, last, with the state `missing`.
     client : Client or AsyncClient, default the current client
         Client to use.
 
     Returns
     -------
     DataFrame
-        One row per id: `objectID` (str), `state` (str: new, changed, unchanged or missing) and
-        `attributes` (lists of those that differ). Rows that cannot be sent are left out and counted
-        in `attrs["svc"]["rejected"]`.
+        One row per objectID: `objectID` (str), `state` (str, `new`, `changed`, `unchanged` or
+        `missing`) and `attributes` (object, the list of those that differ). Rows that cannot be
+        sent are omitted; `attrs["svc"]["rejected"]` is their number.
 
     Raises
     ------
     BadInput
-        If an argument or an option is not valid.
+        If the rows or an option are wrong.
     CallFailed
         If the service cannot be reached or refuses the call.
 
     Examples
     --------
-    >>> svc.diff_records([{"objectID": "1", "name": "green lamp"}], "lamps")["state"].tolist()
-    ['changed']
+    >>> products = svc.samples.products()
+    >>> products.loc[0, "price"] = 19.9
+    >>> svc.diff_records(products, "products", id="sku").query("state == 'changed'")
+      objectID    state attributes
+    0  LMP-001  changed    [price]
     """
     return await loading.compare(
         asynchronous(client), without_told(df, options), index, missing=missing, **options

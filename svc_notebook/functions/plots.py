@@ -165,7 +165,7 @@ def plot_crawl(urls: DataFrame | str, *, axes: Any = None, client: AnyClient | N
     Raises
     ------
     BadInput
-        If a column is missing, or there is no such crawler.
+        If a column is missing, or the crawler does not exist.
 
     Examples
     --------

@@ -446,7 +446,8 @@ async def replace_records(
     source : path, glob, URL, SQL query, DataFrame, Arrow table or dicts
         New records.
     min_share : float, default 0.5
-        Minimum number of new records, as a share from 0 to 1 of the number of old records.
+        Minimum number of new records, as a share from 0 to 1 of the number of previous
+        records.
     skip_rejected : bool, default False
         Replace the records although some rows of the source are rejected.
     client : Client or AsyncClient, default the current client

@@ -39,49 +39,54 @@ async def search(
     extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Search an index: a row for each hit, with `rank` and `objectID` first.
+    """Search an index and return one row per hit.
 
     Parameters
     ----------
     index : str
         Name of the index.
     query : str, default ""
-        "" matches every record.
+        Query; "" matches every record.
     client : Client or AsyncClient, default the current client
         Client to use.
     criteria : bool, default False
         Add a column for the value of each ranking criterion.
     highlight : bool, default False
-        Add `highlighted.X` for each attribute X, with its matches marked.
+        Add a column `highlighted.X` for each attribute X, in which matches are marked.
     columns : list of str, default all attributes
         Attributes to return.
     flatten : bool, default False
         Give each member of an object its own column, such as `size.width`.
     dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        The dtypes of the result, as in pandas.
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
     extra : dict, default None
-        Parameters that are sent without validation: `extra={"newParameter": 1}`.
+        Search parameters to send without validation, such as `{"newParameter": 1}`.
 
     Returns
     -------
     DataFrame
-        One row per hit: `rank` (int64, from 1) and `objectID` (str), then the attributes.
-        `attrs["svc"]` contains the index, the query, the parameters and the rest of the response,
-        such as `nbHits`.
+        One row per hit: `rank` (int64, from 1), `objectID` (str), then the attributes.
+        `attrs["svc"]` contains the index, the query, the parameters and the rest of the
+        response, such as `nbHits`.
 
     Raises
     ------
     BadInput
-        If an argument or a search parameter is not valid.
+        If a search parameter is unknown or has a wrong type.
     NotFound
-        If there is no such index.
+        If the index does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
 
     Examples
     --------
-    >>> hits = svc.search("products", "lamp", filters="price < 50", hitsPerPage=3)
-    >>> hits[["rank", "objectID", "name"]]
+    >>> hits = svc.search("products", "desk lamp", columns=["name", "price"], hitsPerPage=2)
+    >>> hits
+       rank objectID                     name  price
+    0     1  LMP-001  Classic brass desk lamp   23.9
+    1     2  LMP-002  Compact steel desk lamp   42.9
+    >>> hits.attrs["svc"]["nbHits"]
+    10
     """
     own = asynchronous(client)
     found = await frames.search(
@@ -113,48 +118,53 @@ async def search_many(
     extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Run many searches of one index; return one long DataFrame whose first column is `query`.
+    """Run several searches of one index and return their hits in one DataFrame.
 
     Parameters
     ----------
     index : str
         Name of the index.
-    queries : string or list of str
-        The queries, one search for each.
+    queries : str or list of str
+        Queries, one search for each.
     client : Client or AsyncClient, default the current client
         Client to use.
     criteria : bool, default False
         Add a column for the value of each ranking criterion.
     highlight : bool, default False
-        Add `highlighted.X` for each attribute X, with its matches marked.
+        Add a column `highlighted.X` for each attribute X, in which matches are marked.
     columns : list of str, default all attributes
         Attributes to return.
     flatten : bool, default False
         Give each member of an object its own column, such as `size.width`.
     dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        The dtypes of the result, as in pandas.
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
     extra : dict, default None
-        Parameters that are sent without validation: `extra={"newParameter": 1}`.
+        Search parameters to send without validation, such as `{"newParameter": 1}`.
 
     Returns
     -------
     DataFrame
-        One row per hit: `query` (str), `rank` (Int64, from 1) and `objectID` (str), then the
-        attributes. A query without hits has one row, in which only `query` has a value.
+        One row per hit: `query` (str), `rank` (Int64, from 1), `objectID` (str), then the
+        attributes. A query without hits has one row in which only `query` has a value.
 
     Raises
     ------
     BadInput
-        If an argument or a search parameter is not valid.
+        If a search parameter is unknown or has a wrong type.
     NotFound
-        If there is no such index.
+        If the index does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
 
     Examples
     --------
-    >>> hits = svc.search_many("products", ["lamp", "mug"], hitsPerPage=3)
-    >>> hits.groupby("query")["objectID"].count()
+    >>> hits = svc.search_many("products", ["mug", "desk lamp"], columns=["name"], hitsPerPage=2)
+    >>> hits[["query", "rank", "objectID"]]
+           query  rank objectID
+    0        mug     1  MUG-001
+    1        mug     2  MUG-002
+    2  desk lamp     1  LMP-001
+    3  desk lamp     2  LMP-002
     """
     own = asynchronous(client)
     found = await frames.search_many(
@@ -175,37 +185,42 @@ async def read_facets(
     extra: Mapping[str, Any] | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Count the values of facets, by default of all facets, among the hits of a search.
+    """Count the values of facets among the hits of a search.
 
     Parameters
     ----------
     index : str
         Name of the index.
     query : str, default ""
-        "" matches every record.
+        Query; "" matches every record.
     client : Client or AsyncClient, default the current client
         Client to use.
     extra : dict, default None
-        Parameters that are sent without validation: `extra={"newParameter": 1}`.
+        Search parameters to send without validation, such as `{"newParameter": 1}`.
 
     Returns
     -------
     DataFrame
-        One row per value: `facet` (str), `value` (str), `count` (int64). Minimum, maximum, mean and
-        sum of numeric facets are in `attrs["svc"]["facets_stats"]`.
+        One row per facet and value, by default of all facets: `facet` and `value` (str) and
+        `count` (int64). `attrs["svc"]["facets_stats"]` contains minimum, maximum, mean and sum
+        of numeric facets.
 
     Raises
     ------
     BadInput
-        If an argument or a search parameter is not valid.
+        If a search parameter is unknown or has a wrong type.
     NotFound
-        If there is no such index.
+        If the index does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
 
     Examples
     --------
-    >>> svc.read_facets("products", "lamp", facets=["brand"])
+    >>> svc.read_facets("products", "lamp", facets=["category"])
+          facet      value  count
+    0  category   Lighting     20
+    1  category  Furniture     10
+    2  category     Travel     10
     """
     return await frames.read_facets(asynchronous(client), index, query, extra=extra, **params)
 
@@ -226,29 +241,32 @@ async def read_facet_values(
     index : str
         Name of the index.
     facet : str
-        Name of the facet.
+        Name of the facet, which the settings declare `searchable`.
     text : str, default ""
-        What the values must match.
+        Words or word prefixes that a value contains; "" matches every value.
     client : Client or AsyncClient, default the current client
         Client to use.
 
     Returns
     -------
     DataFrame
-        One row per value: `value` (str), `highlighted` (str, with matches marked), `count` (int64).
+        One row per value: `value` and `highlighted` (str, with matches marked) and `count`
+        (int64).
 
     Raises
     ------
     BadInput
-        If an argument or a search parameter is not valid.
+        If a search parameter is unknown or has a wrong type.
     NotFound
-        If there is no such index.
+        If the index does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
 
     Examples
     --------
-    >>> svc.read_facet_values("products", "brand", "ac")
+    >>> svc.read_facet_values("products", "brand", "nor")
+         value         highlighted  count
+    0  Norrvik  <em>Nor</em>rvik     30
     """
     return await frames.read_facet_values(asynchronous(client), index, facet, text, **params)
 

@@ -38,7 +38,7 @@ def restore_key_in_shell(
     Parameters
     ----------
     key : str, default None
-        `-` to read the key from standard input; a prompt asks for it otherwise.
+        `-` to read the key from standard input; a prompt requests it otherwise.
     env : str, default None
         Environment variable that contains the key.
     client : Client or AsyncClient, default the current client
@@ -52,7 +52,7 @@ def restore_key_in_shell(
     Raises
     ------
     BadOption
-        If the key is an argument, or there is none.
+        If the key is an argument, or no key is given.
     NotFound
         If the key is not among the deleted keys.
     """
@@ -82,7 +82,7 @@ def secured_key_in_shell(
     Parameters
     ----------
     parent : str, default None
-        `-` to read the parent key from standard input; a prompt asks for it otherwise.
+        `-` to read the parent key from standard input; a prompt requests it otherwise.
     env : str, default None
         Environment variable that contains the parent key.
     reveal : bool, default False
@@ -96,7 +96,7 @@ def secured_key_in_shell(
     Raises
     ------
     BadOption
-        If the parent key is an argument, or there is none.
+        If the parent key is an argument, or no key is given.
     """
     return blocking.secured_key(_from_shell(parent, env), reveal=reveal, **restrictions)
 
@@ -112,7 +112,7 @@ def explain_key_in_shell(key: str | None = None, *, env: str | None = None) -> D
     Parameters
     ----------
     key : str, default None
-        `-` to read the key from standard input; a prompt asks for it otherwise.
+        `-` to read the key from standard input; a prompt requests it otherwise.
     env : str, default None
         Environment variable that contains the key.
 
@@ -124,7 +124,7 @@ def explain_key_in_shell(key: str | None = None, *, env: str | None = None) -> D
     Raises
     ------
     BadOption
-        If the key is an argument, or there is none.
+        If the key is an argument, or no key is given.
     """
     return blocking.explain_key(_from_shell(key, env))
 
@@ -144,7 +144,7 @@ def restore_key_in_cell(key: AnyKey | None = None, *, client: AnyClient | None =
     Parameters
     ----------
     key : str, Secret or dict, default None
-        Variable that contains the key; a prompt asks for it otherwise.
+        Variable that contains the key; a prompt requests it otherwise.
     client : Client or AsyncClient, default the current client
         Client to use.
 
@@ -156,7 +156,7 @@ def restore_key_in_cell(key: AnyKey | None = None, *, client: AnyClient | None =
     Raises
     ------
     BadOption
-        If there is no key.
+        If no key is given.
     NotFound
         If the key is not among the deleted keys.
     """
@@ -183,7 +183,7 @@ def secured_key_in_cell(
     Parameters
     ----------
     parent : str, Secret or dict, default None
-        Variable that contains the parent key; a prompt asks for it otherwise.
+        Variable that contains the parent key; a prompt requests it otherwise.
     reveal : bool, default False
         Return the key as text instead of masked.
 
@@ -195,7 +195,7 @@ def secured_key_in_cell(
     Raises
     ------
     BadOption
-        If there is no parent key.
+        If no parent key is given.
     """
     return blocking.secured_key(_from_cell(parent), reveal=reveal, **restrictions)
 
@@ -216,7 +216,7 @@ def explain_key_in_cell(key: AnyKey | None = None) -> DataFrame:
     Parameters
     ----------
     key : str, Secret or dict, default None
-        Variable that contains the key; a prompt asks for it otherwise.
+        Variable that contains the key; a prompt requests it otherwise.
 
     Returns
     -------
@@ -226,7 +226,7 @@ def explain_key_in_cell(key: AnyKey | None = None) -> DataFrame:
     Raises
     ------
     BadOption
-        If there is no key.
+        If no key is given.
     """
     return blocking.explain_key(_from_cell(key))
 

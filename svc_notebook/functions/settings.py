@@ -145,7 +145,7 @@ async def set_settings(
     Raises
     ------
     BadInput
-        If there are no settings to change, or one is unknown or has a wrong type.
+        If no setting is given, or one is unknown or has a wrong type.
     CallFailed
         If the service cannot be reached or refuses the call.
     TaskFailed
@@ -233,7 +233,7 @@ async def reset_settings(
     Raises
     ------
     BadInput
-        If there is no such setting.
+        If the setting does not exist.
     NotFound
         If the index does not exist.
     CallFailed

@@ -159,7 +159,7 @@ async def replace_synonyms(
     Raises
     ------
     BadInput
-        If there are no synonyms, or one has a wrong or unknown member.
+        If the synonyms are empty, or one has a wrong or unknown member.
     CallFailed
         If the service cannot be reached or refuses the call.
     TaskFailed
@@ -456,7 +456,7 @@ async def replace_rules(
     Raises
     ------
     BadInput
-        If there are no rules, or one has a wrong or unknown member.
+        If the rules are empty, or one has a wrong or unknown member.
     CallFailed
         If the service cannot be reached or refuses the call.
     TaskFailed

@@ -45,34 +45,36 @@ async def wait(
 
     Parameters
     ----------
-    tasks : task
-        A task number, the response of a write, or several of these.
+    tasks : int, dict or list of these
+        Task numbers or responses of writes.
     index : str, default None
-        The index of tasks that do not name theirs.
+        Name of the index of tasks that do not name theirs; None for tasks of the
+        application.
     timeout : float, default 600
-        None waits without limit.
+        Maximum wait in seconds; None waits without limit.
     client : Client or AsyncClient, default the current client
         Client to use.
     on_progress : callable, default None
-        Function that is called with the number of tasks published and the number of tasks.
+        Function that is called with the number of tasks published and the total number of
+        tasks.
 
     Returns
     -------
     int
-        Number of tasks.
+        The number of tasks.
 
     Raises
     ------
     BadInput
-        If a task is not a task number or the response of a write.
+        If a task is not a number or a response of a write.
     CallFailed
         If the service cannot be reached or refuses the call.
     TaskFailed
-        If tasks remain at the timeout; the message lists them.
+        If tasks are not published at the timeout; its `tasks` are the remaining ones.
 
     Examples
     --------
-    >>> response = svc.current().delete_object("products", "1")
+    >>> response = svc.call("clear_synonyms", {"index": "products"})
     >>> svc.wait(response, index="products")
     1
     """

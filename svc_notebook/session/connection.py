@@ -168,7 +168,7 @@ def current() -> Client:
     Raises
     ------
     NotConnected
-        If there is no client yet.
+        If no client was created.
 
     Examples
     --------

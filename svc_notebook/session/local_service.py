@@ -135,7 +135,7 @@ def local(
     data : path, default the user's data folder
         Folder of the service's data.
     stay : bool, default False
-        Let the service run after this process ends.
+        Keep the service running after this process ends.
     allow_private_crawl : bool, default False
         Allow crawlers to visit this machine and its network.
     search_timeout : float, default 4

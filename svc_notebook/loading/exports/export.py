@@ -52,7 +52,7 @@ class Export:
         Duration in seconds.
     resumed : int
         Number of records that an interrupted export had already fetched.
-    beside : tuple of Path
+    included : tuple of Path
         Further files, such as those of settings.
 
     Examples

@@ -110,7 +110,7 @@ async def drop_scratches(
     Raises
     ------
     BadInput
-        If there is no such copy.
+        If the copy does not exist.
     CallFailed
         If the service cannot be reached or refuses the call.
     TaskFailed

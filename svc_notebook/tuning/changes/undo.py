@@ -127,7 +127,7 @@ async def undo(
     Raises
     ------
     BadInput
-        If there is no such change, or values were changed again since.
+        If the change does not exist, or values were changed again since.
     CallFailed
         If the service cannot be reached or refuses the call.
     TaskFailed

@@ -180,7 +180,7 @@ class Comparison:
         Raises
         ------
         BadInput
-            If there is no such metric or run.
+            If the metric or the run does not exist.
         """
         from svc_notebook.tuning.plots import plot_deltas
 

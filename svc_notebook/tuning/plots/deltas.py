@@ -55,7 +55,7 @@ def plot_deltas(
     Raises
     ------
     BadInput
-        If there is no such metric or run, or `top` is less than 1.
+        If the metric or the run does not exist, or `top` is less than 1.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def plot_density(comparison: Comparison, metric: str | None = None, *, axes: Any
     Raises
     ------
     BadInput
-        If there is no such metric.
+        If the metric does not exist.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def plot_judged(
     Raises
     ------
     BadInput
-        If a column is missing, or there is no such metric.
+        If a column is missing, or the metric does not exist.
 
     Examples
     --------

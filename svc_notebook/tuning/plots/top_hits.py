@@ -53,7 +53,7 @@ def plot_tops(
     Raises
     ------
     BadInput
-        If neither run has hits of the query, or there is no such run.
+        If neither run has hits of the query, or the run does not exist.
 
     Examples
     --------

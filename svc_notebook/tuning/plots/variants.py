@@ -41,7 +41,7 @@ def plot_variants(
     Raises
     ------
     BadInput
-        If a column is missing, there is no such metric, or `top` is less than 1.
+        If a column is missing, the metric does not exist, or `top` is less than 1.
 
     Examples
     --------

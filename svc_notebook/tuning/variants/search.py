@@ -110,7 +110,7 @@ async def search(
     Raises
     ------
     BadInput
-        If there are no judgments, too few queries, or an option is not valid.
+        If judgments are missing, there are too few queries, or an option is not valid.
     NotFound
         If the index does not exist.
     CallFailed
@@ -186,7 +186,7 @@ def plan_search(
     Raises
     ------
     BadInput
-        If there are no judgments, too few queries, or an option is not valid.
+        If judgments are missing, there are too few queries, or an option is not valid.
 
     Examples
     --------
