@@ -1,4 +1,4 @@
-"""Tables to try things with, made here: no file and no network is needed."""
+"""Sample data, generated in memory: it needs neither a file nor the network."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ KINDS = (
 
 
 def products() -> DataFrame:
-    """Return 240 products of a made-up shop, the same every time.
+    """Return the 240 products of a fictitious shop; they are the same each time.
 
     Columns: `sku` (unique text), `name`, `description`, `category`, `brand`, `color` and `material`
-    (text), `price` (float), `rating` (float from 3 to 5, missing where there are too few reviews),
+    (text), `price` (float), `rating` (float from 3 to 5, missing if there are too few reviews),
     `reviews` and `stock` (whole numbers), `released` (text, a day such as `2024-05-17`).
 
     ```python

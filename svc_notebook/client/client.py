@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import (
     AsyncIterator,
-    Callable,
-    Coroutine,
     Iterable,
     Iterator,
     Mapping,
@@ -102,8 +100,7 @@ class AsyncClient(EndpointClient):
         """Yield the name of a temporary index that replaces `index` at exit, as a context manager.
 
         Inside the context, write the records and wait for their tasks. After an error, or with too
-        few
-        records, `index` is unchanged and the temporary index is deleted.
+        few records, `index` is unchanged and the temporary index is deleted.
 
         - `least`: the minimum number of new records, as a share of the old ones; default 0.5.
         - `scopes`: which of `settings`, `synonyms` and `rules` the index keeps; default: all.
@@ -222,8 +219,10 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
 
         Raises `TaskFailed` with the pending tasks at the timeout.
         """
-        return _behind_bar(
-            lambda tell: self.aio.wait(tasks, index=index, timeout=timeout, on_progress=tell),
+        return background_loop.behind_bar(
+            lambda on_progress: self.aio.wait(
+                tasks, index=index, timeout=timeout, on_progress=on_progress
+            ),
             Progress(unit="tasks", label="published", shown=progress),
         )
 
@@ -269,14 +268,14 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         progress: bool | None = None,
     ) -> int:
         """Replace all records of an index at one moment; see `AsyncClient.replace_all`."""
-        return _behind_bar(
-            lambda tell: self.aio.replace_all(
+        return background_loop.behind_bar(
+            lambda on_progress: self.aio.replace_all(
                 index,
                 records,
                 least=least,
                 scopes=scopes,
                 batch_size=batch_size,
-                on_progress=tell,
+                on_progress=on_progress,
             ),
             Progress(unit="batches", label="published", shown=progress),
         )
@@ -303,8 +302,3 @@ def _each(items: AsyncIterator[T]) -> Iterator[T]:
 
 async def _next_or_none(items: AsyncIterator[T]) -> T | None:
     return await anext(items, None)
-
-
-def _behind_bar(begin: Callable[[OnProgress], Coroutine[Any, Any, T]], bar: Progress) -> T:
-    with bar:
-        return background_loop.run(begin(bar.tell), on_tick=bar.draw)

@@ -42,8 +42,7 @@ class EndpointClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         - `connect_timeout`, `read_timeout`, `write_timeout`: in seconds; default: the connection's.
         - `user_id`: the user whose data the call is for, sent as the header `X-Service-User-ID`.
         - `forwarded_for`, `forwarded_api_key`: the address and the key of the caller on whose
-        behalf
-          this client calls, sent as `X-Forwarded-For` and `X-Forwarded-API-Key`.
+          behalf this client calls, sent as `X-Forwarded-For` and `X-Forwarded-API-Key`.
         - `extra`: members that are added, unchecked, to each body, or to each object of a list.
         - `max_answer_bytes`: the maximum size of a response in bytes; default 256 MB.
         - `on_response`: a function that is called with each response, a `Response`.
@@ -100,13 +99,12 @@ class EndpointClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
     ) -> Any:
         """Call an endpoint that this package does not declare, and return the response's JSON.
 
-        - `verb`, `path`: such as `"POST"` and `"/1/indexes/films/newFeature"`. Characters that a
-        URL
-          cannot contain are percent-encoded, except slashes: use `quote(name, safe="")` for a name.
+        - `verb`, `path`: such as `"POST"` and `"/1/indexes/films/newFeature"`. Characters that
+          a URL cannot contain are percent-encoded, except slashes: use `quote(name, safe="")` for a
+          name.
         - `query`: query parameters; `body`: any JSON value, for POST, PUT and PATCH.
         - `interface`: `search`, `crawler` or `events`; `reads`: whether the hosts and timeouts of
-        reads
-          serve it; default: a GET reads. A POST that does not read is never sent twice.
+          reads serve it; default: a GET reads. A POST that does not read is never sent twice.
         - `raw`: return a `Response` with status, headers and body instead of the JSON.
 
         Raises `CallFailed`, like every call. Keys, hosts, retries and options are the client's.
@@ -133,8 +131,7 @@ class EndpointClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         """Wait until tasks are published, and return the number of tasks.
 
         - `tasks`: a task's number, the response to a write, `(index, number)`, `{index: number}`,
-        or
-          several of these.
+          or several of these.
         - `index`: the index of tasks that do not name one; default: tasks of the application.
         - `timeout`: in seconds; default 600, None for no limit.
         - `on_progress`: a function that is called with the numbers of published and of all tasks.

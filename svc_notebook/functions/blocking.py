@@ -447,7 +447,7 @@ def crawler_task(
 def _behind_count(begin: Callable[[OnCount], Coroutine[Any, Any, R]], bar: Progress) -> R:
     """Run what tells how far it is, though not of how much, and draw that."""
     with bar:
-        return background_loop.run(begin(bar.tell), on_tick=bar.draw)
+        return background_loop.run(begin(bar.update), on_tick=bar.draw)
 
 
 @overload

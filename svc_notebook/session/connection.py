@@ -117,8 +117,8 @@ def _make(profile: str | None, given: dict[str, Any]) -> Client:
 
 
 def _client_of_local(service: LocalService, given: dict[str, Any]) -> Client:
-    told = {name: value for name, value in given.items() if value is not None}
-    client = Client(make_connection({**service.values(), **told}))
+    overrides = {name: value for name, value in given.items() if value is not None}
+    client = Client(make_connection({**service.values(), **overrides}))
     _folders[client] = service.data
     return client
 
@@ -135,7 +135,7 @@ def folder_in_use() -> Path:
 
 
 def current() -> Client:
-    """Return the current client, or raise an error that tells how to connect."""
+    """Return the current client; raises `NotConnected` with advice."""
     if _current is None:
         raise NotConnected(
             'not connected; connect("local") uses the local service, connect("PROFILE") a '

@@ -161,7 +161,7 @@ def test_a_service_that_does_not_start_says_why(data: Path) -> None:
 def test_a_service_that_takes_too_long_is_ended(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_service, "START", 0.3)
+    monkeypatch.setattr(local_service, "START_SECONDS", 0.3)
     monkeypatch.setattr(local_service, "MAX_ATTEMPTS", 1)
 
     with pytest.raises(LocalServiceFailed, match="says nothing"):
