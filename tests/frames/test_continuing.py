@@ -105,11 +105,11 @@ def test_a_frame_of_nowhere_or_of_another_service_is_refused(aio: AsyncClient) -
     hits = background_loop.run(frames.search(aio, INDEX, "oak"))
     hits.attrs["svc"]["address"] = "http://elsewhere"
 
-    with pytest.raises(BadInput, match=r"came from application .* at http://elsewhere"):
+    with pytest.raises(BadInput, match=r"is from application .* at http://elsewhere"):
         background_loop.run(frames.refresh(aio, hits))
-    with pytest.raises(BadInput, match="does not say where it came from"):
+    with pytest.raises(BadInput, match="has no record of how it was read"):
         background_loop.run(frames.next_page(aio, pd.DataFrame({"a": [1]})))
-    with pytest.raises(BadInput, match="read_indices returns has no pages"):
+    with pytest.raises(BadInput, match="the result of read_indices has no pages"):
         background_loop.run(frames.next_page(aio, background_loop.run(frames.read_indices(aio))))
 
 
@@ -185,5 +185,5 @@ def test_many_searches_are_read_again_in_whatever_form_their_queries_came(
 def test_what_a_frame_does_not_hold_is_named(aio: AsyncClient) -> None:
     counts = background_loop.run(frames.count_values(aio, INDEX, "word", iter(["oak"])))
 
-    with pytest.raises(BadInput, match=r"does not hold the `values`.*call count_values\(…\) again"):
+    with pytest.raises(BadInput, match=r"does not contain the `values`.*call count_values\(…\) again"):
         background_loop.run(frames.refresh(aio, counts))

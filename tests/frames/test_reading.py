@@ -49,7 +49,7 @@ def test_whole_numbers_are_ids_too(products: Client, dtype: type) -> None:
 
 @pytest.mark.parametrize("bad", [None, 1.5, "", True, float("nan")])
 def test_what_is_no_id_is_refused(products: Client, bad: object) -> None:
-    with pytest.raises(BadInput, match="is no objectID"):
+    with pytest.raises(BadInput, match="is not an objectID"):
         records(products, ["1", bad])
 
 

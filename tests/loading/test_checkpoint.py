@@ -145,7 +145,7 @@ def test_other_options_are_another_state() -> None:
 def test_two_loads_of_one_source_do_not_run_at_once() -> None:
     with (
         opened().hold(),
-        pytest.raises(BadInput, match="is being loaded into this index already"),
+        pytest.raises(BadInput, match="another load of the same source into this index"),
         opened().hold(),
     ):
         pass

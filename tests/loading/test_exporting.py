@@ -238,12 +238,12 @@ def test_progress_is_told_page_by_page(client: Client, films: str, tmp_path: Pat
     [
         ("films.xlsx", {}, r"\.parquet, \.ndjson"),
         ("films.parqet", {}, "did you mean `.parquet`"),
-        ("films", {}, "the end of a file's name"),
-        ("films.parquet.gz", {}, "name it films.parquet"),
+        ("films", {}, "unsupported format `films`"),
+        ("films.parquet.gz", {}, "change the name to films.parquet"),
         ("nowhere/films.csv", {}, "there is no folder"),
         ("films.csv", {"columns": "title"}, r"columns=\['title'\]"),
         ("films.csv", {"include": ["synonym"]}, "did you mean `synonyms`"),
-        (7, {}, "goes to a file, not 7"),
+        (7, {}, "is the path of a file, not 7"),
     ],
 )
 def test_a_wrong_wish_is_refused_with_advice(

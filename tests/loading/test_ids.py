@@ -268,7 +268,7 @@ def test_a_load_begun_under_other_ids_is_refused_and_nothing_is_sent(
     earlier = open_checkpoint(place, f"{origin.state}|{facts_of('append', LoadSettings())}")
     earlier.begin(index)
 
-    with pytest.raises(BadInput, match="earlier release, which made other ids"):
+    with pytest.raises(BadInput, match="earlier release began this load with other ids"):
         background_loop.run(loading.load(client.aio, path, index, resume=True))
 
     assert index not in [each["name"] for each in client.list_indices()["items"]]

@@ -230,7 +230,7 @@ def test_an_update_cannot_be_merged(client: Client, index: str) -> None:
 def test_nothing_does_not_replace_an_index(client: Client, index: str) -> None:
     load(client, FILMS, index, id="id")
 
-    with pytest.raises(BadInput, match="no row to replace"):
+    with pytest.raises(BadInput, match="no rows to replace"):
         load(client, FILMS.head(0), index, id="id", if_exists="replace")
 
     assert len(stored(client, index)) == 3
@@ -241,7 +241,7 @@ def test_rows_that_cannot_be_sent_replace_nothing_and_the_first_is_told(
 ) -> None:
     load(client, FILMS, index, id="id")
 
-    with pytest.raises(BadInput, match=r"left as it is: row 1, column `cut` is bytes"):
+    with pytest.raises(BadInput, match=r"is unchanged: row 1, column `cut` is bytes"):
         load(client, FILMS.assign(cut=b"x"), index, id="id", if_exists="replace")
 
     assert len(stored(client, index)) == 3
@@ -462,31 +462,31 @@ def test_a_path_is_not_pushed_but_loaded(client: Client, index: str) -> None:
         background_loop.run(loading.push(client.aio, "films.csv", index))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("rows", "least", "done"), [(2, 0.9, False), (2, 0.5, True), (3, 1, True)])
+@pytest.mark.parametrize(("rows", "share", "done"), [(2, 0.9, False), (2, 0.5, True), (3, 1, True)])
 def test_an_index_is_replaced_by_no_less_than_was_said(
-    client: Client, index: str, rows: int, least: float, done: bool
+    client: Client, index: str, rows: int, share: float, done: bool
 ) -> None:
     load(client, FILMS, index, id="id")
     films = FILMS.head(rows).assign(title="another")
 
     if done:
-        load(client, films, index, id="id", if_exists="replace", least=least)
+        load(client, films, index, id="id", if_exists="replace", min_share=share)
     else:
         with pytest.raises(BadInput, match=r"has 3 records and would have 2; it was left as it is"):
-            load(client, films, index, id="id", if_exists="replace", least=least)
+            load(client, films, index, id="id", if_exists="replace", min_share=share)
 
     found = stored(client, index)
     assert (len(found), found[0]["title"]) == ((rows, "another") if done else (3, "Jaws"))
 
 
 @pytest.mark.parametrize(
-    ("least", "if_exists"), [(2, "replace"), (-1, "replace"), (True, "replace"), (0.5, "append")]
+    ("share", "if_exists"), [(2, "replace"), (-1, "replace"), (True, "replace"), (0.5, "append")]
 )
 def test_a_share_that_is_none_is_refused(
-    client: Client, index: str, least: Any, if_exists: str
+    client: Client, index: str, share: Any, if_exists: str
 ) -> None:
     with pytest.raises(BadInput, match="`least` is"):
-        load(client, FILMS, index, id="id", if_exists=if_exists, least=least)
+        load(client, FILMS, index, id="id", if_exists=if_exists, min_share=share)
 
 
 def test_nothing_is_cleared_away_where_nobody_is_there(

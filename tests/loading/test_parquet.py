@@ -74,7 +74,7 @@ def test_time_spans_of_a_file_are_refused_as_those_of_a_frame(tmp_path: Path) ->
     frame = pd.DataFrame({"id": [1], "ran": [pd.Timedelta("1s")]})
     frame.to_parquet(tmp_path / "runs.parquet")
 
-    with pytest.raises(BadRecord, match=r"column `ran` holds time spans; send a number"):
+    with pytest.raises(BadRecord, match=r"column `ran` has durations; send a number"):
         pack(tmp_path / "runs.parquet")
 
     assert values(tmp_path / "runs.parquet", columns=["id"]) == [{"id": 1}]
@@ -100,7 +100,7 @@ def test_decimals_inside_lists_are_exact_or_refused() -> None:
     found = pack(pa.table({"prices": pa.array(lists, kind)}))
 
     assert [record["prices"] for record in found.records] == [[1.1], [12345678.1]]
-    assert found.rejected == [(2, "prices", "holds a decimal no JSON number holds exactly")]
+    assert found.rejected == [(2, "prices", "contains a decimal that no JSON number represents exactly")]
 
 
 def test_decimals_without_a_digit_before_the_point_are_written_with_one(tmp_path: Path) -> None:

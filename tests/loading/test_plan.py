@@ -50,7 +50,7 @@ def test_equal_rows_are_told_apart_by_a_number() -> None:
     first, other, second, third = (record["objectID"] for record in packed.records)
     assert (second, third) == (f"{first}-2", f"{first}-3")
     assert first != other
-    assert packed.plan.notes == ("2 rows are equal to an earlier one: told apart by a number",)
+    assert packed.plan.notes == ("2 rows equal an earlier row: a number makes their ids distinct",)
     assert [record["n"] for record in packed.records] == [1, 2, 1, 1]
 
 
@@ -206,7 +206,7 @@ def test_operations_are_written_by_column_and_never_repeated() -> None:
         ({"operations": {"title": "Increment"}}, "action='update'"),
         ({"action": "update", "operations": {"title": "Incr"}}, "`operations` is one of"),
         ({"action": "update"}, None),
-        ({"timezone": "Mars"}, "no time zone"),
+        ({"timezone": "Mars"}, "not a time zone"),
         ({"batch": 0}, "`batch` is a whole number, 1 or more"),
         ({"limit": -1}, "`limit` is a whole number, 1 or more"),
         ({"record_bytes": 0}, "`record_bytes` is a whole number"),
@@ -224,7 +224,7 @@ def test_wrong_options_are_refused_with_advice(options: dict[str, Any], match: s
 
 
 def test_an_update_wants_an_id_of_the_data() -> None:
-    with pytest.raises(BadInput, match="give the column of the ids"):
+    with pytest.raises(BadInput, match="pass the column of the ids"):
         pack(FILMS.drop(columns="id"), action="update")
 
 
@@ -241,7 +241,7 @@ def test_a_plan_shows_what_would_happen(tmp_path: Path) -> None:
     shown = repr(plan)
     assert shown.startswith("films.csv -> films: 3 rows, 1 cannot be sent; ids: column `id`")
     assert '"title":"Jaws"' in shown
-    assert "has the id of row 2" in shown
+    assert "duplicate objectID (same as row 2" in shown
     assert plan.sendable == 2
     assert plan.columns["sent as"].tolist() == ["integer", "text", "integer"]
     assert dict(plan.sample[0]) == {"objectID": "1", "id": 1, "title": "Jaws", "year": 1975}
@@ -282,4 +282,4 @@ def test_rejected_rows_that_are_not_told_one_by_one_are_counted() -> None:
     plan = pack(frame, id="id").plan
 
     assert (len(plan.rejected), plan.rejected_rows) == (10_000, 10_500)
-    assert plan.notes == ("500 more rows are rejected than `rejected` tells of",)
+    assert plan.notes == ("`rejected` lists only some of the rejected rows: 500 more are rejected",)

@@ -119,7 +119,7 @@ def test_values_of_sql_without_json_are_rejected(expression: str, reason: str) -
     [
         ("nowhere.csv", "there is no file"),
         ("nowhere/*.csv", "there is no file"),
-        (object(), "cannot be loaded; give a path"),
+        (object(), "cannot be loaded; pass a path"),
         (7, "cannot be loaded"),
         (pd.DataFrame(), "no columns"),
     ],

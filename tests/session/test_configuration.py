@@ -146,7 +146,7 @@ def test_hosts_by_role_may_stand_in_a_file() -> None:
 def test_a_key_in_the_projects_file_is_warned_of(project: Path) -> None:
     (project / "svc.toml").write_text(SHOP.format("OPEN"))
 
-    with pytest.warns(UserWarning, match=r"svc.toml holds the key .*config.toml") as caught:
+    with pytest.warns(UserWarning, match=r"svc.toml contains the key .*config.toml") as caught:
         found = resolve("shop", {})
 
     assert key_of(found) == "OPEN-key"
@@ -185,7 +185,7 @@ def test_an_unknown_profile_is_named_with_those_there_are() -> None:
     [
         ({}, r'connect\("local"\)'),
         ({"url": "https://a.example"}, r"connect\(url=..., app_id=..., api_key=...\)"),
-        ({"api_key": "k"}, "give url= or domain="),
+        ({"api_key": "k"}, "pass url= or domain="),
         ({"api_key": "k", "domain": "a.example"}, "an app_id is needed"),
     ],
 )

@@ -93,9 +93,9 @@ def test_every_thread_and_task_sees_the_current_client() -> None:
 @pytest.mark.parametrize(
     ("profile", "values", "match"),
     [
-        (5, {}, "named by text"),
+        (5, {}, "is the name of a profile"),
         (None, {"url": "notaurl"}, "not an address such as"),
-        ("local", {"url": "https://a.example"}, "leave out url="),
+        ("local", {"url": "https://a.example"}, "omit url="),
     ],
 )
 def test_what_names_no_service_is_refused(profile: Any, values: dict[str, Any], match: str) -> None:

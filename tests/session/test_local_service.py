@@ -277,7 +277,7 @@ def test_connecting_to_local_starts_it(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_private_addresses_are_crawled_by_a_service_started_so_alone(tmp_path: Path) -> None:
     service = local(tmp_path / "plain")
     try:
-        with pytest.raises(LocalServiceFailed, match="crawls no private addresses; stop it"):
+        with pytest.raises(LocalServiceFailed, match="does not crawl private addresses; stop it"):
             local(tmp_path / "plain", allow_private_crawl=True)
     finally:
         service.stop()
