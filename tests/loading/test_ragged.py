@@ -59,7 +59,7 @@ def test_a_header_that_is_hard_to_read_loses_no_row(
     assert packed.plan.rows == 10
 
 
-def test_a_quote_of_a_short_files_header_that_nothing_closes_is_refused(write: Write) -> None:
+def test_an_unclosed_quote_in_the_header_of_a_short_file_is_refused(write: Write) -> None:
     with pytest.raises(BadInput, match="the header has an unclosed quote"):
         pack(write('id,"name,x\n1,a,b\n2,c,d\n'))
 
@@ -162,7 +162,7 @@ def test_short_rows_of_a_large_file_are_filled_as_the_csv_module_reads_them(
     )
 
 
-def test_a_line_of_a_cell_is_never_taken_for_a_row_wherever_a_piece_begins(
+def test_a_line_of_a_cell_is_never_read_as_a_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(csv_file, "USUAL_RECORD_BYTES", 4000)

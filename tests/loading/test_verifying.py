@@ -81,7 +81,9 @@ def test_what_is_stored_as_it_was_sent_is_said_to_be(
     assert len(result.differences) == 0
     assert result.complete
     gone = then.get("action") == "delete"
-    assert ("verified: all are deleted" if gone else "verified: all are stored as sent") in repr(result)
+    assert ("verified: all are deleted" if gone else "verified: all are stored as sent") in repr(
+        result
+    )
 
 
 def test_what_differs_is_named(connection: ClientConfig, index: str) -> None:
