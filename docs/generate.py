@@ -134,22 +134,27 @@ def readers_page() -> str:
     """What every reader returns."""
     parts = [
         "# Readers",
-        "Functions that return DataFrames, with their columns; empty results have them too. Texts "
-        "that are missing are empty, times are UTC. Beside these, `search`, `search_many`, "
-        "`read_browse` and `read_records` return records: `objectID`, then the attributes that "
-        'come, each of the dtype its values have. `frame.attrs["svc"]` says where a frame came '
-        "from; `svc.refresh(frame)` reads it again, `svc.next_page(frame)` what follows. Pushed "
-        "back, a searched frame is its records: `rank`, `query`, marked texts and criteria stay "
-        "behind, called `_rank` and so on where a record has an attribute of that name. "
-        "pandas forgets where a frame came from when it is merged or concatenated: a push warns of "
-        "such columns there, and `columns` names those that are meant. A "
-        "push replaces whole records, so with some of their columns only, say `action='update'`.",
-        "`read_records` has a row for each id that is there, warns of the others, and lists "
-        'them in `attrs["svc"]["missing"]`. `df.svc.diff()` compares the ids of its rows; with '
-        '`missing="report"` it lists the records that no row has, too. '
-        "`search_many` has every query: one without hits is a row of its `query` alone, the rest "
-        "missing (`rank` is `Int64`). Such a row is no record: `push`, `records`, `delete`, `diff` "
-        'and `events` pass over it, and `frame.groupby("query")["objectID"].count()` counts 0.',
+        "The functions that return a DataFrame with fixed columns, and these columns; an empty "
+        "result has them, too. Missing texts are empty, and times are UTC.",
+        "`search`, `search_many`, `read_browse` and `read_records` return records instead: the "
+        "column `objectID`, then one column for each attribute, with the dtype of its values.",
+        '`frame.attrs["svc"]` describes how a DataFrame was read. `svc.refresh(frame)` reads it '
+        "again, `svc.next_page(frame)` reads the next page. pandas drops this description when "
+        "DataFrames are merged or concatenated.",
+        "A push of a searched DataFrame sends the records only, without the columns that the "
+        "search added: `rank`, `query`, highlighted texts and ranking criteria. If a record has an "
+        "attribute with such a name, the added column is named `_rank` and so on. Without the "
+        "description the push cannot recognize these columns: it warns of them, and `columns` "
+        "selects the columns to send. A push replaces whole records; to send only some attributes, "
+        "pass `action='update'`.",
+        "`read_records` returns a row for each stored record, warns of ids without a record, and "
+        'lists them in `attrs["svc"]["missing"]`. `df.svc.diff()` compares the rows with the '
+        'stored records of their ids; with `missing="report"` it also lists the records without a '
+        "row.",
+        "`search_many` returns at least one row for each query. A query without hits has one row in "
+        "which only `query` has a value (`rank` is `Int64`). Such a row is not a record: `push`, "
+        "`records`, `delete`, `diff` and `events` skip it, and "
+        '`frame.groupby("query")["objectID"].count()` counts 0.',
     ]
     for name, schema in sorted(SCHEMAS.items()):
         doc = (READERS[name].__doc__ or "").split("\n\n")[0]
