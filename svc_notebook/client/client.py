@@ -695,8 +695,8 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         >>> client.replace_all("products", records, least=0)
         1
         """
-        return _behind_bar(
-            lambda tell: self.aio.replace_all(
+        return background_loop.behind_bar(
+            lambda on_progress: self.aio.replace_all(
                 index,
                 records,
                 least=least,
