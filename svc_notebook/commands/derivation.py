@@ -7,6 +7,7 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from inspect import Parameter
 from os import PathLike
 from types import UnionType
@@ -54,7 +55,11 @@ def derive_verb(declared: Declaration, spec: VerbDeclaration) -> Verb:
 class _Derivation:
     def __init__(self, declared: Declaration, spec: VerbDeclaration) -> None:
         self._declared, self._spec = declared, spec
-        self._doc = inspect.getdoc(declared.function) or ""
+        self._described = _described(declared)
+        self._doc = inspect.getdoc(self._described) or ""
+        self._signature = (
+            inspect.signature(self._described) if declared.described_by else declared.signature
+        )
         self._shape = _shape_of(declared)
         self._spread = spec.spread or (self._shape if _is_of_api(self._shape) else None)
         self._arguments = {each.name: each for each in self._all_arguments()}
@@ -92,8 +97,8 @@ class _Derivation:
 
     def _all_arguments(self) -> Iterator[_Argument]:
         entries = read_entries(self._doc)
-        kinds = typing.get_type_hints(inspect.unwrap(self._declared.function), include_extras=True)
-        for name, parameter in self._declared.signature.parameters.items():
+        kinds = typing.get_type_hints(inspect.unwrap(self._described), include_extras=True)
+        for name, parameter in self._signature.parameters.items():
             if parameter.kind is Parameter.VAR_KEYWORD:
                 continue
             text = entries[name].text if name in entries else ""
@@ -103,7 +108,7 @@ class _Derivation:
             )  # fmt: skip
         if self._shape:
             spread = hints(self._spread) if self._spread else {}
-            own = self._declared.signature.parameters
+            own = self._signature.parameters
             of_rows = self._shape.__name__ == "RowOptions"
             for name, kind in hints(self._shape).items():
                 if name not in spread and name not in own:
@@ -199,6 +204,15 @@ class _Derivation:
         if argument.of_rows:
             return "column" if name in ROW_COLUMNS else None
         return "path" if self._is_file(name) else COMPLETES.get(name)
+
+
+def _described(declared: Declaration) -> Callable[..., Any]:
+    """Return the function whose signature and docstring describe the verb."""
+    if not declared.described_by:
+        return declared.function
+    module, name = declared.described_by.rsplit(".", 1)
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
 
 
 def _word(name: str) -> str:

@@ -100,6 +100,8 @@ class Declaration:
     - `stream`: the parameter that can be a stream of records.
     - `bar`: the unit that its progress bar counts; `label` is the bar's text, or the parameter
       whose value it is.
+    - `described_by`: the path of the function that has the signature and the docstring, if it
+      cannot be imported with this module.
     - `awaited`: whether it is offered in `aio` alone, as an asynchronous context manager.
     - `renamed`: former names of parameters, which are accepted with a `DeprecationWarning`.
     """
@@ -114,6 +116,7 @@ class Declaration:
     stream: str = ""
     bar: str = ""
     label: str = "index"
+    described_by: str = ""
     awaited: bool = False
     renamed: Mapping[str, str] = field(default_factory=dict)
 

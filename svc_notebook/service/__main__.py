@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import sys
-from pathlib import Path
+import typing
+from typing import Any
 
 from svc_notebook.service.server import serve
 
@@ -12,19 +14,20 @@ from svc_notebook.service.server import serve
 def main() -> int:
     """Parse the command line and serve."""
     parser = argparse.ArgumentParser(prog="svc serve", description="Run the local service.")
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--clusters", type=int, default=1)
-    parser.add_argument("--allow-private-crawl", action="store_true")
-    parser.add_argument("--app-id")
-    parser.add_argument("--admin-key")
-    parser.add_argument("--admin-key-file")
-    parser.add_argument("--parent", type=int)
-    parser.add_argument("--reset-allowlist", action="store_true")
-    parser.add_argument("--search-timeout", type=float)
+    for name, kind in typing.get_type_hints(serve).items():
+        if name != "return":
+            _add_option(parser, name, kind)
     return serve(**vars(parser.parse_args()))
+
+
+def _add_option(parser: argparse.ArgumentParser, name: str, kind: Any) -> None:
+    option = f"--{name.replace('_', '-')}"
+    default = inspect.signature(serve).parameters[name].default
+    if kind is bool:
+        parser.add_argument(option, action="store_true")
+    else:
+        one = next(iter(typing.get_args(kind)), kind)
+        parser.add_argument(option, type=one, default=default)
 
 
 if __name__ == "__main__":

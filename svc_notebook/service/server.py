@@ -46,6 +46,7 @@ def default_folder() -> Path:
 
 
 def serve(
+    *,
     host: str = "127.0.0.1",
     port: int = 0,
     data: Path | None = None,
@@ -59,10 +60,40 @@ def serve(
     reset_allowlist: bool = False,
     search_timeout: float | None = None,
 ) -> int:
-    """Serve one data folder; return an exit status.
+    """Run the local service in the foreground until it is stopped.
 
-    The service also stops when the process `parent` ends. A search that takes longer than
-    `search_timeout` seconds, 4 by default, is refused.
+    Parameters
+    ----------
+    host : str, default '127.0.0.1'
+        Address to listen on.
+    port : int, default 0
+        Port to listen on; 0 selects a free one.
+    data : path, default the user's data folder
+        Folder of the service's data.
+    json : bool, default False
+        Print the address and the keys as one line of JSON.
+    clusters : int, default 1
+        Number of clusters of user mapping.
+    allow_private_crawl : bool, default False
+        Allow crawlers to visit this machine and its network.
+    app_id : str, default a stored or new one
+        Id of the application.
+    admin_key : str, default a stored or new one
+        Admin key. The list of processes shows it; the environment variable SVC_ADMIN_KEY
+        sets it without that.
+    admin_key_file : path, default None
+        File that contains the admin key, or `-` for standard input.
+    parent : int, default None
+        Id of a process whose end stops the service.
+    reset_allowlist : bool, default False
+        Remove all networks from the allowlist.
+    search_timeout : float, default 4
+        Maximum duration of a search in seconds.
+
+    Returns
+    -------
+    int
+        The exit status.
     """
     seconds = SEARCH_TIMEOUT_SECONDS if search_timeout is None else search_timeout
     folder = Folder(data or default_folder())
