@@ -13,22 +13,14 @@ from svc_notebook.service.http.auth import Caller
 from svc_notebook.service.http.restrictions import FILTERS, PLACES
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.indices.replica_setting import read_links
-from svc_notebook.service.logs import Content, Logged
+from svc_notebook.service.logs import Logged
 from svc_notebook.service.search.visible_attributes import withheld
 
 # An entry that names more indices is readable only by keys of all indices.
 MAX_NAMED_INDICES = 100
 NO_INDEX = ""
-WRITES_RECORDS = {"add_object", "put_object", "partial_update_object", "batch", "batch_many"}
 # Embedded parameters that hide records or attributes from a key.
 NARROWING = {*FILTERS, *PLACES, "attributesToRetrieve"}
-
-
-def content_of(row: Endpoint) -> Content:
-    """Return which text of a request to an endpoint contains attributes of records."""
-    if row.acl in ("search", "browse") and row.interface == "search":
-        return "answer"
-    return "body" if row.name in WRITES_RECORDS else ""
 
 
 def may_name_others(row: Endpoint) -> bool:

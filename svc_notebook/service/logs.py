@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote, urlencode
 
 import msgspec
 
+from svc_notebook.api import Endpoint
 from svc_notebook.api.secured_keys import read_secured_key
 from svc_notebook.api.shapes import LogEntry
 from svc_notebook.service.store import Store
@@ -41,6 +42,7 @@ class InnerQuery(TypedDict, total=False):
     query_id: str
 
 
+WRITES_RECORDS = {"add_object", "put_object", "partial_update_object", "batch", "batch_many"}
 # Which text of an entry contains attributes of records; `both` if unknown.
 Content = Literal["answer", "body", "both", ""]
 
@@ -79,6 +81,13 @@ class Logged:
         """The indices of the request; `{""}` if there are none."""
         named = {*(one["index_name"] for one in self.inner), *self.others}
         return named | {self.index} if self.index or not named else named
+
+
+def content_of(row: Endpoint) -> Content:
+    """Return which text of a request to an endpoint contains attributes of records."""
+    if row.acl in ("search", "browse") and row.interface == "search":
+        return "answer"
+    return "body" if row.name in WRITES_RECORDS else ""
 
 
 class RequestLog:

@@ -1,23 +1,27 @@
-"""The service as a whole: store, task queue, registry, crawlers and background threads."""
+"""The service as a whole: store, tasks, indices, crawlers and threads; the context of a request."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from time import perf_counter
 
 import msgspec
 
-from svc_notebook.errors import BadInput, Refused
+from svc_notebook.errors import Refused
+from svc_notebook.service import limits
 from svc_notebook.service.crawlers.crawlers import Crawlers
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
 from svc_notebook.service.events import Events
-from svc_notebook.service.http import limits
+from svc_notebook.service.http.auth import Caller
 from svc_notebook.service.http.rate_limit import Quota
 from svc_notebook.service.impressions import Showings
 from svc_notebook.service.indices.cursors import Cursors
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.keyring import Keyring
+from svc_notebook.service.limits import check_index_name
 from svc_notebook.service.logs import RequestLog
 from svc_notebook.service.maintenance import Maintenance
 from svc_notebook.service.sources import Sources
@@ -116,14 +120,20 @@ class Service:
         return self.tasks.submit(NewTask("", kind, msgspec.json.encode(body)))[0]
 
 
-def check_index_name(name: str) -> str:
-    """Return a valid index name; raises `BadInput`."""
-    if not name or name == "*":
-        raise BadInput(f"{name!r} is not a name for an index")
-    if len(name) > limits.MAX_INDEX_NAME_CHARACTERS:
-        raise BadInput(
-            f"the index name is longer than {limits.MAX_INDEX_NAME_CHARACTERS} characters"
-        )
-    if "\x00" in name:
-        raise BadInput("the index name holds a zero character")
-    return name
+@dataclass(frozen=True)
+class RequestContext:
+    """The context of one request: its caller, its start time and the headers of its response.
+
+    `redirects` are the indices that rules redirected its searches to.
+    """
+
+    service: Service
+    caller: Caller
+    started: float = field(default_factory=perf_counter)
+    headers: dict[str, str] = field(default_factory=dict)
+    redirects: set[str] = field(default_factory=set)
+
+    @property
+    def elapsed(self) -> int:
+        """Whole milliseconds since the start of the request."""
+        return int((perf_counter() - self.started) * 1000)

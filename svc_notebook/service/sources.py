@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 
 from svc_notebook.api.shapes import Source
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
-from svc_notebook.service.http.restrictions import within
 from svc_notebook.service.store import Store
 
 # Special values (api.md, Allowed source): all addresses, and a support team that never calls here.
@@ -80,3 +79,13 @@ def check_source(source: str) -> str:
     except ValueError as error:
         raise BadInput(f"`source`: {error}; write a network such as 10.0.0.0/8") from None
     return source
+
+
+def within(address: str, network: str) -> bool:
+    """Return whether an address is in a list of networks such as `10.0.0.0/8,192.168.1.7`."""
+    try:
+        own = ip_address(address)
+        networks = [ip_network(part.strip(), strict=False) for part in network.split(",")]
+    except ValueError:
+        return False
+    return any(own in net for net in networks if net.version == own.version)

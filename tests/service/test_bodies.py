@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.http import limits
+from svc_notebook.service import limits
 from svc_notebook.service.http.body_reader import read_json
 
 INTEGERS = st.integers(limits.INTEGERS.start, limits.INTEGERS.stop - 1)

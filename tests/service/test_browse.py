@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.indices.cursors import Cursor, write_cursor
 from svc_notebook.service.service import Service
 from tests.conftest import Inside

@@ -18,14 +18,15 @@ import httpx
 import pytest
 
 from svc_notebook.api.secured_keys import make_secured_key
-from svc_notebook.service.http import limits
+from svc_notebook.service import limits
 from tests.conftest import ROOT, Running, stop_service
 
 # A service whose patience is short; its limits are no options, so they are set before it starts.
 SERVE = """
 import sys
 from pathlib import Path
-from svc_notebook.service.http import connection, limits
+from svc_notebook.service.http import connection
+from svc_notebook.service import limits
 connection.PATIENCE, connection.LEAST, connection.LINGER = 1.0, 1000, 0.3
 connection.MAX_CONNECTIONS, limits.MAX_HELD_BYTES = int(sys.argv[2]), 10_000_000
 connection.REQUEST_SECONDS = 6.0

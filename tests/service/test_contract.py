@@ -11,8 +11,8 @@ from urllib.parse import quote
 import pytest
 
 from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.service.app import App
 from svc_notebook.service.handlers import HANDLERS
-from svc_notebook.service.http.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 

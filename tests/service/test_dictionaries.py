@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from svc_notebook.service import limits
 from svc_notebook.service.handlers import dictionaries
-from svc_notebook.service.http import limits
 from tests.conftest import Inside
 
 ENTRIES: dict[str, dict[str, Any]] = {

@@ -12,8 +12,8 @@ import pytest
 
 from svc_notebook.api.shapes import ShownSearch
 from svc_notebook.errors import TooMany
+from svc_notebook.service import limits
 from svc_notebook.service.events import Events, milliseconds
-from svc_notebook.service.http import limits
 from svc_notebook.service.http.rate_limit import Quota
 from svc_notebook.service.service import Service
 from svc_notebook.service.store import Store

@@ -15,7 +15,7 @@ from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.api.secured_keys import sign
 from svc_notebook.api.validation import write_text
 from svc_notebook.errors import BadInput
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.api.representative import VALUES
 from tests.conftest import Inside

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.service import Service
 from tests.conftest import Inside, wait_published

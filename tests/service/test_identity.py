@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.service.credentials import VARIABLE, take_identity
-from svc_notebook.service.server import serve
+from svc_notebook.service.server import VARIABLE, serve, take_identity
 from svc_notebook.session import local
 from tests.conftest import ROOT, start_service, stop_service
 

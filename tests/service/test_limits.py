@@ -10,8 +10,8 @@ import pytest
 
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.validation import hints
-from svc_notebook.service.http import limits
-from svc_notebook.service.http.app import App
+from svc_notebook.service import limits
+from svc_notebook.service.app import App
 from svc_notebook.service.search.search_response import OF_OWN_LIMITS, quote_bytes
 from svc_notebook.service.service import Service
 from tests.conftest import Inside

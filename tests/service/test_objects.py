@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.http import limits
+from svc_notebook.service import limits
 from tests.conftest import Inside
 
 ODD = ["a/b", "100%", "two words", "café", "😀", "a+b", "?q=1", "#", "..", "%2F", "*", "settings"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.api.parameters import PARAMETERS
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 from tests.service.scenes import SCENES, Scene

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from svc_notebook.service.tasks.batch_operations import make_step, pack_steps
 from svc_notebook.service.tasks.queue import NewTask

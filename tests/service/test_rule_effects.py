@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from svc_notebook.api.secured_keys import make_secured_key
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 

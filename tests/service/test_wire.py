@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from svc_notebook.api import ENDPOINTS, Endpoint
-from svc_notebook.service.http import limits
+from svc_notebook.service import limits
 from tests.conftest import Inside, Running
 from tests.service.test_contract import path_of
 

@@ -11,10 +11,10 @@ from svc_notebook.api import SearchApi
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, SearchAnswer
 from svc_notebook.errors import BadInput
+from svc_notebook.service import limits
 from svc_notebook.service.engine.index.id_list import IdList
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS
-from svc_notebook.service.http import limits
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.cursors import PER_PAGE, Cursor, read_cursor, write_cursor
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import read_bodies, read_page, read_window
@@ -28,6 +28,7 @@ from svc_notebook.service.search.search_response import (
     present,
 )
 from svc_notebook.service.search.visible_attributes import cut_bodies, withheld
+from svc_notebook.service.service import RequestContext
 
 # Parameters that do not affect which records a browse returns, or their order.
 WITHOUT_EFFECT = {

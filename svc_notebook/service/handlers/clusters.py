@@ -17,10 +17,11 @@ from svc_notebook.api.shapes import (
     UserList,
     UserMapping,
 )
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.resources.entries import Entry, take_page
 from svc_notebook.service.resources.entry_search import find_entries
+from svc_notebook.service.service import RequestContext
 from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
 
 TOP_USERS = 10

@@ -18,7 +18,8 @@ from svc_notebook.api.shapes import (
     UrlStatistics,
     UrlStatus,
 )
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
+from svc_notebook.service.service import RequestContext
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from svc_notebook.api.shapes import (
     Updated,
 )
 from svc_notebook.errors import Refused
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.resources.dictionaries import (
     FIELDS,
@@ -35,6 +35,7 @@ from svc_notebook.service.resources.entries import (
     read_entries,
     take_page,
 )
+from svc_notebook.service.service import RequestContext
 
 # The dictionary whose switches are returned even if none is set.
 ALWAYS = "stopwords"

@@ -7,8 +7,9 @@ from svc_notebook.api.event_checks import check_token
 from svc_notebook.api.shapes import Event, EventPage, EventType, Received, ShownPage
 from svc_notebook.errors import BadInput
 from svc_notebook.service.events import Choice, check_time, milliseconds, queries_of
-from svc_notebook.service.http.handlers import RequestContext, serves
-from svc_notebook.service.service import check_index_name
+from svc_notebook.service.handlers.registry import serves
+from svc_notebook.service.limits import check_index_name
+from svc_notebook.service.service import RequestContext
 
 
 @serves(EventsApi.push_events)

@@ -8,9 +8,10 @@ from svc_notebook.api import SearchApi
 from svc_notebook.api.indices import CopyScope
 from svc_notebook.api.shapes import Deleted, IndexEntry, IndexList, Updated
 from svc_notebook.errors import BadInput
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
-from svc_notebook.service.service import check_index_name
+from svc_notebook.service.limits import check_index_name
+from svc_notebook.service.service import RequestContext
 from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
 
 INDICES_PER_PAGE = 100

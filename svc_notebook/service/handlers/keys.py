@@ -7,8 +7,9 @@ from typing import Unpack, cast
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import DeletedAt, Key, KeyAdded, KeyFields, KeyList, KeyUpdated
 from svc_notebook.errors import KeyRefused
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
+from svc_notebook.service.service import RequestContext
 
 
 @serves(SearchApi.add_key)

@@ -27,18 +27,14 @@ from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.filters.filters import parse_filters
 from svc_notebook.service.engine.filters.geo_parameters import Centre, read_where
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
 from svc_notebook.service.indices.records import read_bodies
+from svc_notebook.service.limits import check_index_name, read_object_id
 from svc_notebook.service.search.search_response import MAX_ATTEMPTS, check_list
 from svc_notebook.service.search.visible_attributes import narrow, select_attributes, withheld
-from svc_notebook.service.service import check_index_name
-from svc_notebook.service.tasks.batch_operations import (
-    RecordStep,
-    make_step,
-    pack_steps,
-    read_object_id,
-)
+from svc_notebook.service.service import RequestContext
+from svc_notebook.service.tasks.batch_operations import RecordStep, make_step, pack_steps
 from svc_notebook.service.tasks.queue import NewTask
 
 # The parameters that deleteByQuery accepts (api.md, Objects).

@@ -7,7 +7,7 @@ from typing import Literal, cast
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import Rule, RuleHits, Saved, Updated
 from svc_notebook.errors import BadInput, NotFound
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.resources.checks import RULE_ENTRIES, check_rule
 from svc_notebook.service.resources.entries import (
@@ -18,6 +18,7 @@ from svc_notebook.service.resources.entries import (
     take_page,
 )
 from svc_notebook.service.resources.entry_search import find_entries
+from svc_notebook.service.service import RequestContext
 
 
 @serves(SearchApi.save_rule)

@@ -13,10 +13,11 @@ from svc_notebook.api import SearchApi
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.shapes import FacetAnswer, ManyAnswers, SearchAnswer, SearchRequest
 from svc_notebook.errors import BadInput
+from svc_notebook.service import limits
 from svc_notebook.service.engine.deadline import restart_time
-from svc_notebook.service.http import limits
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.search.search_response import answer_facet, answer_search, skipped
+from svc_notebook.service.service import RequestContext
 
 # Members of an entry that are not search parameters.
 ENTRY = {"indexName", "type", "facet", "facetQuery", "extensions", "params"}

@@ -12,12 +12,13 @@ from svc_notebook.api.shapes import Updated
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.index.schema import check_entries
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
 from svc_notebook.service.indices.replica_group import INHERITED
 from svc_notebook.service.indices.replica_setting import check_links, read_links
-from svc_notebook.service.indices.settings import merge_settings
-from svc_notebook.service.service import check_index_name
+from svc_notebook.service.limits import check_index_name
+from svc_notebook.service.service import RequestContext
+from svc_notebook.service.tasks.settings_change import merge_settings
 
 # Settings that are returned even if they are not set (api-notes, section 2).
 TOLD = (

@@ -7,7 +7,7 @@ from typing import cast
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import Deleted, SavedSynonym, Synonym, SynonymHits, Updated
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.resources.checks import FIELDS, SYNONYM_ENTRIES, check_synonym
 from svc_notebook.service.resources.entries import (
@@ -17,6 +17,7 @@ from svc_notebook.service.resources.entries import (
     take_page,
 )
 from svc_notebook.service.resources.entry_search import find_entries
+from svc_notebook.service.service import RequestContext
 
 
 @serves(SearchApi.save_synonym)

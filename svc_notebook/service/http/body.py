@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from svc_notebook.errors import BadInput, Refused, TooMany
-from svc_notebook.service.http import limits
+from svc_notebook.service import limits
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

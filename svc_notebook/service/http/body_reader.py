@@ -11,7 +11,7 @@ import msgspec
 
 from svc_notebook.api.validation import place
 from svc_notebook.errors import BadInput
-from svc_notebook.service.http import limits
+from svc_notebook.service import limits
 from svc_notebook.service.http.body import Malformed
 
 _CONTAINERS = (dict, list)

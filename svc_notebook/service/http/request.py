@@ -15,14 +15,14 @@ import msgspec
 from svc_notebook.api import Endpoint
 from svc_notebook.api.keys import KeyRows
 from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.service import limits
 from svc_notebook.service.crawlers.secrets import hide_in_body, hide_secrets
-from svc_notebook.service.http import limits
 from svc_notebook.service.http.body import Accounts, Message, ServiceResponse
-from svc_notebook.service.log_access import content_of
 from svc_notebook.service.logs import (
     SECRETS,
     InnerQuery,
     Logged,
+    content_of,
     hide_in_path,
     hide_in_text,
     hide_keys,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address, ip_network
 from typing import Any
 
 from svc_notebook.api.body_forms import read_query_text
@@ -15,7 +14,8 @@ from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.service.engine.filters.filters import parse_filters, render
 from svc_notebook.service.keyring import matches
-from svc_notebook.service.search.natural_languages import ADDED, read_naturally
+from svc_notebook.service.rules.natural_languages import ADDED, read_naturally
+from svc_notebook.service.sources import within
 
 # Filters of a key and of a query are combined by AND; for other parameters the key's value is used.
 FILTERS = ("filters", "facetFilters", "numericFilters", "tagFilters")
@@ -93,13 +93,3 @@ def read_restriction(text: str) -> Restriction:
         )
     except BadInput as error:
         raise KeyRefused(f"this key embeds what cannot be: {error}", status=403) from error
-
-
-def within(address: str, network: str) -> bool:
-    """Return whether an address is in a list of networks such as `10.0.0.0/8,192.168.1.7`."""
-    try:
-        own = ip_address(address)
-        networks = [ip_network(part.strip(), strict=False) for part in network.split(",")]
-    except ValueError:
-        return False
-    return any(own in net for net in networks if net.version == own.version)

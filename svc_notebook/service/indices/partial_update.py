@@ -14,7 +14,7 @@ from typing import Any
 from svc_notebook.api.shapes import Record
 from svc_notebook.api.validation import place
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.service.http import limits
+from svc_notebook.service import limits
 
 _MARK = "_operation"
 

@@ -11,10 +11,10 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.filters.filters import Facet, Tag, parse_filters, parse_optional
 from svc_notebook.service.engine.filters.grammar import MAX_SCORE, parse_text
+from svc_notebook.service.limits import read_object_id
 from svc_notebook.service.resources.entries import Entry
 from svc_notebook.service.rules.consequence import SPECIAL
 from svc_notebook.service.rules.filters import AUTOMATIC, AUTOMATIC_OPTIONAL
-from svc_notebook.service.tasks.batch_operations import read_object_id
 
 RULE_ENTRIES = "rules"
 _ANSWERED = ("_highlightResult", "_metadata")

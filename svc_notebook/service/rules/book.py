@@ -12,7 +12,6 @@ from svc_notebook.service.engine.deadline import check_time, stop_clock
 from svc_notebook.service.engine.index.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 from svc_notebook.service.engine.text.typos import Vocabulary
-from svc_notebook.service.resources.entries import Entry
 from svc_notebook.service.rules.rule import AppliedRule, CompiledCondition, CompiledRule, apply_rule
 from svc_notebook.service.rules.search_context import Reading
 
@@ -27,7 +26,7 @@ class Rulebook:
     They are compiled for each tokenizer configuration that searches use.
     """
 
-    def __init__(self, read: Callable[[], Iterable[Entry]] = tuple) -> None:
+    def __init__(self, read: Callable[[], Iterable[Mapping[str, Any]]] = tuple) -> None:
         self._read = read
         self._files: dict[TokenizerSettings, _File] = {}
         self._compiling = threading.Lock()
@@ -48,7 +47,7 @@ class Rulebook:
         self._file(rules).warm()
 
     def revised(
-        self, gone: Collection[str], new: Iterable[Entry], *, emptied: bool = False
+        self, gone: Collection[str], new: Iterable[Mapping[str, Any]], *, emptied: bool = False
     ) -> Rulebook:
         """Return a copy with new rules and without some or all of the old ones."""
         revised = Rulebook(self._read)
@@ -68,7 +67,9 @@ class Rulebook:
             return self._files[rules]
 
 
-def _make_cards(entries: Iterable[Entry], rules: TokenizerSettings) -> dict[str, _Cards]:
+def _make_cards(
+    entries: Iterable[Mapping[str, Any]], rules: TokenizerSettings
+) -> dict[str, _Cards]:
     """Compile the enabled rules; disabled ones get no conditions."""
     cards: dict[str, _Cards] = {}
     for entry in entries:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from svc_notebook.api.rule_checks import read_span
 from svc_notebook.service.engine.filters.filters import parse_filters
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
-from svc_notebook.service.resources.entries import Entry
 from svc_notebook.service.rules.pattern import Capture, Pattern, PatternMatch
 from svc_notebook.service.rules.search_context import Chosen, Reading, read_chosen
 
@@ -29,7 +28,7 @@ class CompiledRule:
     spans: tuple[tuple[float, float], ...] = ()
 
     @classmethod
-    def of(cls, entry: Entry) -> CompiledRule:
+    def of(cls, entry: Mapping[str, Any]) -> CompiledRule:
         """Compile a stored rule."""
         spans = tuple(map(read_span, entry.get("validity", ())))
         return cls(entry["objectID"], entry["consequence"], spans)

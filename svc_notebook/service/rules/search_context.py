@@ -16,7 +16,7 @@ from svc_notebook.service.engine.text.languages import UNSAID
 from svc_notebook.service.engine.text.lexicon import Wordbook
 from svc_notebook.service.engine.text.tokenization import split
 from svc_notebook.service.engine.text.typos import typos_between
-from svc_notebook.service.search.natural_languages import CONTEXT
+from svc_notebook.service.rules.natural_languages import CONTEXT
 
 Words = tuple[str, ...]
 FindNamed = Callable[[str, Sequence[str]], list[Named]]

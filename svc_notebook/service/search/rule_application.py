@@ -9,16 +9,16 @@ from functools import partial
 from typing import Any
 
 from svc_notebook.errors import BadInput, KeyRefused
+from svc_notebook.service import limits
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS
 from svc_notebook.service.engine.response.facets import Named
-from svc_notebook.service.http import limits
-from svc_notebook.service.http.handlers import RequestContext
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.rules.consequence import RENDERING, SPECIAL, RuleOutcome, follow, merge
 from svc_notebook.service.rules.filters import FILTERS
 from svc_notebook.service.rules.rule import AppliedRule
 from svc_notebook.service.rules.search_context import Reading
+from svc_notebook.service.service import RequestContext
 
 
 @dataclass(frozen=True, eq=False)

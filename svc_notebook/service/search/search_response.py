@@ -15,6 +15,7 @@ from svc_notebook.api.parameters import default_of
 from svc_notebook.api.shapes import FacetAnswer, FacetHit, SearchAnswer
 from svc_notebook.api.validation import write_text
 from svc_notebook.errors import BadInput
+from svc_notebook.service import limits
 from svc_notebook.service.engine import Fetch, SearchResult
 from svc_notebook.service.engine.filters.geo_parameters import AREAS
 from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
@@ -22,16 +23,15 @@ from svc_notebook.service.engine.query.options import EMBEDDED_LISTS
 from svc_notebook.service.engine.response.highlight_style import read_snippets
 from svc_notebook.service.engine.response.search import FacetFound
 from svc_notebook.service.events import milliseconds
-from svc_notebook.service.http import limits
-from svc_notebook.service.http.handlers import RequestContext
 from svc_notebook.service.impressions import HITS
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import read_bodies
 from svc_notebook.service.rules.consequence import RuleOutcome
 from svc_notebook.service.rules.filters import FILTERS, OPTIONAL
-from svc_notebook.service.search.natural_languages import read_naturally
+from svc_notebook.service.rules.natural_languages import read_naturally
 from svc_notebook.service.search.rule_application import Curated, curate, leave_alone
 from svc_notebook.service.search.visible_attributes import withheld
+from svc_notebook.service.service import RequestContext
 
 T = TypeVar("T")
 Params = Mapping[str, Any]

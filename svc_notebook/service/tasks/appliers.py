@@ -9,17 +9,17 @@ from functools import partial
 import msgspec
 
 from svc_notebook.service.indices import records
-from svc_notebook.service.indices.copy_move import apply_copy, apply_move
 from svc_notebook.service.indices.published_index import insert_shelf
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.indices.replica_group import ReplicaGroup, mark, stocks_of
 from svc_notebook.service.indices.replica_setting import delete_primary, part
-from svc_notebook.service.indices.settings import Publish, apply_settings
 from svc_notebook.service.keyring import drop_keys
 from svc_notebook.service.resources.entries import APPLICATION_ID, apply_change
 from svc_notebook.service.resources.entries import EntriesChange as EntriesChange
 from svc_notebook.service.tasks.batch_operations import RecordsChange, resolve_steps, unpack_steps
+from svc_notebook.service.tasks.copy_move import apply_copy, apply_move
 from svc_notebook.service.tasks.queue import QueuedTask
+from svc_notebook.service.tasks.settings_change import Publish, apply_settings
 
 Effect = Callable[[sqlite3.Connection, IndexRegistry, Sequence[QueuedTask]], Publish]
 InTransaction = Callable[[sqlite3.Connection], Publish]

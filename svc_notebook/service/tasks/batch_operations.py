@@ -12,8 +12,9 @@ import msgspec
 
 from svc_notebook.api.shapes import Record
 from svc_notebook.errors import BadInput
-from svc_notebook.service.http import limits
+from svc_notebook.service import limits
 from svc_notebook.service.indices.partial_update import check_changes, update_record
+from svc_notebook.service.limits import read_object_id
 
 
 class RecordStep(NamedTuple):
@@ -36,19 +37,6 @@ def make_step(action: str, body: Any, at: str) -> RecordStep:
     if action.startswith("partial"):
         check_changes(body, at)
     return RecordStep(action, object_id, _packed(body, object_id))
-
-
-def read_object_id(value: Any, at: str) -> str:
-    """Return an objectID, a string or an integer, as a string; raises `BadInput`."""
-    if type(value) is int:
-        value = str(value)
-    if not isinstance(value, str) or not value:
-        raise BadInput(f"`{at}` should be a string that is not empty")
-    if "\x00" in value:
-        raise BadInput(f"`{at}` holds a zero character")
-    if len(value.encode()) > limits.MAX_OBJECT_ID_BYTES:
-        raise BadInput(f"`{at}` is longer than {limits.MAX_OBJECT_ID_BYTES} bytes")
-    return value
 
 
 def _object_id(body: Record, at: str) -> str:

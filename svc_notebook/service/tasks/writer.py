@@ -8,10 +8,10 @@ import traceback
 from collections.abc import Sequence
 
 from svc_notebook.service.indices.registry import IndexRegistry
-from svc_notebook.service.indices.settings import Publish
 from svc_notebook.service.store import Store, is_damage, is_sqlite_damage, is_storage_trouble
 from svc_notebook.service.tasks.appliers import prepare_run
 from svc_notebook.service.tasks.queue import QueuedTask, Tasks
+from svc_notebook.service.tasks.settings_change import Publish
 
 # Seconds that a stop waits for the current run; the rest is applied at the next start.
 STOP_SECONDS = 0.4

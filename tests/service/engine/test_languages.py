@@ -16,7 +16,7 @@ from svc_notebook.service.engine.text.lemmatization import standard_forms
 from svc_notebook.service.engine.text.lexicon import Dictionaries, LanguageResources, Lexicon
 from svc_notebook.service.engine.text.stop_words import standard_stops
 from svc_notebook.service.engine.text.word_forms import FormTable, standard_table
-from svc_notebook.service.search.natural_languages import read_naturally
+from svc_notebook.service.rules.natural_languages import read_naturally
 
 TITLES = {
     "1": "The mouse of the house",

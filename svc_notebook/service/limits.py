@@ -1,6 +1,10 @@
-"""Limits of the service: sizes in bytes, counts and nesting depth."""
+"""Limits of the service (bytes, counts, nesting depth), and checks of index names and objectIDs."""
 
 from __future__ import annotations
+
+from typing import Any
+
+from svc_notebook.errors import BadInput
 
 MAX_BODY_BYTES = 10 * 2**20
 """Maximum bytes of a request body, decompressed."""
@@ -55,3 +59,27 @@ MAX_LOGGED_BYTES = 4000
 
 MIN_COMPRESSED_BYTES = 64 * 2**10
 """Minimum bytes of a response that is compressed."""
+
+
+def check_index_name(name: str) -> str:
+    """Return a valid index name; raises `BadInput`."""
+    if not name or name == "*":
+        raise BadInput(f"{name!r} is not a name for an index")
+    if len(name) > MAX_INDEX_NAME_CHARACTERS:
+        raise BadInput(f"the index name is longer than {MAX_INDEX_NAME_CHARACTERS} characters")
+    if "\x00" in name:
+        raise BadInput("the index name holds a zero character")
+    return name
+
+
+def read_object_id(value: Any, at: str) -> str:
+    """Return an objectID, a string or an integer, as a string; raises `BadInput`."""
+    if type(value) is int:
+        value = str(value)
+    if not isinstance(value, str) or not value:
+        raise BadInput(f"`{at}` should be a string that is not empty")
+    if "\x00" in value:
+        raise BadInput(f"`{at}` holds a zero character")
+    if len(value.encode()) > MAX_OBJECT_ID_BYTES:
+        raise BadInput(f"`{at}` is longer than {MAX_OBJECT_ID_BYTES} bytes")
+    return value

@@ -19,10 +19,10 @@ from svc_notebook.service.indices.published_index import (
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.indices.replica_group import mark, without_replicas
 from svc_notebook.service.indices.replica_setting import ENTRIES
-from svc_notebook.service.indices.settings import Publish, configure
 from svc_notebook.service.keyring import copy_keys, drop_keys
 from svc_notebook.service.resources.entries import copy_entries
 from svc_notebook.service.tasks.queue import QueuedTask
+from svc_notebook.service.tasks.settings_change import Publish, configure
 
 
 def apply_copy(

@@ -14,9 +14,9 @@ from typing import Any
 
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.errors import BadInput, KeyRefused, Refused, TooMany
+from svc_notebook.service import limits
 from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS
-from svc_notebook.service.handlers import HANDLERS, RequestContext
-from svc_notebook.service.http import limits
+from svc_notebook.service.handlers import HANDLERS
 from svc_notebook.service.http.auth import Access, Caller
 from svc_notebook.service.http.body import (
     Incoming,
@@ -40,15 +40,16 @@ from svc_notebook.service.http.body_reader import read_json
 from svc_notebook.service.http.reader_threads import Readers
 from svc_notebook.service.http.request import Exchange, read_head
 from svc_notebook.service.http.router import Router, WrongVerb
+from svc_notebook.service.limits import check_index_name
 from svc_notebook.service.log_access import (
     NO_INDEX,
-    content_of,
     hidden_attributes,
     may_name_others,
     named_indices,
     shows_hidden,
 )
-from svc_notebook.service.service import Service, check_index_name
+from svc_notebook.service.logs import content_of
+from svc_notebook.service.service import RequestContext, Service
 from svc_notebook.service.store import is_damage, is_storage_trouble
 from svc_notebook.service.tasks.batch_operations import RIGHTS
 from svc_notebook.terminal import escape_controls
