@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from svc_notebook.api.endpoint import Api, Heading, endpoint
+from svc_notebook.api.declaration import Api, endpoint
+from svc_notebook.api.endpoint import Header
 from svc_notebook.api.shapes import (
     ClusterList,
     CreatedAt,
@@ -17,10 +18,10 @@ from svc_notebook.api.shapes import (
     UserMapping,
 )
 
-UserID = Annotated[str, Heading("User-ID")]
+UserID = Annotated[str, Header("User-ID")]
 
 
-class ClusterRows(Api, interface="search"):
+class ClusterEndpoints(Api, interface="search"):
     """Endpoints for users and the clusters that contain their data."""
 
     @endpoint("POST", "/1/clusters/mapping", acl="admin")

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from svc_notebook.api.endpoint import Api, Whole, endpoint
+from svc_notebook.api.declaration import Api, endpoint
+from svc_notebook.api.endpoint import Body
 from svc_notebook.api.events import PageLength
 from svc_notebook.api.shapes import (
     CrawledUrls,
@@ -61,7 +62,7 @@ class CrawlerApi(Api, interface="crawler"):
 
     @endpoint("PATCH", "/api/1/crawlers/{crawler}/config", acl="crawler")
     async def update_crawler_config(
-        self, crawler: str, config: Whole[dict[str, Any]]
+        self, crawler: str, config: Body[dict[str, Any]]
     ) -> CrawlerTask:
         """Replace top-level properties of a crawler's configuration."""
         ...

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from svc_notebook.api.endpoint import Api, endpoint
+from svc_notebook.api.declaration import Api, endpoint
 from svc_notebook.api.shapes import (
     DictionaryHits,
     DictionaryName,
@@ -21,7 +21,7 @@ from svc_notebook.api.shapes import (
 EntryPage = Annotated[int, Meta(ge=1, le=1000)]
 
 
-class DictionaryRows(Api, interface="search"):
+class DictionaryEndpoints(Api, interface="search"):
     """Endpoints for the application's dictionaries."""
 
     @endpoint("POST", "/1/dictionaries/{dictionary}/batch", acl="editSettings")

@@ -40,14 +40,14 @@ FILTER = TextFormat(
     "an attribute, a colon and a value, such as brand:Acme",
     encoded=True,
 )
-SOME = TextFormat(re.compile(r"(?s).+"), "a text of one character or more")
-FORMS: dict[str, TextFormat] = {
+NON_EMPTY = TextFormat(re.compile(r"(?s).+"), "a text of one character or more")
+FORMATS: dict[str, TextFormat] = {
     "eventName": NAME,
-    "index": SOME,
+    "index": NON_EMPTY,
     "userToken": TOKEN,
     "authenticatedUserToken": TOKEN,
     "queryID": QUERY_ID,
-    "objectIDs": SOME,
+    "objectIDs": NON_EMPTY,
     "filters": FILTER,
     "currency": CURRENCY,
     "value": AMOUNT,
@@ -60,11 +60,11 @@ def _lengths_differ(event: Part, member: str) -> bool:
     return member in event and len(event[member]) != len(event.get("objectIDs", ()))
 
 
-def _is_found_click(event: Part) -> bool:
+def _is_search_click(event: Part) -> bool:
     return event["eventType"] == "click" and {"queryID", "objectIDs"} <= event.keys()
 
 
-def _is_sale(event: Part) -> bool:
+def _is_conversion(event: Part) -> bool:
     return bool(event["eventType"] == "conversion")
 
 
@@ -83,7 +83,7 @@ CHECKS = (
     ),
     MemberCheck(
         "eventSubtype",
-        lambda e: "eventSubtype" in e and not _is_sale(e),
+        lambda e: "eventSubtype" in e and not _is_conversion(e),
         "goes with the eventType `conversion` alone",
     ),
     MemberCheck(
@@ -103,7 +103,7 @@ CHECKS = (
     ),
     MemberCheck(
         "positions",
-        lambda e: _is_found_click(e) and "positions" not in e,
+        lambda e: _is_search_click(e) and "positions" not in e,
         "is missing; a click with a queryID says where each object stood",
     ),
     MemberCheck(
@@ -119,7 +119,7 @@ CHECKS = (
     *(
         MemberCheck(
             member,
-            lambda e, member=member: member in e and not _is_sale(e),  # type: ignore[misc]
+            lambda e, member=member: member in e and not _is_conversion(e),  # type: ignore[misc]
             "goes with the eventType `conversion` alone",
         )
         for member in ("objectData", "value", "currency")
@@ -157,7 +157,7 @@ def check_token(token: str, name: str) -> str:
     return token
 
 
-def read_in_turn(body: Any) -> Any:
+def check_events_in_order(body: Any) -> Any:
     """Check the events of a body in order, so that the error names the first invalid one.
 
     Other libraries add members named `...Source`, which say what created an event; they are
@@ -185,11 +185,13 @@ def _texts(part: Part, at: str = "") -> Iterator[tuple[str, TextFormat, str]]:
         if name == "objectData":
             for number, item in enumerate(value):
                 yield from _texts(item, f"{where}[{number}]")
-        elif name in FORMS:
-            yield from _written(where, FORMS[name], value)
+        elif name in FORMATS:
+            yield from _format_texts(where, FORMATS[name], value)
 
 
-def _written(where: str, form: TextFormat, value: Any) -> Iterator[tuple[str, TextFormat, str]]:
+def _format_texts(
+    where: str, form: TextFormat, value: Any
+) -> Iterator[tuple[str, TextFormat, str]]:
     if isinstance(value, str):
         yield where, form, value
     elif isinstance(value, list):

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from svc_notebook.api.endpoint import Api, endpoint
-from svc_notebook.api.event_checks import MAX_EVENTS_PER_CALL, read_in_turn
+from svc_notebook.api.declaration import Api, endpoint
+from svc_notebook.api.event_checks import MAX_EVENTS_PER_CALL, check_events_in_order
 from svc_notebook.api.shapes import Event, EventPage, EventType, Received, ShownPage
 
 PageLength = Annotated[int, Meta(ge=1, le=10_000)]
@@ -19,7 +19,7 @@ Events = Annotated[list[Event], Meta(min_length=1, max_length=MAX_EVENTS_PER_CAL
 class EventsApi(Api, interface="events"):
     """The events interface; only the local service has the endpoints below `/local`."""
 
-    @endpoint("POST", "/1/events", acl="search", repeatable=False, accepts=(read_in_turn,))
+    @endpoint("POST", "/1/events", acl="search", repeatable=False, accepts=(check_events_in_order,))
     async def push_events(self, events: Events) -> Received:
         """Send up to 1,000 events; all are accepted or none."""
         ...

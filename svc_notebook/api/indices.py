@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from svc_notebook.api.endpoint import Api, endpoint
+from svc_notebook.api.declaration import Api, endpoint
 from svc_notebook.api.shapes import Deleted, IndexList, Natural, Updated
 
 CopyScope = Literal["settings", "synonyms", "rules"]
 
 
-class IndexRows(Api, interface="search"):
+class IndexEndpoints(Api, interface="search"):
     """Endpoints for whole indices."""
 
     @endpoint("DELETE", "/1/indexes/{index}", acl="deleteIndex")

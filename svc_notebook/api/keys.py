@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from svc_notebook.api.endpoint import Api, endpoint
+from svc_notebook.api.declaration import Api, endpoint
 from svc_notebook.api.shapes import DeletedAt, Key, KeyAdded, KeyFields, KeyList, KeyUpdated
 
 
-class KeyRows(Api, interface="search"):
+class KeyEndpoints(Api, interface="search"):
     """Endpoints for API keys of the application and of single indices."""
 
     @endpoint("POST", "/1/keys", acl="admin", repeatable=False)

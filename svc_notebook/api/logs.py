@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from svc_notebook.api.endpoint import Api, endpoint
+from svc_notebook.api.declaration import Api, endpoint
 from svc_notebook.api.shapes import Logs, Natural, Task, TaskID
 
 LogLength = Annotated[int, Meta(ge=0, le=1000)]
 
 
-class LogRows(Api, interface="search"):
+class LogEndpoints(Api, interface="search"):
     """Endpoints for logs and tasks."""
 
     @endpoint("GET", "/1/logs", acl="logs")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Unpack
 
 from svc_notebook.api.body_forms import read_params
-from svc_notebook.api.endpoint import Api, Whole, endpoint
+from svc_notebook.api.declaration import Api, endpoint
+from svc_notebook.api.endpoint import Body
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import (
     Added,
@@ -23,16 +24,16 @@ from svc_notebook.api.shapes import (
 )
 
 
-class ObjectRows(Api, interface="search"):
+class ObjectEndpoints(Api, interface="search"):
     """Endpoints for records, one by one and in batches."""
 
     @endpoint("POST", "/1/indexes/{index}", acl="addObject", status=201, repeatable=False)
-    async def add_object(self, index: str, record: Whole[Record]) -> Added:
+    async def add_object(self, index: str, record: Body[Record]) -> Added:
         """Add or replace a record by its `objectID`; a missing `objectID` is generated."""
         ...
 
     @endpoint("PUT", "/1/indexes/{index}/{object_id}", acl="addObject", status=201)
-    async def put_object(self, index: str, object_id: str, record: Whole[Record]) -> Saved:
+    async def put_object(self, index: str, object_id: str, record: Body[Record]) -> Saved:
         """Add the record with this `objectID`, or replace it."""
         ...
 
@@ -56,7 +57,7 @@ class ObjectRows(Api, interface="search"):
         self,
         index: str,
         object_id: str,
-        attributes: Whole[Record],
+        attributes: Body[Record],
         *,
         createIfNotExists: bool = True,
     ) -> Saved:

@@ -6,18 +6,19 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from svc_notebook.api.endpoint import Api, Whole, endpoint
+from svc_notebook.api.declaration import Api, endpoint
+from svc_notebook.api.endpoint import Body
 from svc_notebook.api.shapes import Natural, Rule, RuleHits, Saved, Updated
 
 RulePage = Annotated[int, Meta(ge=1, le=1000)]
 
 
-class RuleRows(Api, interface="search"):
+class RuleEndpoints(Api, interface="search"):
     """Endpoints for the rules of an index."""
 
     @endpoint("PUT", "/1/indexes/{index}/rules/{object_id}", acl="editSettings")
     async def save_rule(
-        self, index: str, object_id: str, rule: Whole[Rule], *, forwardToReplicas: bool = False
+        self, index: str, object_id: str, rule: Body[Rule], *, forwardToReplicas: bool = False
     ) -> Saved:
         """Save one rule, or replace the one with its `objectID`."""
         ...
@@ -26,7 +27,7 @@ class RuleRows(Api, interface="search"):
     async def save_rules(
         self,
         index: str,
-        rules: Whole[list[Rule]],
+        rules: Body[list[Rule]],
         *,
         forwardToReplicas: bool = False,
         clearExistingRules: bool = False,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Literal, Unpack
 
 from svc_notebook.api.body_forms import read_params, read_requests
-from svc_notebook.api.endpoint import Api, endpoint
+from svc_notebook.api.declaration import Api, endpoint
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.shapes import FacetAnswer, ManyAnswers, SearchAnswer, SearchRequest
 
 
-class SearchRows(Api, interface="search"):
+class SearchEndpoints(Api, interface="search"):
     """Endpoints that find records."""
 
     @endpoint("POST", "/1/indexes/{index}/query", acl="search", reads=True, accepts=(read_params,))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from svc_notebook.api.body_forms import read_aliases
-from svc_notebook.api.endpoint import Api, Whole, endpoint
+from svc_notebook.api.declaration import Api, endpoint
+from svc_notebook.api.endpoint import Body
 from svc_notebook.api.parameters import ReadSettings, Settings
 from svc_notebook.api.shapes import Updated
 
 
-class SettingsRows(Api, interface="search"):
+class SettingsEndpoints(Api, interface="search"):
     """Endpoints for the settings of an index."""
 
     @endpoint("GET", "/1/indexes/{index}/settings", acl="settings")
@@ -20,7 +21,7 @@ class SettingsRows(Api, interface="search"):
     async def set_settings(
         self,
         index: str,
-        settings: Whole[Settings],
+        settings: Body[Settings],
         *,
         forwardToReplicas: bool = False,
         forwardToSlaves: bool = False,

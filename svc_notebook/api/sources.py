@@ -6,13 +6,14 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from svc_notebook.api.endpoint import Api, Whole, endpoint
+from svc_notebook.api.declaration import Api, endpoint
+from svc_notebook.api.endpoint import Body
 from svc_notebook.api.shapes import CreatedAt, DeletedAt, Source, UpdatedAt
 
 Sources = Annotated[list[Source], Meta(max_length=1000)]
 
 
-class SourceRows(Api, interface="search"):
+class SourceEndpoints(Api, interface="search"):
     """Endpoints for the allowlist."""
 
     @endpoint("GET", "/1/security/sources", acl="admin")
@@ -21,12 +22,12 @@ class SourceRows(Api, interface="search"):
         ...
 
     @endpoint("PUT", "/1/security/sources", acl="admin")
-    async def replace_sources(self, sources: Whole[Sources]) -> UpdatedAt:
+    async def replace_sources(self, sources: Body[Sources]) -> UpdatedAt:
         """Replace the allowlist; from then on only these networks may call."""
         ...
 
     @endpoint("POST", "/1/security/sources/append", acl="admin")
-    async def append_source(self, source: Whole[Source]) -> CreatedAt:
+    async def append_source(self, source: Body[Source]) -> CreatedAt:
         """Add a network to the allowlist."""
         ...
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from svc_notebook.api.endpoint import Api, Whole, endpoint
+from svc_notebook.api.declaration import Api, endpoint
+from svc_notebook.api.endpoint import Body
 from svc_notebook.api.shapes import Deleted, Natural, SavedSynonym, Synonym, SynonymHits, Updated
 
 
-class SynonymRows(Api, interface="search"):
+class SynonymEndpoints(Api, interface="search"):
     """Endpoints for the synonyms of an index."""
 
     @endpoint("PUT", "/1/indexes/{index}/synonyms/{object_id}", acl="editSettings")
@@ -14,7 +15,7 @@ class SynonymRows(Api, interface="search"):
         self,
         index: str,
         object_id: str,
-        synonym: Whole[Synonym],
+        synonym: Body[Synonym],
         *,
         forwardToReplicas: bool = False,
     ) -> SavedSynonym:
@@ -25,7 +26,7 @@ class SynonymRows(Api, interface="search"):
     async def save_synonyms(
         self,
         index: str,
-        synonyms: Whole[list[Synonym]],
+        synonyms: Body[list[Synonym]],
         *,
         forwardToReplicas: bool = False,
         replaceExistingSynonyms: bool = False,

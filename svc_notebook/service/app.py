@@ -17,51 +17,51 @@ from svc_notebook.errors import BadInput, KeyRefused, Refused, TooMany
 from svc_notebook.service import limits
 from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS
 from svc_notebook.service.handlers import HANDLERS
-from svc_notebook.service.http.auth import Access, Caller
+from svc_notebook.service.http.auth import Authenticator, Caller
 from svc_notebook.service.http.body import (
-    Incoming,
-    Intake,
-    LostCaller,
-    Malformed,
+    BodyMemory,
+    ClientDisconnected,
+    IncomingBody,
+    MalformedBody,
     Message,
     Receive,
     Send,
     ServiceResponse,
-    crawler_refusal,
-    drop_body,
-    json_reply,
-    pack,
-    preflight,
+    compress_response,
+    crawler_error_response,
+    discard_body,
+    error_response,
+    json_response,
+    preflight_response,
     read_body,
-    refusal,
-    send_reply,
+    send_response,
 )
 from svc_notebook.service.http.body_reader import read_json
-from svc_notebook.service.http.reader_threads import Readers
-from svc_notebook.service.http.request import Exchange, read_head
-from svc_notebook.service.http.router import Router, WrongVerb
+from svc_notebook.service.http.reader_threads import ReaderThreads
+from svc_notebook.service.http.request import RequestState, read_head
+from svc_notebook.service.http.router import MethodNotAllowed, Router
 from svc_notebook.service.limits import check_index_name
 from svc_notebook.service.log_access import (
     NO_INDEX,
-    hidden_attributes,
     may_name_others,
     named_indices,
     shows_hidden,
+    unretrievable_attributes,
 )
 from svc_notebook.service.logs import content_of
 from svc_notebook.service.service import RequestContext, Service
-from svc_notebook.service.store import is_damage, is_storage_trouble
-from svc_notebook.service.tasks.batch_operations import RIGHTS
+from svc_notebook.service.store import is_damage, is_storage_failure
+from svc_notebook.service.tasks.batch_operations import ACTION_RIGHTS
 from svc_notebook.terminal import escape_controls
 
 # Searches may be slow and writes wait for the disk, so each kind has its own threads.
 WRITER_THREADS = 16
 # Endpoints that are not logged: reads of the log would fill it.
-QUIET = ("get_logs",)
+UNLOGGED_ENDPOINTS = ("get_logs",)
 # Secrets of the service itself, which the logs mask.
-KEY_FACTS = ("adminKey", "searchKey", "crawlerApiKey")
+SECRET_FACTS = ("adminKey", "searchKey", "crawlerApiKey")
 # Maximum body sizes in bytes of interfaces that differ from the default.
-BODIES = {"events": limits.MAX_EVENTS_BODY_BYTES}
+MAX_BODY_BYTES_BY_INTERFACE = {"events": limits.MAX_EVENTS_BODY_BYTES}
 
 
 class App:
@@ -76,9 +76,9 @@ class App:
         self.service = service
         self._router = Router(ENDPOINTS)
         name = vendor or os.environ.get("SVC_VENDOR") or "Service"
-        self._access = Access(service.keyring, service.sources, name)
-        self._intake = Intake()
-        self._readers = Readers(search_timeout)
+        self._access = Authenticator(service.keyring, service.sources, name)
+        self._intake = BodyMemory()
+        self._readers = ReaderThreads(search_timeout)
         self._writers = ThreadPoolExecutor(WRITER_THREADS, "svc-write")
 
     def close(self) -> None:
@@ -90,34 +90,36 @@ class App:
         """Serve one request."""
         if scope["type"] != "http":
             return
-        exchange, incoming = read_head(scope), Incoming(receive)
+        exchange, incoming = read_head(scope), IncomingBody(receive)
         try:
             reply = await self._answer(exchange, incoming)
-        except LostCaller:
+        except ClientDisconnected:
             return
         finally:
             self._intake.let_go(exchange.accounts, exchange.held)
         if exchange.verb != "OPTIONS" and _is_logged(exchange.row):
             facts = self.service.keyring.facts
-            self.service.logs.note(exchange.logged(reply, (facts[name] for name in KEY_FACTS)))
+            self.service.logs.note(exchange.logged(reply, (facts[name] for name in SECRET_FACTS)))
         if exchange.closes:
-            await drop_body(incoming)  # otherwise the connection breaks before the refusal is read
+            await discard_body(
+                incoming
+            )  # otherwise the connection breaks before the refusal is read
         bare = exchange.verb == "HEAD"
-        await send_reply(send, reply, bare=bare, request_id=exchange.request_id)
+        await send_response(send, reply, bare=bare, request_id=exchange.request_id)
 
-    async def _answer(self, exchange: Exchange, receive: Receive) -> ServiceResponse:
+    async def _answer(self, exchange: RequestState, receive: Receive) -> ServiceResponse:
         try:
             return await self._serve(exchange, receive)
-        except LostCaller:
+        except ClientDisconnected:
             raise
         except Exception as error:
-            reply = _explain(error, exchange, self.service)
-            return crawler_refusal(reply) if _is_crawlers(exchange) else reply
+            reply = _convert_error(error, exchange, self.service)
+            return crawler_error_response(reply) if _is_crawler_request(exchange) else reply
 
-    async def _serve(self, exchange: Exchange, receive: Receive) -> ServiceResponse:
+    async def _serve(self, exchange: RequestState, receive: Receive) -> ServiceResponse:
         if exchange.verb == "OPTIONS":
             asked = exchange.headers.get("access-control-request-headers", "")
-            return preflight(self._router.verbs(exchange.path), asked)
+            return preflight_response(self._router.verbs(exchange.path), asked)
         exchange.read_query()
         verb = "GET" if exchange.verb == "HEAD" else exchange.verb
         row, exchange.parts = self._router.find(verb, exchange.path)
@@ -125,29 +127,32 @@ class App:
         exchange.others = [NO_INDEX] if may_name_others(row) else []
         caller = self._access.admit(row, exchange.headers, exchange.query, exchange.address)
         # Before the body is read: a request that will be refused must not take memory from others.
-        _check_right(row, caller, exchange.parts)
+        _check_head_right(row, caller, exchange.parts)
         exchange.accounts = caller.accounts
-        hold, most = partial(self._hold, exchange), BODIES.get(row.interface, limits.MAX_BODY_BYTES)
+        hold, most = (
+            partial(self._hold, exchange),
+            MAX_BODY_BYTES_BY_INTERFACE.get(row.interface, limits.MAX_BODY_BYTES),
+        )
         exchange.body = await read_body(receive, exchange.headers, hold, most)
         work = partial(self._handle, row, caller, exchange)
         if row.reads:
             return await self._readers.run(caller.name, len(exchange.body), receive, work)
         return await asyncio.get_running_loop().run_in_executor(self._writers, work)
 
-    def _note_hidden(self, row: Endpoint, caller: Caller, exchange: Exchange) -> None:
+    def _note_hidden(self, row: Endpoint, caller: Caller, exchange: RequestState) -> None:
         """Record which attributes a reader of this log entry must be allowed to see."""
         inner = [one["index_name"] for one in exchange.inner]
         indices = {exchange.parts.get("index", ""), *exchange.others, *inner}
         catalog = self.service.catalog
-        exchange.hidden = sorted(hidden_attributes(catalog, indices))
+        exchange.hidden = sorted(unretrievable_attributes(catalog, indices))
         if content_of(row) == "answer":
             exchange.shows_hidden = shows_hidden(caller, catalog, indices)
 
-    def _hold(self, exchange: Exchange, size: int) -> None:
+    def _hold(self, exchange: RequestState, size: int) -> None:
         self._intake.take(exchange.accounts, size)
         exchange.held += size
 
-    def _handle(self, row: Endpoint, caller: Caller, exchange: Exchange) -> ServiceResponse:
+    def _handle(self, row: Endpoint, caller: Caller, exchange: RequestState) -> ServiceResponse:
         prefix = self._access.prefix
         given = row.decode(
             exchange.parts,
@@ -155,7 +160,7 @@ class App:
             read_json(exchange.body),
             exchange.headings(row, prefix),
         )
-        _check_reach(self.service, row, caller, given)
+        _check_body_rights(self.service, row, caller, given)
         if row.acl in ("search", "browse") and row.interface == "search":
             for token, queries in _count_queries(row, given).items():
                 self._access.count(caller, token, queries)
@@ -171,35 +176,37 @@ class App:
         self._note_hidden(row, caller, exchange)
         if row.status == 204:
             return ServiceResponse(row.status, headers=exchange.said)
-        return pack(json_reply(row.status, answer, exchange.said), exchange.headers)
+        return compress_response(json_response(row.status, answer, exchange.said), exchange.headers)
 
 
-def _is_crawlers(exchange: Exchange) -> bool:
+def _is_crawler_request(exchange: RequestState) -> bool:
     """Return whether a request is for the crawler interface, even on an unknown path."""
     return exchange.path.startswith("/api/")
 
 
 def _is_logged(row: Endpoint | None) -> bool:
     """Return whether an endpoint is logged: the logs are those of the search service only."""
-    return row is None or not (row.name in QUIET or row.interface == "events")
+    return row is None or not (row.name in UNLOGGED_ENDPOINTS or row.interface == "events")
 
 
-def _check_right(row: Endpoint, caller: Caller, parts: Mapping[str, str]) -> None:
+def _check_head_right(row: Endpoint, caller: Caller, parts: Mapping[str, str]) -> None:
     """Check the right that the request's head requires, on the index of the path if any."""
     indices = [parts["index"]] if "index" in parts else []
     if row.acl == "actions":
-        caller.require_any({*RIGHTS.values()}, indices)
+        caller.require_any({*ACTION_RIGHTS.values()}, indices)
     elif row.acl not in ("any", "crawler"):
         caller.require(row.acl, indices)
 
 
-def _check_reach(service: Service, row: Endpoint, caller: Caller, given: Mapping[str, Any]) -> None:
+def _check_body_rights(
+    service: Service, row: Endpoint, caller: Caller, given: Mapping[str, Any]
+) -> None:
     """Check the rights that depend on the body: of each batched action, on each index."""
     if given.get("index") is not None:
         check_index_name(given["index"])
     requests = given.get("requests") if "*" in row.path or row.acl == "actions" else None
     for request in requests or ():
-        right = RIGHTS[request["action"]] if row.acl == "actions" else row.acl
+        right = ACTION_RIGHTS[request["action"]] if row.acl == "actions" else row.acl
         named = request.get("indexName") or request.get("index_name", "")
         caller.require(right, [given.get("index", named)])
     if row.name == "operate_index":
@@ -231,25 +238,29 @@ def _count_queries(row: Endpoint, given: Mapping[str, Any]) -> Counter[str | Non
     return Counter(one.get("userToken") for one in queries)
 
 
-def _explain(error: Exception, exchange: Exchange, service: Service) -> ServiceResponse:
+def _convert_error(error: Exception, exchange: RequestState, service: Service) -> ServiceResponse:
     """Convert an error to a response; only unexpected errors count as faults of the service."""
     of_events = exchange.row is not None and exchange.row.interface == "events"
-    if isinstance(error, WrongVerb):
-        return refusal(405, str(error), {"allow": ", ".join(error.allowed)})
+    if isinstance(error, MethodNotAllowed):
+        return error_response(405, str(error), {"allow": ", ".join(error.allowed)})
     if isinstance(error, TooMany):
-        return refusal(429, str(error), {"retry-after": str(int(error.wait)), **exchange.said})
+        return error_response(
+            429, str(error), {"retry-after": str(int(error.wait)), **exchange.said}
+        )
     # The events interface has different statuses (api.md, Errors).
     if isinstance(error, KeyRefused) and of_events:
-        return refusal(401, str(error))
-    if isinstance(error, BadInput) and of_events and not isinstance(error, Malformed):
-        return refusal(422, str(error))
+        return error_response(401, str(error))
+    if isinstance(error, BadInput) and of_events and not isinstance(error, MalformedBody):
+        return error_response(422, str(error))
     if isinstance(error, Refused):
-        return refusal(error.status, str(error))
+        return error_response(error.status, str(error))
     if isinstance(error, BadInput):
-        return refusal(400, str(error))
+        return error_response(400, str(error))
     if is_damage(error):
-        return refusal(500, service.store.report_damage(error))
-    if is_storage_trouble(error):
-        return refusal(507, f"nothing was written: {error}; make room on the disk, then try again")
+        return error_response(500, service.store.report_damage(error))
+    if is_storage_failure(error):
+        return error_response(
+            507, f"nothing was written: {error}; make room on the disk, then try again"
+        )
     sys.stderr.write(escape_controls("".join(traceback.format_exception(error))))
-    return refusal(500, "the local service failed; its own output tells more")
+    return error_response(500, "the local service failed; its own output tells more")

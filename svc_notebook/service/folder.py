@@ -26,7 +26,7 @@ FILES = {
     "service.sqlite-wal", "service.sqlite-shm", "service.sqlite-journal",
 }  # fmt: skip
 FOLDERS = {"engine"}
-OPEN_TO_OTHERS = 0o077
+OTHERS_PERMISSIONS = 0o077
 
 
 class Folder:
@@ -49,7 +49,7 @@ class Folder:
             taken = self._take(os.O_RDONLY) if os.name == "posix" else True
             taken = taken and self._take(os.O_RDWR | os.O_CREAT, LOCK)
             if taken:
-                close_to_others(self.path)
+                make_private(self.path)
         except OSError as error:
             self._let_go()
             raise LocalServiceFailed(
@@ -90,7 +90,7 @@ class Folder:
         self._let_go()
 
 
-def close_to_others(path: Path) -> None:
+def make_private(path: Path) -> None:
     """Make a data folder and the service's files in it private to the owner.
 
     Raises `LocalServiceFailed` for a folder that is open to other users and contains other files,
@@ -99,7 +99,7 @@ def close_to_others(path: Path) -> None:
     if os.name != "posix":
         return
     mode = stat.S_IMODE(path.stat().st_mode)
-    if mode & OPEN_TO_OTHERS:
+    if mode & OTHERS_PERMISSIONS:
         others = sorted(one.name for one in path.iterdir() if one.name not in FILES | FOLDERS)
         if others:
             raise LocalServiceFailed(
@@ -108,13 +108,13 @@ def close_to_others(path: Path) -> None:
                 f"close this one: chmod 700 {shlex.quote(str(path))}"
             )
         path.chmod(0o700)
-        if stat.S_IMODE(path.stat().st_mode) & OPEN_TO_OTHERS:
+        if stat.S_IMODE(path.stat().st_mode) & OTHERS_PERMISSIONS:
             raise LocalServiceFailed(
                 f"the data folder {path} is open to other users, and its file system keeps it so: "
                 "choose a folder on another one with --data"
             )
     for one in _own_entries(path):
-        _close_one(one)
+        _make_one_private(one)
 
 
 def _own_entries(path: Path) -> Iterator[Path]:
@@ -123,11 +123,11 @@ def _own_entries(path: Path) -> Iterator[Path]:
         yield from (path / name).rglob("*")
 
 
-def _close_one(path: Path) -> None:
+def _make_one_private(path: Path) -> None:
     with suppress(FileNotFoundError):
         mode = path.lstat().st_mode
-        if mode & OPEN_TO_OTHERS and not stat.S_ISLNK(mode):
-            path.chmod(stat.S_IMODE(mode) & ~OPEN_TO_OTHERS)
+        if mode & OTHERS_PERMISSIONS and not stat.S_ISLNK(mode):
+            path.chmod(stat.S_IMODE(mode) & ~OTHERS_PERMISSIONS)
 
 
 def read_note(path: Path) -> dict[str, Any] | None:
@@ -149,11 +149,11 @@ def _lock(file: int) -> bool:
         return _lock_windows(file)
     except OSError as error:
         # Some network file systems support locks on files only.
-        return stat.S_ISDIR(os.fstat(file).st_mode) and error.errno not in BUSY
+        return stat.S_ISDIR(os.fstat(file).st_mode) and error.errno not in LOCKED_CODES
     return True
 
 
-BUSY = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
+LOCKED_CODES = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
 
 
 def _lock_windows(file: int) -> bool:

@@ -10,22 +10,22 @@ import msgspec
 
 from svc_notebook.api.shapes import ShownSearch
 from svc_notebook.service.events import (
-    AGE,
     CLEANUP_SECONDS,
-    Choice,
+    MAX_AGE_MS,
+    RowSelection,
     conditions,
-    drop_old,
-    milliseconds,
+    current_milliseconds,
+    delete_old_rows,
 )
 from svc_notebook.service.store import Store
 
 # Maximum number of searches kept, and of hits kept per search.
-KEPT, HITS = 250_000, 100
+MAX_SEARCHES, MAX_HITS_PER_SEARCH = 250_000, 100
 # Maximum number of searches waiting to be written; while the disk is full, further ones are lost.
 MAX_PENDING_SEARCHES = 50_000
 
 
-class Showings:
+class Impressions:
     """Impressions in memory, written regularly: a kill may lose those of the last second."""
 
     def __init__(self, store: Store) -> None:
@@ -54,7 +54,7 @@ class Showings:
             found |= {str(query): int(moment) for query, moment in rows}
         return found
 
-    def read(self, choice: Choice, length: int) -> list[tuple[int, ShownSearch]]:
+    def read(self, choice: RowSelection, length: int) -> list[tuple[int, ShownSearch]]:
         """Return searches with their numbers, in order of time."""
         self.flush()
         where, values = conditions(choice, {})
@@ -81,7 +81,7 @@ class Showings:
                     self._new.pop(one["queryID"], None)
         if time.monotonic() >= self._tidy_after:
             self._tidy_after = time.monotonic() + CLEANUP_SECONDS
-            drop_old(self._store, "shown", milliseconds() - AGE, KEPT)
+            delete_old_rows(self._store, "shown", current_milliseconds() - MAX_AGE_MS, MAX_SEARCHES)
 
 
 def _row(one: ShownSearch) -> tuple[str, int, str, str, bytes]:

@@ -28,14 +28,14 @@ FACTS: dict[str, Callable[[], str]] = {
     "crawlerApiKey": lambda: secrets.token_hex(16),
 }
 # Rights for the vendor's own products, which other clients set; they have no effect here.
-FOREIGN = {
+IGNORED_RIGHTS = {
     "inference", "personalization", "usage", "nluReadProject", "nluWriteProject", "nluReadEntity",
     "nluWriteEntity", "nluReadIntent", "nluWriteIntent", "nluReadAnswers", "nluPrediction",
 }  # fmt: skip
-RIGHTS = {*get_args(Right), *FOREIGN}
+RIGHTS = {*get_args(Right), *IGNORED_RIGHTS}
 # Rights that a key of a single index cannot have (api.md, API key).
 GLOBAL_RIGHTS = {"recommendation"}
-_ALIVE = "deleted IS NULL AND (ends IS NULL OR ends > ?)"
+_VALID = "deleted IS NULL AND (ends IS NULL OR ends > ?)"
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Keyring:
     def _select(self, condition: str, *values: str) -> list[StoredKey]:
         rows = self._store.read(
             f"SELECT value, fields, created, index_name, ends FROM keys WHERE {condition} "
-            f"AND {_ALIVE} ORDER BY created, value",
+            f"AND {_VALID} ORDER BY created, value",
             *values,
             time.time(),
         )
@@ -150,7 +150,7 @@ class Keyring:
     def restore(self, value: str) -> None:
         """Restore a deleted or expired key, without an expiry; raises `NotFound`."""
         rows = self._store.read(
-            f"SELECT fields FROM keys WHERE value = ? AND index_name = '' AND NOT ({_ALIVE})",
+            f"SELECT fields FROM keys WHERE value = ? AND index_name = '' AND NOT ({_VALID})",
             value,
             time.time(),
         )
@@ -198,7 +198,7 @@ def matches(name: str, pattern: str) -> bool:
     """Match a name with a pattern that may start and end with `*`; elsewhere `*` is literal."""
     head, tail = pattern.startswith("*"), pattern.endswith("*")
     core = pattern[head : len(pattern) - tail]
-    return _FORMS[head, tail](name, core)
+    return _MATCHERS[head, tail](name, core)
 
 
 def _insert(
@@ -214,7 +214,7 @@ def _end(fields: Mapping[str, Any]) -> float | None:
     return time.time() + fields["validity"] if fields.get("validity") else None
 
 
-_FORMS: dict[tuple[bool, bool], Callable[[str, str], bool]] = {
+_MATCHERS: dict[tuple[bool, bool], Callable[[str, str], bool]] = {
     (False, False): str.__eq__,
     (False, True): str.startswith,
     (True, False): str.endswith,

@@ -10,17 +10,17 @@ from typing import Any
 
 from svc_notebook.api import Endpoint
 from svc_notebook.service.http.auth import Caller
-from svc_notebook.service.http.restrictions import FILTERS, PLACES
+from svc_notebook.service.http.restrictions import FILTERS, GEO_PARAMETERS
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.indices.replica_setting import read_links
 from svc_notebook.service.logs import Logged
-from svc_notebook.service.search.visible_attributes import withheld
+from svc_notebook.service.search.visible_attributes import hidden_attributes
 
 # An entry that names more indices is readable only by keys of all indices.
 MAX_NAMED_INDICES = 100
 NO_INDEX = ""
 # Embedded parameters that hide records or attributes from a key.
-NARROWING = {*FILTERS, *PLACES, "attributesToRetrieve"}
+RECORD_RESTRICTIONS = {*FILTERS, *GEO_PARAMETERS, "attributesToRetrieve"}
 
 
 def may_name_others(row: Endpoint) -> bool:
@@ -42,7 +42,7 @@ def named_indices(row: Endpoint, given: Mapping[str, Any], answer: Any) -> list[
     return sorted(names) if len(names) <= MAX_NAMED_INDICES else [NO_INDEX]
 
 
-def hidden_attributes(catalog: IndexRegistry, indices: Iterable[str]) -> set[str]:
+def unretrievable_attributes(catalog: IndexRegistry, indices: Iterable[str]) -> set[str]:
     """Return the attributes that indices hide from ordinary keys."""
     shelves = [shelf for index in indices if (shelf := catalog.get(index))]
     return {name for one in shelves for name in one.settings.get("unretrievableAttributes", ())}
@@ -52,7 +52,8 @@ def shows_hidden(caller: Caller, catalog: IndexRegistry, indices: Iterable[str])
     """Return whether a response to the caller contains attributes that an index hides."""
     shelves = [shelf for index in indices if (shelf := catalog.get(index))]
     return any(
-        one.settings.get("unretrievableAttributes") and not withheld(caller, one) for one in shelves
+        one.settings.get("unretrievableAttributes") and not hidden_attributes(caller, one)
+        for one in shelves
     )
 
 
@@ -62,9 +63,9 @@ def may_read_content(caller: Caller, catalog: IndexRegistry, logged: Logged) -> 
 
 
 def _may_read(caller: Caller, catalog: IndexRegistry, logged: Logged, index: str) -> bool:
-    if NARROWING & caller.bind({}, index).keys():
+    if RECORD_RESTRICTIONS & caller.bind({}, index).keys():
         return False
     if caller.may("seeUnretrievableAttributes", index):
         return True
-    now, before = hidden_attributes(catalog, [index]), set(logged.hidden)
+    now, before = unretrievable_attributes(catalog, [index]), set(logged.hidden)
     return not (now | before) if logged.shows_hidden else now <= before

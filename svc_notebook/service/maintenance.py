@@ -13,8 +13,8 @@ from typing import Any
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import count_bodies, drop_retired, find_retired
 from svc_notebook.service.indices.registry import IndexRegistry
-from svc_notebook.service.store import Store, is_damage, is_storage_trouble
-from svc_notebook.service.tasks.queue import Tasks
+from svc_notebook.service.store import Store, is_damage, is_storage_failure
+from svc_notebook.service.tasks.queue import TaskQueue
 
 # Seconds between two checks.
 POLL_SECONDS = 0.5
@@ -23,7 +23,7 @@ POLL_SECONDS = 0.5
 MERGED_RECORDS_PER_QUIET_SECOND = 50_000
 # Under continuous writes, files are written at this interval in seconds, or less often if saving
 # takes long: at most a twentieth of the time.
-SPELL, BURDEN = 5.0, 20
+SAVE_INTERVAL_SECONDS, MIN_PAUSE_PER_SAVE = 5.0, 20
 # Maximum total records of the engines opened at a start; others are opened by their first search.
 MAX_PRELOADED_RECORDS = 200_000
 
@@ -34,7 +34,7 @@ class Maintenance:
     def __init__(
         self,
         store: Store,
-        tasks: Tasks,
+        tasks: TaskQueue,
         catalog: IndexRegistry,
         chores: Sequence[Callable[[], None]],
     ) -> None:
@@ -50,7 +50,7 @@ class Maintenance:
         self._warmed: dict[int, tuple[Any, ...]] = {}
         self._retired: set[str] = set()
         self._quiet_since = time.monotonic()
-        self._save_after = self._quiet_since + SPELL
+        self._save_after = self._quiet_since + SAVE_INTERVAL_SECONDS
 
     def start(self) -> None:
         """Start the thread."""
@@ -76,7 +76,7 @@ class Maintenance:
                 return
             if is_damage(error):
                 self._store.report_damage(error)
-            elif isinstance(error, OSError) or is_storage_trouble(error):
+            elif isinstance(error, OSError) or is_storage_failure(error):
                 self._tell(work, str(error))
             else:
                 traceback.print_exc(file=sys.stderr)
@@ -117,7 +117,7 @@ class Maintenance:
         for shelf in self._catalog.unsaved():
             self._catalog.save(shelf)
         end = time.monotonic()
-        self._save_after = end + max(SPELL, BURDEN * (end - start))
+        self._save_after = end + max(SAVE_INTERVAL_SECONDS, MIN_PAUSE_PER_SAVE * (end - start))
 
     def _drop_retired(self) -> None:
         """Drop retired tables that were already found at the last check."""

@@ -37,11 +37,11 @@ from svc_notebook.service.store import describe_damage
 MIN_OPEN_FILES = 2 * MAX_CONNECTIONS
 # Each cluster is a name in lists and a row of a table.
 MAX_CLUSTERS = 100
-SHORTEST_TIMEOUT_SECONDS = 0.1
-VARIABLE = "SVC_ADMIN_KEY"
+MIN_TIMEOUT_SECONDS = 0.1
+ADMIN_KEY_VARIABLE = "SVC_ADMIN_KEY"
 STANDARD_INPUT = "-"
 MAX_KEY_FILE_CHARACTERS = 10_000  # maximum characters read from a key file
-_CARRIED = re.compile(r"[!-~]+")
+_HEADER_VALUE = re.compile(r"[!-~]+")
 
 
 def default_folder() -> Path:
@@ -73,7 +73,7 @@ def serve(
     try:
         check_clusters(clusters)
         check_search_timeout(seconds)
-        facts = take_identity(app_id, admin_key, admin_key_file)
+        facts = read_credentials(app_id, admin_key, admin_key_file)
         # All files created from here on are private to this user: they contain all keys.
         os.umask(0o077)
         folder.hold()
@@ -98,13 +98,13 @@ def serve(
     }
     app = App(service, search_timeout=seconds)
     try:
-        run(service, app, listener, lambda: introduce(folder, kept, note, json), parent)
+        run(service, app, listener, lambda: announce(folder, kept, note, json), parent)
     finally:
         folder.release()
     return 0
 
 
-def take_identity(
+def read_credentials(
     app_id: str | None, admin_key: str | None, admin_key_file: str | None
 ) -> dict[str, str | None]:
     """Return application id and admin key; raises `LocalServiceFailed` for invalid ones.
@@ -112,7 +112,7 @@ def take_identity(
     The admin key comes from the argument, the first line of the file, or the environment variable.
     The variable is removed from the environment, because child processes do not need it.
     """
-    fallback = os.environ.pop(VARIABLE, None) or None
+    fallback = os.environ.pop(ADMIN_KEY_VARIABLE, None) or None
     if admin_key is not None and admin_key_file is not None:
         raise LocalServiceFailed("the admin key is given twice: leave out --admin-key, which shows")
     if admin_key_file is not None:
@@ -120,7 +120,7 @@ def take_identity(
     facts = {"appId": app_id, "adminKey": fallback if admin_key is None else admin_key}
     for name, what in {"appId": "application id", "adminKey": "admin key"}.items():
         value = facts[name]
-        if value is not None and not _CARRIED.fullmatch(value):
+        if value is not None and not _HEADER_VALUE.fullmatch(value):
             # The message does not contain the key.
             raise LocalServiceFailed(
                 f"the {what} must have at least one character, and only ASCII ones without spaces; "
@@ -150,10 +150,9 @@ def check_clusters(clusters: int) -> None:
 
 def check_search_timeout(seconds: float) -> None:
     """Raise `LocalServiceFailed` for a timeout that is too short or infinite."""
-    if not SHORTEST_TIMEOUT_SECONDS <= seconds < math.inf:
+    if not MIN_TIMEOUT_SECONDS <= seconds < math.inf:
         raise LocalServiceFailed(
-            f"a search timeout of {seconds:g} s cannot be: take {SHORTEST_TIMEOUT_SECONDS:g} s or "
-            "more"
+            f"a search timeout of {seconds:g} s cannot be: take {MIN_TIMEOUT_SECONDS:g} s or more"
         )
 
 
@@ -180,15 +179,15 @@ def address(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def introduce(folder: Folder, kept: dict[str, Any], note: dict[str, Any], json: bool) -> None:
+def announce(folder: Folder, kept: dict[str, Any], note: dict[str, Any], json: bool) -> None:
     """Write the note `kept` to the folder, and print `note` on the standard output."""
     folder.announce(kept)
-    text = json_text.dumps(note) if json else tell(note)
+    text = json_text.dumps(note) if json else describe_service(note)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
-def tell(note: dict[str, Any]) -> str:
+def describe_service(note: dict[str, Any]) -> str:
     """Return the note as text."""
     return (
         f"local service at {note['url']} (Ctrl-C stops it)\n"
@@ -234,7 +233,7 @@ def run(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: setattr(server, "should_exit", True))
     service.start()
-    allow_files()
+    raise_file_limit()
     try:
         asyncio.run(_watch(server, listener, ready, parent))
     finally:
@@ -242,7 +241,7 @@ def run(
         service.stop()
 
 
-def allow_files() -> None:
+def raise_file_limit() -> None:
     """Raise the limit of open files to one per connection, as far as the system permits."""
     if resource:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

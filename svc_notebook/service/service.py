@@ -16,8 +16,8 @@ from svc_notebook.service.crawlers.crawlers import Crawlers
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
 from svc_notebook.service.events import Events
 from svc_notebook.service.http.auth import Caller
-from svc_notebook.service.http.rate_limit import Quota
-from svc_notebook.service.impressions import Showings
+from svc_notebook.service.http.rate_limit import MinuteCallLimit
+from svc_notebook.service.impressions import Impressions
 from svc_notebook.service.indices.cursors import Cursors
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.keyring import Keyring
@@ -26,15 +26,15 @@ from svc_notebook.service.logs import RequestLog
 from svc_notebook.service.maintenance import Maintenance
 from svc_notebook.service.sources import Sources
 from svc_notebook.service.store import Store, is_damage
-from svc_notebook.service.tasks.queue import NewTask, Tasks
+from svc_notebook.service.tasks.queue import NewTask, TaskQueue
 from svc_notebook.service.tasks.writer import Writer
 from svc_notebook.service.users import UserRegistry
 
 DATABASE = "service.sqlite"
 # Application id and keys given on the command line.
-Facts = AnyMapping[str, str | None]
+GivenFacts = AnyMapping[str, str | None]
 # The kinds of tasks that change an index's records.
-OF_RECORDS = {"steps", "deleteBy", "move"}
+RECORD_TASKS = {"steps", "deleteBy", "move"}
 
 
 class Service:
@@ -43,7 +43,7 @@ class Service:
     def __init__(
         self,
         folder: Path,
-        facts: Facts | None = None,
+        facts: GivenFacts | None = None,
         *,
         clusters: int = 1,
         allow_private_crawl: bool = False,
@@ -54,10 +54,10 @@ class Service:
         self.mapping = UserRegistry(self.store, clusters)
         self.logs = RequestLog(self.store)
         self.events = Events(self.store)
-        self.shown = Showings(self.store)
-        self.forgetting = Quota(limits.MAX_DELETIONS_PER_MINUTE)
+        self.shown = Impressions(self.store)
+        self.forgetting = MinuteCallLimit(limits.MAX_DELETIONS_PER_MINUTE)
         self.sources = Sources(self.store)
-        self.tasks = Tasks(self.store)
+        self.tasks = TaskQueue(self.store)
         self.catalog = IndexRegistry(self.store, folder / "engine")
         self.cursors = Cursors()
         self.crawlers = Crawlers(
@@ -110,7 +110,7 @@ class Service:
     def accept(self, index: str, kind: str, body: object) -> int:
         """Queue a write on an index; return its taskID after it is on disk."""
         check_index_name(index)
-        if kind in OF_RECORDS:
+        if kind in RECORD_TASKS:
             self.refuse_replica(index)
         packed = body if isinstance(body, bytes) else msgspec.json.encode(body)
         return self.tasks.submit(NewTask(index, kind, packed))[0]

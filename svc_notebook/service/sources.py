@@ -10,8 +10,8 @@ from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from svc_notebook.service.store import Store
 
 # Special values (api.md, Allowed source): all addresses, and a support team that never calls here.
-EVERYBODY = "0.0.0.0/0"
-SUPPORT = "SERVICE_SUPPORT"
+ALL_ADDRESSES = "0.0.0.0/0"
+SUPPORT_TEAM = "SERVICE_SUPPORT"
 MAX_SOURCES = 1000
 
 
@@ -35,9 +35,9 @@ class Sources:
 
     def admit(self, address: str) -> None:
         """Raise `KeyRefused` for an address that is not on the list."""
-        if self._networks and EVERYBODY not in self._networks:
-            networks = ",".join(name for name in self._networks if name != SUPPORT)
-            if not within(address, networks):
+        if self._networks and ALL_ADDRESSES not in self._networks:
+            networks = ",".join(name for name in self._networks if name != SUPPORT_TEAM)
+            if not is_in_networks(address, networks):
                 raise KeyRefused(f"{address} is not an allowed source", status=403)
 
     def replace(self, sources: Sequence[Source]) -> None:
@@ -74,14 +74,14 @@ class Sources:
 def check_source(source: str) -> str:
     """Return a network in prefix notation; raises `BadInput`."""
     try:
-        if source != SUPPORT:
+        if source != SUPPORT_TEAM:
             ip_network(source, strict=False)
     except ValueError as error:
         raise BadInput(f"`source`: {error}; write a network such as 10.0.0.0/8") from None
     return source
 
 
-def within(address: str, network: str) -> bool:
+def is_in_networks(address: str, network: str) -> bool:
     """Return whether an address is in a list of networks such as `10.0.0.0/8,192.168.1.7`."""
     try:
         own = ip_address(address)

@@ -71,7 +71,7 @@ def named_indices(given: Mapping[str, Any]) -> set[str]:
 
 
 Arguments = AnyMapping[str, Any]
-MAPPING_ENTRIES = "users"
+USER_ENTRIES = "users"
 _USER = re.compile(r"[a-zA-Z0-9 \-*.]+")
 
 
@@ -92,14 +92,14 @@ class UserRegistry:
     def assign_new(self, users: Sequence[str], cluster: str) -> None:
         """Assign users to a cluster; raises `BadInput` for one that is on another cluster."""
         for user in users:
-            found = read_entry(self._store, APPLICATION_ID, MAPPING_ENTRIES, user)
+            found = read_entry(self._store, APPLICATION_ID, USER_ENTRIES, user)
             if found and found["clusterName"] != cluster:
                 raise BadInput(f"`users`: {user} is on {found['clusterName']}; move it by itself")
         self._write(users, cluster)
 
     def one(self, user: str) -> Entry:
         """Return one user; raises `NotFound`."""
-        found = read_entry(self._store, APPLICATION_ID, MAPPING_ENTRIES, user)
+        found = read_entry(self._store, APPLICATION_ID, USER_ENTRIES, user)
         if found is None:
             raise NotFound(f"the user {user} is on no cluster", status=404)
         return found
@@ -115,12 +115,12 @@ class UserRegistry:
 
     def all(self) -> list[Entry]:
         """Return the users, sorted by name."""
-        return read_entries(self._store, APPLICATION_ID, MAPPING_ENTRIES)
+        return read_entries(self._store, APPLICATION_ID, USER_ENTRIES)
 
     def remove(self, user: str) -> None:
         """Remove a user from its cluster."""
         with self._store.writing() as connection:
-            apply_change(connection, APPLICATION_ID, EntriesChange(MAPPING_ENTRIES, delete=[user]))
+            apply_change(connection, APPLICATION_ID, EntriesChange(USER_ENTRIES, delete=[user]))
 
     def check_cluster(self, cluster: str) -> None:
         """Raise `BadInput` for an unknown cluster."""
@@ -139,4 +139,4 @@ class UserRegistry:
                 )
         saved = [{"objectID": user, "clusterName": cluster} for user in users]
         with self._store.writing() as connection:
-            apply_change(connection, APPLICATION_ID, EntriesChange(MAPPING_ENTRIES, save=saved))
+            apply_change(connection, APPLICATION_ID, EntriesChange(USER_ENTRIES, save=saved))

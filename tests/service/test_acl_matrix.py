@@ -13,8 +13,8 @@ from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.api.endpoint import Right
 from svc_notebook.api.secured_keys import make_secured_key
 from svc_notebook.service.handlers import HANDLERS
-from svc_notebook.service.keyring import FOREIGN
-from svc_notebook.service.tasks.batch_operations import RIGHTS as ACTIONS
+from svc_notebook.service.keyring import IGNORED_RIGHTS
+from svc_notebook.service.tasks.batch_operations import ACTION_RIGHTS as ACTIONS
 from tests.conftest import start_service, stop_service
 from tests.service.outside import Outside
 from tests.service.test_contract import headers_of, path_of
@@ -68,7 +68,7 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Matrix]:
 
 
 def without(right: str) -> list[str]:
-    return [*(other for other in RIGHTS if other != right), *FOREIGN]
+    return [*(other for other in RIGHTS if other != right), *IGNORED_RIGHTS]
 
 
 @pytest.mark.parametrize("row", rows(GUARDED))
@@ -88,7 +88,7 @@ def test_a_key_that_has_just_the_right_is_served(matrix: Matrix, row: Endpoint) 
 
 @pytest.mark.parametrize("row", rows([row for row in ENDPOINTS if row.acl == "admin"]))
 def test_what_needs_the_admin_key_is_closed_to_all_others(matrix: Matrix, row: Endpoint) -> None:
-    every = matrix.key([*RIGHTS, *FOREIGN])
+    every = matrix.key([*RIGHTS, *IGNORED_RIGHTS])
 
     assert matrix.ask(row, every)[0] == 403
     assert "admin key" in matrix.ask(row, every)[1]
@@ -206,7 +206,7 @@ def test_an_index_named_in_a_batch_is_guarded(matrix: Matrix, action: str) -> No
     assert matrix.send(path, batch(action, path), own) == 200
 
 
-@pytest.mark.parametrize("right", sorted({*RIGHTS, *FOREIGN, *(acl.value for acl in Acl)}))
+@pytest.mark.parametrize("right", sorted({*RIGHTS, *IGNORED_RIGHTS, *(acl.value for acl in Acl)}))
 def test_every_right_can_be_given(matrix: Matrix, right: str) -> None:
     key = matrix.key([right])
 
@@ -215,7 +215,7 @@ def test_every_right_can_be_given(matrix: Matrix, right: str) -> None:
     assert told["acl"] == [right]
 
 
-@pytest.mark.parametrize("right", sorted(FOREIGN))
+@pytest.mark.parametrize("right", sorted(IGNORED_RIGHTS))
 def test_a_right_to_what_is_not_here_opens_nothing(matrix: Matrix, right: str) -> None:
     key = matrix.key([right])
 

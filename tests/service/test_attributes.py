@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.service.search.visible_attributes import cut_bodies, select_attributes
+from svc_notebook.service.search.visible_attributes import select_attributes, select_from_bodies
 
 RECORDS: list[dict[str, Any]] = [
     {"objectID": "1", "a": 1, "b": {"c": 2, "d": [1.50]}, "e": [{"f": 1}], "": 3, 'é"x': 4},
@@ -21,7 +21,7 @@ NAMES = ["a", "b", "b.c", "-a", "*", "objectID", "none", "e.f", "", 'é"x', "ä"
 def test_many_records_are_cut_as_one_is(wanted: list[str], hidden: list[str]) -> None:
     bodies = [msgspec.json.encode(record) for record in RECORDS]
 
-    cut = msgspec.json.decode(msgspec.json.encode(cut_bodies(bodies, wanted, hidden)))
+    cut = msgspec.json.decode(msgspec.json.encode(select_from_bodies(bodies, wanted, hidden)))
 
     assert cut == [select_attributes(record, wanted, hidden) for record in RECORDS]
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.service.tasks.batch_operations import (
-    RecordStep,
-    make_step,
-    pack_steps,
-    resolve_steps,
-    unpack_steps,
+    BatchOperation,
+    check_operation,
+    decode_operations,
+    encode_operations,
+    resolve_operations,
 )
 from tests.conftest import Inside
 
@@ -147,8 +147,10 @@ STEPS = st.lists(st.tuples(ACTIONS, IDS, st.integers(0, 3)), max_size=8)
 def test_steps_come_to_the_same_together_and_one_by_one(
     before: dict[str, int], steps: list[tuple[str, str, int]], cut: int
 ) -> None:
-    made = [make_step(a, {"objectID": i, "n": n, "x": n}, "") for a, i, n in steps]
-    start = {i: make_step("addObject", {"objectID": i, "n": n}, "").body for i, n in before.items()}
+    made = [check_operation(a, {"objectID": i, "n": n, "x": n}, "") for a, i, n in steps]
+    start = {
+        i: check_operation("addObject", {"objectID": i, "n": n}, "").body for i, n in before.items()
+    }
 
     together = play(start, made)
 
@@ -159,9 +161,11 @@ def test_steps_come_to_the_same_together_and_one_by_one(
     assert together == apart == singly
 
 
-def play(records: dict[str, bytes], steps: list[RecordStep]) -> dict[str, bytes]:
+def play(records: dict[str, bytes], steps: list[BatchOperation]) -> dict[str, bytes]:
     before = dict(records)
-    for change in resolve_steps(unpack_steps(pack_steps(steps)), lambda ids: before):
+    for change in resolve_operations(
+        decode_operations(encode_operations(steps)), lambda ids: before
+    ):
         if change.emptied:
             records = {}
         gone = set(change.deleted)

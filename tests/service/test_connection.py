@@ -27,7 +27,7 @@ import sys
 from pathlib import Path
 from svc_notebook.service.http import connection
 from svc_notebook.service import limits
-connection.PATIENCE, connection.LEAST, connection.LINGER = 1.0, 1000, 0.3
+connection.RATE_WINDOW_SECONDS, connection.MIN_WINDOW_BYTES, connection.LINGER_SECONDS = 1.0, 1000, 0.3
 connection.MAX_CONNECTIONS, limits.MAX_HELD_BYTES = int(sys.argv[2]), 10_000_000
 connection.REQUEST_SECONDS = 6.0
 from svc_notebook.service.server import serve

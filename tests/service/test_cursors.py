@@ -15,9 +15,9 @@ from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.indices import cursors
 from svc_notebook.service.indices.cursors import (
     CONTINUED_SECONDS,
-    KEPT_OVERHEAD_BYTES,
-    MAX_KEPT_BYTES,
-    NEW_SECONDS,
+    MAX_CACHED_BYTES,
+    ORDER_OVERHEAD_BYTES,
+    UNUSED_SECONDS,
     Cursors,
     read_cursor,
 )
@@ -90,7 +90,7 @@ def test_an_order_is_forgotten_unless_it_is_asked_for() -> None:
     never, once = kept.keep(make_ids(), 1, {}), kept.keep(make_ids(), 1, {})
     assert kept.recall(once, 1, {})
 
-    clock.now += NEW_SECONDS + 1
+    clock.now += UNUSED_SECONDS + 1
     kept.tidy()
     assert kept.recall(never, 1, {}) is None
     assert kept.recall(once, 1, {})
@@ -107,13 +107,13 @@ def test_an_order_is_forgotten_unless_it_is_asked_for() -> None:
 
 def test_orders_are_bounded_in_bytes_and_the_oldest_go_first() -> None:
     kept, ids = Cursors(), make_ids(500)
-    room = MAX_KEPT_BYTES // (ids.nbytes + KEPT_OVERHEAD_BYTES)
+    room = MAX_CACHED_BYTES // (ids.nbytes + ORDER_OVERHEAD_BYTES)
     names = [kept.keep(ids, 1, {}) for _ in range(room)]
     assert kept.recall(names[0], 1, {})
 
     kept.keep(ids, 1, {})
 
-    assert kept.nbytes <= MAX_KEPT_BYTES
+    assert kept.nbytes <= MAX_CACHED_BYTES
     assert kept.recall(names[0], 1, {})
     assert kept.recall(names[1], 1, {}) is None
 
@@ -181,4 +181,4 @@ def test_a_browse_that_was_forgotten_goes_on_where_it_was(inside: Inside) -> Non
         found += [hit["objectID"] for hit in answer["hits"]]
 
     assert sorted(found) == [f"{n:03}" for n in range(95)]
-    assert cursors.NEW_SECONDS < cursors.CONTINUED_SECONDS
+    assert cursors.UNUSED_SECONDS < cursors.CONTINUED_SECONDS

@@ -13,8 +13,8 @@ import pytest
 from svc_notebook.api.shapes import ShownSearch
 from svc_notebook.errors import TooMany
 from svc_notebook.service import limits
-from svc_notebook.service.events import Events, milliseconds
-from svc_notebook.service.http.rate_limit import Quota
+from svc_notebook.service.events import Events, current_milliseconds
+from svc_notebook.service.http.rate_limit import MinuteCallLimit
 from svc_notebook.service.service import Service
 from svc_notebook.service.store import Store
 from tests.conftest import Inside, start_service, stop_service
@@ -53,20 +53,20 @@ def wait_forgotten(inside: Inside) -> None:
 
 
 def test_what_is_sent_can_be_read(inside: Inside) -> None:
-    before = milliseconds()
+    before = current_milliseconds()
 
     answer = send(inside, click(), click(objectIDs=["2", "3"]))
 
     assert (answer.status_code, answer.json()) == (200, {"status": 200, "message": "OK"})
     [first, second] = stored(inside)
-    assert before <= first.pop("timestamp") == second.pop("timestamp") <= milliseconds()
+    assert before <= first.pop("timestamp") == second.pop("timestamp") <= current_milliseconds()
     assert [first, second] == [click(), click(objectIDs=["2", "3"])]
 
 
 def test_one_bad_event_keeps_the_whole_batch_out_and_only_the_first_is_told(
     inside: Inside,
 ) -> None:
-    late = {"timestamp": milliseconds() - 5 * DAY}
+    late = {"timestamp": current_milliseconds() - 5 * DAY}
 
     answer = send(inside, click(), click(positions=[1]), click(userToken="é"), click(**late))
 
@@ -183,13 +183,13 @@ def test_a_key_reports_and_reads_only_what_happened_on_its_indices(inside: Insid
 def test_an_event_may_be_four_days_old_and_an_hour_early(
     inside: Inside, age: int, status: int
 ) -> None:
-    answer = send(inside, click(timestamp=milliseconds() - age))
+    answer = send(inside, click(timestamp=current_milliseconds() - age))
 
     assert answer.status_code == status, answer.text
 
 
 def test_an_event_that_says_when_it_happened_is_stored_once(inside: Inside) -> None:
-    event = click(timestamp=milliseconds())
+    event = click(timestamp=current_milliseconds())
 
     for _ in range(2):
         assert send(inside, event, event).status_code == 200
@@ -219,7 +219,7 @@ def test_what_a_search_showed_is_remembered_by_its_query_id(inside: Inside) -> N
     answer = search(inside, query="fox", page=1, hitsPerPage=2, userToken="me")
 
     [one] = shown(inside)
-    assert one.pop("timestamp") <= milliseconds()
+    assert one.pop("timestamp") <= current_milliseconds()
     assert one.pop("params").startswith("query=fox")
     assert one == {
         "queryID": answer["queryID"],
@@ -280,7 +280,7 @@ def test_each_item_that_was_bought_lies_within_an_hour_of_its_own_search(inside:
     inside.fill("films", {"objectID": "1"})
     query = search(inside)["queryID"]
     [one] = shown(inside)
-    _move_search(inside, one, milliseconds() - 2 * HOUR)
+    _move_search(inside, one, current_milliseconds() - 2 * HOUR)
     items = [{"queryID": QUERY}, {"queryID": query}]
     bought = click(
         eventType="conversion", eventSubtype="purchase", objectIDs=["1", "2"], objectData=items
@@ -312,7 +312,7 @@ def test_a_query_id_that_nobody_knows_is_taken(inside: Inside) -> None:
 def test_events_are_chosen_by_index_user_kind_and_time(
     inside: Inside, choice: dict[str, Any], names: str
 ) -> None:
-    start = milliseconds() - HOUR
+    start = current_milliseconds() - HOUR
     events = [
         click(eventName="a", timestamp=start + 1000),
         click(eventName="b", timestamp=start + 2000, index="books"),
@@ -377,9 +377,9 @@ def test_a_users_events_go_and_those_of_others_stay(inside: Inside) -> None:
 def test_what_comes_after_a_deletion_was_asked_for_stays(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     events = Events(store)
-    events.take([click(userToken="me", eventName="before")], milliseconds())  # type: ignore[list-item]
+    events.take([click(userToken="me", eventName="before")], current_milliseconds())  # type: ignore[list-item]
     events.forget("me")
-    events.take([click(userToken="me", eventName="after")], milliseconds())  # type: ignore[list-item]
+    events.take([click(userToken="me", eventName="after")], current_milliseconds())  # type: ignore[list-item]
 
     events.tidy()
 
@@ -405,7 +405,7 @@ def test_a_user_token_may_hold_all_that_a_path_encodes(inside: Inside) -> None:
 
 
 def test_deletions_are_limited_and_say_when_to_come_back(inside: Inside) -> None:
-    inside.app.service.forgetting = Quota(2, clock=lambda: 60_030.0)
+    inside.app.service.forgetting = MinuteCallLimit(2, clock=lambda: 60_030.0)
 
     answers = [inside.call("DELETE", "/1/usertokens/me") for _ in range(3)]
 
@@ -419,7 +419,7 @@ def test_deletions_are_limited_and_say_when_to_come_back(inside: Inside) -> None
 
 def test_a_quota_begins_anew_with_each_minute() -> None:
     moments = [0.0, 60.0, 150.0, 150.0]
-    quota = Quota(1, clock=lambda: moments.pop(0))
+    quota = MinuteCallLimit(1, clock=lambda: moments.pop(0))
 
     for _ in range(3):
         quota.count({})
@@ -429,9 +429,9 @@ def test_a_quota_begins_anew_with_each_minute() -> None:
 
 
 def test_old_events_and_too_many_of_them_go(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("svc_notebook.service.events.KEPT", 2)
+    monkeypatch.setattr("svc_notebook.service.events.MAX_EVENTS", 2)
     service = Service(tmp_path)
-    now = milliseconds()
+    now = current_milliseconds()
     for name, moment in [("a", now), ("old", now - 91 * DAY), ("b", now), ("c", now)]:
         service.events.take([click(eventName=name)], moment)  # type: ignore[list-item]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.service.folder import FILES, FOLDERS, Folder, close_to_others
+from svc_notebook.service.folder import FILES, FOLDERS, Folder, make_private
 from svc_notebook.service.service import Service
 from tests.conftest import ROOT, Running, start_service, stop_service
 from tests.service.outside import Outside, outside
@@ -107,7 +107,7 @@ def test_a_folder_that_stays_open_is_refused(
     monkeypatch.setattr(Path, "chmod", lambda path, mode: None)  # as FAT has it
 
     with pytest.raises(LocalServiceFailed, match="choose a folder on another one with --data"):
-        close_to_others(tmp_path)
+        make_private(tmp_path)
 
 
 def test_what_a_link_leads_to_is_left_alone(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_what_a_link_leads_to_is_left_alone(tmp_path: Path) -> None:
     elsewhere.chmod(0o644)
     (data / "service.log").symlink_to(elsewhere)
 
-    close_to_others(data)
+    make_private(data)
 
     assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o644
     assert stat.S_IMODE(data.stat().st_mode) == 0o700

@@ -11,24 +11,24 @@ from pathlib import Path
 import pytest
 
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.service.server import VARIABLE, serve, take_identity
+from svc_notebook.service.server import ADMIN_KEY_VARIABLE, read_credentials, serve
 from svc_notebook.session import local
 from tests.conftest import ROOT, start_service, stop_service
 
 
 def key_of(argument: str | None = None, file: str | Path | None = None) -> str | None:
-    return take_identity("APP", argument, None if file is None else str(file))["adminKey"]
+    return read_credentials("APP", argument, None if file is None else str(file))["adminKey"]
 
 
 def test_without_a_key_one_is_made() -> None:
-    assert take_identity(None, None, None) == {"appId": None, "adminKey": None}
+    assert read_credentials(None, None, None) == {"appId": None, "adminKey": None}
 
 
 def test_the_environments_key_is_taken_and_goes_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "from-environment")
+    monkeypatch.setenv(ADMIN_KEY_VARIABLE, "from-environment")
 
     assert key_of() == "from-environment"
-    assert VARIABLE not in os.environ
+    assert ADMIN_KEY_VARIABLE not in os.environ
 
 
 def test_an_argument_and_a_file_win_over_the_environment(
@@ -37,13 +37,13 @@ def test_an_argument_and_a_file_win_over_the_environment(
     (tmp_path / "key").write_text("from-file\n\nwhat else there is\n")
 
     for given, key in (({"argument": "mine"}, "mine"), ({"file": tmp_path / "key"}, "from-file")):
-        monkeypatch.setenv(VARIABLE, "from-environment")
+        monkeypatch.setenv(ADMIN_KEY_VARIABLE, "from-environment")
         assert key_of(**given) == key
-        assert VARIABLE not in os.environ
+        assert ADMIN_KEY_VARIABLE not in os.environ
 
 
 def test_an_empty_variable_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setenv(ADMIN_KEY_VARIABLE, "")
 
     assert key_of() is None
 
@@ -85,7 +85,7 @@ def test_a_key_given_twice_is_refused(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_service_answers_to_the_key_of_its_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(VARIABLE, "my-own-key")
+    monkeypatch.setenv(ADMIN_KEY_VARIABLE, "my-own-key")
     process, running = start_service(tmp_path)
 
     with running.client("my-own-key") as client:
@@ -116,7 +116,7 @@ def test_the_command_reads_the_key_from_a_pipe(tmp_path: Path) -> None:
 def test_what_a_session_starts_has_no_key_among_its_arguments(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(VARIABLE, "my-own-key")
+    monkeypatch.setenv(ADMIN_KEY_VARIABLE, "my-own-key")
     monkeypatch.setenv("SVC_API_KEY", "another-key")
     running = local(tmp_path)
     arguments = Path(f"/proc/{running.pid}/cmdline").read_text()

@@ -25,13 +25,13 @@ from svc_notebook.service.indices.records import find_retired, read_bodies, read
 from svc_notebook.service.resources.entries import read_entries
 from svc_notebook.service.service import Service
 from svc_notebook.service.store import MIGRATIONS, Store
-from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
+from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
 from tests.conftest import wait_published
 
 
 def add(service: Service, *ids: str) -> None:
-    steps = [RecordStep("addObject", one, b'{"objectID":"%s"}' % one.encode()) for one in ids]
-    wait_published(service, service.accept("films", "steps", pack_steps(steps)))
+    steps = [BatchOperation("addObject", one, b'{"objectID":"%s"}' % one.encode()) for one in ids]
+    wait_published(service, service.accept("films", "steps", encode_operations(steps)))
 
 
 def wait_saved(service: Service) -> None:
@@ -77,9 +77,13 @@ def test_what_was_written_after_the_files_is_taken_from_the_records(
     service.start()
     add(service, "1", "2", "3")
     wait_saved(service)
-    title = RecordStep("addObject", "2", b'{"objectID":"2","title":"lamp"}')
-    steps = pack_steps(
-        [title, RecordStep("deleteObject", "3"), RecordStep("addObject", "4", b'{"objectID":"4"}')]
+    title = BatchOperation("addObject", "2", b'{"objectID":"2","title":"lamp"}')
+    steps = encode_operations(
+        [
+            title,
+            BatchOperation("deleteObject", "3"),
+            BatchOperation("addObject", "4", b'{"objectID":"4"}'),
+        ]
     )
     wait_published(service, service.accept("films", "steps", steps))
     service.stop()
@@ -95,7 +99,7 @@ def test_what_was_written_after_the_files_is_taken_from_the_records(
 def test_files_are_written_while_writes_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_again: list[int]
 ) -> None:
-    monkeypatch.setattr("svc_notebook.service.maintenance.SPELL", 0.0)
+    monkeypatch.setattr("svc_notebook.service.maintenance.SAVE_INTERVAL_SECONDS", 0.0)
     service = Service(tmp_path)
     service.start()
     names = map(str, count())
@@ -136,16 +140,16 @@ def test_files_and_records_together_are_what_the_records_say(
 
 def take_step(service: Service, step: str, names: list[str], number: int) -> None:
     steps = {
-        "put": [RecordStep("addObject", name, write_record(name, number)) for name in names],
-        "cut": [RecordStep("deleteObject", name) for name in names],
-        "clear": [RecordStep("clear")],
+        "put": [BatchOperation("addObject", name, write_record(name, number)) for name in names],
+        "cut": [BatchOperation("deleteObject", name) for name in names],
+        "clear": [BatchOperation("clear")],
     }
     if step == "save":
         service.catalog.save(service.catalog.find("films"))
     elif step == "sweep":
         service.catalog.sweep()
     else:
-        wait_published(service, service.accept("films", "steps", pack_steps(steps[step])))
+        wait_published(service, service.accept("films", "steps", encode_operations(steps[step])))
 
 
 def check_found(service: Service) -> None:
@@ -218,8 +222,8 @@ def test_a_store_of_an_older_version_is_taken_over(tmp_path: Path) -> None:
     before = films(service), search(service, "lamp")
     service.start()
     add(service, "3")
-    title = RecordStep("addObject", "2", b'{"objectID":"2","title":"lamp"}')
-    wait_published(service, service.accept("films", "steps", pack_steps([title])))
+    title = BatchOperation("addObject", "2", b'{"objectID":"2","title":"lamp"}')
+    wait_published(service, service.accept("films", "steps", encode_operations([title])))
     wait_saved(service)
     service.stop()
     again = Service(tmp_path)
@@ -298,7 +302,9 @@ def test_the_files_of_a_deleted_index_are_swept_away(tmp_path: Path) -> None:
     wait_saved(service)
     assert list((tmp_path / "engine").iterdir())
 
-    wait_published(service, service.accept("films", "steps", pack_steps([RecordStep("delete")])))
+    wait_published(
+        service, service.accept("films", "steps", encode_operations([BatchOperation("delete")]))
+    )
     while list((tmp_path / "engine").iterdir()):
         time.sleep(0.01)
 
@@ -310,8 +316,8 @@ def test_engines_are_opened_at_a_start_unless_they_have_too_many_records(
 ) -> None:
     service = Service(tmp_path)
     service.start()
-    one = RecordStep("addObject", "1", b'{"objectID":"1"}')
-    wait_published(service, service.accept("shop", "steps", pack_steps([one])))
+    one = BatchOperation("addObject", "1", b'{"objectID":"1"}')
+    wait_published(service, service.accept("shop", "steps", encode_operations([one])))
     add(service, "1", "2", "3")
     service.stop()
 
@@ -350,7 +356,8 @@ def test_a_piece_without_its_dead_records_is_ready_for_the_first_search(
     service.accept("films", "settings", order)
     add(service, "1", "2", "3")
     wait_published(
-        service, service.accept("films", "steps", pack_steps([RecordStep("deleteObject", "1")]))
+        service,
+        service.accept("films", "steps", encode_operations([BatchOperation("deleteObject", "1")])),
     )
     whole = wait_grouped(service, 3)
 
@@ -424,8 +431,8 @@ def test_entries_are_compiled_after_a_start_and_not_again_when_settings_change(
 ) -> None:
     service = Service(tmp_path)
     service.start()
-    lamp = RecordStep("addObject", "1", b'{"objectID":"1","title":"lamp"}')
-    service.accept("films", "steps", pack_steps([lamp]))
+    lamp = BatchOperation("addObject", "1", b'{"objectID":"1","title":"lamp"}')
+    service.accept("films", "steps", encode_operations([lamp]))
     synonym = {"objectID": "s", "type": "synonym", "synonyms": ["lamp", "light"]}
     change = [{"kind": "synonyms", "save": [synonym]}]
     wait_published(service, service.accept("films", "entries", change))
@@ -452,7 +459,9 @@ def test_what_is_compiled_of_an_index_goes_with_it(tmp_path: Path) -> None:
     owner = service.catalog.find("films").id
     before = service.catalog.library.rules(owner)
 
-    wait_published(service, service.accept("films", "steps", pack_steps([RecordStep("delete")])))
+    wait_published(
+        service, service.accept("films", "steps", encode_operations([BatchOperation("delete")]))
+    )
     while service.catalog.library.rules(owner) is before:
         time.sleep(0.01)
 
@@ -467,13 +476,13 @@ def test_a_search_that_goes_on_still_finds_the_records_of_what_was_replaced(
     service.start()
     add(service, "1", "2")
     made = service.accept(
-        "new", "steps", pack_steps([RecordStep("addObject", "3", b'{"objectID":"3"}')])
+        "new", "steps", encode_operations([BatchOperation("addObject", "3", b'{"objectID":"3"}')])
     )
     before = service.catalog.find("films")
     task = {
         "move": ("new", "move", {"destination": "films"}),
         "copy": ("new", "copy", {"destination": "films", "scope": None}),
-        "steps": ("films", "steps", pack_steps([RecordStep("delete")])),
+        "steps": ("films", "steps", encode_operations([BatchOperation("delete")])),
     }[kind]
     wait_published(service, made, service.accept(*task))
 

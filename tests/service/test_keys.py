@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import Refused
-from svc_notebook.service.http.rate_limit import HOUR_SECONDS, MOST, Meter
+from svc_notebook.service.http.rate_limit import HOUR_SECONDS, MAX_TRACKED_CALLERS, HourlyQueryLimit
 from tests.conftest import Inside
 
 
@@ -251,7 +251,7 @@ def test_each_search_of_a_row_counts_for_the_user_it_names(shop: Inside) -> None
 
 def test_queries_are_forgotten_after_an_hour() -> None:
     now = [0.0]
-    meter = Meter(lambda: now[0])
+    meter = HourlyQueryLimit(lambda: now[0])
     meter.count("k", "me", 2)
     now[0] = 10
     meter.count("k", "me", 2)
@@ -266,14 +266,14 @@ def test_queries_are_forgotten_after_an_hour() -> None:
 
 def test_callers_are_forgotten_so_that_their_number_stays_within_bounds() -> None:
     now = [0.0]
-    meter = Meter(lambda: now[0])
-    for number in range(MOST + 100):
+    meter = HourlyQueryLimit(lambda: now[0])
+    for number in range(MAX_TRACKED_CALLERS + 100):
         meter.count("k", f"{number}", 9)
-    assert len(meter) <= MOST
+    assert len(meter) <= MAX_TRACKED_CALLERS
 
     now[0] = HOUR_SECONDS + 1
-    for _ in range(MOST):
-        meter.count("k", "me", MOST)
+    for _ in range(MAX_TRACKED_CALLERS):
+        meter.count("k", "me", MAX_TRACKED_CALLERS)
     assert len(meter) == 1
 
 

@@ -12,7 +12,7 @@ from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.validation import hints
 from svc_notebook.service import limits
 from svc_notebook.service.app import App
-from svc_notebook.service.search.search_response import OF_OWN_LIMITS, quote_bytes
+from svc_notebook.service.search.search_response import LIMITED_ELSEWHERE, quote_bytes
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
@@ -51,7 +51,7 @@ def lists() -> list[str]:
     return sorted(
         name
         for name, kind in hints(SearchParams).items()
-        if name not in OF_OWN_LIMITS and any(get_origin(one) is list for one in parts(kind))
+        if name not in LIMITED_ELSEWHERE and any(get_origin(one) is list for one in parts(kind))
     )
 
 

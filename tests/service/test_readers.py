@@ -11,14 +11,14 @@ import pytest
 
 from svc_notebook.errors import TooMany
 from svc_notebook.service.engine.deadline import check_time
-from svc_notebook.service.http.body import LostCaller, Message, ServiceResponse
+from svc_notebook.service.http.body import ClientDisconnected, Message, ServiceResponse
 from svc_notebook.service.http.reader_threads import (
-    LARGE_AT_ONCE,
     LARGE_REQUEST_BYTES,
-    MAX_WAITING,
+    MAX_RUNNING_LARGE,
+    MAX_RUNNING_SMALL,
+    MAX_WAITING_REQUESTS,
     READER_THREADS,
-    SMALL_AT_ONCE,
-    Readers,
+    ReaderThreads,
 )
 
 LARGE = LARGE_REQUEST_BYTES + 1
@@ -56,9 +56,9 @@ async def until(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(0.005)
 
 
-def play(scene: Callable[[Readers], Any]) -> None:
+def play(scene: Callable[[ReaderThreads], Any]) -> None:
     async def run() -> None:
-        readers = Readers(seconds=30)
+        readers = ReaderThreads(seconds=30)
         try:
             await asyncio.wait_for(scene(readers), 20)
         finally:
@@ -67,9 +67,9 @@ def play(scene: Callable[[Readers], Any]) -> None:
     asyncio.run(run())
 
 
-@pytest.mark.parametrize(("size", "most"), [(10, SMALL_AT_ONCE), (LARGE, LARGE_AT_ONCE)])
+@pytest.mark.parametrize(("size", "most"), [(10, MAX_RUNNING_SMALL), (LARGE, MAX_RUNNING_LARGE)])
 def test_a_caller_does_not_get_all_threads(size: int, most: int) -> None:
-    async def scene(readers: Readers) -> None:
+    async def scene(readers: ReaderThreads) -> None:
         greedy, polite, visitor = Gate(), Gate(), Visitor()
         tasks = [
             asyncio.create_task(readers.run("greedy", size, visitor.receive, greedy.work))
@@ -92,7 +92,7 @@ def test_a_caller_does_not_get_all_threads(size: int, most: int) -> None:
 
 
 def test_work_that_was_abandoned_ends_and_what_waits_never_begins() -> None:
-    async def scene(readers: Readers) -> None:
+    async def scene(readers: ReaderThreads) -> None:
         gate, other, gone, stays = Gate(), Gate(), Visitor(), Visitor()
         tasks = [
             asyncio.create_task(readers.run("key", LARGE, gone.receive, gate.work))
@@ -106,7 +106,7 @@ def test_work_that_was_abandoned_ends_and_what_waits_never_begins() -> None:
 
         assert (await last).status == 200
         ended = await asyncio.gather(*tasks, return_exceptions=True)
-        assert {type(one) for one in ended} == {LostCaller}
+        assert {type(one) for one in ended} == {ClientDisconnected}
         assert gate.begun == 1
         assert not readers._lanes
 
@@ -114,13 +114,13 @@ def test_work_that_was_abandoned_ends_and_what_waits_never_begins() -> None:
 
 
 def test_a_caller_with_too_many_requests_is_asked_to_wait() -> None:
-    async def scene(readers: Readers) -> None:
+    async def scene(readers: ReaderThreads) -> None:
         gate, visitor = Gate(), Visitor()
         tasks = [
             asyncio.create_task(readers.run("key", 10, visitor.receive, gate.work))
-            for _ in range(SMALL_AT_ONCE + MAX_WAITING)
+            for _ in range(MAX_RUNNING_SMALL + MAX_WAITING_REQUESTS)
         ]
-        await until(lambda: gate.begun == SMALL_AT_ONCE)
+        await until(lambda: gate.begun == MAX_RUNNING_SMALL)
 
         with pytest.raises(TooMany, match="256 requests with this key wait already"):
             await readers.run("key", 10, visitor.receive, gate.work)

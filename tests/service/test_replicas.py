@@ -10,7 +10,7 @@ import pytest
 
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
-from svc_notebook.service.tasks.batch_operations import make_step, pack_steps
+from svc_notebook.service.tasks.batch_operations import check_operation, encode_operations
 from svc_notebook.service.tasks.queue import NewTask
 from tests.conftest import Inside, wait_published
 
@@ -184,11 +184,11 @@ def test_a_write_accepted_before_an_index_became_a_replica_does_nothing(lamps: I
     service = lamps.app.service
     put(lamps, REPLICA, hitsPerPage=7)
     order = {"settings": {"replicas": [REPLICA]}, "forward": False}
-    step = make_step("addObject", {"objectID": "9", "name": "lamp"}, "")
+    step = check_operation("addObject", {"objectID": "9", "name": "lamp"}, "")
 
     tasks = service.tasks.submit(
         NewTask("lamps", "settings", msgspec.json.encode(order)),
-        NewTask(REPLICA, "steps", pack_steps([step])),
+        NewTask(REPLICA, "steps", encode_operations([step])),
     )
     wait_published(service, *tasks)
 

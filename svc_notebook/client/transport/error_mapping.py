@@ -14,7 +14,7 @@ import httpx
 import msgspec
 
 from svc_notebook.api import Endpoint
-from svc_notebook.api.endpoint import Decode, access_text
+from svc_notebook.api.endpoint import Decode, describe_access
 from svc_notebook.client.transport.retry import FailedAttempt, Outcome, RateLimited, ReceivedReply
 from svc_notebook.errors import (
     BadInput,
@@ -147,7 +147,7 @@ def _refusal(endpoint: Endpoint, status: int, message: str) -> Refused:
 def _advice_on_key(endpoint: Endpoint, message: str) -> str:
     """Return advice about a refused key, and what it lacks unless the service said so."""
     if endpoint.acl == "crawler" or not (_UNKNOWN.search(message) or _SAID.search(message)):
-        return f"{endpoint.name}: {access_text(endpoint.acl)}"
+        return f"{endpoint.name}: {describe_access(endpoint.acl)}"
     if _UNKNOWN.search(message):
         return "see whether the application id and the key are those of this service"
     return "whoami() tells what this key may do, connect(...) takes another"

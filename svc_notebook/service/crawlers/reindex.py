@@ -37,7 +37,7 @@ from svc_notebook.service.crawlers.schedule_times import next_due
 from svc_notebook.service.crawlers.task import Kind, end_blocking, end_task, find_task, insert_task
 from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.indices.records import count_bodies
-from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
+from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
 from svc_notebook.service.tasks.queue import NewTask, TaskTransaction
 
 SCOPE = ["settings", "synonyms", "rules"]
@@ -100,7 +100,9 @@ def give_up(beside: TaskTransaction, crawler: StoredCrawler) -> None:
         return
     move_crawl(beside.connection, crawl.id, "dropped")
     for index in indices_of(crawl.config):
-        beside.queue(NewTask(aside(index, crawler), "steps", pack_steps([RecordStep("delete")])))
+        beside.queue(
+            NewTask(aside(index, crawler), "steps", encode_operations([BatchOperation("delete")]))
+        )
     end_task(beside.connection, crawl.task, "cancelled")
 
 

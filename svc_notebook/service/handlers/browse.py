@@ -19,25 +19,25 @@ from svc_notebook.service.indices.cursors import PER_PAGE, Cursor, read_cursor, 
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import read_bodies, read_page, read_window
 from svc_notebook.service.search.search_response import (
-    echo,
-    effective,
+    effective_parameters,
+    encode_params,
+    given_parameters,
     keep_fields,
     new_query_id,
-    note_shown,
     option,
-    present,
+    record_impression,
 )
-from svc_notebook.service.search.visible_attributes import cut_bodies, withheld
+from svc_notebook.service.search.visible_attributes import hidden_attributes, select_from_bodies
 from svc_notebook.service.service import RequestContext
 
 # Parameters that do not affect which records a browse returns, or their order.
-WITHOUT_EFFECT = {
+ORDER_INDEPENDENT = {
     *PER_PAGE, "page", "offset", "length", "query", "clickAnalytics", "userToken",
     "responseFields", "_seeUnretrievable", EMBEDDED_LISTS,
 }  # fmt: skip
 
 
-class _Named(msgspec.Struct, rename={"id": "objectID"}):
+class _ObjectID(msgspec.Struct, rename={"id": "objectID"}):
     """The objectID of a record."""
 
     id: str
@@ -49,7 +49,7 @@ def browse(
 ) -> SearchAnswer:
     """Return the next records; a cursor contains the parameters of the first call."""
     shelf = call.service.catalog.find(index)
-    given = present(params)
+    given = given_parameters(params)
     state = read_cursor(cursor) if cursor else Cursor(shelf.id, given, _skipped(call, shelf, given))
     if state.shelf != shelf.id:
         raise BadInput("`cursor` belongs to another index, or to one that was replaced since")
@@ -67,7 +67,7 @@ def get_browse(
 
 
 def _skipped(call: RequestContext, shelf: PublishedIndex, given: Mapping[str, Any]) -> int:
-    params = effective(call, shelf, given, limits.MAX_BROWSED_RECORDS)
+    params = effective_parameters(call, shelf, given, limits.MAX_BROWSED_RECORDS)
     return int(params.get("page", 0)) * _size(params)
 
 
@@ -87,7 +87,7 @@ def _size(params: Mapping[str, Any]) -> int:
 
 
 def _answer(call: RequestContext, shelf: PublishedIndex, state: Cursor) -> SearchAnswer:
-    params = effective(call, shelf, state.params, limits.MAX_BROWSED_RECORDS)
+    params = effective_parameters(call, shelf, state.params, limits.MAX_BROWSED_RECORDS)
     size = _size(params)
     if (start := _fixed_start(call, shelf, size)) is not None:
         state = Cursor(shelf.id, state.params, start)
@@ -100,20 +100,20 @@ def _answer(call: RequestContext, shelf: PublishedIndex, state: Cursor) -> Searc
         bodies, after = _next_ordered(call, shelf, state, order, size)
         after = _keep_order(call, shelf, state, after, order, params)
     answer: SearchAnswer = {
-        "hits": _dressed(call, shelf, params, bodies),
+        "hits": _select_attributes(call, shelf, params, bodies),
         "nbHits": total,
         "page": state.done // size,
         "nbPages": -(-total // size),
         "hitsPerPage": size,
         "processingTimeMS": call.elapsed,
         "query": str(params.get("query", "")),
-        "params": echo(state.params),
+        "params": encode_params(state.params),
         "exhaustiveNbHits": True,
     }
     if params.get("clickAnalytics"):
         answer["queryID"] = new_query_id()
-        ids = [msgspec.json.decode(body, type=_Named).id for body in bodies]
-        note_shown(call, shelf.name, params, answer, state.done, ids)
+        ids = [msgspec.json.decode(body, type=_ObjectID).id for body in bodies]
+        record_impression(call, shelf.name, params, answer, state.done, ids)
     if after is not None and start is None:
         answer["cursor"] = write_cursor(after)
     return cast("SearchAnswer", keep_fields({**answer}, option(shelf, params, "responseFields")))
@@ -122,7 +122,7 @@ def _answer(call: RequestContext, shelf: PublishedIndex, state: Cursor) -> Searc
 def _is_plain(shelf: PublishedIndex, params: Mapping[str, Any]) -> bool:
     """Return whether all records are returned in storage order."""
     sorts = shelf.settings.get("customRanking") or "(" in "".join(shelf.settings.get("ranking", ()))
-    return not (sorts or params.get("query") or params.keys() - WITHOUT_EFFECT)
+    return not (sorts or params.get("query") or params.keys() - ORDER_INDEPENDENT)
 
 
 def _next_stored(
@@ -183,9 +183,9 @@ def _resume(ids: IdList, state: Cursor) -> int:
     return place + 1 if place >= 0 else state.done
 
 
-def _dressed(
+def _select_attributes(
     call: RequestContext, shelf: PublishedIndex, params: Mapping[str, Any], bodies: Sequence[bytes]
 ) -> list[Record]:
     wanted = option(shelf, params, "attributesToRetrieve")
-    hidden, lists = withheld(call.caller, shelf), call.caller.shown_lists(shelf.name)
-    return cast("list[Record]", cut_bodies(bodies, wanted, hidden, lists))
+    hidden, lists = hidden_attributes(call.caller, shelf), call.caller.shown_lists(shelf.name)
+    return cast("list[Record]", select_from_bodies(bodies, wanted, hidden, lists))

@@ -22,7 +22,7 @@ from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.resources.entries import Entry, take_page
 from svc_notebook.service.resources.entry_search import find_entries
 from svc_notebook.service.service import RequestContext
-from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
+from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
 
 TOP_USERS = 10
 
@@ -97,7 +97,7 @@ def remove_user(call: RequestContext, user_id: str) -> DeletedAt:
     mapping = call.service.mapping
     cluster = mapping.one(user_id)["clusterName"]
     for index in mapping.owners.indices(user_id):
-        task = call.service.accept(index, "steps", pack_steps([RecordStep("delete")]))
+        task = call.service.accept(index, "steps", encode_operations([BatchOperation("delete")]))
         mapping.leaving[user_id] = (cluster, task)
         mapping.owners.give([index], "")
     mapping.remove(user_id)

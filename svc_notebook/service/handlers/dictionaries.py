@@ -19,10 +19,10 @@ from svc_notebook.errors import Refused
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.resources.dictionaries import (
-    FIELDS,
+    ENTRY_MEMBERS,
     LANGUAGES,
     MAX_ENTRIES,
-    SWITCHES,
+    SWITCH_KINDS,
     check_entry,
     check_language,
     find_words,
@@ -38,7 +38,7 @@ from svc_notebook.service.resources.entries import (
 from svc_notebook.service.service import RequestContext
 
 # The dictionary whose switches are returned even if none is set.
-ALWAYS = "stopwords"
+ALWAYS_RETURNED = "stopwords"
 
 
 @serves(SearchApi.batch_dictionary)
@@ -110,7 +110,7 @@ def set_dictionary_settings(
             check_language(dictionary, language, f"disableStandardEntries.{dictionary}")
     changes = [
         EntriesChange(
-            SWITCHES[dictionary],
+            SWITCH_KINDS[dictionary],
             clear=languages is None,
             save=[{"objectID": name, "off": off} for name, off in (languages or {}).items()],
         )
@@ -126,9 +126,11 @@ def get_dictionary_settings(call: RequestContext) -> DictionarySettings:
         name: {
             e["objectID"]: e["off"] for e in read_entries(call.service.store, APPLICATION_ID, kind)
         }
-        for name, kind in SWITCHES.items()
+        for name, kind in SWITCH_KINDS.items()
     }
-    shown = {name: languages for name, languages in told.items() if languages or name == ALWAYS}
+    shown = {
+        name: languages for name, languages in told.items() if languages or name == ALWAYS_RETURNED
+    }
     return {"disableStandardEntries": cast("StandardEntries", shown)}
 
 
@@ -137,7 +139,7 @@ def list_languages(call: RequestContext) -> LanguageListing:
     """Return for each language its dictionaries and their numbers of custom entries."""
     counts = {
         name: Counter(e["language"] for e in read_entries(call.service.store, APPLICATION_ID, name))
-        for name in FIELDS
+        for name in ENTRY_MEMBERS
     }
     return {
         language: {

@@ -6,7 +6,7 @@ from svc_notebook.api import EventsApi
 from svc_notebook.api.event_checks import check_token
 from svc_notebook.api.shapes import Event, EventPage, EventType, Received, ShownPage
 from svc_notebook.errors import BadInput
-from svc_notebook.service.events import Choice, check_time, milliseconds, queries_of
+from svc_notebook.service.events import RowSelection, check_time, current_milliseconds, queries_of
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.limits import check_index_name
 from svc_notebook.service.service import RequestContext
@@ -15,7 +15,7 @@ from svc_notebook.service.service import RequestContext
 @serves(EventsApi.push_events)
 def push_events(call: RequestContext, events: list[Event]) -> Received:
     """Store events after all of them are validated."""
-    received = milliseconds()
+    received = current_milliseconds()
     call.caller.require("search", {event["index"] for event in events})
     searched = call.service.shown.times(query for event in events for query in queries_of(event))
     for number, event in enumerate(events):
@@ -54,7 +54,7 @@ def list_events(
     length: int = 1000,
 ) -> EventPage:
     """Return events of the indices that the key has the right `analytics` on."""
-    choice = Choice(index, userToken, eventType, since, until, after)
+    choice = RowSelection(index, userToken, eventType, since, until, after)
     rows = call.service.events.read(choice, length)
     page: EventPage = {
         "events": [one for _, one in rows if call.caller.may("analytics", one["index"])]
@@ -74,7 +74,7 @@ def list_searches(
     length: int = 1000,
 ) -> ShownPage:
     """Return searches and their hits, of indices that the key has the right `analytics` on."""
-    choice = Choice(index, userToken, None, since, until, after)
+    choice = RowSelection(index, userToken, None, since, until, after)
     rows = call.service.shown.read(choice, length)
     page: ShownPage = {
         "searches": [one for _, one in rows if call.caller.may("analytics", one["index"])]

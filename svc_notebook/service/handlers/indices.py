@@ -12,7 +12,7 @@ from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
 from svc_notebook.service.limits import check_index_name
 from svc_notebook.service.service import RequestContext
-from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
+from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
 
 INDICES_PER_PAGE = 100
 
@@ -28,7 +28,7 @@ class Relations(TypedDict, total=False):
 @serves(SearchApi.delete_index)
 def delete_index(call: RequestContext, index: str) -> Deleted:
     """Queue the deletion of an index."""
-    task = call.service.accept(index, "steps", pack_steps([RecordStep("delete")]))
+    task = call.service.accept(index, "steps", encode_operations([BatchOperation("delete")]))
     return {"taskID": task, "deletedAt": stamp_now()}
 
 
@@ -56,7 +56,7 @@ def list_indices(
     call: RequestContext, *, page: int | None = None, hitsPerPage: int | None = None
 ) -> IndexList:
     """List the indices that the caller's keys reach."""
-    shelves = [shelf for shelf in call.service.catalog.all() if _shown(call, shelf)]
+    shelves = [shelf for shelf in call.service.catalog.all() if _is_listed(call, shelf)]
     size = hitsPerPage or INDICES_PER_PAGE
     shown = shelves if page is None else shelves[page * size : (page + 1) * size]
     waiting = call.service.tasks.pending()
@@ -82,7 +82,7 @@ def _check_destination(
         )
 
 
-def _shown(call: RequestContext, shelf: PublishedIndex) -> bool:
+def _is_listed(call: RequestContext, shelf: PublishedIndex) -> bool:
     return call.caller.may("listIndexes", shelf.name)
 
 

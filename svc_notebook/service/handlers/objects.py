@@ -32,13 +32,21 @@ from svc_notebook.service.indices.published_index import PublishedIndex, stamp_n
 from svc_notebook.service.indices.records import read_bodies
 from svc_notebook.service.limits import check_index_name, read_object_id
 from svc_notebook.service.search.search_response import MAX_ATTEMPTS, check_list
-from svc_notebook.service.search.visible_attributes import narrow, select_attributes, withheld
+from svc_notebook.service.search.visible_attributes import (
+    apply_lists,
+    hidden_attributes,
+    select_attributes,
+)
 from svc_notebook.service.service import RequestContext
-from svc_notebook.service.tasks.batch_operations import RecordStep, make_step, pack_steps
+from svc_notebook.service.tasks.batch_operations import (
+    BatchOperation,
+    check_operation,
+    encode_operations,
+)
 from svc_notebook.service.tasks.queue import NewTask
 
 # The parameters that deleteByQuery accepts (api.md, Objects).
-DELETES_BY = {
+DELETE_PARAMETERS = {
     "filters", "facetFilters", "numericFilters", "tagFilters", "aroundLatLng", "aroundRadius",
     "insideBoundingBox", "insidePolygon",
 }  # fmt: skip
@@ -47,7 +55,7 @@ DELETES_BY = {
 @serves(SearchApi.add_object)
 def add_object(call: RequestContext, index: str, record: Record) -> Added:
     """Queue a record under its own objectID or a new one."""
-    step = make_step("addObject", record, "")
+    step = check_operation("addObject", record, "")
     task, now = _accept(call, index, [step]), stamp_now()
     return {"taskID": task, "objectID": step.id, "createdAt": now, "updatedAt": now}
 
@@ -55,14 +63,14 @@ def add_object(call: RequestContext, index: str, record: Record) -> Added:
 @serves(SearchApi.put_object)
 def put_object(call: RequestContext, index: str, object_id: str, record: Record) -> Saved:
     """Queue a record under the objectID of the path."""
-    step = make_step("updateObject", {**record, "objectID": object_id}, "")
+    step = check_operation("updateObject", {**record, "objectID": object_id}, "")
     return _saved(call, index, step)
 
 
 @serves(SearchApi.delete_object)
 def delete_object(call: RequestContext, index: str, object_id: str) -> Deleted:
     """Queue the deletion of a record."""
-    step = RecordStep("deleteObject", read_object_id(object_id, "objectID"))
+    step = BatchOperation("deleteObject", read_object_id(object_id, "objectID"))
     return {"taskID": _accept(call, index, [step]), "deletedAt": stamp_now()}
 
 
@@ -70,11 +78,11 @@ def delete_object(call: RequestContext, index: str, object_id: str) -> Deleted:
 def delete_by(call: RequestContext, index: str, **params: Unpack[SearchParams]) -> DeletedBy:
     """Queue a deletion by query; the records are selected when the task is applied."""
     given = {name: value for name, value in params.items() if value not in (None, "", [])}
-    for name in sorted(given.keys() - DELETES_BY):
+    for name in sorted(given.keys() - DELETE_PARAMETERS):
         raise BadInput(f"`{name}` does not take part in deleteByQuery; filters and places do")
     _check_restricted(given)
     bound = call.caller.bind(given, index)
-    given = {name: value for name, value in bound.items() if name in DELETES_BY}
+    given = {name: value for name, value in bound.items() if name in DELETE_PARAMETERS}
     if shelf := call.service.catalog.get(index):
         # An invalid filter is refused now, while the caller gets the error.
         shelf.engine.get().matching(given)
@@ -85,7 +93,7 @@ def delete_by(call: RequestContext, index: str, **params: Unpack[SearchParams]) 
 @serves(SearchApi.clear_objects)
 def clear_objects(call: RequestContext, index: str) -> Updated:
     """Queue the deletion of all records of an index."""
-    return {"taskID": _accept(call, index, [RecordStep("clear")]), "updatedAt": stamp_now()}
+    return {"taskID": _accept(call, index, [BatchOperation("clear")]), "updatedAt": stamp_now()}
 
 
 @serves(SearchApi.partial_update_object)
@@ -99,26 +107,26 @@ def partial_update_object(
 ) -> Saved:
     """Queue a change of some attributes."""
     action = "partialUpdateObject" if createIfNotExists else "partialUpdateObjectNoCreate"
-    return _saved(call, index, make_step(action, {**attributes, "objectID": object_id}, ""))
+    return _saved(call, index, check_operation(action, {**attributes, "objectID": object_id}, ""))
 
 
 @serves(SearchApi.batch)
 def batch(call: RequestContext, index: str, requests: list[BatchRequest]) -> Batched:
     """Queue many operations as one task."""
-    steps = _steps(requests)
+    steps = _operations(requests)
     return {"taskID": _accept(call, index, steps), "objectIDs": [step.id for step in steps]}
 
 
 @serves(SearchApi.batch_many)
 def batch_many(call: RequestContext, requests: list[BatchManyRequest]) -> BatchedMany:
     """Queue many operations as one task per index, all of them or none."""
-    steps = _steps(requests)
-    by_index: dict[str, list[RecordStep]] = {}
+    steps = _operations(requests)
+    by_index: dict[str, list[BatchOperation]] = {}
     for request, step in zip(requests, steps, strict=True):
         by_index.setdefault(check_index_name(request["indexName"]), []).append(step)
     for index in by_index:
         call.service.refuse_replica(index)
-    drafts = [NewTask(index, "steps", pack_steps(own)) for index, own in by_index.items()]
+    drafts = [NewTask(index, "steps", encode_operations(own)) for index, own in by_index.items()]
     numbers = call.service.tasks.submit(*drafts) if drafts else []
     return {
         "taskID": dict(zip(by_index, numbers, strict=True)),
@@ -134,10 +142,10 @@ def get_objects(call: RequestContext, requests: list[ObjectRequest]) -> ManyObje
     for index, request in zip(named, requests, strict=True):
         by_index.setdefault(index, []).append(request["objectID"])
     shelves = {index: call.service.catalog.find(index) for index in by_index}
-    bodies = {index: _readable(call, shelves[index], ids) for index, ids in by_index.items()}
+    bodies = {index: _read_permitted(call, shelves[index], ids) for index, ids in by_index.items()}
     return {
         "results": [
-            _shown(call, shelves[index], body, request.get("attributesToRetrieve"))
+            _select(call, shelves[index], body, request.get("attributesToRetrieve"))
             if (body := bodies[index].get(request["objectID"]))
             else None
             for index, request in zip(named, requests, strict=True)
@@ -157,10 +165,10 @@ def get_object(
     """Read one record."""
     wanted = attributesToRetrieve if attributesToRetrieve is not None else attributes
     shelf = call.service.catalog.find(index)
-    body = _readable(call, shelf, [object_id]).get(object_id)
+    body = _read_permitted(call, shelf, [object_id]).get(object_id)
     if body is None:
         raise NotFound(f"ObjectID {object_id} does not exist", status=404)
-    return _shown(call, shelf, body, wanted)
+    return _select(call, shelf, body, wanted)
 
 
 def _check_restricted(params: Mapping[str, Any]) -> None:
@@ -174,18 +182,18 @@ def _check_restricted(params: Mapping[str, Any]) -> None:
         raise BadInput('deleteByQuery around a place needs `aroundRadius`, in metres or "all"')
 
 
-def _accept(call: RequestContext, index: str, steps: Iterable[RecordStep]) -> int:
-    return call.service.accept(index, "steps", pack_steps(steps))
+def _accept(call: RequestContext, index: str, steps: Iterable[BatchOperation]) -> int:
+    return call.service.accept(index, "steps", encode_operations(steps))
 
 
-def _saved(call: RequestContext, index: str, step: RecordStep) -> Saved:
+def _saved(call: RequestContext, index: str, step: BatchOperation) -> Saved:
     task = _accept(call, index, [step])
     return {"taskID": task, "objectID": step.id, "updatedAt": stamp_now()}
 
 
-def _steps(requests: Iterable[BatchRequest]) -> list[RecordStep]:
+def _operations(requests: Iterable[BatchRequest]) -> list[BatchOperation]:
     return [
-        make_step(request["action"], request.get("body"), f"requests[{number}].body")
+        check_operation(request["action"], request.get("body"), f"requests[{number}].body")
         for number, request in enumerate(requests)
     ]
 
@@ -197,11 +205,13 @@ def _index_of(request: ObjectRequest, number: int) -> str:
     return index
 
 
-def _readable(call: RequestContext, shelf: PublishedIndex, ids: Sequence[str]) -> dict[str, bytes]:
+def _read_permitted(
+    call: RequestContext, shelf: PublishedIndex, ids: Sequence[str]
+) -> dict[str, bytes]:
     """Read records by id that match the filters that the caller's key embeds, as in a search."""
     store, changes = call.service.store, call.service.catalog.changes
     embedded = call.caller.bind({}, shelf.name)
-    within = {name: value for name, value in embedded.items() if name in DELETES_BY}
+    within = {name: value for name, value in embedded.items() if name in DELETE_PARAMETERS}
     if not within:
         return read_bodies(store, shelf.home, ids)
     for left in reversed(range(MAX_ATTEMPTS)):
@@ -214,12 +224,12 @@ def _readable(call: RequestContext, shelf: PublishedIndex, ids: Sequence[str]) -
     return bodies
 
 
-def _shown(
+def _select(
     call: RequestContext, shelf: PublishedIndex, body: bytes, wanted: list[str] | None
 ) -> Record:
     check_time()
     check_list("attributesToRetrieve", wanted)
-    hidden, lists = withheld(call.caller, shelf), call.caller.shown_lists(shelf.name)
+    hidden, lists = hidden_attributes(call.caller, shelf), call.caller.shown_lists(shelf.name)
     if wanted is None and not hidden and not lists:
         return cast("Record", msgspec.Raw(body))
-    return narrow(select_attributes(msgspec.json.decode(body), wanted, hidden), lists)
+    return apply_lists(select_attributes(msgspec.json.decode(body), wanted, hidden), lists)

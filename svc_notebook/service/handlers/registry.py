@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from svc_notebook.api import Endpoint
-from svc_notebook.api.endpoint import Operation
+from svc_notebook.api.declaration import Operation
 from svc_notebook.service.service import RequestContext
 
 P = ParamSpec("P")

@@ -16,11 +16,15 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.engine.deadline import restart_time
 from svc_notebook.service.handlers.registry import serves
-from svc_notebook.service.search.search_response import answer_facet, answer_search, skipped
+from svc_notebook.service.search.search_response import (
+    answer_facet,
+    answer_search,
+    skipped_response,
+)
 from svc_notebook.service.service import RequestContext
 
 # Members of an entry that are not search parameters.
-ENTRY = {"indexName", "type", "facet", "facetQuery", "extensions", "params"}
+ENTRY_MEMBERS = {"indexName", "type", "facet", "facetQuery", "extensions", "params"}
 
 
 @serves(SearchApi.search)
@@ -49,7 +53,7 @@ def search_many(
             f"`requests` has {len(requests):,} searches; one call takes at most "
             f"{limits.MAX_QUERIES}: send them in parts"
         )
-    return {"results": list(_answers(call, requests, strategy == "stopIfEnoughMatches"))}
+    return {"results": list(_run_searches(call, requests, strategy == "stopIfEnoughMatches"))}
 
 
 @serves(SearchApi.search_facet)
@@ -64,18 +68,18 @@ def search_facet(
     return answer_facet(call, index, facet, facetQuery, params)
 
 
-def _answers(
+def _run_searches(
     call: RequestContext, requests: list[SearchRequest], stop: bool
 ) -> Iterator[SearchAnswer | FacetAnswer]:
     enough, held = False, 0
     for number, request in enumerate(requests):
         restart_time()
         name, call = request["indexName"], replace(call, started=perf_counter())
-        params = {key: value for key, value in request.items() if key not in ENTRY}
+        params = {key: value for key, value in request.items() if key not in ENTRY_MEMBERS}
         if request.get("type") == "facet":
             yield answer_facet(call, name, _facet(request, number), *_facet_query(request, params))
         elif enough:
-            yield skipped(name, call.service.catalog.find(name), params)
+            yield skipped_response(name, call.service.catalog.find(name), params)
         else:
             answer, full = answer_search(call, name, params)
             enough = stop and full

@@ -21,7 +21,7 @@ from svc_notebook.service.service import RequestContext
 from svc_notebook.service.tasks.settings_change import merge_settings
 
 # Settings that are returned even if they are not set (api-notes, section 2).
-TOLD = (
+ALWAYS_RETURNED = (
     "minWordSizefor1Typo", "minWordSizefor2Typos", "hitsPerPage", "maxValuesPerFacet",
     "paginationLimitedTo", "exactOnSingleWordQuery", "ranking", "separatorsToIndex",
     "removeWordsIfNoResults", "queryType", "highlightPreTag", "highlightPostTag",
@@ -34,7 +34,7 @@ MAX_USER_DATA_BYTES = 32 * 1024
 def get_settings(call: RequestContext, index: str, *, getVersion: int = 1) -> ReadSettings:
     """Return the settings, the defaults that are always returned, and a replica's primary."""
     shelf = call.service.catalog.find(index)
-    told = {name: default_of(name) for name in TOLD} | shelf.settings
+    told = {name: default_of(name) for name in ALWAYS_RETURNED} | shelf.settings
     if shelf.leader:
         told["primary"] = call.service.catalog.family(shelf)[0].name
     return cast("ReadSettings", told)

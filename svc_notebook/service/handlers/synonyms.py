@@ -9,7 +9,7 @@ from svc_notebook.api.shapes import Deleted, SavedSynonym, Synonym, SynonymHits,
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
-from svc_notebook.service.resources.checks import FIELDS, SYNONYM_ENTRIES, check_synonym
+from svc_notebook.service.resources.checks import SYNONYM_ENTRIES, SYNONYM_MEMBERS, check_synonym
 from svc_notebook.service.resources.entries import (
     EntriesChange,
     read_entries,
@@ -101,8 +101,8 @@ def search_synonyms(
     shelf = call.service.catalog.find(index)
     kinds = [kind.strip().lower() for kind in type.split(",") if kind.strip()]
     for kind in kinds:
-        if kind not in FIELDS:
-            raise BadInput(f"`type`: {kind} is not a type{did_you_mean(kind, FIELDS)}")
+        if kind not in SYNONYM_MEMBERS:
+            raise BadInput(f"`type`: {kind} is not a type{did_you_mean(kind, SYNONYM_MEMBERS)}")
     entries = read_entries(call.service.store, shelf.id, SYNONYM_ENTRIES)
     chosen = [entry for entry in entries if not kinds or entry["type"] in kinds]
     return cast("SynonymHits", take_page(find_entries(chosen, query), page, hitsPerPage))

@@ -14,16 +14,16 @@ from svc_notebook.api import Endpoint
 from svc_notebook.api.secured_keys import read_secured_key
 from svc_notebook.errors import KeyRefused
 from svc_notebook.service.http.body import Accounts
-from svc_notebook.service.http.rate_limit import Meter
+from svc_notebook.service.http.rate_limit import HourlyQueryLimit
 from svc_notebook.service.http.restrictions import Restriction, read_restriction
 from svc_notebook.service.keyring import Keyring, StoredKey
 from svc_notebook.service.sources import Sources
 
 # Statuses for wrong crawler credentials, where not 401 (api.md, Crawler API).
-FORBIDDEN = {"list_domains": 403}
+CREDENTIAL_STATUSES = {"list_domains": 403}
 # Maximum number of secured keys whose parent is cached.
 MAX_CACHED_SECURED_KEYS = 10_000
-INVALID = "Invalid Application-ID or API key"
+INVALID_CREDENTIALS = "Invalid Application-ID or API key"
 
 
 @dataclass(frozen=True)
@@ -115,13 +115,13 @@ class Caller:
         return min((cap for cap in caps if cap is not None), default=None)
 
 
-class Access:
+class Authenticator:
     """Authentication: converts credentials in headers or in the query string to a caller."""
 
     def __init__(self, keyring: Keyring, sources: Sources, vendor: str = "Service") -> None:
         self._keyring = keyring
         self._sources = sources
-        self._meter = Meter()
+        self._meter = HourlyQueryLimit()
         self._parents: dict[str, str] = {}
         self.prefix = f"x-{vendor.lower()}-"
 
@@ -137,13 +137,17 @@ class Access:
             headers.get(self.prefix + name) or in_url.get(self.prefix + name) or ""
             for name in ("application-id", "api-key")
         )
-        caller = self._holder(key, address) if same(app, self._keyring.facts["appId"]) else None
+        caller = (
+            self._holder(key, address)
+            if equal_in_constant_time(app, self._keyring.facts["appId"])
+            else None
+        )
         if caller and caller.admin:
             caller = self._on_behalf(headers, address)
         if caller is None:
-            message = "Invalid credentials" if row.interface == "events" else INVALID
+            message = "Invalid credentials" if row.interface == "events" else INVALID_CREDENTIALS
             raise KeyRefused(message, status=403)
-        _admit_place(caller, headers)
+        _check_origin(caller, headers)
         return caller
 
     def count(self, caller: Caller, token: str | None, queries: int) -> None:
@@ -154,7 +158,7 @@ class Access:
                 self._meter.count(key.value, who, most, queries)
 
     def _holder(self, value: str, address: str) -> Caller | None:
-        if same(value, self._keyring.facts["adminKey"]):
+        if equal_in_constant_time(value, self._keyring.facts["adminKey"]):
             return _administrator(address)
         if keys := self._keyring.find(value):
             return Caller(tuple(keys), address=address, accounts=((value, address),))
@@ -188,8 +192,8 @@ class Access:
         facts = self._keyring.facts
         wanted = f"{facts['crawlerUserId']}:{facts['crawlerApiKey']}"
         scheme, _, word = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "basic" or not same(decode_basic(word), wanted):
-            status = FORBIDDEN.get(name, 401) if word else 401
+        if scheme.lower() != "basic" or not equal_in_constant_time(decode_basic(word), wanted):
+            status = CREDENTIAL_STATUSES.get(name, 401) if word else 401
             raise KeyRefused("Invalid crawler user id or crawler API key", status=status)
         return _administrator(address)
 
@@ -198,7 +202,7 @@ def _administrator(address: str) -> Caller:
     return Caller((), True, address, accounts=(("", address),))
 
 
-def _admit_place(caller: Caller, headers: Mapping[str, str]) -> None:
+def _check_origin(caller: Caller, headers: Mapping[str, str]) -> None:
     """Check the referer and the address of a call."""
     page = headers.get("referer") or headers.get("origin") or ""
     for key in caller.keys:
@@ -222,6 +226,6 @@ def decode_basic(word: str) -> str:
         return ""
 
 
-def same(one: str, other: str) -> bool:
+def equal_in_constant_time(one: str, other: str) -> bool:
     """Compare in constant time."""
     return hmac.compare_digest(one.encode(errors="replace"), other.encode())

@@ -19,13 +19,13 @@ from svc_notebook.service import limits
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Take = Callable[[int], None]
+Reserve = Callable[[int], None]
 # A key and the address it is used from.
 Account = tuple[str, str]
 Accounts = Sequence[Account]
 
 # Pages of any origin may call; access depends on the key.
-OPEN = {"access-control-allow-origin": "*"}
+CORS_HEADERS = {"access-control-allow-origin": "*"}
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class ServiceResponse:
         return self.plain or self.body[: limits.MAX_LOGGED_BYTES]
 
 
-def json_reply(
+def json_response(
     status: int, value: Any, headers: Mapping[str, str] | None = None
 ) -> ServiceResponse:
     """Build a response with a value as JSON."""
@@ -51,25 +51,27 @@ def json_reply(
     return ServiceResponse(status, msgspec.json.encode(value), own)
 
 
-def refusal(status: int, message: str, headers: Mapping[str, str] | None = None) -> ServiceResponse:
+def error_response(
+    status: int, message: str, headers: Mapping[str, str] | None = None
+) -> ServiceResponse:
     """Build an error response; all errors have this shape."""
-    return json_reply(status, {"message": message, "status": status}, headers)
+    return json_response(status, {"message": message, "status": status}, headers)
 
 
-def crawler_refusal(reply: ServiceResponse) -> ServiceResponse:
+def crawler_error_response(reply: ServiceResponse) -> ServiceResponse:
     """Convert an error to the crawler interface's form, with `error` (api-notes, section 13)."""
     said = msgspec.json.decode(reply.body)
     words = HTTPStatus(reply.status).phrase.lower().replace(" ", "_").replace("-", "_")
     error = {"code": words, "message": said["message"], "errors": []}
-    headers = {**reply.headers, **(CHALLENGE if reply.status == 401 else {})}
-    return json_reply(reply.status, {**said, "error": error}, headers)
+    headers = {**reply.headers, **(AUTHENTICATE_HEADERS if reply.status == 401 else {})}
+    return json_response(reply.status, {**said, "error": error}, headers)
 
 
 # Tells a caller without credentials which ones are required.
-CHALLENGE = {"www-authenticate": 'Basic realm="crawler", charset="UTF-8"'}
+AUTHENTICATE_HEADERS = {"www-authenticate": 'Basic realm="crawler", charset="UTF-8"'}
 
 
-def preflight(verbs: list[str], asked: str) -> ServiceResponse:
+def preflight_response(verbs: list[str], asked: str) -> ServiceResponse:
     """Answer a CORS preflight: allow these HTTP methods and the requested headers."""
     return ServiceResponse(
         200,
@@ -81,15 +83,15 @@ def preflight(verbs: list[str], asked: str) -> ServiceResponse:
     )
 
 
-class LostCaller(Exception):
+class ClientDisconnected(Exception):
     """The caller disconnected before its request was complete."""
 
 
-class Malformed(BadInput):
+class MalformedBody(BadInput):
     """A body is not valid JSON, or does not have its declared encoding."""
 
 
-class Intake:
+class BodyMemory:
     """Counts the bytes of all request bodies in memory, by sender.
 
     A caller may hold as many bytes as it leaves free for others: one caller half of the total, two
@@ -126,7 +128,7 @@ class Intake:
                 del self._held[account]
 
 
-class Incoming:
+class IncomingBody:
     """The body of a request while it is received; `whole` is true after its end was read."""
 
     def __init__(self, receive: Receive) -> None:
@@ -141,7 +143,7 @@ class Incoming:
 
 
 async def read_body(
-    receive: Receive, headers: Mapping[str, str], take: Take, most: int = limits.MAX_BODY_BYTES
+    receive: Receive, headers: Mapping[str, str], take: Reserve, most: int = limits.MAX_BODY_BYTES
 ) -> bytes:
     """Read and decompress a request's body; raises `Refused` if it is larger than `most` bytes.
 
@@ -154,29 +156,29 @@ async def read_body(
     while more and size <= limits.MAX_DRAINED_BYTES:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise LostCaller
+            raise ClientDisconnected
         part, more = message.get("body", b""), message.get("more_body", False)
         size += len(part)
         if size <= most:
             take(len(part))
             parts.append(part)
     if size > most:
-        raise too_large(most)
+        raise body_too_large(most)
     packed = b"".join(parts)
-    plain = unpack(packed, headers.get("content-encoding", ""), most)
+    plain = decompress_body(packed, headers.get("content-encoding", ""), most)
     if plain is not packed:
         take(len(plain))
     return plain
 
 
-async def drop_body(receive: Incoming) -> None:
+async def discard_body(receive: IncomingBody) -> None:
     """Read and discard the rest of a refused request's body, up to a limit."""
     size = 0
     while not receive.whole and size <= limits.MAX_DRAINED_BYTES:
         size += len((await receive()).get("body", b""))
 
 
-def unpack(body: bytes, encoding: str, most: int = limits.MAX_BODY_BYTES) -> bytes:
+def decompress_body(body: bytes, encoding: str, most: int = limits.MAX_BODY_BYTES) -> bytes:
     """Decompress a body, up to the limit."""
     encoding = encoding.strip().lower()
     if not body or encoding in ("", "identity"):
@@ -187,20 +189,20 @@ def unpack(body: bytes, encoding: str, most: int = limits.MAX_BODY_BYTES) -> byt
     try:
         plain = reader.decompress(body, most + 1)
     except zlib.error as error:
-        raise Malformed(f"the body is not valid gzip: {error}") from None
+        raise MalformedBody(f"the body is not valid gzip: {error}") from None
     if len(plain) > most:
-        raise too_large(most)
+        raise body_too_large(most)
     if not reader.eof:
-        raise Malformed("the body is not valid gzip: it ends too early")
+        raise MalformedBody("the body is not valid gzip: it ends too early")
     return plain
 
 
-def too_large(most: int) -> Refused:
+def body_too_large(most: int) -> Refused:
     """Return the error for a body beyond the limit."""
     return Refused(f"the body is larger than {most // 2**20} MB; send it in parts", status=413)
 
 
-def pack(reply: ServiceResponse, headers: Mapping[str, str]) -> ServiceResponse:
+def compress_response(reply: ServiceResponse, headers: Mapping[str, str]) -> ServiceResponse:
     """Compress a large response if the caller accepts gzip."""
     if len(reply.body) < limits.MIN_COMPRESSED_BYTES or "gzip" not in headers.get(
         "accept-encoding", ""
@@ -212,11 +214,15 @@ def pack(reply: ServiceResponse, headers: Mapping[str, str]) -> ServiceResponse:
     )
 
 
-async def send_reply(
+async def send_response(
     send: Send, reply: ServiceResponse, *, bare: bool = False, request_id: str = ""
 ) -> None:
     """Send a response with the request's id; if `bare`, only its head."""
-    headers = {**OPEN, **reply.headers, "correlation-id": request_id or secrets.token_hex(8)}
+    headers = {
+        **CORS_HEADERS,
+        **reply.headers,
+        "correlation-id": request_id or secrets.token_hex(8),
+    }
     if reply.status != 204:
         headers["content-length"] = str(len(reply.body))
     await send(

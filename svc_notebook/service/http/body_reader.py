@@ -12,7 +12,7 @@ import msgspec
 from svc_notebook.api.validation import place
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
-from svc_notebook.service.http.body import Malformed
+from svc_notebook.service.http.body import MalformedBody
 
 _CONTAINERS = (dict, list)
 # Maps all digits to one, so that one substring search finds a number too long for 64 bits.
@@ -27,7 +27,7 @@ def read_json(raw: bytes) -> Any:
     try:
         body = msgspec.json.decode(raw)
     except RecursionError:
-        raise too_deep() from None
+        raise nested_too_deeply() from None
     except (msgspec.MsgspecError, ValueError) as error:
         raise _explain(raw, error) from None
     if raw.count(b"[") + raw.count(b"{") > limits.MAX_JSON_DEPTH:
@@ -37,12 +37,14 @@ def read_json(raw: bytes) -> Any:
     return body
 
 
-def too_deep() -> Malformed:
+def nested_too_deeply() -> MalformedBody:
     """Return the error for a body that is nested too deeply."""
-    return Malformed(f"the body is nested too deeply; {limits.MAX_JSON_DEPTH} levels are the most")
+    return MalformedBody(
+        f"the body is nested too deeply; {limits.MAX_JSON_DEPTH} levels are the most"
+    )
 
 
-def _explain(raw: bytes, error: Exception) -> Malformed:
+def _explain(raw: bytes, error: Exception) -> MalformedBody:
     """Return the error with its position, which the slower standard parser finds."""
     text = str(error)
     try:
@@ -56,9 +58,9 @@ def _explain(raw: bytes, error: Exception) -> Malformed:
     else:
         huge = [at for at, leaf in _leaves(body, "") if leaf in (math.inf, -math.inf)]
         if huge:
-            return Malformed(f"`{huge[0]}`: the number does not fit in 64 bits")
+            return MalformedBody(f"`{huge[0]}`: the number does not fit in 64 bits")
         text = "a \\u escape stands for half a character"
-    return Malformed(f"the body is not valid JSON: {text}")
+    return MalformedBody(f"the body is not valid JSON: {text}")
 
 
 def _refuse_constant(word: str) -> None:
@@ -77,7 +79,7 @@ def _refuse_depth(body: Any) -> None:
         ]
         if not level:
             return
-    raise too_deep()
+    raise nested_too_deeply()
 
 
 def _refuse_long_numbers(body: Any) -> None:

@@ -13,12 +13,19 @@ from typing import cast
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from svc_notebook.service.http.body import OPEN, Message, Receive, Send, refusal, send_reply
+from svc_notebook.service.http.body import (
+    CORS_HEADERS,
+    Message,
+    Receive,
+    Send,
+    error_response,
+    send_response,
+)
 
 MAX_CONNECTIONS = 1000
 MAX_HEADER_BYTES = 64 * 2**10
 # The minimum rate of a request: this many seconds, and the bytes that must arrive in them.
-PATIENCE, LEAST = 20.0, 10_000
+RATE_WINDOW_SECONDS, MIN_WINDOW_BYTES = 20.0, 10_000
 # The maximum seconds for a whole request, at any rate.
 REQUEST_SECONDS = 300.0
 # A caller that closed its sending side may be waiting for the response or be gone; only a write to
@@ -26,7 +33,7 @@ REQUEST_SECONDS = 300.0
 HALF_CLOSED_SECONDS = 2.0
 # Seconds and bytes for which input is still read after a refusal; otherwise the caller would see a
 # broken connection instead of the refusal.
-LINGER, DROPPED = 2.0, 2**20
+LINGER_SECONDS, MAX_DROPPED_BYTES = 2.0, 2**20
 
 
 class Connection(HttpToolsProtocol):
@@ -48,7 +55,7 @@ class Connection(HttpToolsProtocol):
         """Accept a connection; close another one if there are too many."""
         super().connection_made(transport)
         self._since = self.loop.time()
-        self._timer = self.loop.call_later(PATIENCE, self._look)
+        self._timer = self.loop.call_later(RATE_WINDOW_SECONDS, self._look)
         self._arm_keepalive()
         if len(self.connections) > MAX_CONNECTIONS:
             self._make_room()
@@ -100,7 +107,7 @@ class Connection(HttpToolsProtocol):
         """Parse received data; a head that exceeds the limit is refused."""
         self._received += len(data)
         if self._last_words is not None:
-            if self._received > DROPPED:
+            if self._received > MAX_DROPPED_BYTES:
                 self.transport.abort()
             return
         try:
@@ -170,12 +177,12 @@ class Connection(HttpToolsProtocol):
             self.transport.abort()
             return
         waiting = self._receiving and not self.flow.read_paused
-        slow = waiting and self._late and self._received < LEAST
+        slow = waiting and self._late and self._received < MIN_WINDOW_BYTES
         overdue = waiting and self.loop.time() - self._begun > REQUEST_SECONDS
         self._unsent, self._received, self._late = unsent, 0, waiting
-        self._timer = self.loop.call_later(PATIENCE, self._look)
+        self._timer = self.loop.call_later(RATE_WINDOW_SECONDS, self._look)
         if (slow or overdue) and self._last_words is None:
-            most = REQUEST_SECONDS if overdue else PATIENCE
+            most = REQUEST_SECONDS if overdue else RATE_WINDOW_SECONDS
             self._refuse(408, f"the request did not arrive within {most:.0f} s; send it again")
 
     def _make_room(self) -> None:
@@ -187,15 +194,15 @@ class Connection(HttpToolsProtocol):
         if waiting:
             min(waiting, key=lambda one: (one._receiving, one._since)).timeout_keep_alive_handler()
         else:
-            self.app = crowded
+            self.app = refuse_connection
 
     def _cycle_is_done(self) -> bool:
         return not self._asked or (self._asked == 1 and self._receiving and not self._in_head)
 
     def _refuse(self, status: int, message: str) -> None:
-        reply = refusal(status, message)
+        reply = error_response(status, message)
         own = {"content-length": str(len(reply.body)), "connection": "close"}
-        headers = {**OPEN, **reply.headers, **own}
+        headers = {**CORS_HEADERS, **reply.headers, **own}
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         self._end(f"HTTP/1.1 {status} {REASONS[status]}\r\n{head}\r\n".encode() + reply.body)
 
@@ -227,14 +234,14 @@ class Connection(HttpToolsProtocol):
             return
         self.transport.write(self._last_words)
         self.transport.write_eof()
-        self.loop.call_later(LINGER, self.transport.abort)
+        self.loop.call_later(LINGER_SECONDS, self.transport.abort)
 
 
 REASONS = {400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fields Too Large"}
 
 
-async def crowded(scope: Message, receive: Receive, send: Send) -> None:
+async def refuse_connection(scope: Message, receive: Receive, send: Send) -> None:
     """Respond with 429 in place of the service, because all connections are busy."""
     message = "too many connections are at work; try again"
     own = {"retry-after": "1", "connection": "close"}
-    await send_reply(send, refusal(429, message, own), bare=scope["method"] == "HEAD")
+    await send_response(send, error_response(429, message, own), bare=scope["method"] == "HEAD")

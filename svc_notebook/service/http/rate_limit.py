@@ -13,10 +13,10 @@ from svc_notebook.errors import Refused, TooMany
 
 HOUR_SECONDS = 3600.0
 # Maximum number of callers tracked, and of characters of a caller's identity.
-MOST, LETTERS = 100_000, 200
+MAX_TRACKED_CALLERS, MAX_CALLER_CHARACTERS = 100_000, 200
 
 
-class Meter:
+class HourlyQueryLimit:
     """Counts each caller's queries of the last hour; least recent callers are dropped first."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -31,7 +31,7 @@ class Meter:
     def count(self, key: str, who: str, most: int, queries: int = 1) -> None:
         """Count queries; raises `Refused` if they exceed the key's limit per hour."""
         now = self._clock()
-        caller = key, who[:LETTERS]
+        caller = key, who[:MAX_CALLER_CHARACTERS]
         with self._lock:
             asked = self._asked[caller] = self._asked.pop(caller, deque())
             while asked and asked[0] <= now - HOUR_SECONDS:
@@ -48,14 +48,18 @@ class Meter:
     def _forget(self, now: float) -> None:
         """Drop callers without queries in the last hour, and the oldest if there are too many."""
         for caller, asked in list(islice(self._asked.items(), 2)):
-            if not asked or asked[-1] <= now - HOUR_SECONDS or len(self._asked) > MOST:
+            if (
+                not asked
+                or asked[-1] <= now - HOUR_SECONDS
+                or len(self._asked) > MAX_TRACKED_CALLERS
+            ):
                 del self._asked[caller]
 
 
 MINUTE_SECONDS = 60
 
 
-class Quota:
+class MinuteCallLimit:
     """Limits the calls in each minute of the clock."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.time) -> None:

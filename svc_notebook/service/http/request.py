@@ -13,13 +13,13 @@ from urllib.parse import parse_qsl, quote
 import msgspec
 
 from svc_notebook.api import Endpoint
-from svc_notebook.api.keys import KeyRows
+from svc_notebook.api.keys import KeyEndpoints
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service import limits
 from svc_notebook.service.crawlers.secrets import hide_in_body, hide_secrets
 from svc_notebook.service.http.body import Accounts, Message, ServiceResponse
 from svc_notebook.service.logs import (
-    SECRETS,
+    SECRET_NAMES,
     InnerQuery,
     Logged,
     content_of,
@@ -32,14 +32,14 @@ from svc_notebook.service.logs import (
 )
 
 # Endpoints whose response is a stored record, which may have any members.
-OF_RECORDS = ("get_object",)
+RECORD_ENDPOINTS = ("get_object",)
 # Maximum number of URL parameters.
 MAX_URL_PARAMETERS = 1000
 REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass
-class Exchange:
+class RequestState:
     """The state of a request; after an early refusal the later fields are empty."""
 
     verb: str
@@ -101,14 +101,14 @@ class Exchange:
 
     def note_answer(self, given: Mapping[str, Any], answer: Any) -> None:
         """Store the facts of a response that the logs show."""
-        if not isinstance(answer, dict) or (self.row and self.row.name in OF_RECORDS):
+        if not isinstance(answer, dict) or (self.row and self.row.name in RECORD_ENDPOINTS):
             return
         if self.row and self.row.interface == "crawler":
             self.shown = msgspec.json.encode(hide_secrets(answer))[: limits.MAX_LOGGED_BYTES]
         self.hits, self.params = answer.get("nbHits"), answer.get("params", "")
         if self.row and self.row.name == "search_many":
             pairs = zip(given["requests"], answer["results"], strict=True)
-            self.inner = [_inner(request, result) for request, result in pairs]
+            self.inner = [_inner_query(request, result) for request, result in pairs]
 
     def headings(self, row: Endpoint, prefix: str) -> dict[str, str]:
         """Return the headers that an endpoint takes as arguments, by their declared names."""
@@ -123,11 +123,13 @@ class Exchange:
 
     def _sent_secrets(self) -> Iterator[str]:
         for texts in (self.headers, self.query):
-            yield from (value for name, value in texts.items() if name.lower().endswith(SECRETS))
+            yield from (
+                value for name, value in texts.items() if name.lower().endswith(SECRET_NAMES)
+            )
 
     def _as_logged(self, reply: ServiceResponse, secrets: Collection[str]) -> Logged:
         path, body, answer = self.path, self.body[: limits.MAX_LOGGED_BYTES], reply.excerpt
-        if self.row and self.row.name in KeyRows.endpoints:
+        if self.row and self.row.name in KeyEndpoints.endpoints:
             known = {self.parts.get("key", "")} - {""}
             body, answer = hide_keys(body, *known), hide_keys(answer, *known)
             shown = {n: shorten(v) if n == "key" else quote(v) for n, v in self.parts.items()}
@@ -140,15 +142,15 @@ class Exchange:
         return Logged(
             verb=self.verb,
             path=path[: limits.MAX_LOGGED_BYTES],
-            query=_beginning(self.query, secrets),
-            headers=_beginning(self.headers, secrets),
+            query=_truncate(self.query, secrets),
+            headers=_truncate(self.headers, secrets),
             address=self.address,
             body=hide_known(body, secrets),
             status=reply.status,
             answer=hide_known(answer, secrets),
             milliseconds=int((perf_counter() - self.started) * 1000),
             hits=self.hits,
-            kind=_kind(self.row),
+            kind=_log_kind(self.row),
             index=hide(self.parts.get("index", ""))[: limits.MAX_INDEX_NAME_CHARACTERS],
             inner=self.inner,
             params=hide(self.params)[: limits.MAX_LOGGED_BYTES],
@@ -159,10 +161,10 @@ class Exchange:
         )
 
 
-def read_head(scope: Message) -> Exchange:
+def read_head(scope: Message) -> RequestState:
     """Parse the parts of a request's head that cannot be invalid."""
     headers = {n.decode("latin-1").lower(): v.decode("latin-1") for n, v in scope["headers"]}
-    return Exchange(
+    return RequestState(
         verb=scope["method"],
         path=scope["raw_path"].split(b"?", 1)[0].decode("latin-1"),
         headers=headers,
@@ -171,7 +173,7 @@ def read_head(scope: Message) -> Exchange:
     )
 
 
-def _beginning(texts: Mapping[str, str], secrets: Collection[str]) -> dict[str, str]:
+def _truncate(texts: Mapping[str, str], secrets: Collection[str]) -> dict[str, str]:
     """Return texts up to the size limit of the logs, with secrets masked."""
     kept: dict[str, str] = {}
     room = limits.MAX_LOGGED_BYTES
@@ -183,7 +185,7 @@ def _beginning(texts: Mapping[str, str], secrets: Collection[str]) -> dict[str, 
     return kept
 
 
-def _inner(request: Mapping[str, Any], result: Mapping[str, Any]) -> InnerQuery:
+def _inner_query(request: Mapping[str, Any], result: Mapping[str, Any]) -> InnerQuery:
     told: InnerQuery = {"index_name": request["indexName"]}
     if token := request.get("userToken"):
         told["user_token"] = token
@@ -192,7 +194,7 @@ def _inner(request: Mapping[str, Any], result: Mapping[str, Any]) -> InnerQuery:
     return told
 
 
-def _kind(row: Endpoint | None) -> str:
+def _log_kind(row: Endpoint | None) -> str:
     if row is None:
         return ""
     if row.acl in ("search", "browse"):

@@ -14,21 +14,21 @@ from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.service.engine.filters.filters import parse_filters, render
 from svc_notebook.service.keyring import matches
-from svc_notebook.service.rules.natural_languages import ADDED, read_naturally
-from svc_notebook.service.sources import within
+from svc_notebook.service.rules.natural_languages import EXTENDED_PARAMETERS, add_implied
+from svc_notebook.service.sources import is_in_networks
 
 # Filters of a key and of a query are combined by AND; for other parameters the key's value is used.
 FILTERS = ("filters", "facetFilters", "numericFilters", "tagFilters")
-PLACES = ("aroundLatLng", "aroundLatLngViaIP", "insideBoundingBox", "insidePolygon")
+GEO_PARAMETERS = ("aroundLatLng", "aroundLatLngViaIP", "insideBoundingBox", "insidePolygon")
 # Parameters of a query that an embedded parameter removes, because they could bypass it.
-OVERRULED = {
-    **dict.fromkeys(PLACES, PLACES),
+REMOVED_BY = {
+    **dict.fromkeys(GEO_PARAMETERS, GEO_PARAMETERS),
     "query": ("similarQuery",),
     "similarQuery": ("query",),
     "page": ("offset", "length"),
 }
-SIZE = default_of("hitsPerPage")
-OWN = ("validUntil", "restrictIndices", "restrictSources", "referers")
+DEFAULT_HITS_PER_PAGE = default_of("hitsPerPage")
+KEY_LIMITS = ("validUntil", "restrictIndices", "restrictSources", "referers")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Restriction:
         """Raise `KeyRefused` for an expired key, or a wrong address or referer."""
         if time.time() > self.valid_until:
             raise KeyRefused("this key was valid for a while, and that is over", status=403)
-        if self.sources and not within(address, self.sources):
+        if self.sources and not is_in_networks(address, self.sources):
             raise KeyRefused(f"this key is not for calls from {address}", status=403)
         if self.referers and not any(matches(page, pattern) for pattern in self.referers):
             raise KeyRefused(f"this key is not for calls from {page or 'nowhere'}", status=403)
@@ -57,8 +57,12 @@ class Restriction:
     @property
     def _spoken(self) -> Mapping[str, Any]:
         """The parameters with those that embedded `naturalLanguages` implies, unless additive."""
-        read = read_naturally(self.params)
-        return {name: v for name, v in read.items() if name in self.params or name not in ADDED}
+        read = add_implied(self.params)
+        return {
+            name: v
+            for name, v in read.items()
+            if name in self.params or name not in EXTENDED_PARAMETERS
+        }
 
     @property
     def most_hits(self) -> int | None:
@@ -70,10 +74,10 @@ class Restriction:
         """Return the parameters of a query after this restriction."""
         own = {name: value for name, value in self._spoken.items() if name not in FILTERS}
         # One geo parameter may override another; the same applies to queries and pages.
-        ruled = {name for one, others in OVERRULED.items() if one in own for name in others}
+        ruled = {name for one, others in REMOVED_BY.items() if one in own for name in others}
         params = {name: value for name, value in params.items() if name not in ruled}
         if "offset" in own and "length" not in own:  # an offset without a length has no effect
-            params = {"length": params.get("hitsPerPage", SIZE), **params}
+            params = {"length": params.get("hitsPerPage", DEFAULT_HITS_PER_PAGE), **params}
         embedded = render(parse_filters(self.params))
         both = " AND ".join(text for text in (embedded, params.get("filters")) if text)
         return {**params, **own, **({"filters": both} if both else {})}
@@ -85,7 +89,7 @@ def read_restriction(text: str) -> Restriction:
         given = check_members(read_query_text(text), Restrictions, "")
         indices = given.get("restrictIndices", [])
         return Restriction(
-            params={name: value for name, value in given.items() if name not in OWN},
+            params={name: value for name, value in given.items() if name not in KEY_LIMITS},
             indices=tuple(indices.split(",") if isinstance(indices, str) else indices),
             sources=given.get("restrictSources", ""),
             referers=tuple(given.get("referers", ())),

@@ -15,7 +15,7 @@ from svc_notebook.api import Endpoint
 from svc_notebook.errors import BadInput, NotFound, Refused
 
 
-class WrongVerb(Refused):
+class MethodNotAllowed(Refused):
     """The path does not support this HTTP method; `allowed` lists those that it supports."""
 
     def __init__(self, verb: str, path: str, allowed: list[str]) -> None:
@@ -42,7 +42,7 @@ class Router:
             node.rows[row.verb] = row
 
     def find(self, verb: str, raw_path: str) -> tuple[Endpoint, dict[str, str]]:
-        """Return the endpoint and its decoded path parts; raises `NotFound` or `WrongVerb`."""
+        """Return the endpoint and its decoded path parts; raises `NotFound` or `MethodNotAllowed`."""
         parts = raw_path.split("/")
         found = list(_matches(self._root, parts))
         for node in found:
@@ -50,7 +50,9 @@ class Router:
                 return node.rows[verb], _names(node.rows[verb], parts)
         if not found:
             raise NotFound(f"there is no endpoint at {raw_path[:200]}", status=404)
-        raise WrongVerb(verb, raw_path[:200], sorted({v for node in found for v in node.rows}))
+        raise MethodNotAllowed(
+            verb, raw_path[:200], sorted({v for node in found for v in node.rows})
+        )
 
     def verbs(self, raw_path: str) -> list[str]:
         """Return the HTTP methods of a path, for CORS preflights."""

@@ -19,11 +19,11 @@ from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.index.id_list import IdList
 
-MAX_KEPT_BYTES = 128 * 2**20
+MAX_CACHED_BYTES = 128 * 2**20
 """Maximum bytes of all cached orders; the newest one is kept regardless of its size."""
-KEPT_OVERHEAD_BYTES = 1024
+ORDER_OVERHEAD_BYTES = 1024
 """Upper bound of the memory of an order besides its objectIDs, in bytes."""
-NEW_SECONDS, CONTINUED_SECONDS = 30.0, 300.0
+UNUSED_SECONDS, CONTINUED_SECONDS = 30.0, 300.0
 """Seconds that an unused order is kept: one that was never used again, and any other."""
 # Parameters that may change between pages; all others are those of the first call.
 PER_PAGE = ("hitsPerPage", "attributesToRetrieve")
@@ -62,7 +62,7 @@ def read_cursor(text: str) -> Cursor:
     return cursor
 
 
-class _Kept:
+class _CachedOrder:
     """The cached order of one browse."""
 
     def __init__(self, told: bytes, ids: IdList, now: float) -> None:
@@ -73,10 +73,10 @@ class _Kept:
 
     @property
     def nbytes(self) -> int:
-        return self.ids.nbytes + KEPT_OVERHEAD_BYTES
+        return self.ids.nbytes + ORDER_OVERHEAD_BYTES
 
     def is_over(self, now: float) -> bool:
-        return now - self.used > (CONTINUED_SECONDS if self.continued else NEW_SECONDS)
+        return now - self.used > (CONTINUED_SECONDS if self.continued else UNUSED_SECONDS)
 
 
 class Cursors:
@@ -88,7 +88,7 @@ class Cursors:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._orders: OrderedDict[str, _Kept] = OrderedDict()
+        self._orders: OrderedDict[str, _CachedOrder] = OrderedDict()
         self._clock = clock
         self._lock = threading.Lock()
 
@@ -99,16 +99,16 @@ class Cursors:
 
     def keep(self, ids: IdList, index: int, params: Mapping[str, Any]) -> str:
         """Cache an order with the parameters that it depends on; return its name."""
-        name, told = secrets.token_hex(8), _told(index, params)
+        name, told = secrets.token_hex(8), _digest(index, params)
         with self._lock:
-            self._orders[name] = _Kept(told, ids, self._clock())
-            while len(self._orders) > 1 and self.nbytes > MAX_KEPT_BYTES:
+            self._orders[name] = _CachedOrder(told, ids, self._clock())
+            while len(self._orders) > 1 and self.nbytes > MAX_CACHED_BYTES:
                 self._orders.popitem(last=False)
         return name
 
     def recall(self, name: str, index: int, params: Mapping[str, Any]) -> IdList | None:
         """Return the order with this name, if it is cached and has the same parameters."""
-        told = _told(index, params)
+        told = _digest(index, params)
         with self._lock:
             kept = self._orders.get(name)
             if kept is None or told != kept.told:
@@ -130,7 +130,7 @@ class Cursors:
                 del self._orders[name]
 
 
-def _told(index: int, params: Mapping[str, Any]) -> bytes:
+def _digest(index: int, params: Mapping[str, Any]) -> bytes:
     """Return a digest of the index and of all parameters that affect the order."""
     deciding = {name: value for name, value in params.items() if name not in PER_PAGE}
     packed = msgspec.json.encode([index, deciding], order="sorted")

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 # Seconds for which a change is remembered, and that a search waits to see it.
-REMEMBERED, PATIENCE = 0.5, 0.2
+REMEMBERED_SECONDS, MAX_WAIT_SECONDS = 0.5, 0.2
 
 
-class Changed(NamedTuple):
+class InFlightWrite(NamedTuple):
     """One change: its number, index, time and objectIDs; None means all records."""
 
     number: int
@@ -28,7 +28,7 @@ class InFlightWrites:
     """
 
     def __init__(self) -> None:
-        self._recent: deque[Changed] = deque()
+        self._recent: deque[InFlightWrite] = deque()
         self._begun = self._shown = 0
         self.waiting = 0
         self._showing = threading.Condition()
@@ -36,10 +36,10 @@ class InFlightWrites:
     def begin(self, home: int, ids: Iterable[str] | None) -> None:
         """Record, before storing, which records of an index change; None means all."""
         now = time.monotonic()
-        while self._recent and self._recent[0].time < now - REMEMBERED:
+        while self._recent and self._recent[0].time < now - REMEMBERED_SECONDS:
             self._recent.popleft()
         named = None if ids is None else frozenset(ids)
-        self._recent.append(Changed(self._begun + 1, home, now, named))
+        self._recent.append(InFlightWrite(self._begun + 1, home, now, named))
         self._begun += 1
 
     def show(self) -> None:
@@ -64,5 +64,5 @@ class InFlightWrites:
         wanted = self._begun
         with self._showing:
             self.waiting += 1
-            self._showing.wait_for(lambda: self._shown >= wanted, PATIENCE)
+            self._showing.wait_for(lambda: self._shown >= wanted, MAX_WAIT_SECONDS)
             self.waiting -= 1

@@ -19,7 +19,7 @@ from svc_notebook.service.resources.entries import drop_entries
 COLUMNS = "id, name, settings, created, updated, stamp, leader, virtual"
 
 
-class Lazy:
+class LazyEngine:
     """An engine that is opened on first use."""
 
     def __init__(self, open: Callable[[], Index]) -> None:
@@ -60,7 +60,7 @@ class PublishedIndex:
     stamp: int = 0
     leader: int = 0
     virtual: bool = False
-    engine: Lazy = field(default_factory=lambda: Lazy(Index), compare=False)
+    engine: LazyEngine = field(default_factory=lambda: LazyEngine(Index), compare=False)
 
     @property
     def home(self) -> int:
@@ -77,7 +77,7 @@ def stamp_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def insert_shelf(
+def insert_index(
     connection: sqlite3.Connection,
     name: str,
     settings: Mapping[str, Any] | None = None,
@@ -95,10 +95,12 @@ def insert_shelf(
     ).fetchone()
     if not leader:
         records.create_table(connection, row[0])
-    return PublishedIndex(row[0], name, own, now, now, 0, leader, virtual, Lazy(lambda: Index(own)))
+    return PublishedIndex(
+        row[0], name, own, now, now, 0, leader, virtual, LazyEngine(lambda: Index(own))
+    )
 
 
-def update_shelf(connection: sqlite3.Connection, shelf: PublishedIndex) -> None:
+def update_index(connection: sqlite3.Connection, shelf: PublishedIndex) -> None:
     """Store the changed facts of an index."""
     connection.execute(
         "UPDATE indices SET name = ?, settings = ?, updated = ?, stamp = ?, leader = ?, "
@@ -115,7 +117,7 @@ def update_shelf(connection: sqlite3.Connection, shelf: PublishedIndex) -> None:
     )
 
 
-def delete_shelf(connection: sqlite3.Connection, shelf: PublishedIndex) -> None:
+def delete_index(connection: sqlite3.Connection, shelf: PublishedIndex) -> None:
     """Delete an index that has records, with its entries; its record table is dropped later."""
     connection.execute("DELETE FROM indices WHERE id = ?", [shelf.id])
     drop_entries(connection, shelf.id)

@@ -96,7 +96,7 @@ def delete_bodies(connection: sqlite3.Connection, index: int, ids: Iterable[str]
 
 def read_bodies(store: Store, index: int, ids: Sequence[str]) -> dict[str, bytes]:
     """Read records by objectID; missing ones are omitted."""
-    return dict(_rows(store, _by_ids(index), _listed(ids)))
+    return dict(_rows(store, _by_ids(index), _json_list(ids)))
 
 
 def read_page(store: Store, index: int, after: int, count: int) -> list[tuple[int, bytes]]:
@@ -166,7 +166,7 @@ def _by_ids(index: int) -> str:
     return f"SELECT id, body FROM records_{index} WHERE id IN (SELECT value FROM json_each(?))"
 
 
-def _listed(ids: Sequence[str]) -> str:
+def _json_list(ids: Sequence[str]) -> str:
     return msgspec.json.encode(list(ids)).decode()
 
 

@@ -12,7 +12,7 @@ import msgspec
 from svc_notebook.errors import NotFound
 from svc_notebook.service.engine import Index, SegmentStore
 from svc_notebook.service.indices.in_flight_writes import InFlightWrites
-from svc_notebook.service.indices.published_index import COLUMNS, Lazy, PublishedIndex
+from svc_notebook.service.indices.published_index import COLUMNS, LazyEngine, PublishedIndex
 from svc_notebook.service.indices.records import (
     add_stamps,
     count_bodies,
@@ -21,7 +21,7 @@ from svc_notebook.service.indices.records import (
     read_chunks,
     read_ids,
 )
-from svc_notebook.service.indices.replica_group import group_alike, join_shapes
+from svc_notebook.service.indices.replica_group import merge_schemas, split_by_schema
 from svc_notebook.service.resources.compiled import CompiledResources
 from svc_notebook.service.store import Store
 
@@ -57,11 +57,11 @@ class IndexRegistry:
 
     def _shelve(self, id: int, name: str, settings: bytes, *facts: Any) -> PublishedIndex:
         shelf = PublishedIndex(id, name, msgspec.json.decode(settings), *facts)
-        return PublishedIndex(**{**vars(shelf), "engine": Lazy(lambda: self._open(shelf))})
+        return PublishedIndex(**{**vars(shelf), "engine": LazyEngine(lambda: self._open(shelf))})
 
     def _open(self, shelf: PublishedIndex) -> Index:
         """Open an engine on the segment store that its replica group shares, or on a new one."""
-        groups = group_alike(self.family(shelf))
+        groups = split_by_schema(self.family(shelf))
         group = next((some for some in groups if shelf.id in (one.id for one in some)), [shelf])
         first = group[0]
         stock = self._stock(group) if first.id == shelf.id else first.engine.get().stock
@@ -69,7 +69,7 @@ class IndexRegistry:
 
     def _stock(self, group: list[PublishedIndex]) -> SegmentStore:
         """Load the engine files and apply later writes, or rebuild everything from the records."""
-        first, shape = group[0], join_shapes(group)
+        first, shape = group[0], merge_schemas(group)
         stock, stamp = SegmentStore.load(self._files(first)) or (None, -1)
         if stock is None or stamp > first.stamp or not stock.shape.serves(shape):
             shutil.rmtree(self._files(first), ignore_errors=True)
@@ -115,7 +115,7 @@ class IndexRegistry:
         An index that was withdrawn in the meantime is a group of its own.
         """
         found = [one for one in self._by_name.values() if one.home == shelf.home]
-        return sorted(found or [shelf], key=_place)
+        return sorted(found or [shelf], key=_sort_key)
 
     def all(self) -> list[PublishedIndex]:
         """Return all indices, sorted by name."""
@@ -140,7 +140,7 @@ class IndexRegistry:
         """Return the indices with an open engine; the first one of each shared segment store."""
         opened = (shelf for shelf in self._by_name.values() if shelf.engine.opened)
         firsts: dict[SegmentStore, PublishedIndex] = {}
-        for shelf in sorted(opened, key=_place):
+        for shelf in sorted(opened, key=_sort_key):
             firsts.setdefault(shelf.engine.get().stock, shelf)
         return list(firsts.values())
 
@@ -178,6 +178,6 @@ class IndexRegistry:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def _place(shelf: PublishedIndex) -> tuple[int, str]:
+def _sort_key(shelf: PublishedIndex) -> tuple[int, str]:
     """Sort key: primaries before replicas, then by name."""
     return shelf.leader, shelf.name

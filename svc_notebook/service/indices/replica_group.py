@@ -14,7 +14,7 @@ from typing import Any
 
 from svc_notebook.service.engine import Schema, SegmentStore
 from svc_notebook.service.engine.index.segment_store import Chunks
-from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now, update_shelf
+from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now, update_index
 
 ReplicaGroup = Sequence[PublishedIndex]
 
@@ -46,7 +46,7 @@ def _inherit(replica: PublishedIndex, given: Mapping[str, Any]) -> PublishedInde
     return replace(replica, settings=own | dict(given))
 
 
-def mark(
+def store_group(
     connection: sqlite3.Connection, family: ReplicaGroup, task: int, touched: Collection[int] = ()
 ) -> list[PublishedIndex]:
     """Store a replica group after a task; `updated` changes for `touched` indices, or for all."""
@@ -56,16 +56,16 @@ def mark(
         for one in family
     ]
     for shelf in marked:
-        update_shelf(connection, shelf)
+        update_index(connection, shelf)
     return marked
 
 
-def stocks_of(family: ReplicaGroup) -> list[SegmentStore]:
+def segment_stores_of(family: ReplicaGroup) -> list[SegmentStore]:
     """Return the segment stores of a replica group, without duplicates."""
     return list(dict.fromkeys(shelf.engine.get().stock for shelf in family))
 
 
-def group_alike(family: ReplicaGroup) -> list[list[PublishedIndex]]:
+def split_by_schema(family: ReplicaGroup) -> list[list[PublishedIndex]]:
     """Group a replica group by stored data; the first index of each part owns the engine files."""
     groups: dict[Schema, list[PublishedIndex]] = {}
     for shelf in family:
@@ -74,17 +74,17 @@ def group_alike(family: ReplicaGroup) -> list[list[PublishedIndex]]:
     return list(groups.values())
 
 
-def join_shapes(group: Sequence[PublishedIndex]) -> Schema:
+def merge_schemas(group: Sequence[PublishedIndex]) -> Schema:
     """Return the schema that serves all indices of a part."""
     shapes = [Schema.of(shelf.settings) for shelf in group]
     return replace(shapes[0], sorts=frozenset().union(*(shape.sorts for shape in shapes)))
 
 
-def arrange(family: ReplicaGroup, records: Chunks) -> None:
+def set_engines(family: ReplicaGroup, records: Chunks) -> None:
     """Set the engines of a replica group for its settings; suitable segment stores are reused."""
-    known = stocks_of([shelf for shelf in family if shelf.engine.opened])
-    for group in group_alike(family):
-        shape = join_shapes(group)
+    known = segment_stores_of([shelf for shelf in family if shelf.engine.opened])
+    for group in split_by_schema(family):
+        shape = merge_schemas(group)
         stock = next((one for one in known if one.shape.serves(shape)), None)
         if stock is None:
             stock = SegmentStore.filled(shape, records())

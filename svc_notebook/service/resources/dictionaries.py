@@ -19,20 +19,20 @@ from svc_notebook.service.resources.entries import APPLICATION_ID, Entry, read_e
 from svc_notebook.service.resources.entry_search import find_entries
 from svc_notebook.service.store import Store
 
-UNSAID = "en"
+DEFAULT_LANGUAGE = "en"
 """The language of word forms if the request names none."""
 
-Folded = tuple[str, ...]
+NormalizedWords = tuple[str, ...]
 
 
-def find_standard(
+def find_standard_entries(
     dictionary: str, query: str, language: str | None, covered: Callable[[Entry], bool]
 ) -> list[Entry]:
     """Return the built-in entries that match, except those that custom entries replace."""
     words = tuple(split(query, TokenizerSettings()))
     found = FINDERS[dictionary](words, language)
     return [
-        {**entry, "objectID": _name(dictionary, entry), "type": "standard"}
+        {**entry, "objectID": _standard_id(dictionary, entry), "type": "standard"}
         for entry in found
         if not covered(entry)
     ]
@@ -43,22 +43,22 @@ def words_of(entry: Entry) -> list[str]:
     return list(entry["words"]) if "words" in entry else [entry["word"]]
 
 
-def _find_stop_words(words: Folded, language: str | None) -> Iterator[Entry]:
+def _find_stop_words(words: NormalizedWords, language: str | None) -> Iterator[Entry]:
     for one in [language] if language else standard_languages():
         for folded, entry in _stop_words(one):
             if all(any(own.startswith(word) for own in folded) for word in words):
                 yield entry
 
 
-def _find_forms(words: Folded, language: str | None) -> Iterator[Entry]:
-    language = language or UNSAID
+def _find_forms(words: NormalizedWords, language: str | None) -> Iterator[Entry]:
+    language = language or DEFAULT_LANGUAGE
     groups = {tuple(sorted({word, *(known_forms(word, language) or ())})) for word in words}
     for group in sorted(groups):
         if len(group) > 1:
             yield {"language": language, "words": list(group)}
 
 
-def _find_compounds(words: Folded, language: str | None) -> Iterator[Entry]:
+def _find_compounds(words: NormalizedWords, language: str | None) -> Iterator[Entry]:
     if language not in LINKS:
         return
     splitter = standard_splitter(language)
@@ -68,7 +68,7 @@ def _find_compounds(words: Folded, language: str | None) -> Iterator[Entry]:
             yield {"language": language, "word": word, "decomposition": parts}
 
 
-FINDERS: dict[str, Callable[[Folded, str | None], Iterable[Entry]]] = {
+FINDERS: dict[str, Callable[[NormalizedWords, str | None], Iterable[Entry]]] = {
     "stopwords": _find_stop_words,
     "plurals": _find_forms,
     "compounds": _find_compounds,
@@ -76,7 +76,7 @@ FINDERS: dict[str, Callable[[Folded, str | None], Iterable[Entry]]] = {
 
 
 @cache
-def _stop_words(language: str) -> Sequence[tuple[Folded, Entry]]:
+def _stop_words(language: str) -> Sequence[tuple[NormalizedWords, Entry]]:
     return [
         (
             tuple(split(word, TokenizerSettings())),
@@ -86,21 +86,21 @@ def _stop_words(language: str) -> Sequence[tuple[Folded, Entry]]:
     ]
 
 
-def _name(dictionary: str, entry: Entry) -> str:
+def _standard_id(dictionary: str, entry: Entry) -> str:
     """Return a stable objectID for an entry."""
     text = "/".join((dictionary, entry["language"], *words_of(entry)))
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 # api.md, Dictionary entries: what an entry needs besides its objectID and language.
-FIELDS = {
+ENTRY_MEMBERS = {
     "stopwords": ("word",),
     "plurals": ("words",),
     "compounds": ("word", "decomposition"),
 }
-OPTIONAL = {"stopwords": ("state",), "plurals": (), "compounds": ()}
+OPTIONAL_MEMBERS = {"stopwords": ("state",), "plurals": (), "compounds": ()}
 # The kinds of entries that store for which languages standard entries are disabled.
-SWITCHES = {name: f"{name} off" for name in FIELDS}
+SWITCH_KINDS = {name: f"{name} off" for name in ENTRY_MEMBERS}
 # Maximum custom entries of one dictionary; api.md names a quota but not its value.
 MAX_ENTRIES = 100_000
 LANGUAGES = tuple(
@@ -110,18 +110,20 @@ LANGUAGES = tuple(
     tr tt uk ur uz zh
     """.split()  # noqa: SIM905 - a hundred quotes would hide the codes
 )
-COMPOUNDING = ("nl", "de", "fi", "da", "sv", "no")
+COMPOUND_LANGUAGES = ("nl", "de", "fi", "da", "sv", "no")
 
 
 def supports(dictionary: str, language: str) -> bool:
     """Return whether a dictionary supports a language."""
-    return language in (COMPOUNDING if dictionary == "compounds" else LANGUAGES)
+    return language in (COMPOUND_LANGUAGES if dictionary == "compounds" else LANGUAGES)
 
 
 def read_dictionaries(store: Store) -> Dictionaries:
     """Read the custom entries, and for which languages standard entries are disabled."""
-    own = {name: read_entries(store, APPLICATION_ID, name) for name in FIELDS}
-    return Dictionaries(own, {name: _read_off(store, name) for name in FIELDS})
+    own = {name: read_entries(store, APPLICATION_ID, name) for name in ENTRY_MEMBERS}
+    return Dictionaries(
+        own, {name: _read_disabled_languages(store, name) for name in ENTRY_MEMBERS}
+    )
 
 
 def find_words(store: Store, dictionary: str, query: str, language: str | None) -> list[Entry]:
@@ -132,21 +134,21 @@ def find_words(store: Store, dictionary: str, query: str, language: str | None) 
         {**{name: value for name, value in hit.items() if name[0] != "_"}, "type": "custom"}
         for hit in find_entries(chosen, query)
     ]
-    off = _read_off(store, dictionary)
-    replaced = {pair for entry in kept for pair in _subjects(entry)}
+    off = _read_disabled_languages(store, dictionary)
+    replaced = {pair for entry in kept for pair in _language_words(entry)}
 
     def covered(entry: Entry) -> bool:
-        return entry["language"] in off or not replaced.isdisjoint(_subjects(entry))
+        return entry["language"] in off or not replaced.isdisjoint(_language_words(entry))
 
-    return own + find_standard(dictionary, query, language, covered)
+    return own + find_standard_entries(dictionary, query, language, covered)
 
 
-def _read_off(store: Store, dictionary: str) -> frozenset[str]:
-    switches = read_entries(store, APPLICATION_ID, SWITCHES[dictionary])
+def _read_disabled_languages(store: Store, dictionary: str) -> frozenset[str]:
+    switches = read_entries(store, APPLICATION_ID, SWITCH_KINDS[dictionary])
     return frozenset(entry["objectID"] for entry in switches if entry["off"])
 
 
-def _subjects(entry: Entry) -> set[tuple[str, str]]:
+def _language_words(entry: Entry) -> set[tuple[str, str]]:
     words = (" ".join(split(word, TokenizerSettings())) for word in words_of(entry))
     return {(entry["language"], word) for word in words}
 
@@ -154,7 +156,7 @@ def _subjects(entry: Entry) -> set[tuple[str, str]]:
 def check_entry(dictionary: str, body: Mapping[str, Any], at: str) -> Entry:
     """Return an entry in its stored form; raises `BadInput`."""
     name = read_object_id(body["objectID"], place(at, "objectID"))
-    needed, optional = FIELDS[dictionary], OPTIONAL[dictionary]
+    needed, optional = ENTRY_MEMBERS[dictionary], OPTIONAL_MEMBERS[dictionary]
     for field in ("language", *needed):
         if field not in body:
             raise BadInput(f"`{place(at, field)}` is missing; an entry of {dictionary} needs it")

@@ -13,10 +13,10 @@ from svc_notebook.service.engine.index.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 from svc_notebook.service.engine.text.typos import Vocabulary
 from svc_notebook.service.rules.rule import AppliedRule, CompiledCondition, CompiledRule, apply_rule
-from svc_notebook.service.rules.search_context import Reading
+from svc_notebook.service.rules.search_context import SearchContext
 
 Key = tuple[Any, ...]
-_Cards = list[tuple[Key, CompiledRule, CompiledCondition]]
+_KeyedConditions = list[tuple[Key, CompiledRule, CompiledCondition]]
 MAX_TYPOS = 2
 
 
@@ -28,10 +28,10 @@ class Rulebook:
 
     def __init__(self, read: Callable[[], Iterable[Mapping[str, Any]]] = tuple) -> None:
         self._read = read
-        self._files: dict[TokenizerSettings, _File] = {}
+        self._files: dict[TokenizerSettings, _ConditionIndex] = {}
         self._compiling = threading.Lock()
 
-    def find(self, reading: Reading, now: float) -> list[AppliedRule]:
+    def find(self, reading: SearchContext, now: float) -> list[AppliedRule]:
         """Return the rules that apply to a search, in order of precedence."""
         found: dict[str, AppliedRule] = {}
         for rule, condition in self._file(reading.options.rules).look_up(reading):
@@ -53,25 +53,28 @@ class Rulebook:
         revised = Rulebook(self._read)
         new = list(new)
         for rules, file in self._files.items():
-            cards = {**({} if emptied else file.by_id), **_make_cards(new, rules)}
+            cards = {**({} if emptied else file.by_id), **_compile_rules(new, rules)}
             kept = {name: own for name, own in cards.items() if name not in gone}
-            revised._files[rules] = _File(kept)
+            revised._files[rules] = _ConditionIndex(kept)
         return revised
 
-    def _file(self, rules: TokenizerSettings) -> _File:
+    def _file(self, rules: TokenizerSettings) -> _ConditionIndex:
         if (file := self._files.get(rules)) is not None:
             return file
         with stop_clock(), self._compiling:
             if rules not in self._files:
-                self._files = {**self._files, rules: _File(_make_cards(self._read(), rules))}
+                self._files = {
+                    **self._files,
+                    rules: _ConditionIndex(_compile_rules(self._read(), rules)),
+                }
             return self._files[rules]
 
 
-def _make_cards(
+def _compile_rules(
     entries: Iterable[Mapping[str, Any]], rules: TokenizerSettings
-) -> dict[str, _Cards]:
+) -> dict[str, _KeyedConditions]:
     """Compile the enabled rules; disabled ones get no conditions."""
-    cards: dict[str, _Cards] = {}
+    cards: dict[str, _KeyedConditions] = {}
     for entry in entries:
         rule = CompiledRule.of(entry)
         conditions = entry.get("conditions") or [{}] if entry.get("enabled", True) else ()
@@ -81,10 +84,10 @@ def _make_cards(
 
 
 @dataclass(frozen=True, eq=False)
-class _File:
+class _ConditionIndex:
     """Rules by id, and their conditions by the keys under which searches look them up."""
 
-    by_id: Mapping[str, _Cards]
+    by_id: Mapping[str, _KeyedConditions]
 
     @cached_property
     def cards(self) -> Mapping[Key, list[tuple[CompiledRule, CompiledCondition]]]:
@@ -132,7 +135,7 @@ class _File:
     def _kinds(self, kind: str) -> Iterator[Any]:
         return (key[1] for key in self.cards if key[0] == kind)
 
-    def look_up(self, reading: Reading) -> Iterator[tuple[CompiledRule, CompiledCondition]]:
+    def look_up(self, reading: SearchContext) -> Iterator[tuple[CompiledRule, CompiledCondition]]:
         """Yield the conditions that may hold for a search."""
         if not self.cards:
             return
@@ -141,7 +144,7 @@ class _File:
             for context in contexts:
                 yield from self.cards.get((*key, context), ())
 
-    def _keys(self, reading: Reading) -> Iterator[Key]:
+    def _keys(self, reading: SearchContext) -> Iterator[Key]:
         yield ("any",)
         if self.filters:
             yield from (("filter", chosen) for chosen in reading.chosen)
@@ -155,7 +158,7 @@ class _File:
         if self.loose:
             yield from (("loose", word) for word in self._loose_words(reading))
 
-    def _loose_words(self, reading: Reading) -> Iterator[str]:
+    def _loose_words(self, reading: SearchContext) -> Iterator[str]:
         """Yield the words under which patterns with alternatives may be found."""
         for at, word in enumerate(reading.words):
             yield word

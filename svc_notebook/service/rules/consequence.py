@@ -115,7 +115,7 @@ def _find_runs(text: str, run: Words, rules: TokenizerSettings) -> Iterator[tupl
 
 RENDERING = "renderingContent"
 # Parameters of a rule that are merged with the query's instead of replacing them.
-SPECIAL = {*FILTERS, AUTOMATIC, AUTOMATIC_OPTIONAL, RENDERING, "query"}
+MERGED_PARAMETERS = {*FILTERS, AUTOMATIC, AUTOMATIC_OPTIONAL, RENDERING, "query"}
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class RuleOutcome:
     faults: tuple[str, ...] = ()
 
 
-def follow(
+def apply_consequences(
     applied: Sequence[AppliedRule],
     params: Mapping[str, Any],
     words: Sequence[str],
@@ -171,7 +171,7 @@ def _override(params: Mapping[str, Any], own: Sequence[Mapping[str, Any]]) -> di
         changed |= {
             name: value
             for name, value in rule_params.items()
-            if name not in SPECIAL and value is not None
+            if name not in MERGED_PARAMETERS and value is not None
         }
     return changed
 

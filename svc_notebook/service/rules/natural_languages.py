@@ -7,10 +7,10 @@ from typing import Any
 
 CONTEXT = "natural_language"
 # Parameters to which the context is added.
-ADDED = ("ruleContexts", "analyticsTags")
+EXTENDED_PARAMETERS = ("ruleContexts", "analyticsTags")
 
 
-def read_naturally(params: Mapping[str, Any]) -> Mapping[str, Any]:
+def add_implied(params: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the parameters with those that `naturalLanguages` implies; given ones are kept."""
     languages = params.get("naturalLanguages")
     if not languages:
@@ -20,7 +20,7 @@ def read_naturally(params: Mapping[str, Any]) -> Mapping[str, Any]:
         "ignorePlurals": languages,
         "removeWordsIfNoResults": "allOptional",
     }
-    added = {name: _with_context(params.get(name)) for name in ADDED}
+    added = {name: _with_context(params.get(name)) for name in EXTENDED_PARAMETERS}
     return {**implied, **params, **added}
 
 

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
-from svc_notebook.service.rules.search_context import Reading, Words
+from svc_notebook.service.rules.search_context import SearchContext, Words
 
 PLACEHOLDER = re.compile(r"\{facet:([^{}]*)\}")
 
@@ -75,7 +75,7 @@ class Pattern:
         ]
         return max(runs, key=len, default=())
 
-    def find(self, reading: Reading) -> PatternMatch | None:
+    def find(self, reading: SearchContext) -> PatternMatch | None:
         """Return the first match in the query, with the captures of all matches."""
         count = len(reading.words)
         if not self.tokens:
@@ -87,7 +87,7 @@ class Pattern:
         captures = tuple(capture for one in found for capture in one.captures)
         return PatternMatch(found[0].start, found[0].end, captures)
 
-    def _find_all(self, reading: Reading, starts: Sequence[int]) -> Iterator[PatternMatch]:
+    def _find_all(self, reading: SearchContext, starts: Sequence[int]) -> Iterator[PatternMatch]:
         """Yield non-overlapping matches from left to right, each as long as possible."""
         end = 0
         for start in starts:
@@ -95,7 +95,7 @@ class Pattern:
                 yield found
                 end = found.end
 
-    def _find_at(self, reading: Reading, start: int) -> PatternMatch | None:
+    def _find_at(self, reading: SearchContext, start: int) -> PatternMatch | None:
         """Match the tokens one by one, keeping one path for each word position they may end at."""
         ways: dict[int, dict[int, tuple[Capture, ...]]] = {0: {start: ()}}
         for number in range(len(self.tokens)):
@@ -110,7 +110,7 @@ class Pattern:
         return PatternMatch(start, max(ends), ends[max(ends)]) if ends else None
 
     def _steps(
-        self, number: int, at: int, reading: Reading
+        self, number: int, at: int, reading: SearchContext
     ) -> Iterator[tuple[int, int, tuple[Capture, ...]]]:
         """Yield how many tokens the words at a position match, and where these words end."""
         token = self.tokens[number]
@@ -125,7 +125,7 @@ class Pattern:
                 yield from self._loose_steps(number, at, reading)
 
     def _loose_steps(
-        self, number: int, at: int, reading: Reading
+        self, number: int, at: int, reading: SearchContext
     ) -> Iterator[tuple[int, int, tuple[Capture, ...]]]:
         for form in reading.forms(at):
             if self.tokens[number : number + len(form.words)] == form.words:

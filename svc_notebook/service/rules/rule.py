@@ -10,7 +10,7 @@ from svc_notebook.api.rule_checks import read_span
 from svc_notebook.service.engine.filters.filters import parse_filters
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 from svc_notebook.service.rules.pattern import Capture, Pattern, PatternMatch
-from svc_notebook.service.rules.search_context import Chosen, Reading, read_chosen
+from svc_notebook.service.rules.search_context import SearchContext, SelectedValue, selected_value
 
 ANCHORINGS = ("is", "startsWith", "endsWith", "contains")
 NO_POSITION = 2**20
@@ -44,7 +44,7 @@ class CompiledCondition:
 
     pattern: Pattern | None = None
     context: str | None = None
-    chosen: tuple[Chosen, ...] = ()
+    chosen: tuple[SelectedValue, ...] = ()
 
     @classmethod
     def of(cls, given: Mapping[str, Any], rules: TokenizerSettings) -> CompiledCondition:
@@ -53,10 +53,10 @@ class CompiledCondition:
         loose = bool(given.get("alternatives"))
         pattern = None if text is None else Pattern.of(text, given["anchoring"], rules, loose=loose)
         terms = [term for group in parse_filters(given) for term in group]
-        chosen = tuple(key for term in terms if (key := read_chosen(term)))
+        chosen = tuple(key for term in terms if (key := selected_value(term)))
         return cls(pattern, given.get("context") or None, chosen)
 
-    def find(self, reading: Reading) -> PatternMatch | None:
+    def find(self, reading: SearchContext) -> PatternMatch | None:
         """Return where the condition matches a search, or None."""
         if self.context is not None and self.context not in reading.contexts:
             return None
@@ -76,7 +76,7 @@ class AppliedRule(NamedTuple):
 
 
 def apply_rule(
-    rule: CompiledRule, condition: CompiledCondition, reading: Reading
+    rule: CompiledRule, condition: CompiledCondition, reading: SearchContext
 ) -> AppliedRule | None:
     """Match one condition of a rule with a search; return None if it does not apply."""
     found = condition.find(reading)

@@ -20,7 +20,7 @@ from svc_notebook.service.rules.natural_languages import CONTEXT
 
 Words = tuple[str, ...]
 FindNamed = Callable[[str, Sequence[str]], list[Named]]
-Chosen = tuple[str, str, bool]
+SelectedValue = tuple[str, str, bool]
 """A facet, its case-folded value, and whether the value is excluded."""
 
 
@@ -32,7 +32,7 @@ class WordForm(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class SearchContext:
     """A search as conditions of rules read it; `find_named` finds facet values in the query."""
 
     options: EffectiveParameters
@@ -54,10 +54,10 @@ class Reading:
         return frozenset([*self.options["ruleContexts"], *spoken])
 
     @cached_property
-    def chosen(self) -> frozenset[Chosen]:
+    def chosen(self) -> frozenset[SelectedValue]:
         """The facet values that the search filters by."""
         terms = [term for group in parse_filters(self._params) for term in group]
-        return frozenset(key for term in terms if (key := read_chosen(term)))
+        return frozenset(key for term in terms if (key := selected_value(term)))
 
     def named(self, facet: str) -> list[Named]:
         """Return the sequences of query words that are values of a facet."""
@@ -98,7 +98,7 @@ class Reading:
         return spoken or (*UNSAID, *book.inflected)
 
 
-def read_chosen(term: Term) -> Chosen | None:
+def selected_value(term: Term) -> SelectedValue | None:
     """Return the facet value that a term selects; None for a numeric filter."""
     match term:
         case Facet(attribute, value, negated):

@@ -14,15 +14,21 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS
 from svc_notebook.service.engine.response.facets import Named
 from svc_notebook.service.indices.published_index import PublishedIndex
-from svc_notebook.service.rules.consequence import RENDERING, SPECIAL, RuleOutcome, follow, merge
+from svc_notebook.service.rules.consequence import (
+    MERGED_PARAMETERS,
+    RENDERING,
+    RuleOutcome,
+    apply_consequences,
+    merge,
+)
 from svc_notebook.service.rules.filters import FILTERS
 from svc_notebook.service.rules.rule import AppliedRule
-from svc_notebook.service.rules.search_context import Reading
+from svc_notebook.service.rules.search_context import SearchContext
 from svc_notebook.service.service import RequestContext
 
 
 @dataclass(frozen=True, eq=False)
-class Curated:
+class SearchWithRules:
     """A search after its rules: its index, its original parameters and the rules' outcome.
 
     `asked` are the parameters before the rules, `outcome.params` those after; neither includes the
@@ -34,21 +40,21 @@ class Curated:
     outcome: RuleOutcome
 
 
-def curate(
+def apply_rules(
     call: RequestContext, shelf: PublishedIndex, asked: Mapping[str, Any], *, mend: bool = False
-) -> Curated:
+) -> SearchWithRules:
     """Find and apply the rules of a search; with `mend`, omit invalid parameters of rules.
 
     The restrictions of the caller's key count when rules are selected. Rules cannot change them,
     because they are applied afterwards, and promoted records must match them too.
     """
     library = call.service.catalog.library
-    untouched = Curated(shelf, asked, RuleOutcome(asked))
+    untouched = SearchWithRules(shelf, asked, RuleOutcome(asked))
     bound = call.caller.bind(asked, shelf.name)
     options = EffectiveParameters(shelf.settings, bound, library.knowledge(shelf.id))
     if not options["enableRules"]:
         return untouched
-    reading = Reading(options, partial(_find_named, shelf, options))
+    reading = SearchContext(options, partial(_find_named, shelf, options))
     applied = library.rules(shelf.id).find(reading, time.time())
     if not applied:
         return untouched
@@ -58,21 +64,25 @@ def curate(
         faults.append(f"{len(applied):,} rules apply; the first {most:,} of them were followed")
         applied = applied[:most]
     if mend:
-        applied = [_mend(shelf, one, faults) for one in applied]
-    outcome = replace(follow(applied, asked, reading.words, options.rules), faults=tuple(faults))
+        applied = [_remove_invalid_params(shelf, one, faults) for one in applied]
+    outcome = replace(
+        apply_consequences(applied, asked, reading.words, options.rules), faults=tuple(faults)
+    )
     if outcome.rendering is not None:
         base = [outcome.rendering, options[RENDERING] or {}]
         outcome = replace(outcome, params={**outcome.params, RENDERING: merge(iter(base))})
-    goal = _redirected(call, shelf, outcome)
-    return Curated(goal, asked, _guard(call, goal, outcome))
+    goal = _redirect_target(call, shelf, outcome)
+    return SearchWithRules(goal, asked, _restrict_pins(call, goal, outcome))
 
 
-def leave_alone(shelf: PublishedIndex, asked: Mapping[str, Any], fault: str) -> Curated:
+def without_rules(shelf: PublishedIndex, asked: Mapping[str, Any], fault: str) -> SearchWithRules:
     """Return a search without rules, and the reason."""
-    return Curated(shelf, asked, RuleOutcome(asked, faults=(f"rules left out: {fault}",)))
+    return SearchWithRules(shelf, asked, RuleOutcome(asked, faults=(f"rules left out: {fault}",)))
 
 
-def _mend(shelf: PublishedIndex, applied: AppliedRule, faults: list[str]) -> AppliedRule:
+def _remove_invalid_params(
+    shelf: PublishedIndex, applied: AppliedRule, faults: list[str]
+) -> AppliedRule:
     """Remove a rule's parameters that are invalid for this index, and report them."""
     rule = applied.rule
     params = rule.consequence.get("params") or {}
@@ -87,7 +97,7 @@ def _mend(shelf: PublishedIndex, applied: AppliedRule, faults: list[str]) -> App
 
 def _find_fault(shelf: PublishedIndex, name: str, value: Any) -> str:
     """Return the error of one parameter alone; empty if it is valid."""
-    if name in SPECIAL.difference(FILTERS):
+    if name in MERGED_PARAMETERS.difference(FILTERS):
         return ""
     try:
         shelf.engine.get().search({"hitsPerPage": 1, name: value}, lambda ids: [None] * len(ids))
@@ -102,7 +112,7 @@ def _find_named(
     return shelf.engine.get().named(facet, words, options.rules)
 
 
-def _redirected(
+def _redirect_target(
     call: RequestContext, shelf: PublishedIndex, outcome: RuleOutcome
 ) -> PublishedIndex:
     """Return the index that a rule redirects to, if it exists and the key reaches it."""
@@ -117,7 +127,9 @@ def _redirected(
     return goal
 
 
-def _guard(call: RequestContext, shelf: PublishedIndex, outcome: RuleOutcome) -> RuleOutcome:
+def _restrict_pins(
+    call: RequestContext, shelf: PublishedIndex, outcome: RuleOutcome
+) -> RuleOutcome:
     if outcome.pins == NO_PINS:
         return outcome
     return replace(outcome, pins=replace(outcome.pins, within=call.caller.bind({}, shelf.name)))

@@ -22,29 +22,29 @@ from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS
 from svc_notebook.service.engine.response.highlight_style import read_snippets
 from svc_notebook.service.engine.response.search import FacetFound
-from svc_notebook.service.events import milliseconds
-from svc_notebook.service.impressions import HITS
+from svc_notebook.service.events import current_milliseconds
+from svc_notebook.service.impressions import MAX_HITS_PER_SEARCH
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import read_bodies
 from svc_notebook.service.rules.consequence import RuleOutcome
 from svc_notebook.service.rules.filters import FILTERS, OPTIONAL
-from svc_notebook.service.rules.natural_languages import read_naturally
-from svc_notebook.service.search.rule_application import Curated, curate, leave_alone
-from svc_notebook.service.search.visible_attributes import withheld
+from svc_notebook.service.rules.natural_languages import add_implied
+from svc_notebook.service.search.rule_application import SearchWithRules, apply_rules, without_rules
+from svc_notebook.service.search.visible_attributes import hidden_attributes
 from svc_notebook.service.service import RequestContext
 
 T = TypeVar("T")
 Params = Mapping[str, Any]
 
-QUOTED_AT_ONCE_BYTES = 4096
+MIN_BULK_QUOTED_BYTES = 4096
 # Maximum attempts of a search whose hits are overwritten while it runs.
 MAX_ATTEMPTS = 3
 # Lists that may be sent as comma-separated text.
-LISTS = ("facets", "optionalWords")
+COMMA_SEPARATED = ("facets", "optionalWords")
 # Lists with limits of their own.
-OF_OWN_LIMITS = {*FILTERS, OPTIONAL, *AREAS}
+LIMITED_ELSEWHERE = {*FILTERS, OPTIONAL, *AREAS}
 # Members that `responseFields` does not remove (api-notes, section 2).
-ALWAYS = {
+ALWAYS_RETURNED = {
     "message", "warning", "cursor", "abTestVariantID", "parsedQuery", "serverUsed", "indexUsed",
     "timeoutCounts", "timeoutHits", "processed",
 }  # fmt: skip
@@ -56,17 +56,17 @@ def answer_search(
     """Search one index; return the response, and whether its page is full."""
     curated, params, found = _try_rules(call, name, given, partial(_find, call))
     shelf, outcome = curated.shelf, curated.outcome
-    answer = _found_members(found) | _told_members(call, curated, params)
+    answer = _result_members(found) | _request_members(call, curated, params)
     answer |= _rule_members(shelf, outcome) | _advice(shelf, params, outcome.faults)
     if option(shelf, params, "getRankingInfo"):
         answer |= _ranking_members(curated, name, found)
-    for hidden in withheld(call.caller, shelf):
+    for hidden in hidden_attributes(call.caller, shelf):
         for facets in (found.facets, found.facets_stats):
             (facets or {}).pop(hidden, None)
     if "queryID" in answer:
         before = answer.get("offset", answer.get("page", 0) * answer.get("hitsPerPage", 0))
         ids = [hit["objectID"] for hit in answer["hits"]]
-        note_shown(call, name, params, answer, before, ids)
+        record_impression(call, name, params, answer, before, ids)
     full = len(found.hits) >= found.paging.get("hitsPerPage", found.paging.get("length", 0))
     kept = keep_fields(answer, option(shelf, params, "responseFields"))
     return cast("SearchAnswer", kept), full
@@ -77,9 +77,9 @@ def answer_facet(
 ) -> FacetAnswer:
     """Search the values of one facet of an index."""
 
-    def find(curated: Curated, params: Params) -> FacetFound:
+    def find(curated: SearchWithRules, params: Params) -> FacetFound:
         shelf, pins = curated.shelf, curated.outcome.pins
-        if facet in withheld(call.caller, shelf):
+        if facet in hidden_attributes(call.caller, shelf):
             raise BadInput(f"the facet {facet} is not to be seen with this key")
         limit = option(shelf, params, "maxFacetHits")
         knowledge = call.service.catalog.library.knowledge(shelf.id)
@@ -93,9 +93,9 @@ def answer_facet(
     }
 
 
-def skipped(name: str, shelf: PublishedIndex, given: Mapping[str, Any]) -> SearchAnswer:
+def skipped_response(name: str, shelf: PublishedIndex, given: Mapping[str, Any]) -> SearchAnswer:
     """Return the response for a search that an earlier one made unnecessary."""
-    params = present(given)
+    params = given_parameters(given)
     return {
         "hits": [],
         "nbHits": 0,
@@ -105,22 +105,22 @@ def skipped(name: str, shelf: PublishedIndex, given: Mapping[str, Any]) -> Searc
         "processed": False,
         "processingTimeMS": 0,
         "query": params.get("query", ""),
-        "params": echo(params),
+        "params": encode_params(params),
         "index": name,
     }
 
 
-def effective(
+def effective_parameters(
     call: RequestContext, shelf: PublishedIndex, given: Mapping[str, Any], size: int | None = None
 ) -> dict[str, Any]:
     """Return the effective parameters of a search: those given, restricted by the caller's key.
 
     `size` is the default number of hits. Raises `BadInput` for a text that is too long.
     """
-    return _bind(call, shelf, _measured(present(given)), size)
+    return _bind(call, shelf, _check_sizes(given_parameters(given)), size)
 
 
-def present(given: Mapping[str, Any]) -> dict[str, Any]:
+def given_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that are not null; null means the default."""
     return {name: value for name, value in given.items() if value is not None}
 
@@ -130,7 +130,7 @@ def option(shelf: PublishedIndex, params: Mapping[str, Any], name: str) -> Any:
     return params[name] if name in params else shelf.settings.get(name, default_of(name))
 
 
-def echo(params: Mapping[str, Any]) -> str:
+def encode_params(params: Mapping[str, Any]) -> str:
     """Return the parameters as sent, as URL-encoded text."""
     texts = {
         name: msgspec.json.encode(value) if isinstance(value, list) else write_text(value).encode()
@@ -141,7 +141,7 @@ def echo(params: Mapping[str, Any]) -> str:
 
 def quote_bytes(raw: bytes) -> str:
     """URL-encode like `quote_plus`, in a fiftieth of its time for megabytes."""
-    if len(raw) < QUOTED_AT_ONCE_BYTES:
+    if len(raw) < MIN_BULK_QUOTED_BYTES:
         return quote_plus(raw)
     text = raw.decode("latin-1").replace("%", "%25")
     counts = np.bincount(np.frombuffer(raw, np.uint8), minlength=256)
@@ -167,16 +167,21 @@ def keep_fields(answer: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]
     """Return only the members that `responseFields` names."""
     if "*" in fields:
         return answer
-    return {name: value for name, value in answer.items() if name in ALWAYS or name in fields}
+    return {
+        name: value for name, value in answer.items() if name in ALWAYS_RETURNED or name in fields
+    }
 
 
 def _try_rules(
-    call: RequestContext, name: str, given: Mapping[str, Any], find: Callable[[Curated, Params], T]
-) -> tuple[Curated, Params, T]:
+    call: RequestContext,
+    name: str,
+    given: Mapping[str, Any],
+    find: Callable[[SearchWithRules, Params], T],
+) -> tuple[SearchWithRules, Params, T]:
     """Search with the index's rules; if rules cause an error, search without the invalid parts."""
-    asked = read_naturally(_measured(present(given)))
+    asked = add_implied(_check_sizes(given_parameters(given)))
     shelf = call.service.catalog.find(name)
-    curated = curate(call, shelf, asked)
+    curated = apply_rules(call, shelf, asked)
     try:
         return _run(call, curated, find)
     except BadInput as error:
@@ -184,19 +189,19 @@ def _try_rules(
             raise
         fault = str(error)
     try:
-        return _run(call, curate(call, shelf, asked, mend=True), find)
+        return _run(call, apply_rules(call, shelf, asked, mend=True), find)
     except BadInput:
-        return _run(call, leave_alone(shelf, asked, fault), find)
+        return _run(call, without_rules(shelf, asked, fault), find)
 
 
 def _run(
-    call: RequestContext, curated: Curated, find: Callable[[Curated, Params], T]
-) -> tuple[Curated, Params, T]:
+    call: RequestContext, curated: SearchWithRules, find: Callable[[SearchWithRules, Params], T]
+) -> tuple[SearchWithRules, Params, T]:
     params = _bind(call, curated.shelf, curated.outcome.params)
     return curated, params, find(curated, params)
 
 
-def _find(call: RequestContext, curated: Curated, params: Params) -> SearchResult:
+def _find(call: RequestContext, curated: SearchWithRules, params: Params) -> SearchResult:
     """Search, and repeat the search if hits were overwritten before they were read."""
     shelf, catalog = curated.shelf, call.service.catalog
     knowledge = catalog.library.knowledge(shelf.id)
@@ -211,19 +216,19 @@ def _find(call: RequestContext, curated: Curated, params: Params) -> SearchResul
     return found
 
 
-def _measured(params: dict[str, Any]) -> dict[str, Any]:
+def _check_sizes(params: dict[str, Any]) -> dict[str, Any]:
     for name in ("query", "similarQuery"):
         if len(str(params.get(name, "")).encode(errors="replace")) > limits.MAX_QUERY_BYTES:
             raise BadInput(f"`{name}` is longer than {limits.MAX_QUERY_BYTES} bytes")
     for name, value in params.items():
-        if name not in OF_OWN_LIMITS:
+        if name not in LIMITED_ELSEWHERE:
             check_list(name, value)
     return params
 
 
 def check_list(name: str, value: Any) -> None:
     """Raise `BadInput` for a list, or its comma-separated text, with too many items."""
-    of_text = isinstance(value, str) and name in LISTS
+    of_text = isinstance(value, str) and name in COMMA_SEPARATED
     count = value.count(",") + 1 if of_text else len(value) if isinstance(value, list) else 0
     if count > limits.MAX_LIST_ITEMS:
         raise BadInput(
@@ -247,13 +252,13 @@ def _bind(
         bound["_seeUnretrievable"] = True
     if lists := call.caller.shown_lists(shelf.name):
         bound[EMBEDDED_LISTS] = lists
-    texts = {name: text for name in LISTS if isinstance(text := bound.get(name), str)}
+    texts = {name: text for name in COMMA_SEPARATED if isinstance(text := bound.get(name), str)}
     return bound | {
         name: [part for part in text.split(",") if part] for name, text in texts.items()
     }
 
 
-def _found_members(found: SearchResult) -> dict[str, Any]:
+def _result_members(found: SearchResult) -> dict[str, Any]:
     facets = {"facets": found.facets, "facets_stats": found.facets_stats}
     return {
         "hits": found.hits,
@@ -264,13 +269,13 @@ def _found_members(found: SearchResult) -> dict[str, Any]:
     }
 
 
-def _told_members(
-    call: RequestContext, curated: Curated, params: Mapping[str, Any]
+def _request_members(
+    call: RequestContext, curated: SearchWithRules, params: Mapping[str, Any]
 ) -> dict[str, Any]:
     shelf = curated.shelf
     told: dict[str, Any] = {
         "query": call.caller.bind(curated.asked, shelf.name).get("query", ""),
-        "params": echo(curated.outcome.params),
+        "params": encode_params(curated.outcome.params),
         "renderingContent": option(shelf, params, "renderingContent") or {},
         "processingTimeMS": call.elapsed,
         "processingTimingsMS": {},
@@ -286,7 +291,7 @@ def new_query_id() -> str:
     return secrets.token_hex(16)
 
 
-def note_shown(
+def record_impression(
     call: RequestContext, name: str, params: Params, answer: Params, before: int, ids: Sequence[str]
 ) -> None:
     """Store an impression: the hits of a response with a queryID, for later events.
@@ -296,14 +301,14 @@ def note_shown(
     call.service.shown.note(
         {
             "queryID": answer["queryID"],
-            "timestamp": milliseconds(),
+            "timestamp": current_milliseconds(),
             "index": name,
             "query": answer["query"],
             "params": answer["params"][: limits.MAX_LOGGED_BYTES],
             "userToken": str(params.get("userToken") or ""),
             "nbHits": answer["nbHits"],
             "first": before + 1,
-            "objectIDs": list(ids[:HITS]),
+            "objectIDs": list(ids[:MAX_HITS_PER_SEARCH]),
         }
     )
 
@@ -331,7 +336,7 @@ def _advice(
     return {"message": "; ".join(said)} if said else {}
 
 
-def _ranking_members(curated: Curated, name: str, found: SearchResult) -> dict[str, Any]:
+def _ranking_members(curated: SearchWithRules, name: str, found: SearchResult) -> dict[str, Any]:
     return {
         "parsedQuery": found.parsed_query,
         "index": name,

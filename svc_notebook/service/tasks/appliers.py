@@ -9,23 +9,27 @@ from functools import partial
 import msgspec
 
 from svc_notebook.service.indices import records
-from svc_notebook.service.indices.published_index import insert_shelf
+from svc_notebook.service.indices.published_index import insert_index
 from svc_notebook.service.indices.registry import IndexRegistry
-from svc_notebook.service.indices.replica_group import ReplicaGroup, mark, stocks_of
-from svc_notebook.service.indices.replica_setting import delete_primary, part
+from svc_notebook.service.indices.replica_group import ReplicaGroup, segment_stores_of, store_group
+from svc_notebook.service.indices.replica_setting import delete_primary, separate_engines
 from svc_notebook.service.keyring import drop_keys
 from svc_notebook.service.resources.entries import APPLICATION_ID, apply_change
 from svc_notebook.service.resources.entries import EntriesChange as EntriesChange
-from svc_notebook.service.tasks.batch_operations import RecordsChange, resolve_steps, unpack_steps
+from svc_notebook.service.tasks.batch_operations import (
+    RecordsChange,
+    decode_operations,
+    resolve_operations,
+)
 from svc_notebook.service.tasks.copy_move import apply_copy, apply_move
 from svc_notebook.service.tasks.queue import QueuedTask
 from svc_notebook.service.tasks.settings_change import Publish, apply_settings
 
-Effect = Callable[[sqlite3.Connection, IndexRegistry, Sequence[QueuedTask]], Publish]
-InTransaction = Callable[[sqlite3.Connection], Publish]
+Applier = Callable[[sqlite3.Connection, IndexRegistry, Sequence[QueuedTask]], Publish]
+PreparedRun = Callable[[sqlite3.Connection], Publish]
 
 
-def prepare_run(catalog: IndexRegistry, run: Sequence[QueuedTask]) -> InTransaction:
+def prepare_run(catalog: IndexRegistry, run: Sequence[QueuedTask]) -> PreparedRun:
     """Prepare consecutive tasks of one kind; return the function that applies them.
 
     That function runs in a transaction, in which it also deletes the tasks. Slow work is done
@@ -36,20 +40,20 @@ def prepare_run(catalog: IndexRegistry, run: Sequence[QueuedTask]) -> InTransact
     effect = _prepare_steps(catalog, run) if kind == "steps" else None
 
     def apply(connection: sqlite3.Connection) -> Publish:
-        publish = effect(connection) if effect else EFFECTS[kind](connection, catalog, run)
+        publish = effect(connection) if effect else APPLIERS[kind](connection, catalog, run)
         connection.execute("DELETE FROM tasks WHERE id BETWEEN ? AND ?", (run[0].id, run[-1].id))
         return publish
 
     return apply
 
 
-def _prepare_steps(catalog: IndexRegistry, run: Sequence[QueuedTask]) -> InTransaction:
+def _prepare_steps(catalog: IndexRegistry, run: Sequence[QueuedTask]) -> PreparedRun:
     shelf = catalog.get(run[0].index_name)
     if shelf and shelf.leader:  # it became a replica after the write was accepted
         return lambda connection: _nothing
     family: ReplicaGroup = catalog.family(shelf) if shelf else ()
-    steps = [step for task in run for step in unpack_steps(task.body)]
-    changes = resolve_steps(
+    steps = [step for task in run for step in decode_operations(task.body)]
+    changes = resolve_operations(
         steps, lambda ids: records.read_bodies(catalog.store, shelf.id, ids) if shelf else {}
     )
     prepared = [(change, _prepare_change(family, change)) for change in changes]
@@ -58,7 +62,7 @@ def _prepare_steps(catalog: IndexRegistry, run: Sequence[QueuedTask]) -> InTrans
 
 def _prepare_change(family: ReplicaGroup, change: RecordsChange) -> Publish:
     """Index a change ahead; return the function that makes it visible to readers."""
-    stocks = stocks_of(family)
+    stocks = segment_stores_of(family)
     put = [msgspec.json.decode(body) for _, body in change.put] if stocks else []
     emptied = bool(change.emptied)
     shows = [stock.prepare(put, change.deleted, emptied=emptied) for stock in stocks]
@@ -83,12 +87,12 @@ def _apply_steps(
     before = family
     for change, publish in prepared:
         if family and change.emptied == "delete":
-            freed = mark(connection, delete_primary(connection, family), task.id)
+            freed = store_group(connection, delete_primary(connection, family), task.id)
             drop_keys(connection, task.index_name)
             todo.append(partial(_publish_freed, catalog, freed))
             family = ()
         if change.makes and not family:
-            family = [insert_shelf(connection, task.index_name)]
+            family = [insert_index(connection, task.index_name)]
         if family:
             _store_change(connection, catalog, family[0].id, change, task.id)
             todo.append(publish if family is before else partial(_publish_change, family, change))
@@ -117,7 +121,7 @@ def _finish(
     todo: Sequence[Publish],
 ) -> Publish:
     """Store that records changed; return the function that publishes the changes in order."""
-    marked = mark(connection, family, task.id)
+    marked = store_group(connection, family, task.id)
 
     def publish() -> None:
         for one in todo:
@@ -135,7 +139,7 @@ def _publish_change(family: ReplicaGroup, change: RecordsChange) -> None:
 
 
 def _publish_freed(catalog: IndexRegistry, freed: ReplicaGroup) -> None:
-    part(freed)
+    separate_engines(freed)
     catalog.publish(*freed)
 
 
@@ -159,7 +163,7 @@ def _apply_entries(
     changes = msgspec.json.decode(task.body, type=list[EntriesChange])
     shelf = catalog.get(task.index_name)
     if task.index_name and shelf is None and any(change.save for change in changes):
-        shelf = insert_shelf(connection, task.index_name)
+        shelf = insert_index(connection, task.index_name)
     if task.index_name and shelf is None:
         return _nothing
     replicas = catalog.family(shelf)[1:] if shelf and not shelf.leader else []
@@ -183,7 +187,7 @@ def _nothing() -> None:
     """Publish nothing, because the task has no effect."""
 
 
-EFFECTS: dict[str, Effect] = {
+APPLIERS: dict[str, Applier] = {
     "deleteBy": _apply_delete_by,
     "settings": apply_settings,
     "copy": apply_copy,

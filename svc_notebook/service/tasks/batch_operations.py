@@ -17,7 +17,7 @@ from svc_notebook.service.indices.partial_update import check_changes, update_re
 from svc_notebook.service.limits import read_object_id
 
 
-class RecordStep(NamedTuple):
+class BatchOperation(NamedTuple):
     """One operation on a record (`id`) or on the whole index; `body` is compact JSON."""
 
     action: str
@@ -25,18 +25,18 @@ class RecordStep(NamedTuple):
     body: bytes = b""
 
 
-def make_step(action: str, body: Any, at: str) -> RecordStep:
+def check_operation(action: str, body: Any, at: str) -> BatchOperation:
     """Validate one operation of a batch; raises `BadInput` with its position."""
-    if action in WHOLE:
-        return RecordStep(action)
+    if action in INDEX_ACTIONS:
+        return BatchOperation(action)
     if not isinstance(body, dict):
         raise BadInput(f"`{at}` should be an object")
     object_id = _object_id(body, at) if action != "addObject" else _object_id_or_new(body, at)
     if action == "deleteObject":
-        return RecordStep(action, object_id)
+        return BatchOperation(action, object_id)
     if action.startswith("partial"):
         check_changes(body, at)
-    return RecordStep(action, object_id, _packed(body, object_id))
+    return BatchOperation(action, object_id, _packed(body, object_id))
 
 
 def _object_id(body: Record, at: str) -> str:
@@ -59,17 +59,17 @@ def _packed(body: Record, object_id: str) -> bytes:
     return packed
 
 
-def pack_steps(steps: Iterable[RecordStep]) -> bytes:
+def encode_operations(steps: Iterable[BatchOperation]) -> bytes:
     """Encode operations as the body of a task."""
     return msgspec.msgpack.encode(list(steps))
 
 
-_STEPS = msgspec.msgpack.Decoder(list[RecordStep])
+_DECODER = msgspec.msgpack.Decoder(list[BatchOperation])
 
 
-def unpack_steps(body: bytes) -> list[RecordStep]:
+def decode_operations(body: bytes) -> list[BatchOperation]:
     """Decode operations."""
-    return _STEPS.decode(body)
+    return _DECODER.decode(body)
 
 
 @dataclass
@@ -94,10 +94,12 @@ class RecordsChange:
         return [name for name, body in self.records.items() if body is None]
 
 
-Current = Callable[[Sequence[str]], Mapping[str, bytes]]
+ReadRecords = Callable[[Sequence[str]], Mapping[str, bytes]]
 
 
-def resolve_steps(steps: Sequence[RecordStep], current: Current) -> list[RecordsChange]:
+def resolve_operations(
+    steps: Sequence[BatchOperation], current: ReadRecords
+) -> list[RecordsChange]:
     """Compute the net effect of operations; `current` reads the records before them.
 
     An operation that empties the index starts a new change, because earlier ones do not affect
@@ -105,9 +107,9 @@ def resolve_steps(steps: Sequence[RecordStep], current: Current) -> list[Records
     ones.
     """
     changes = [RecordsChange()]
-    known: Mapping[str, bytes] = current([s.id for s in steps if s.action in PARTIAL])
+    known: Mapping[str, bytes] = current([s.id for s in steps if s.action in PARTIAL_ACTIONS])
     for step in steps:
-        if step.action in WHOLE:
+        if step.action in INDEX_ACTIONS:
             changes.append(RecordsChange(emptied=step.action))
             known = {}
         else:
@@ -115,12 +117,12 @@ def resolve_steps(steps: Sequence[RecordStep], current: Current) -> list[Records
     return changes
 
 
-def _resolve(step: RecordStep, change: RecordsChange, known: Mapping[str, bytes]) -> None:
+def _resolve(step: BatchOperation, change: RecordsChange, known: Mapping[str, bytes]) -> None:
     if step.action == "deleteObject":
         change.records[step.id] = None
         return
     body: bytes | None = step.body
-    if step.action in PARTIAL:
+    if step.action in PARTIAL_ACTIONS:
         # A record deleted by an earlier operation is None here, so it is not read from `known`.
         body = _updated(change.records.get(step.id, known.get(step.id)), step)
     if body is not None:
@@ -128,17 +130,17 @@ def _resolve(step: RecordStep, change: RecordsChange, known: Mapping[str, bytes]
         change.makes = True
 
 
-def _updated(before: bytes | None, step: RecordStep) -> bytes | None:
+def _updated(before: bytes | None, step: BatchOperation) -> bytes | None:
     changed = update_record(
         None if before is None else msgspec.json.decode(before),
         msgspec.json.decode(step.body),
-        create=PARTIAL[step.action],
+        create=PARTIAL_ACTIONS[step.action],
     )
     return None if changed is None else msgspec.json.encode(changed)
 
 
 # The right that each batched action needs; api.md, Batch actions and Authentication.
-RIGHTS = {
+ACTION_RIGHTS = {
     "addObject": "addObject",
     "updateObject": "addObject",
     "partialUpdateObject": "addObject",
@@ -147,6 +149,6 @@ RIGHTS = {
     "delete": "deleteIndex",
     "clear": "deleteIndex",
 }
-WHOLE = ("delete", "clear")
+INDEX_ACTIONS = ("delete", "clear")
 # Whether the action creates a missing record.
-PARTIAL = {"partialUpdateObject": True, "partialUpdateObjectNoCreate": False}
+PARTIAL_ACTIONS = {"partialUpdateObject": True, "partialUpdateObjectNoCreate": False}

@@ -11,13 +11,13 @@ import msgspec
 from svc_notebook.service.engine import Index
 from svc_notebook.service.indices import records
 from svc_notebook.service.indices.published_index import (
-    Lazy,
+    LazyEngine,
     PublishedIndex,
-    delete_shelf,
-    insert_shelf,
+    delete_index,
+    insert_index,
 )
 from svc_notebook.service.indices.registry import IndexRegistry
-from svc_notebook.service.indices.replica_group import mark, without_replicas
+from svc_notebook.service.indices.replica_group import store_group, without_replicas
 from svc_notebook.service.indices.replica_setting import ENTRIES
 from svc_notebook.service.keyring import copy_keys, drop_keys
 from svc_notebook.service.resources.entries import copy_entries
@@ -37,14 +37,14 @@ def apply_copy(
     if target:
         if len(catalog.family(target)) > 1:  # it had no replicas when the copy was accepted
             return _nothing
-        delete_shelf(connection, target)
+        delete_index(connection, target)
     own = without_replicas(source.settings) if source else {}
-    made = insert_shelf(connection, order["destination"], own)
+    made = insert_index(connection, order["destination"], own)
     if source:
         records.copy_table(connection, source.home, made.id)
         copy_entries(connection, source.id, made.id, ENTRIES)
         copy_keys(connection, source.name, made.name)
-    [made] = mark(connection, [made], task.id)
+    [made] = store_group(connection, [made], task.id)
 
     def publish() -> None:
         if source:
@@ -62,7 +62,7 @@ def _copy_scope(
     target: PublishedIndex | None,
 ) -> Publish:
     order = msgspec.json.decode(task.body)
-    family = catalog.family(target) if target else [insert_shelf(connection, order["destination"])]
+    family = catalog.family(target) if target else [insert_index(connection, order["destination"])]
     target = target or family[0]
     for one in family:
         one.engine.get()  # an open engine need not be rebuilt
@@ -92,7 +92,7 @@ def apply_move(
         return _nothing
     orphans = catalog.family(target)[1:] if target else []
     if target:
-        delete_shelf(connection, target)
+        delete_index(connection, target)
     copy_keys(connection, source.name, name)
     drop_keys(connection, source.name)
     family = [_take_over(source, name, target), *catalog.family(source)[1:]]
@@ -115,7 +115,7 @@ def _take_over(source: PublishedIndex, name: str, target: PublishedIndex | None)
 def _adopt(primary: PublishedIndex, orphan: PublishedIndex) -> PublishedIndex:
     """Link a replica to another primary; the contents of its engine become obsolete."""
     settings = orphan.settings
-    return replace(orphan, leader=primary.id, engine=Lazy(lambda: Index(settings)))
+    return replace(orphan, leader=primary.id, engine=LazyEngine(lambda: Index(settings)))
 
 
 def _nothing() -> None:

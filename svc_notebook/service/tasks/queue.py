@@ -36,7 +36,7 @@ class QueuedTask(NamedTuple):
 
 
 @dataclass
-class _Ticket:
+class _PendingCommit:
     """A write that is being committed, and the numbers it gets."""
 
     drafts: Sequence[NewTask]
@@ -57,7 +57,7 @@ class TaskTransaction:
         return self.ids[-1]
 
 
-class Tasks:
+class TaskQueue:
     """Accepted writes in order of their numbers; all up to `published` are visible.
 
     A task's row is deleted in the transaction that applies it, so the table contains the pending
@@ -66,7 +66,7 @@ class Tasks:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._waiting: deque[_Ticket] = deque()
+        self._waiting: deque[_PendingCommit] = deque()
         self._turn = threading.Lock()
         self.arrived = threading.Event()
         self.last = self._last_number()
@@ -83,7 +83,7 @@ class Tasks:
         The thread that holds the lock commits for all that wait, so that many writers share one
         flush.
         """
-        ticket = _Ticket(drafts)
+        ticket = _PendingCommit(drafts)
         self._waiting.append(ticket)
         with self._turn:
             if not ticket.ids and not ticket.error:
@@ -103,7 +103,7 @@ class Tasks:
                 self.last = max(self.last, *beside.ids)
             self.arrived.set()
 
-    def _commit(self, tickets: list[_Ticket]) -> None:
+    def _commit(self, tickets: list[_PendingCommit]) -> None:
         try:
             with self._store.writing() as connection:
                 numbers = [[_insert(connection, draft) for draft in t.drafts] for t in tickets]

@@ -9,16 +9,16 @@ from typing import Any
 
 import msgspec
 
-from svc_notebook.service.indices.published_index import PublishedIndex, insert_shelf
+from svc_notebook.service.indices.published_index import PublishedIndex, insert_index
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.indices.replica_group import (
     ReplicaGroup,
-    arrange,
     inherit,
-    mark,
+    set_engines,
+    store_group,
     without_replicas,
 )
-from svc_notebook.service.indices.replica_setting import part, relink
+from svc_notebook.service.indices.replica_setting import apply_links, separate_engines
 from svc_notebook.service.tasks.queue import QueuedTask
 
 # Runs after the commit and makes committed changes visible to readers.
@@ -31,13 +31,13 @@ def apply_settings(
     """Change settings; may link, unlink or change replicas."""
     [task] = run
     order = msgspec.json.decode(task.body)
-    shelf = catalog.get(task.index_name) or insert_shelf(connection, task.index_name)
+    shelf = catalog.get(task.index_name) or insert_index(connection, task.index_name)
     family = catalog.family(shelf)
     forward = order["forward"] and not shelf.leader
     changed = _change(family, shelf.id, order["settings"], forward=forward)
     freed: ReplicaGroup = ()
     if "replicas" in order["settings"] and not shelf.leader:
-        changed, freed = relink(connection, catalog, changed)
+        changed, freed = apply_links(connection, catalog, changed)
     touched = {shelf.id} | {one.id for one in changed if one not in family}
     return configure(connection, catalog, task.id, changed, freed, touched)
 
@@ -51,12 +51,12 @@ def configure(
     touched: set[int] | None = None,
 ) -> Publish:
     """Apply the present settings to a replica group and to the indices that left it."""
-    family = mark(connection, inherit(family), task, touched or ())
-    freed = mark(connection, freed, task)
+    family = store_group(connection, inherit(family), task, touched or ())
+    freed = store_group(connection, freed, task)
 
     def publish() -> None:
-        part(freed)
-        arrange(family, lambda: catalog.chunks(family[0].id))
+        separate_engines(freed)
+        set_engines(family, lambda: catalog.chunks(family[0].id))
         catalog.publish(*family, *freed)
 
     return publish

@@ -8,9 +8,9 @@ import traceback
 from collections.abc import Sequence
 
 from svc_notebook.service.indices.registry import IndexRegistry
-from svc_notebook.service.store import Store, is_damage, is_sqlite_damage, is_storage_trouble
+from svc_notebook.service.store import Store, is_damage, is_sqlite_damage, is_storage_failure
 from svc_notebook.service.tasks.appliers import prepare_run
-from svc_notebook.service.tasks.queue import QueuedTask, Tasks
+from svc_notebook.service.tasks.queue import QueuedTask, TaskQueue
 from svc_notebook.service.tasks.settings_change import Publish
 
 # Seconds that a stop waits for the current run; the rest is applied at the next start.
@@ -22,7 +22,7 @@ RETRY_SECONDS = 0.2
 class Writer:
     """Applies tasks in the background, from `start` to `stop`."""
 
-    def __init__(self, store: Store, tasks: Tasks, catalog: IndexRegistry) -> None:
+    def __init__(self, store: Store, tasks: TaskQueue, catalog: IndexRegistry) -> None:
         self._store = store
         self._tasks = tasks
         self._catalog = catalog
@@ -66,7 +66,7 @@ class Writer:
             finally:
                 self._catalog.changes.show()
         except Exception as error:
-            if is_storage_trouble(error) or is_sqlite_damage(error) or self._stopping.is_set():
+            if is_storage_failure(error) or is_sqlite_damage(error) or self._stopping.is_set():
                 raise
             if len(run) > 1:  # a task that cannot be applied must not discard the others
                 for task in run:

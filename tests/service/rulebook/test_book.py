@@ -19,7 +19,7 @@ from svc_notebook.service.engine.text.synonyms import Thesaurus
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 from svc_notebook.service.rules.book import Rulebook
 from svc_notebook.service.rules.pattern import Pattern
-from svc_notebook.service.rules.search_context import Reading
+from svc_notebook.service.rules.search_context import SearchContext
 from tests.service.engine.oracle import typos_between
 
 WORDS = ["red", "reed", "lamp", "lamps", "cabinet", "cabinets", "dark", "star", "a"]
@@ -39,13 +39,13 @@ def find_named(facet: str, words: Sequence[str]) -> list[Named]:
     return sorted(found, key=lambda named: (named.start, -named.end))
 
 
-def read(query: str, **params: Any) -> Reading:
+def read(query: str, **params: Any) -> SearchContext:
     entries = [
         {"objectID": str(n), "type": "onewaysynonym", "input": one, "synonyms": [other]}
         for n, (one, other) in enumerate(SYNONYMS)
     ]
     knowledge = LanguageResources(Thesaurus(lambda: entries))
-    return Reading(EffectiveParameters({}, {"query": query, **params}, knowledge), find_named)
+    return SearchContext(EffectiveParameters({}, {"query": query, **params}, knowledge), find_named)
 
 
 # ------------------------------------------------------------------------ the same, by brute force
@@ -243,5 +243,5 @@ def test_a_changed_book_is_one_of_the_rules_there_are(emptied: bool) -> None:
         assert found_by(revised, reading) == found_by(fresh, reading)
 
 
-def found_by(book: Rulebook, reading: Reading) -> list[str]:
+def found_by(book: Rulebook, reading: SearchContext) -> list[str]:
     return [one.rule.id for one in book.find(reading, 0)]
