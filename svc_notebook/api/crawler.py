@@ -69,7 +69,7 @@ class CrawlerApi(Api, interface="crawler"):
 
     @endpoint("POST", "/api/1/crawlers/{crawler}/run", acl="crawler")
     async def run_crawler(self, crawler: str) -> CrawlerTask:
-        """Resume a crawler, or let it wait for its next scheduled crawl."""
+        """Resume a crawler; a crawler with a schedule waits for its next scheduled crawl."""
         ...
 
     @endpoint("POST", "/api/1/crawlers/{crawler}/pause", acl="crawler")

@@ -37,7 +37,7 @@ R = TypeVar("R")
 class Sender(Protocol):
     """An object that sends a request to a service and returns its response."""
 
-    async def send(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
+    async def send(self, endpoint: Endpoint, request: RequestSpec) -> Any:
         """Return the decoded response, or raise `CallFailed`."""
         ...
 
@@ -60,7 +60,7 @@ class Api:
 class Asynchronous:
     """The base of a client whose methods are coroutine functions."""
 
-    def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Coroutine[Any, Any, Any]:
+    def perform(self, endpoint: Endpoint, request: RequestSpec) -> Coroutine[Any, Any, Any]:
         """Send one request."""
         raise NotImplementedError
 
@@ -68,7 +68,7 @@ class Asynchronous:
 class Blocking:
     """The base of a client whose methods block until the response has arrived."""
 
-    def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
+    def perform(self, endpoint: Endpoint, request: RequestSpec) -> Any:
         """Send one request."""
         raise NotImplementedError
 
@@ -99,7 +99,7 @@ class Operation(Generic[P, R]):
             name=method.__name__, interface=interface, doc=doc, signature=own, types=types,
             headings=headings, **self._facts,
         )  # fmt: skip
-        self._spelled = expand_signature(own, self.endpoint)
+        self._signature = expand_signature(own, self.endpoint)
         return self.endpoint
 
     @overload
@@ -119,7 +119,7 @@ class Operation(Generic[P, R]):
 
         update_wrapper(call, self._method)
         call.__doc__ = f"{row.doc}\n\n{row.verb} {row.path}; {describe_access(row.acl)}."
-        call.__signature__ = self._spelled  # type: ignore[attr-defined]
+        call.__signature__ = self._signature  # type: ignore[attr-defined]
         return call
 
 
@@ -155,12 +155,12 @@ def endpoint(
 
 def expand_signature(signature: inspect.Signature, row: Endpoint) -> inspect.Signature:
     """List each key of ``**params: Unpack[Shape]`` as a parameter, for completion in notebooks."""
-    spelled = [p for p in signature.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
-    taken = {p.name for p in spelled}
+    parameters = [p for p in signature.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+    taken = {p.name for p in parameters}
     if row.shape:
-        spelled += [
+        parameters += [
             Parameter(key, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
             for key, kind in row.members.items()
             if key not in taken and key.isidentifier()
         ]
-    return signature.replace(parameters=spelled)
+    return signature.replace(parameters=parameters)

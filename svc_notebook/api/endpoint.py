@@ -125,22 +125,22 @@ class Endpoint:
             raise advise_extra(error) from None
 
     def _encoded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RequestSpec:
-        held: dict[Place, dict[str, Any]] = {place: {} for place in get_args(Place)}
+        by_place: dict[Place, dict[str, Any]] = {place: {} for place in get_args(Place)}
         for name, value in self._identified(self._bound(args, kwargs)).items():
             place = self.places[name]
             if value is None and self.signature.parameters[name].default is None:
                 continue
-            held[place][name] = self._checked(name, value)
-        members = held["member"] | next(iter(held["spread"].values()), {})
-        parts = {name: _quoted(name, str(part)) for name, part in held["path"].items()}
+            by_place[place][name] = self._checked(name, value)
+        members = by_place["member"] | next(iter(by_place["spread"].values()), {})
+        parts = {name: _quoted(name, str(part)) for name, part in by_place["path"].items()}
         headers = {
             self.headings[name]: _check_header(name, value)
-            for name, value in held["header"].items()
+            for name, value in by_place["header"].items()
         }
-        query = held["query"]
+        query = by_place["query"]
         if self.verb == "GET":
             query, members = query | members, {}
-        body = next(iter(held["body"].values()), members or None)
+        body = next(iter(by_place["body"].values()), members or None)
         texts = {name: write_text(value) for name, value in query.items() if value is not None}
         return RequestSpec(self.verb, self.path.format_map(parts), texts, body, headers)
 
@@ -183,7 +183,7 @@ class Endpoint:
         """
         texts: dict[str, Any] = {name: Text(value) for name, value in query.items()}
         if self.verb == "GET":
-            texts, body = self._stray(body) | texts, texts
+            texts, body = self._query_members_in(body) | texts, texts
         body = self._normalised(body)
         sources: dict[Place, Mapping[str, Any]] = {
             "path": {name: Text(value) for name, value in path.items()},
@@ -207,7 +207,7 @@ class Endpoint:
             self._refuse_unknown(sources["member"], self._arguments)
         return given
 
-    def _stray(self, body: Any) -> dict[str, Any]:
+    def _query_members_in(self, body: Any) -> dict[str, Any]:
         """Read arguments of a GET from its body; api.md has an example with `getClusters`."""
         known = [name for name, place in self.places.items() if place == "query"]
         return {n: body[n] for n in known if n in body} if isinstance(body, dict) else {}
@@ -242,7 +242,7 @@ class Endpoint:
         if self.places[name] == "spread":
             return check_members(value, self.shape, "")
         if self.places[name] == "path" and value == "":
-            raise BadInput(f"`{name}` is empty; give it a name")
+            raise BadInput(f"`{name}` is empty; give a name")
         if isinstance(value, Text):
             return read_text(value, self.types[name], name)
         at = "" if self.places[name] == "body" else name
@@ -252,18 +252,18 @@ class Endpoint:
 def _check_header(name: str, text: str) -> str:
     """Return the value of a header; raises `BadInput` for text that a header cannot contain.
 
-    A header has no encoding of its own, and recipients strip blanks from its ends.
+    A header has no declared encoding, and recipients strip spaces at its ends.
     """
     if not _HEADER_VALUE.fullmatch(text):
         raise BadInput(
-            f"`{name}` travels in a header, as it is: give it 1 or more printable ASCII characters "
-            f"without blanks at the ends, not {text[:80]!r}"
+            f"`{name}` is sent as a header: use 1 or more printable ASCII characters "
+            f"without spaces at the ends, not {text[:80]!r}"
         )
     return text
 
 
 def _quoted(name: str, text: str) -> str:
-    """Percent-encode a string; raises `BadInput` for one that UTF-8 cannot encode."""
+    """Percent-encode a string; raises `BadInput` if UTF-8 cannot encode it."""
     try:
         return quote(text, safe="")
     except UnicodeEncodeError:
@@ -274,7 +274,7 @@ def describe_access(acl: Access) -> str:
     """Return in words which key or right an endpoint needs."""
     words = {
         "admin": "needs the admin key",
-        "any": "any valid key will do",
+        "any": "any valid key",
         "actions": "the key needs the right of each batched action",
         "crawler": "needs the crawler user id and key",
     }

@@ -31,7 +31,7 @@ class TextFormat(NamedTuple):
 TOKEN = TextFormat(re.compile(r"[A-Za-z0-9_=+/-]{1,129}"), "1 to 129 letters, digits or _ = + / -")
 QUERY_ID = TextFormat(re.compile(r"[0-9a-f]{32}"), "32 lowercase hexadecimal digits")
 NAME = TextFormat(re.compile(r"[\x20-\x7e]{1,64}"), "1 to 64 printable ASCII characters")
-CURRENCY = TextFormat(re.compile(r"[A-Z]{3}"), "a code of three capitals, such as EUR")
+CURRENCY = TextFormat(re.compile(r"[A-Z]{3}"), "a code of three capital letters, such as EUR")
 AMOUNT = TextFormat(re.compile(r"(?=.{1,16}\Z)-?\d+(\.\d+)?"), "a number of at most 16 characters")
 # Numeric filters use comparison operators, and clients report filters unchanged. The vendor's
 # library for web pages percent-encodes the whole filter, including the colon.
@@ -40,7 +40,7 @@ FILTER = TextFormat(
     "an attribute, a colon and a value, such as brand:Acme",
     encoded=True,
 )
-NON_EMPTY = TextFormat(re.compile(r"(?s).+"), "a text of one character or more")
+NON_EMPTY = TextFormat(re.compile(r"(?s).+"), "a non-empty text")
 FORMATS: dict[str, TextFormat] = {
     "eventName": NAME,
     "index": NON_EMPTY,
@@ -79,32 +79,32 @@ CHECKS = (
     MemberCheck(
         "filters",
         lambda e: {"objectIDs", "filters"} <= e.keys(),
-        "goes with no objectIDs; make two events of it",
+        "is not allowed with objectIDs; send two events",
     ),
     MemberCheck(
         "eventSubtype",
         lambda e: "eventSubtype" in e and not _is_conversion(e),
-        "goes with the eventType `conversion` alone",
+        "is allowed only with the eventType `conversion`",
     ),
     MemberCheck(
         "eventSubtype",
         lambda e: "eventSubtype" in e and "filters" in e,
-        "goes with objectIDs, not with filters",
+        "is allowed with objectIDs, not with filters",
     ),
     MemberCheck(
         "positions",
         lambda e: "positions" in e and e["eventType"] != "click",
-        "goes with the eventType `click` alone",
+        "is allowed only with the eventType `click`",
     ),
     MemberCheck(
         "positions",
         lambda e: "positions" in e and "queryID" not in e,
-        "goes with a queryID: a position is one in the hits of a search",
+        "needs a queryID: a position is that of a hit in a search",
     ),
     MemberCheck(
         "positions",
         lambda e: _is_search_click(e) and "positions" not in e,
-        "is missing; a click with a queryID says where each object stood",
+        "is missing; a click with a queryID needs the position of each object",
     ),
     MemberCheck(
         "positions",
@@ -120,14 +120,14 @@ CHECKS = (
         MemberCheck(
             member,
             lambda e, member=member: member in e and not _is_conversion(e),  # type: ignore[misc]
-            "goes with the eventType `conversion` alone",
+            "is allowed only with the eventType `conversion`",
         )
         for member in ("objectData", "value", "currency")
     ),
     MemberCheck(
         "currency",
         lambda e: "currency" not in e and _names_amounts(e),
-        "is missing; a price or value needs it",
+        "is missing; it is required with a price or value",
     ),
 )  # fmt: skip
 

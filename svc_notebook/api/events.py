@@ -44,8 +44,7 @@ class EventsApi(Api, interface="events"):
         """Read stored events in order of arrival; only the local service has this endpoint.
 
         `since` (inclusive) and `until` (exclusive) are Unix times in milliseconds; `after` is the
-        cursor
-        of the previous page.
+        cursor of the previous page.
         """
         ...
 

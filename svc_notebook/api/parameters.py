@@ -23,8 +23,7 @@ class Info:
     """The default and the meaning of a parameter, and whether the local service supports it.
 
     The few parameters that are only `accepted` belong to the vendor's own products and have no
-    effect
-    here.
+    effect here.
     """
 
     default: Any = field(hash=False)
@@ -61,7 +60,7 @@ class Shared(TypedDict, total=False):
     """Settings of an index that a single search can override."""
 
     attributesToRetrieve: Annotated[
-        Words | None, Info(["*"], "attributes a hit carries; `-name` leaves one out of `*`")
+        Words | None, Info(["*"], "attributes in a hit; `-name` excludes one from `*`")
     ]
     ranking: Annotated[
         Words | None,
@@ -86,16 +85,19 @@ class Shared(TypedDict, total=False):
     restrictHighlightAndSnippetArrays: Annotated[
         bool | None, Info(False, "keep only the matching items of a highlighted array")
     ]
-    hitsPerPage: Annotated[Hits | None, Info(20, "hits on one page; 0 counts only")]
+    hitsPerPage: Annotated[Hits | None, Info(20, "hits per page; 0 returns counts only")]
     minWordSizefor1Typo: Annotated[
-        Natural | None, Info(4, "letters a query word needs to be forgiven one typo")
+        Natural | None, Info(4, "minimum letters of a query word for one typo")
     ]
     minWordSizefor2Typos: Annotated[
-        Natural | None, Info(8, "letters a query word needs to be forgiven two typos")
+        Natural | None, Info(8, "minimum letters of a query word for two typos")
     ]
     typoTolerance: Annotated[
         Tolerance | None,
-        Info(True, "whether typos match; `min` keeps only the fewest, `strict` the two fewest"),
+        Info(
+            True,
+            "whether typos match; `min`: only the fewest typos, `strict`: the two fewest",
+        ),
     ]
     allowTyposOnNumericTokens: Annotated[
         bool | None, Info(True, "whether words with digits may match with typos")
@@ -105,11 +107,11 @@ class Shared(TypedDict, total=False):
     ]
     ignorePlurals: Annotated[
         Languages | None,
-        Info(False, "match singular and plural alike: yes, or the languages"),
+        Info(False, "singular and plural match each other: yes, or the languages"),
     ]
     removeStopWords: Annotated[
         Languages | None,
-        Info(False, "leave stop words out of the query: yes, or the languages"),
+        Info(False, "remove stop words from the query: yes, or the languages"),
     ]
     decompoundQuery: Annotated[
         bool | None,
@@ -137,17 +139,18 @@ class Shared(TypedDict, total=False):
         QueryType | None, Info("prefixLast", "which query words match as beginnings of words")
     ]
     removeWordsIfNoResults: Annotated[
-        RemoveWords | None, Info("none", "which words become optional when nothing is found")
+        RemoveWords | None, Info("none", "which words become optional if there are no hits")
     ]
     advancedSyntax: Annotated[
-        bool | None, Info(False, 'whether `"a phrase"` and `-word` mean something in a query')
+        bool | None, Info(False, 'whether `"a phrase"` and `-word` are operators in a query')
     ]
     advancedSyntaxFeatures: Annotated[
         list[AdvancedFeature] | None,
-        Info(["exactPhrase", "excludeWords"], "which of the two advancedSyntax turns on"),
+        Info(["exactPhrase", "excludeWords"], "which of the two features advancedSyntax enables"),
     ]
     optionalWords: Annotated[
-        str | Words | None, Info([], "query words a hit need not contain; entries may be phrases")
+        str | Words | None,
+        Info([], "query words that a hit need not contain; entries may be phrases"),
     ]
     disableExactOnAttributes: Annotated[
         Words | None, Info([], "attributes whose words never count as exact")
@@ -163,25 +166,25 @@ class Shared(TypedDict, total=False):
         bool | Groups | None, Info(0, "hits kept of each group of attributeForDistinct")
     ]
     replaceSynonymsInHighlight: Annotated[
-        bool | None, Info(False, "show the query's word in place of its synonym")
+        bool | None, Info(False, "show the word of the query instead of its synonym")
     ]
     minProximity: Annotated[
-        Nearness | None, Info(1, "distances up to this are all the same; 8 turns proximity off")
+        Nearness | None, Info(1, "distances up to this count as equal; 8 disables proximity")
     ]
-    responseFields: Annotated[Words | None, Info(["*"], "top-level members an answer carries")]
+    responseFields: Annotated[Words | None, Info(["*"], "top-level members of a response")]
     maxFacetHits: Annotated[Percent | None, Info(10, "values a search inside a facet returns")]
     maxValuesPerFacet: Annotated[Places | None, Info(100, "values counted of each facet")]
     sortFacetValuesBy: Annotated[
         Literal["count", "alpha"] | None, Info("count", "order of a facet's values")
     ]
     attributeCriteriaComputedByMinProximity: Annotated[
-        bool | None, Info(False, "the best attribute is where the words stand closest")
+        bool | None, Info(False, "the best attribute is the one where the words are closest")
     ]
     attributeCriteriaComputedBy: Annotated[
-        str | None, Info(None, "another way to choose the best attribute", effect="accepted")
+        str | None, Info(None, "another way to select the best attribute", effect="accepted")
     ]
     renderingContent: Annotated[
-        dict[str, Any] | None, Info(None, "hints for a user interface, handed through")
+        dict[str, Any] | None, Info(None, "hints for a user interface, returned unchanged")
     ]
 
 
@@ -190,7 +193,7 @@ class SearchOptions(Shared, total=False):
 
     similarQuery: Annotated[
         str | None,
-        Info("", "a loose search in place of `query`: every word is optional"),
+        Info("", "a search instead of `query` in which every word is optional"),
     ]
     filters: Annotated[str | None, Info(None, "a boolean expression hits must satisfy")]
     facetFilters: Annotated[
@@ -203,10 +206,10 @@ class SearchOptions(Shared, total=False):
         Filters | None, Info(None, "values of `_tags` hits must have; inner lists alternatives")
     ]
     optionalFilters: Annotated[
-        Filters | None, Info(None, "`name:value` that lift, or negated sink, a hit")
+        Filters | None, Info(None, "`name:value` that rank a hit higher, or lower if negated")
     ]
     sumOrFiltersScores: Annotated[
-        bool | None, Info(False, "add up the scores inside an alternative, not keep the best")
+        bool | None, Info(False, "add the scores of alternatives instead of using the highest")
     ]
     restrictSearchableAttributes: Annotated[
         Words | None, Info([], "search only in these of the searchable attributes")
@@ -217,21 +220,22 @@ class SearchOptions(Shared, total=False):
     ]
     page: Annotated[Natural | None, Info(0, "page number, from 0")]
     offset: Annotated[Natural | None, Info(None, "number of the first hit, with `length`")]
-    length: Annotated[Places | None, Info(None, "how many hits from `offset` on")]
+    length: Annotated[Places | None, Info(None, "number of hits from `offset` on")]
     aroundLatLng: Annotated[str | None, Info("", "`lat,lng` to search around")]
     aroundLatLngViaIP: Annotated[
-        bool | None, Info(False, "search around where the caller's address is", effect="accepted")
+        bool | None,
+        Info(False, "search around the location of the caller's address", effect="accepted"),
     ]
     aroundRadius: Annotated[
         Positive | Literal["all"] | None,
-        Info(None, "metres around the centre, by density if unset"),
+        Info(None, "metres around the centre; depends on the density if unset"),
     ]
     aroundPrecision: Annotated[
         Natural | list[PrecisionStep] | None,
         Info(10, "metres within which distances count as equal; below 10 counts as 10"),
     ]
     minimumAroundRadius: Annotated[
-        Positive | None, Info(None, "least radius in metres where none is given")
+        Positive | None, Info(None, "minimum radius in metres if `aroundRadius` is unset")
     ]
     insideBoundingBox: Annotated[
         Boxes | None, Info(None, "boxes to search in, each as two opposite corners")
@@ -239,7 +243,10 @@ class SearchOptions(Shared, total=False):
     insidePolygon: Annotated[Boxes | None, Info(None, "polygons to search in, each as its points")]
     naturalLanguages: Annotated[
         Words | None,
-        Info([], "languages of a spoken query: stop words, plurals, loose words"),
+        Info(
+            [],
+            "languages of a spoken query: stop words, plurals, optional words",
+        ),
     ]
     ruleContexts: Annotated[Words | None, Info([], "contexts that may trigger rules")]
     personalizationImpact: Annotated[
@@ -264,7 +271,9 @@ class SearchOptions(Shared, total=False):
 class SearchParams(SearchOptions, total=False):
     """All parameters of one search, including its query."""
 
-    query: Annotated[str | None, Info("", "the words looked for; none match everything")]
+    query: Annotated[
+        str | None, Info("", "the words to search for; an empty query matches all records")
+    ]
 
 
 class Settings(Shared, total=False):
@@ -272,26 +281,26 @@ class Settings(Shared, total=False):
 
     searchableAttributes: Annotated[
         Words | None,
-        Info([], "where to search, the most important first; `a,b` equal, `unordered(a)`"),
+        Info([], "attributes to search, most important first; `a,b` equal, `unordered(a)`"),
     ]
     attributesForFaceting: Annotated[
         Words | None,
         Info([], "facets; `searchable(a)`, `filterOnly(a)`, `afterDistinct(a)`"),
     ]
-    unretrievableAttributes: Annotated[Words | None, Info([], "attributes never handed out")]
+    unretrievableAttributes: Annotated[Words | None, Info([], "attributes that are never returned")]
     customRanking: Annotated[
-        Words | None, Info([], "`asc(a)` or `desc(a)`, what `custom` in the ranking stands for")
+        Words | None, Info([], "`asc(a)` or `desc(a)`: the criterion `custom` of the ranking")
     ]
     replicas: Annotated[
         Words | None,
-        Info([], "indices that follow this one; `virtual(name)` sorts what is relevant there"),
+        Info([], "replica indices; `virtual(name)` sorts only relevant hits"),
     ]
     paginationLimitedTo: Annotated[Reach | None, Info(1000, "hits that pages can reach")]
     disableTypoToleranceOnWords: Annotated[
-        Words | None, Info([], "words that match only as they are written")
+        Words | None, Info([], "words that match only without typos")
     ]
     separatorsToIndex: Annotated[
-        str | None, Info("", "characters that are words of their own, not separators")
+        str | None, Info("", "characters indexed as words instead of separators")
     ]
     attributesToTransliterate: Annotated[
         Words | None, Info([], "attributes also indexed in another script")
@@ -305,7 +314,7 @@ class Settings(Shared, total=False):
         str | None, Info("", "characters that keep their accents")
     ]
     customNormalization: Annotated[
-        dict[str, dict[str, str]] | None, Info(None, "characters and what they become")
+        dict[str, dict[str, str]] | None, Info(None, "replacements of characters, by language")
     ]
     indexLanguages: Annotated[Words | None, Info([], "languages of the records, as ISO codes")]
     disablePrefixOnAttributes: Annotated[
@@ -318,8 +327,10 @@ class Settings(Shared, total=False):
     allowCompressionOfIntegerArray: Annotated[
         bool | None, Info(False, "store arrays of integers compressed", effect="accepted")
     ]
-    attributeForDistinct: Annotated[str | None, Info(None, "what makes records one group")]
-    userData: Annotated[Any, Info({}, "anything up to 32 kB, handed out with each answer")]
+    attributeForDistinct: Annotated[
+        str | None, Info(None, "attribute whose equal values form a group")
+    ]
+    userData: Annotated[Any, Info({}, "any JSON up to 32 kB, returned with each response")]
 
 
 class ReadSettings(Settings, total=False):

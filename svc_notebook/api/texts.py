@@ -36,7 +36,7 @@ def list_texts(given: Any, what: str, *, column: str = "") -> list[str]:
         if not isinstance(text, str):
             raise BadInput(
                 f"`{what}` should be texts; entry {place} is {_quote(text)}: "
-                f"leave missing values out ({what}.dropna()), and write others as text"
+                f"drop missing values ({what}.dropna()), and convert others to text"
             )
     return [str(text) for text in found]
 

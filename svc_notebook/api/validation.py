@@ -95,7 +95,7 @@ NAMES: dict[Any, str] = {
 
 
 MAX_TEXT_ITEMS = 100_000
-"""Maximum items of a comma-separated text; a parameter may have a lower limit of its own."""
+"""Maximum items of a comma-separated text; a parameter may have a lower limit."""
 _AT = re.compile(r" - at `\$(.*)`$")
 _CONVERTED_TYPES: set[Any] = set()
 _FIRST_CONVERSION = threading.RLock()
@@ -121,8 +121,8 @@ class UnknownName(BadInput):
 def advise_extra(error: UnknownName) -> BadInput:
     """Add to the error how to send a member that this package does not know."""
     return BadInput(
-        f"{error}; what the vocabulary does not have is sent unchecked by extra={{...}}, an "
-        "argument of functions and of client.with_options"
+        f"{error}; to send it unchecked, use extra={{...}}, an argument of "
+        "functions and of client.with_options"
     )
 
 

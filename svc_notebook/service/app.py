@@ -56,7 +56,7 @@ from svc_notebook.terminal import escape_controls
 
 # Searches may be slow and writes wait for the disk, so each kind has its own threads.
 WRITER_THREADS = 16
-# Endpoints that are not logged: reads of the log would fill it.
+# Endpoints that are not logged, because reads of the log would fill it.
 UNLOGGED_ENDPOINTS = ("get_logs",)
 # Secrets of the service itself, which the logs mask.
 SECRET_FACTS = ("adminKey", "searchKey", "crawlerApiKey")
@@ -76,8 +76,8 @@ class App:
         self.service = service
         self._router = Router(ENDPOINTS)
         name = vendor or os.environ.get("SVC_VENDOR") or "Service"
-        self._access = Authenticator(service.keyring, service.sources, name)
-        self._intake = BodyMemory()
+        self._authenticator = Authenticator(service.keyring, service.sources, name)
+        self._body_memory = BodyMemory()
         self._readers = ReaderThreads(search_timeout)
         self._writers = ThreadPoolExecutor(WRITER_THREADS, "svc-write")
 
@@ -90,136 +90,145 @@ class App:
         """Serve one request."""
         if scope["type"] != "http":
             return
-        exchange, incoming = read_head(scope), IncomingBody(receive)
+        state, incoming = read_head(scope), IncomingBody(receive)
         try:
-            reply = await self._answer(exchange, incoming)
+            response = await self._answer(state, incoming)
         except ClientDisconnected:
             return
         finally:
-            self._intake.let_go(exchange.accounts, exchange.held)
-        if exchange.verb != "OPTIONS" and _is_logged(exchange.row):
+            self._body_memory.release(state.accounts, state.held_bytes)
+        if state.verb != "OPTIONS" and _is_logged(state.endpoint):
             facts = self.service.keyring.facts
-            self.service.logs.note(exchange.logged(reply, (facts[name] for name in SECRET_FACTS)))
-        if exchange.closes:
-            await discard_body(
-                incoming
-            )  # otherwise the connection breaks before the refusal is read
-        bare = exchange.verb == "HEAD"
-        await send_response(send, reply, bare=bare, request_id=exchange.request_id)
+            self.service.logs.add(
+                state.to_log_entry(response, (facts[name] for name in SECRET_FACTS))
+            )
+        if state.closes_connection:
+            # Otherwise the connection breaks before the caller reads the error.
+            await discard_body(incoming)
+        head_only = state.verb == "HEAD"
+        await send_response(send, response, head_only=head_only, request_id=state.request_id)
 
-    async def _answer(self, exchange: RequestState, receive: Receive) -> ServiceResponse:
+    async def _answer(self, state: RequestState, receive: Receive) -> ServiceResponse:
         try:
-            return await self._serve(exchange, receive)
+            return await self._serve(state, receive)
         except ClientDisconnected:
             raise
         except Exception as error:
-            reply = _convert_error(error, exchange, self.service)
-            return crawler_error_response(reply) if _is_crawler_request(exchange) else reply
+            response = _convert_error(error, state, self.service)
+            return crawler_error_response(response) if _is_crawler_request(state) else response
 
-    async def _serve(self, exchange: RequestState, receive: Receive) -> ServiceResponse:
-        if exchange.verb == "OPTIONS":
-            asked = exchange.headers.get("access-control-request-headers", "")
-            return preflight_response(self._router.verbs(exchange.path), asked)
-        exchange.read_query()
-        verb = "GET" if exchange.verb == "HEAD" else exchange.verb
-        row, exchange.parts = self._router.find(verb, exchange.path)
-        exchange.row = row
-        exchange.others = [NO_INDEX] if may_name_others(row) else []
-        caller = self._access.admit(row, exchange.headers, exchange.query, exchange.address)
-        # Before the body is read: a request that will be refused must not take memory from others.
-        _check_head_right(row, caller, exchange.parts)
-        exchange.accounts = caller.accounts
-        hold, most = (
-            partial(self._hold, exchange),
-            MAX_BODY_BYTES_BY_INTERFACE.get(row.interface, limits.MAX_BODY_BYTES),
+    async def _serve(self, state: RequestState, receive: Receive) -> ServiceResponse:
+        if state.verb == "OPTIONS":
+            requested = state.headers.get("access-control-request-headers", "")
+            return preflight_response(self._router.verbs(state.path), requested)
+        state.read_query()
+        verb = "GET" if state.verb == "HEAD" else state.verb
+        endpoint, state.path_parts = self._router.find(verb, state.path)
+        state.endpoint = endpoint
+        state.others = [NO_INDEX] if may_name_others(endpoint) else []
+        caller = self._authenticator.authenticate(
+            endpoint, state.headers, state.query, state.address
         )
-        exchange.body = await read_body(receive, exchange.headers, hold, most)
-        work = partial(self._handle, row, caller, exchange)
-        if row.reads:
-            return await self._readers.run(caller.name, len(exchange.body), receive, work)
+        # Before the body is read: a request that will be refused must not take memory from others.
+        _check_head_right(endpoint, caller, state.path_parts)
+        state.accounts = caller.accounts
+        reserve = partial(self._reserve, state)
+        max_bytes = MAX_BODY_BYTES_BY_INTERFACE.get(endpoint.interface, limits.MAX_BODY_BYTES)
+        state.body = await read_body(receive, state.headers, reserve, max_bytes)
+        work = partial(self._handle, endpoint, caller, state)
+        if endpoint.reads:
+            return await self._readers.run(caller.name, len(state.body), receive, work)
         return await asyncio.get_running_loop().run_in_executor(self._writers, work)
 
-    def _note_hidden(self, row: Endpoint, caller: Caller, exchange: RequestState) -> None:
+    def _record_hidden(self, endpoint: Endpoint, caller: Caller, state: RequestState) -> None:
         """Record which attributes a reader of this log entry must be allowed to see."""
-        inner = [one["index_name"] for one in exchange.inner]
-        indices = {exchange.parts.get("index", ""), *exchange.others, *inner}
+        inner = [query["index_name"] for query in state.inner]
+        indices = {state.path_parts.get("index", ""), *state.others, *inner}
         catalog = self.service.catalog
-        exchange.hidden = sorted(unretrievable_attributes(catalog, indices))
-        if content_of(row) == "answer":
-            exchange.shows_hidden = shows_hidden(caller, catalog, indices)
+        state.hidden = sorted(unretrievable_attributes(catalog, indices))
+        if content_of(endpoint) == "answer":
+            state.shows_hidden = shows_hidden(caller, catalog, indices)
 
-    def _hold(self, exchange: RequestState, size: int) -> None:
-        self._intake.take(exchange.accounts, size)
-        exchange.held += size
+    def _reserve(self, state: RequestState, size: int) -> None:
+        self._body_memory.reserve(state.accounts, size)
+        state.held_bytes += size
 
-    def _handle(self, row: Endpoint, caller: Caller, exchange: RequestState) -> ServiceResponse:
-        prefix = self._access.prefix
-        given = row.decode(
-            exchange.parts,
-            exchange.own_query(row, prefix),
-            read_json(exchange.body),
-            exchange.headings(row, prefix),
+    def _handle(self, endpoint: Endpoint, caller: Caller, state: RequestState) -> ServiceResponse:
+        prefix = self._authenticator.prefix
+        given = endpoint.decode(
+            state.path_parts,
+            state.own_query(endpoint, prefix),
+            read_json(state.body),
+            state.header_arguments(endpoint, prefix),
         )
-        _check_body_rights(self.service, row, caller, given)
-        if row.acl in ("search", "browse") and row.interface == "search":
-            for token, queries in _count_queries(row, given).items():
-                self._access.count(caller, token, queries)
-        user = exchange.headers.get(f"{prefix}user-id", "") if _writes(row) else ""
+        _check_body_rights(self.service, endpoint, caller, given)
+        if endpoint.acl in ("search", "browse") and endpoint.interface == "search":
+            for token, queries in _count_queries(endpoint, given).items():
+                self._authenticator.count_queries(caller, token, queries)
+        user = state.headers.get(f"{prefix}user-id", "") if _writes(endpoint) else ""
         if user:
-            self.service.mapping.one(user)
-        call = RequestContext(self.service, caller, headers=exchange.said)
-        answer = HANDLERS[row](call, **given)
-        if _writes(row):
-            self.service.mapping.note_write(row.name, given, user)
-        exchange.note_answer(given, answer)
-        exchange.others = sorted({*named_indices(row, given, answer), *call.redirects})
-        self._note_hidden(row, caller, exchange)
-        if row.status == 204:
-            return ServiceResponse(row.status, headers=exchange.said)
-        return compress_response(json_response(row.status, answer, exchange.said), exchange.headers)
+            self.service.users.get(user)
+        call = RequestContext(self.service, caller, headers=state.response_headers)
+        answer = HANDLERS[endpoint](call, **given)
+        if _writes(endpoint):
+            self.service.users.note_write(endpoint.name, given, user)
+        state.record_response(given, answer)
+        state.others = sorted({*named_indices(endpoint, given, answer), *call.redirects})
+        self._record_hidden(endpoint, caller, state)
+        if endpoint.status == 204:
+            return ServiceResponse(endpoint.status, headers=state.response_headers)
+        return compress_response(
+            json_response(endpoint.status, answer, state.response_headers), state.headers
+        )
 
 
-def _is_crawler_request(exchange: RequestState) -> bool:
-    """Return whether a request is for the crawler interface, even on an unknown path."""
-    return exchange.path.startswith("/api/")
+def _is_crawler_request(state: RequestState) -> bool:
+    """Return whether a request is for the crawler interface; its path may be unknown."""
+    return state.path.startswith("/api/")
 
 
-def _is_logged(row: Endpoint | None) -> bool:
-    """Return whether an endpoint is logged: the logs are those of the search service only."""
-    return row is None or not (row.name in UNLOGGED_ENDPOINTS or row.interface == "events")
+def _is_logged(endpoint: Endpoint | None) -> bool:
+    """Return whether an endpoint is logged; those of events and the log itself are not."""
+    return endpoint is None or not (
+        endpoint.name in UNLOGGED_ENDPOINTS or endpoint.interface == "events"
+    )
 
 
-def _check_head_right(row: Endpoint, caller: Caller, parts: Mapping[str, str]) -> None:
-    """Check the right that the request's head requires, on the index of the path if any."""
+def _check_head_right(endpoint: Endpoint, caller: Caller, parts: Mapping[str, str]) -> None:
+    """Check the right that the endpoint requires, on the index of the path if it has one."""
     indices = [parts["index"]] if "index" in parts else []
-    if row.acl == "actions":
+    if endpoint.acl == "actions":
         caller.require_any({*ACTION_RIGHTS.values()}, indices)
-    elif row.acl not in ("any", "crawler"):
-        caller.require(row.acl, indices)
+    elif endpoint.acl not in ("any", "crawler"):
+        caller.require(endpoint.acl, indices)
 
 
 def _check_body_rights(
-    service: Service, row: Endpoint, caller: Caller, given: Mapping[str, Any]
+    service: Service, endpoint: Endpoint, caller: Caller, given: Mapping[str, Any]
 ) -> None:
     """Check the rights that depend on the body: of each batched action, on each index."""
     if given.get("index") is not None:
         check_index_name(given["index"])
-    requests = given.get("requests") if "*" in row.path or row.acl == "actions" else None
+    requests = given.get("requests") if "*" in endpoint.path or endpoint.acl == "actions" else None
     for request in requests or ():
-        right = ACTION_RIGHTS[request["action"]] if row.acl == "actions" else row.acl
+        right = ACTION_RIGHTS[request["action"]] if endpoint.acl == "actions" else endpoint.acl
         named = request.get("indexName") or request.get("index_name", "")
         caller.require(right, [given.get("index", named)])
-    if row.name == "operate_index":
-        caller.require(row.acl, [given["destination"]])
+    if endpoint.name == "operate_index":
+        caller.require(endpoint.acl, [given["destination"]])
     if given.get("forwardToReplicas") or given.get("forwardToSlaves"):
-        _check_replicas(service, row, caller, given["index"])
+        _check_replicas(service, endpoint, caller, given["index"])
 
 
-def _check_replicas(service: Service, row: Endpoint, caller: Caller, index: str) -> None:
-    """Refuse to change replicas that the key does not reach: all of them change, or none."""
-    shelf = service.catalog.get(index)
-    replicas = service.catalog.family(shelf)[1:] if shelf and not shelf.leader else ()
-    if not all(caller.may(row.acl, replica.name) for replica in replicas):
+def _check_replicas(service: Service, endpoint: Endpoint, caller: Caller, index: str) -> None:
+    """Raise `KeyRefused` unless the key reaches every replica: all of them change, or none."""
+    published = service.catalog.get(index)
+    replicas = (
+        service.catalog.replica_group(published)[1:]
+        if published and not published.primary_id
+        else ()
+    )
+    if not all(caller.may(endpoint.acl, replica.name) for replica in replicas):
         raise KeyRefused(
             f"this key does not reach every replica of {index}: leave out forwardToReplicas, or "
             "use a key that does",
@@ -227,25 +236,25 @@ def _check_replicas(service: Service, row: Endpoint, caller: Caller, index: str)
         )
 
 
-def _writes(row: Endpoint) -> bool:
+def _writes(endpoint: Endpoint) -> bool:
     """Return whether an endpoint writes to an index."""
-    return not row.reads and row.acl != "admin" and "/1/indexes/" in row.path
+    return not endpoint.reads and endpoint.acl != "admin" and "/1/indexes/" in endpoint.path
 
 
-def _count_queries(row: Endpoint, given: Mapping[str, Any]) -> Counter[str | None]:
+def _count_queries(endpoint: Endpoint, given: Mapping[str, Any]) -> Counter[str | None]:
     """Count the queries of a call by user token."""
-    queries = given["requests"] if row.name == "search_many" else [given]
-    return Counter(one.get("userToken") for one in queries)
+    queries = given["requests"] if endpoint.name == "search_many" else [given]
+    return Counter(query.get("userToken") for query in queries)
 
 
-def _convert_error(error: Exception, exchange: RequestState, service: Service) -> ServiceResponse:
-    """Convert an error to a response; only unexpected errors count as faults of the service."""
-    of_events = exchange.row is not None and exchange.row.interface == "events"
+def _convert_error(error: Exception, state: RequestState, service: Service) -> ServiceResponse:
+    """Convert an error to a response; an unexpected error gets the status 500."""
+    of_events = state.endpoint is not None and state.endpoint.interface == "events"
     if isinstance(error, MethodNotAllowed):
         return error_response(405, str(error), {"allow": ", ".join(error.allowed)})
     if isinstance(error, TooMany):
         return error_response(
-            429, str(error), {"retry-after": str(int(error.wait)), **exchange.said}
+            429, str(error), {"retry-after": str(int(error.wait)), **state.response_headers}
         )
     # The events interface has different statuses (api.md, Errors).
     if isinstance(error, KeyRefused) and of_events:
@@ -260,7 +269,7 @@ def _convert_error(error: Exception, exchange: RequestState, service: Service) -
         return error_response(500, service.store.report_damage(error))
     if is_storage_failure(error):
         return error_response(
-            507, f"nothing was written: {error}; make room on the disk, then try again"
+            507, f"nothing was written: {error}; free space on the disk, then try again"
         )
     sys.stderr.write(escape_controls("".join(traceback.format_exception(error))))
-    return error_response(500, "the local service failed; its own output tells more")
+    return error_response(500, "the local service failed; its output contains the details")

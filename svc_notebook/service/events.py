@@ -40,9 +40,9 @@ class Events:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._tidy_after = 0.0
+        self._cleanup_after = 0.0
 
-    def take(self, events: Sequence[Event], received: int) -> None:
+    def store(self, events: Sequence[Event], received: int) -> None:
         """Store valid events, all or none; returns after they are on disk.
 
         An event with a timestamp is stored once, even if it is sent several times.
@@ -65,7 +65,7 @@ class Events:
         )
         return [(number, _event(moment, body)) for number, moment, body in rows]
 
-    def forget(self, token: str) -> None:
+    def request_deletion(self, token: str) -> None:
         """Request the deletion of a user's present events; returns after the request is on disk."""
         with self._store.writing() as connection:
             connection.execute(
@@ -74,22 +74,22 @@ class Events:
                 (token, current_milliseconds()),
             )
 
-    def tidy(self) -> None:
+    def delete_due(self) -> None:
         """Delete events as requested; once a minute also those that are too old or too many."""
-        for asked in self._store.read("SELECT rowid, token, time, last FROM forgotten"):
-            self._forget_now(*asked)
-        if time.monotonic() >= self._tidy_after:
-            self._tidy_after = time.monotonic() + CLEANUP_SECONDS
+        for requested in self._store.read("SELECT rowid, token, time, last FROM forgotten"):
+            self._delete_events(*requested)
+        if time.monotonic() >= self._cleanup_after:
+            self._cleanup_after = time.monotonic() + CLEANUP_SECONDS
             delete_old_rows(self._store, "events", current_milliseconds() - MAX_AGE_MS, MAX_EVENTS)
 
-    def _forget_now(self, row: int, token: str, asked: int, last: int) -> None:
+    def _delete_events(self, row: int, token: str, requested: int, last: int) -> None:
         with self._store.writing() as connection:
             connection.execute(
                 "DELETE FROM events WHERE number <= ? AND (token = ? OR known = ?)",
                 (last, token, token),
             )
             connection.execute(
-                "UPDATE shown SET token = '' WHERE token = ? AND time <= ?", (token, asked)
+                "UPDATE shown SET token = '' WHERE token = ? AND time <= ?", (token, requested)
             )
             connection.execute("DELETE FROM forgotten WHERE rowid = ?", (row,))
 
@@ -109,8 +109,8 @@ def conditions(choice: RowSelection, others: Mapping[str, Any]) -> tuple[str, li
         "time < ?": choice.until,
         **{f"{name} = ?": value for name, value in others.items()},
     }
-    held = {words: value for words, value in wanted.items() if value is not None}
-    return " AND ".join(held), [*held.values()]
+    given = {words: value for words, value in wanted.items() if value is not None}
+    return " AND ".join(given), [*given.values()]
 
 
 def delete_old_rows(store: Store, table: str, before: int, kept: int) -> None:
@@ -151,11 +151,11 @@ def check_time(event: Event, at: str, received: int, searched: Mapping[str, int]
     moment = event.get("timestamp", received)
     if moment < received - MAX_EVENT_AGE_MS:
         raise BadInput(
-            f"`{at}.timestamp` is more than 4 days old; it is milliseconds since 1970, and left "
-            "out it is the time of receipt"
+            f"`{at}.timestamp` is more than 4 days old; it is in milliseconds since 1970, and its "
+            "default is the time of receipt"
         )
     if moment > received + MAX_SEARCH_DISTANCE_MS:
-        raise BadInput(f"`{at}.timestamp` lies in the future; it is milliseconds since 1970")
+        raise BadInput(f"`{at}.timestamp` is in the future; it is in milliseconds since 1970")
     for query in queries_of(event):
         if abs(moment - searched.get(query, moment)) > MAX_SEARCH_DISTANCE_MS:
             raise BadInput(f"`{at}` is not within an hour of the search with the queryID {query}")

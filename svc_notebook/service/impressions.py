@@ -32,9 +32,9 @@ class Impressions:
         self._store = store
         self._lock = threading.Lock()
         self._new: dict[str, ShownSearch] = {}
-        self._tidy_after = 0.0
+        self._cleanup_after = 0.0
 
-    def note(self, shown: ShownSearch) -> None:
+    def add(self, shown: ShownSearch) -> None:
         """Store one search in memory."""
         with self._lock:
             if len(self._new) >= MAX_PENDING_SEARCHES:
@@ -79,8 +79,8 @@ class Impressions:
             with self._lock:
                 for one in new:
                     self._new.pop(one["queryID"], None)
-        if time.monotonic() >= self._tidy_after:
-            self._tidy_after = time.monotonic() + CLEANUP_SECONDS
+        if time.monotonic() >= self._cleanup_after:
+            self._cleanup_after = time.monotonic() + CLEANUP_SECONDS
             delete_old_rows(self._store, "shown", current_milliseconds() - MAX_AGE_MS, MAX_SEARCHES)
 
 

@@ -55,7 +55,7 @@ class StoredKey:
         patterns = self.fields.get("indexes", ())
         return not patterns or any(matches(index, pattern) for pattern in patterns)
 
-    def told(self, *, hide_description: bool = False) -> dict[str, Any]:
+    def to_api(self, *, hide_description: bool = False) -> dict[str, Any]:
         """Return the key as it is listed; its validity is the remaining time in seconds."""
         own = {"acl": [], **self.fields, "validity": self._seconds_left()}
         if hide_description and own.get("description"):
@@ -72,9 +72,9 @@ class Keyring:
 
     def __init__(self, store: Store, given: Mapping[str, str | None] | None = None) -> None:
         self._store = store
-        self.facts = self._settle_facts({k: v for k, v in (given or {}).items() if v})
+        self.facts = self._store_facts({k: v for k, v in (given or {}).items() if v})
 
-    def _settle_facts(self, given: Mapping[str, str]) -> dict[str, str]:
+    def _store_facts(self, given: Mapping[str, str]) -> dict[str, str]:
         kept = dict(self._store.read("SELECT name, value FROM facts"))
         made = {name: make() for name, make in FACTS.items() if name not in kept}
         facts = {**made, **kept, **given}
@@ -115,7 +115,7 @@ class Keyring:
         )
         return [StoredKey(v, msgspec.json.decode(f), *facts) for v, f, *facts in rows]
 
-    def one(self, value: str, index: str = "") -> StoredKey:
+    def get(self, value: str, index: str = "") -> StoredKey:
         """Return one valid key; raises `NotFound`."""
         for key in self.find(value):
             if key.index == index:
@@ -155,7 +155,7 @@ class Keyring:
             time.time(),
         )
         if not rows:
-            raise NotFound("this key is not among the deleted ones", status=404)
+            raise NotFound("this key is not a deleted key", status=404)
         fields = {**msgspec.json.decode(rows[0][0]), "validity": 0}
         with self._store.writing() as connection:
             connection.execute(
@@ -172,9 +172,9 @@ def check_fields(fields: Mapping[str, Any], index: str) -> dict[str, Any]:
         if right not in RIGHTS:
             raise BadInput(f"`acl`: {right} is not a right{did_you_mean(right, RIGHTS)}")
         if index and right in GLOBAL_RIGHTS:
-            raise BadInput(f"`acl`: {right} is for keys of the whole application")
+            raise BadInput(f"`acl`: {right} is only for keys of the application")
     if index and own.get("indexes"):
-        raise BadInput("`indexes`: a key of one index is for that index")
+        raise BadInput("`indexes`: a key of one index is valid for that index only")
     if own.get("queryParameters"):
         check_members(read_query_text(own["queryParameters"]), Restrictions, "queryParameters")
     return own

@@ -64,11 +64,11 @@ MIN_COMPRESSED_BYTES = 64 * 2**10
 def check_index_name(name: str) -> str:
     """Return a valid index name; raises `BadInput`."""
     if not name or name == "*":
-        raise BadInput(f"{name!r} is not a name for an index")
+        raise BadInput(f"{name!r} is not a valid index name")
     if len(name) > MAX_INDEX_NAME_CHARACTERS:
         raise BadInput(f"the index name is longer than {MAX_INDEX_NAME_CHARACTERS} characters")
     if "\x00" in name:
-        raise BadInput("the index name holds a zero character")
+        raise BadInput("the index name contains a null character")
     return name
 
 
@@ -77,9 +77,9 @@ def read_object_id(value: Any, at: str) -> str:
     if type(value) is int:
         value = str(value)
     if not isinstance(value, str) or not value:
-        raise BadInput(f"`{at}` should be a string that is not empty")
+        raise BadInput(f"`{at}` should be a non-empty string")
     if "\x00" in value:
-        raise BadInput(f"`{at}` holds a zero character")
+        raise BadInput(f"`{at}` contains a null character")
     if len(value.encode()) > MAX_OBJECT_ID_BYTES:
         raise BadInput(f"`{at}` is longer than {MAX_OBJECT_ID_BYTES} bytes")
     return value

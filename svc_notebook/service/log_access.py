@@ -23,37 +23,45 @@ NO_INDEX = ""
 RECORD_RESTRICTIONS = {*FILTERS, *GEO_PARAMETERS, "attributesToRetrieve"}
 
 
-def may_name_others(row: Endpoint) -> bool:
+def may_name_others(endpoint: Endpoint) -> bool:
     """Return whether a request may name more indices than the one of its path."""
-    return "*" in row.path or row.name in ("operate_index", "set_settings", "get_settings")
+    return "*" in endpoint.path or endpoint.name in (
+        "operate_index",
+        "set_settings",
+        "get_settings",
+    )
 
 
-def named_indices(row: Endpoint, given: Mapping[str, Any], answer: Any) -> list[str]:
+def named_indices(endpoint: Endpoint, given: Mapping[str, Any], answer: Any) -> list[str]:
     """Return the indices that a request and its response name besides the one of the path."""
-    if not may_name_others(row):
+    if not may_name_others(endpoint):
         return []
-    requests = given.get("requests") or () if "*" in row.path else ()
+    requests = given.get("requests") or () if "*" in endpoint.path else ()
     names = {one.get("indexName") or one.get("index_name") or NO_INDEX for one in requests}
-    told = answer if isinstance(answer, dict) else {}
-    for settings in (given.get("settings") or {}, told):
+    answer = answer if isinstance(answer, dict) else {}
+    for settings in (given.get("settings") or {}, answer):
         names |= {link.name for link in read_links(settings.get("replicas") or ())}
-    names |= {told["primary"]} if "primary" in told else set()
+    names |= {answer["primary"]} if "primary" in answer else set()
     names |= {given["destination"]} if "destination" in given else set()
     return sorted(names) if len(names) <= MAX_NAMED_INDICES else [NO_INDEX]
 
 
 def unretrievable_attributes(catalog: IndexRegistry, indices: Iterable[str]) -> set[str]:
     """Return the attributes that indices hide from ordinary keys."""
-    shelves = [shelf for index in indices if (shelf := catalog.get(index))]
-    return {name for one in shelves for name in one.settings.get("unretrievableAttributes", ())}
+    published_indices = [published for index in indices if (published := catalog.get(index))]
+    return {
+        name
+        for one in published_indices
+        for name in one.settings.get("unretrievableAttributes", ())
+    }
 
 
 def shows_hidden(caller: Caller, catalog: IndexRegistry, indices: Iterable[str]) -> bool:
     """Return whether a response to the caller contains attributes that an index hides."""
-    shelves = [shelf for index in indices if (shelf := catalog.get(index))]
+    published_indices = [published for index in indices if (published := catalog.get(index))]
     return any(
         one.settings.get("unretrievableAttributes") and not hidden_attributes(caller, one)
-        for one in shelves
+        for one in published_indices
     )
 
 

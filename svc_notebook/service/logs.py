@@ -28,7 +28,7 @@ MAX_BODY_CHARACTERS = 1000
 # The number of characters of a key that are shown.
 SHOWN_KEY_CHARACTERS = 4
 SECRET_NAMES = ("api-key", "apikey", "api_key", "authorization", "cookie")
-HIDDEN_CONTENT = b"not shown: this key may not see all of these records"
+HIDDEN_CONTENT = b"not shown: this key may not read all of these records"
 # Minimum lengths: a known secret is masked anywhere from the first on, and as a whole word from the
 # second on.
 MIN_SECRET_CHARACTERS, MIN_SECRET_WORD_CHARACTERS = 8, 4
@@ -52,8 +52,7 @@ class Logged:
     """One request and its response; `kind` is `query`, `build` or empty.
 
     `others` are indices that it names besides `index`. `hidden` are the attributes that these
-    indices
-    hid from ordinary keys, and `shows_hidden` says whether they are readable in this entry.
+    indices hid from ordinary keys, and `shows_hidden` says whether they are readable in this entry.
     """
 
     verb: str
@@ -83,11 +82,11 @@ class Logged:
         return named | {self.index} if self.index or not named else named
 
 
-def content_of(row: Endpoint) -> Content:
+def content_of(endpoint: Endpoint) -> Content:
     """Return which text of a request to an endpoint contains attributes of records."""
-    if row.acl in ("search", "browse") and row.interface == "search":
+    if endpoint.acl in ("search", "browse") and endpoint.interface == "search":
         return "answer"
-    return "body" if row.name in WRITES_RECORDS else ""
+    return "body" if endpoint.name in WRITES_RECORDS else ""
 
 
 class RequestLog:
@@ -99,11 +98,11 @@ class RequestLog:
         rows = store.read(
             "SELECT entry FROM logs ORDER BY number DESC LIMIT ?", MAX_LOGGED_REQUESTS
         )
-        told = [one for [entry] in reversed(rows) if (one := _decode_entry(entry))]
-        self._kept = deque(told, maxlen=MAX_LOGGED_REQUESTS)
+        entries = [one for [entry] in reversed(rows) if (one := _decode_entry(entry))]
+        self._kept = deque(entries, maxlen=MAX_LOGGED_REQUESTS)
         self._new: deque[Logged] = deque(maxlen=MAX_LOGGED_REQUESTS)
 
-    def note(self, logged: Logged) -> None:
+    def add(self, logged: Logged) -> None:
         """Add one request."""
         with self._lock:
             self._kept.append(logged)
@@ -275,5 +274,5 @@ def _url(logged: Logged) -> str:
 
 
 def _identity(logged: Logged) -> bytes:
-    told: Any = (logged.time, logged.verb, logged.path, logged.address)
-    return repr(told).encode("utf-8", "replace")
+    entries: Any = (logged.time, logged.verb, logged.path, logged.address)
+    return repr(entries).encode("utf-8", "replace")

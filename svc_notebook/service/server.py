@@ -76,7 +76,7 @@ def serve(
         facts = read_credentials(app_id, admin_key, admin_key_file)
         # All files created from here on are private to this user: they contain all keys.
         os.umask(0o077)
-        folder.hold()
+        folder.lock()
         listener = listen(host, port)
         service = Service(
             folder.path, facts, clusters=clusters, allow_private_crawl=allow_private_crawl
@@ -114,7 +114,9 @@ def read_credentials(
     """
     fallback = os.environ.pop(ADMIN_KEY_VARIABLE, None) or None
     if admin_key is not None and admin_key_file is not None:
-        raise LocalServiceFailed("the admin key is given twice: leave out --admin-key, which shows")
+        raise LocalServiceFailed(
+            "the admin key is given twice: leave out --admin-key, which other users can see"
+        )
     if admin_key_file is not None:
         admin_key = _read_key(admin_key_file)
     facts = {"appId": app_id, "adminKey": fallback if admin_key is None else admin_key}
@@ -124,7 +126,7 @@ def read_credentials(
             # The message does not contain the key.
             raise LocalServiceFailed(
                 f"the {what} must have at least one character, and only ASCII ones without spaces; "
-                "leave it out for one that is made at the first start"
+                "if it is omitted, the first start generates one"
             )
     return facts
 
@@ -145,21 +147,21 @@ def _read_key(file: str) -> str:
 def check_clusters(clusters: int) -> None:
     """Raise `LocalServiceFailed` for an invalid number of clusters."""
     if clusters not in range(1, MAX_CLUSTERS + 1):
-        raise LocalServiceFailed(f"{clusters} clusters cannot be: take 1 to {MAX_CLUSTERS}")
+        raise LocalServiceFailed(f"invalid number of clusters {clusters}: use 1 to {MAX_CLUSTERS}")
 
 
 def check_search_timeout(seconds: float) -> None:
     """Raise `LocalServiceFailed` for a timeout that is too short or infinite."""
     if not MIN_TIMEOUT_SECONDS <= seconds < math.inf:
         raise LocalServiceFailed(
-            f"a search timeout of {seconds:g} s cannot be: take {MIN_TIMEOUT_SECONDS:g} s or more"
+            f"invalid search timeout of {seconds:g} s: use {MIN_TIMEOUT_SECONDS:g} s or more"
         )
 
 
 def listen(host: str, port: int) -> socket.socket:
     """Open the port, or a free one for 0; raises `LocalServiceFailed`."""
     if port not in range(65536):
-        raise LocalServiceFailed(f"{port} is not a port: take one of 1 to 65535, or 0 for any")
+        raise LocalServiceFailed(f"{port} is not a port: use 1 to 65535, or 0 for a free port")
     try:
         kind = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         # With an explicit protocol, asyncio sets TCP_NODELAY; otherwise each response waits 40 ms.
@@ -181,7 +183,7 @@ def address(listener: socket.socket) -> str:
 
 def announce(folder: Folder, kept: dict[str, Any], note: dict[str, Any], json: bool) -> None:
     """Write the note `kept` to the folder, and print `note` on the standard output."""
-    folder.announce(kept)
+    folder.write_note(kept)
     text = json_text.dumps(note) if json else describe_service(note)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()

@@ -51,11 +51,11 @@ class Service:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store = Store(folder / DATABASE)
         self.keyring = Keyring(self.store, facts)
-        self.mapping = UserRegistry(self.store, clusters)
+        self.users = UserRegistry(self.store, clusters)
         self.logs = RequestLog(self.store)
         self.events = Events(self.store)
-        self.shown = Impressions(self.store)
-        self.forgetting = MinuteCallLimit(limits.MAX_DELETIONS_PER_MINUTE)
+        self.impressions = Impressions(self.store)
+        self.deletion_limit = MinuteCallLimit(limits.MAX_DELETIONS_PER_MINUTE)
         self.sources = Sources(self.store)
         self.tasks = TaskQueue(self.store)
         self.catalog = IndexRegistry(self.store, folder / "engine")
@@ -66,23 +66,28 @@ class Service:
             )
         )
         self._writer = Writer(self.store, self.tasks, self.catalog)
-        chores = (self.logs.flush, self.shown.flush, self.events.tidy, self.cursors.tidy)
-        self._keeper = Maintenance(self.store, self.tasks, self.catalog, chores)
+        periodic = (
+            self.logs.flush,
+            self.impressions.flush,
+            self.events.delete_due,
+            self.cursors.drop_expired,
+        )
+        self._maintenance = Maintenance(self.store, self.tasks, self.catalog, periodic)
 
     def start(self) -> None:
         """Start the background threads; pending tasks of the last run are applied first."""
         self._writer.start()
-        self._keeper.start()
+        self._maintenance.start()
         self.crawlers.start()
 
     def stop(self) -> None:
         """Stop the threads and close the store; pending tasks are applied at the next start."""
         self.catalog.closing = True
         self.crawlers.stop()
-        self._keeper.stop()
+        self._maintenance.stop()
         self._writer.stop()
         try:
-            for flush in (self.logs.flush, self.shown.flush):
+            for flush in (self.logs.flush, self.impressions.flush):
                 self._flush(flush)
         finally:
             self.store.close()
@@ -98,9 +103,9 @@ class Service:
 
     def refuse_replica(self, index: str) -> None:
         """Raise `Refused` for a replica, which has no records of its own."""
-        shelf = self.catalog.get(index)
-        if shelf and shelf.leader:
-            primary = self.catalog.family(shelf)[0].name
+        published = self.catalog.get(index)
+        if published and published.primary_id:
+            primary = self.catalog.replica_group(published)[0].name
             raise Refused(
                 f"{index} is a replica of {primary}: write to {primary}, or unlink the replica "
                 "from its setting `replicas` first",

@@ -33,8 +33,8 @@ class Sources:
             for name, text in rows
         ]
 
-    def admit(self, address: str) -> None:
-        """Raise `KeyRefused` for an address that is not on the list."""
+    def check(self, address: str) -> None:
+        """Raise `KeyRefused` for an address that is not on the allowlist."""
         if self._networks and ALL_ADDRESSES not in self._networks:
             networks = ",".join(name for name in self._networks if name != SUPPORT_TEAM)
             if not is_in_networks(address, networks):
@@ -47,13 +47,13 @@ class Sources:
     def append(self, source: Source) -> None:
         """Add a network, or change its description."""
         if len(self._networks) >= MAX_SOURCES:
-            raise BadInput(f"{MAX_SOURCES} sources are the most")
+            raise BadInput(f"at most {MAX_SOURCES} sources are allowed")
         self._write([source], clear=False)
 
     def delete(self, source: str) -> None:
         """Remove a network; raises `NotFound`."""
         if source not in self._networks:
-            raise NotFound(f"{source} is not on the list", status=404)
+            raise NotFound(f"{source} is not on the allowlist", status=404)
         with self._store.writing() as connection:
             connection.execute("DELETE FROM sources WHERE source = ?", [source])
         self._networks = self._read_networks()

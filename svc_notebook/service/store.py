@@ -263,7 +263,7 @@ class Store:
         if not self._damage_reported:
             self._damage_reported = True
             sys.stderr.write(f"{describe_damage(self._path, error)}\n")
-        return f"the service's database is damaged ({error}); its own output says what to do"
+        return f"the service's database is damaged ({error}); its output says what to do"
 
     def close(self) -> None:
         """Close all connections after their current use; committed data is safe."""
@@ -313,7 +313,7 @@ def describe_damage(path: Path, error: BaseException) -> str:
         f"a copy of the folder {path.parent}, then put a backup of the folder in its place. Or "
         f"rescue what can be read, in the folder: `sqlite3 {path.name} .recover | sqlite3 "
         f"rescued.sqlite`; delete {path.name}-wal, {path.name}-shm and the folder engine, which is "
-        f"made again, and rename rescued.sqlite to {path.name}. Or start on another folder with "
+        f"rebuilt, and rename rescued.sqlite to {path.name}. Or start on another folder with "
         "--data, and load the records again"
     )
 

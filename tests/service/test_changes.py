@@ -52,7 +52,7 @@ def wait_stored(shop: Inside, verb: str, path: str, body: Any) -> int:
 def test_a_hit_that_is_overwritten_meanwhile_is_not_found_by_what_it_was(
     shop: Inside, verb: str, path: str, body: Any
 ) -> None:
-    changes = shop.app.service.catalog.changes
+    changes = shop.app.service.catalog.in_flight_writes
     with ThreadPoolExecutor(1) as pool:
         with nothing_shown(shop):
             task = wait_stored(shop, verb, path, body)
@@ -68,15 +68,15 @@ def test_a_hit_that_is_overwritten_meanwhile_is_not_found_by_what_it_was(
 
 def test_a_change_of_other_records_is_none_of_a_searchs_business() -> None:
     changes = InFlightWrites()
-    moment = changes.moment()
+    moment = changes.last_visible()
 
     changes.begin(1, ["a"])
 
-    assert changes.meet(moment, 1, ["b", "a"])
-    assert not changes.meet(moment, 1, ["b"])
-    assert not changes.meet(moment, 2, ["a"])
-    changes.show()
-    assert not changes.meet(changes.moment(), 1, ["a"])
+    assert changes.may_have_changed(moment, 1, ["b", "a"])
+    assert not changes.may_have_changed(moment, 1, ["b"])
+    assert not changes.may_have_changed(moment, 2, ["a"])
+    changes.mark_visible()
+    assert not changes.may_have_changed(changes.last_visible(), 1, ["a"])
 
 
 def test_emptying_an_index_changes_all_its_records() -> None:
@@ -84,4 +84,4 @@ def test_emptying_an_index_changes_all_its_records() -> None:
 
     changes.begin(1, None)
 
-    assert changes.meet(changes.moment(), 1, ["a"])
+    assert changes.may_have_changed(changes.last_visible(), 1, ["a"])

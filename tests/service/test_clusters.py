@@ -244,7 +244,7 @@ def test_a_removal_is_pending_until_its_data_is_gone(two: Inside) -> None:
     write(two, "ann", "films", {"objectID": "1"})
 
     with two.app.service.store.writing():  # nothing is applied meanwhile
-        two.app.service.mapping.leaving["ann"] = ("local-2", two.app.service.tasks.last + 1)
+        two.app.service.users.removed["ann"] = ("local-2", two.app.service.tasks.last + 1)
         answer = two.call("GET", f"{PATH}/pending?getClusters=true").json()
 
     assert answer == {"pending": True, "clusters": {"local-1": [], "local-2": ["ann"]}}
@@ -264,7 +264,7 @@ def test_a_write_in_the_name_of_nobody_known_is_refused(
     answer = two.call(verb, path, body, headers={"X-Service-User-ID": "nobody"})
 
     assert answer.status_code == 404
-    assert "nobody is on no cluster" in answer.json()["message"]
+    assert "nobody has no cluster" in answer.json()["message"]
 
 
 def test_a_refused_write_gives_nothing_away(two: Inside) -> None:

@@ -87,44 +87,44 @@ def test_a_list_of_ids_holds_no_segment() -> None:
 def test_an_order_is_forgotten_unless_it_is_asked_for() -> None:
     clock = Clock()
     kept = Cursors(clock)
-    never, once = kept.keep(make_ids(), 1, {}), kept.keep(make_ids(), 1, {})
-    assert kept.recall(once, 1, {})
+    never, once = kept.cache(make_ids(), 1, {}), kept.cache(make_ids(), 1, {})
+    assert kept.get(once, 1, {})
 
     clock.now += UNUSED_SECONDS + 1
-    kept.tidy()
-    assert kept.recall(never, 1, {}) is None
-    assert kept.recall(once, 1, {})
+    kept.drop_expired()
+    assert kept.get(never, 1, {}) is None
+    assert kept.get(once, 1, {})
 
     clock.now += CONTINUED_SECONDS - 1
-    kept.tidy()
-    assert kept.recall(once, 1, {})
+    kept.drop_expired()
+    assert kept.get(once, 1, {})
 
     clock.now += CONTINUED_SECONDS + 1
-    kept.tidy()
-    assert kept.recall(once, 1, {}) is None
+    kept.drop_expired()
+    assert kept.get(once, 1, {}) is None
     assert kept.nbytes == 0
 
 
 def test_orders_are_bounded_in_bytes_and_the_oldest_go_first() -> None:
     kept, ids = Cursors(), make_ids(500)
     room = MAX_CACHED_BYTES // (ids.nbytes + ORDER_OVERHEAD_BYTES)
-    names = [kept.keep(ids, 1, {}) for _ in range(room)]
-    assert kept.recall(names[0], 1, {})
+    names = [kept.cache(ids, 1, {}) for _ in range(room)]
+    assert kept.get(names[0], 1, {})
 
-    kept.keep(ids, 1, {})
+    kept.cache(ids, 1, {})
 
     assert kept.nbytes <= MAX_CACHED_BYTES
-    assert kept.recall(names[0], 1, {})
-    assert kept.recall(names[1], 1, {}) is None
+    assert kept.get(names[0], 1, {})
+    assert kept.get(names[1], 1, {}) is None
 
 
 def test_an_order_is_given_for_the_same_parameters_only() -> None:
     kept = Cursors()
-    name = kept.keep(make_ids(), 1, {"query": "a", "hitsPerPage": 3})
+    name = kept.cache(make_ids(), 1, {"query": "a", "hitsPerPage": 3})
 
-    assert kept.recall(name, 1, {"hitsPerPage": 9, "query": "a"})
-    assert kept.recall(name, 1, {"query": "b"}) is None
-    assert kept.recall(name, 2, {"query": "a"}) is None
+    assert kept.get(name, 1, {"hitsPerPage": 9, "query": "a"})
+    assert kept.get(name, 1, {"query": "b"}) is None
+    assert kept.get(name, 2, {"query": "a"}) is None
 
 
 def test_browses_hold_no_segments_of_the_past(inside: Inside) -> None:
@@ -176,7 +176,7 @@ def test_a_browse_that_was_forgotten_goes_on_where_it_was(inside: Inside) -> Non
     found = [hit["objectID"] for hit in answer["hits"]]
 
     while "cursor" in answer:
-        inside.app.service.cursors.forget(read_cursor(answer["cursor"]).order)
+        inside.app.service.cursors.drop(read_cursor(answer["cursor"]).order)
         answer = inside.call("POST", "/1/indexes/p/browse", {"cursor": answer["cursor"]}).json()
         found += [hit["objectID"] for hit in answer["hits"]]
 

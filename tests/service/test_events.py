@@ -256,7 +256,7 @@ def test_an_event_lies_within_an_hour_of_its_search(
 ) -> None:
     inside.fill("films", {"objectID": "1"})
     query = search(inside)["queryID"]
-    [one] = shown(inside) if flushed else inside.app.service.shown._new.values()
+    [one] = shown(inside) if flushed else inside.app.service.impressions._new.values()
     event = click(queryID=query, positions=[1])
     _move_search(inside, one, one["timestamp"] - minutes * 60_000)
 
@@ -268,9 +268,9 @@ def test_an_event_lies_within_an_hour_of_its_search(
 def _move_search(inside: Inside, one: ShownSearch, moment: int) -> None:
     """Let a search have been made at another time."""
     service = inside.app.service
-    if one["queryID"] in service.shown._new:
+    if one["queryID"] in service.impressions._new:
         moved: ShownSearch = {**one, "timestamp": moment}
-        service.shown.note(moved)
+        service.impressions.add(moved)
     else:
         with service.store.writing() as connection:
             connection.execute("UPDATE shown SET time = ?", (moment,))
@@ -377,11 +377,11 @@ def test_a_users_events_go_and_those_of_others_stay(inside: Inside) -> None:
 def test_what_comes_after_a_deletion_was_asked_for_stays(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     events = Events(store)
-    events.take([click(userToken="me", eventName="before")], current_milliseconds())  # type: ignore[list-item]
-    events.forget("me")
-    events.take([click(userToken="me", eventName="after")], current_milliseconds())  # type: ignore[list-item]
+    events.store([click(userToken="me", eventName="before")], current_milliseconds())  # type: ignore[list-item]
+    events.request_deletion("me")
+    events.store([click(userToken="me", eventName="after")], current_milliseconds())  # type: ignore[list-item]
 
-    events.tidy()
+    events.delete_due()
 
     rows = store.read("SELECT body FROM events")
     store.close()
@@ -405,7 +405,7 @@ def test_a_user_token_may_hold_all_that_a_path_encodes(inside: Inside) -> None:
 
 
 def test_deletions_are_limited_and_say_when_to_come_back(inside: Inside) -> None:
-    inside.app.service.forgetting = MinuteCallLimit(2, clock=lambda: 60_030.0)
+    inside.app.service.deletion_limit = MinuteCallLimit(2, clock=lambda: 60_030.0)
 
     answers = [inside.call("DELETE", "/1/usertokens/me") for _ in range(3)]
 
@@ -433,9 +433,9 @@ def test_old_events_and_too_many_of_them_go(tmp_path: Path, monkeypatch: Any) ->
     service = Service(tmp_path)
     now = current_milliseconds()
     for name, moment in [("a", now), ("old", now - 91 * DAY), ("b", now), ("c", now)]:
-        service.events.take([click(eventName=name)], moment)  # type: ignore[list-item]
+        service.events.store([click(eventName=name)], moment)  # type: ignore[list-item]
 
-    service.events.tidy()
+    service.events.delete_due()
 
     rows = service.store.read("SELECT body FROM events")
     assert [json.loads(body)["eventName"] for [body] in rows] == ["b", "c"]

@@ -23,31 +23,31 @@ class Model:
 
     def __init__(self) -> None:
         self.records: dict[str, dict[str, int]] = {}
-        self.leader: dict[str, str] = {}
+        self.primary_id: dict[str, str] = {}
         self.virtual: set[str] = set()
 
     def replicas(self, name: str) -> list[str]:
-        return [one for one, leader in self.leader.items() if leader == name]
+        return [one for one, leader in self.primary_id.items() if leader == name]
 
     def held(self, name: str) -> dict[str, int]:
-        return self.records[self.leader.get(name, name)]
+        return self.records[self.primary_id.get(name, name)]
 
     def exists(self, name: str) -> bool:
-        return name in self.records or name in self.leader
+        return name in self.records or name in self.primary_id
 
     def free(self, name: str) -> None:
         self.records[name] = dict(self.held(name))
-        del self.leader[name]
+        del self.primary_id[name]
         self.virtual.discard(name)
 
     def put(self, name: str, key: str, n: int) -> int:
-        if name in self.leader:
+        if name in self.primary_id:
             return 403
         self.records.setdefault(name, {})[key] = n
         return 200
 
     def delete(self, name: str) -> int:
-        if name in self.leader:
+        if name in self.primary_id:
             return 403
         for replica in self.replicas(name):
             self.free(replica)
@@ -56,12 +56,12 @@ class Model:
 
     def link(self, name: str, links: list[str]) -> int:
         named = [text.removeprefix("virtual(").removesuffix(")") for text in links]
-        if len(set(named)) < len(named) or name in named or (links and name in self.leader):
+        if len(set(named)) < len(named) or name in named or (links and name in self.primary_id):
             return 400
         for other in named:
-            if self.leader.get(other, name) != name or self.replicas(other):
+            if self.primary_id.get(other, name) != name or self.replicas(other):
                 return 400
-        if name in self.leader:
+        if name in self.primary_id:
             return 200
         self.records.setdefault(name, {})
         for replica in self.replicas(name):
@@ -69,13 +69,13 @@ class Model:
                 self.free(replica)
         for other, text in zip(named, links, strict=True):
             self.records.pop(other, None)
-            self.leader[other] = name
+            self.primary_id[other] = name
             self.virtual.discard(other)
             self.virtual |= {other} if text != other else set()
         return 200
 
     def copy(self, source: str, target: str) -> int:
-        if target in self.leader:
+        if target in self.primary_id:
             return 403
         if self.replicas(target):
             return 400
@@ -83,12 +83,12 @@ class Model:
         return 200
 
     def move(self, source: str, target: str) -> int:
-        if source in self.leader or target in self.leader:
+        if source in self.primary_id or target in self.primary_id:
             return 403
         if source in self.records:
             self.records[target] = self.records.pop(source)
             for replica in self.replicas(source):
-                self.leader[replica] = target
+                self.primary_id[replica] = target
         return 200
 
 
@@ -132,7 +132,7 @@ def take_step(random: Random, model: Model, inside: Inside, number: int) -> None
     elif kind == "facets":
         if name in model.virtual:
             return
-        model.records.setdefault(name, {}) if name not in model.leader else None
+        model.records.setdefault(name, {}) if name not in model.primary_id else None
         expected = 200
         body = {"attributesForFaceting": random.choice(FACETS), "customRanking": ["desc(n)"]}
         verb, path = "PUT", f"{path}/settings"
@@ -158,7 +158,7 @@ def check(model: Model, inside: Inside, when: str) -> None:
             n: [key] for key, n in held.items()
         }, told
         assert entry["entries"] == len(held), told
-        assert entry.get("primary") == model.leader.get(name), told
+        assert entry.get("primary") == model.primary_id.get(name), told
         assert entry.get("replicas", []) == sorted(model.replicas(name)), told
         assert entry.get("virtual", False) == (name in model.virtual), told
 
@@ -175,13 +175,13 @@ def stop(service: Service, inside: Inside) -> None:
 
 
 def save_all(service: Service) -> None:
-    for shelf in service.catalog.unsaved():
-        service.catalog.save(shelf)
+    for index in service.catalog.unsaved():
+        service.catalog.save(index)
 
 
 def test_an_index_withdrawn_meanwhile_is_its_own_family(tmp_path: Path) -> None:
     service = Service(tmp_path)
     lost = PublishedIndex(99, "gone")
 
-    assert service.catalog.family(lost) == [lost]
+    assert service.catalog.replica_group(lost) == [lost]
     service.store.close()

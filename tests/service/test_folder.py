@@ -106,7 +106,9 @@ def test_a_folder_that_stays_open_is_refused(
     tmp_path.chmod(0o777)
     monkeypatch.setattr(Path, "chmod", lambda path, mode: None)  # as FAT has it
 
-    with pytest.raises(LocalServiceFailed, match="choose a folder on another one with --data"):
+    with pytest.raises(
+        LocalServiceFailed, match="choose a folder on another file system with --data"
+    ):
         make_private(tmp_path)
 
 
@@ -189,9 +191,9 @@ def test_a_service_of_an_earlier_version_is_respected(tmp_path: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
 
         with pytest.raises(LocalServiceFailed, match="uses the data folder"):
-            Folder(tmp_path).hold()
+            Folder(tmp_path).lock()
 
-    Folder(tmp_path).hold()
+    Folder(tmp_path).lock()
 
 
 # Damage

@@ -147,14 +147,14 @@ def take_step(service: Service, step: str, names: list[str], number: int) -> Non
     if step == "save":
         service.catalog.save(service.catalog.find("films"))
     elif step == "sweep":
-        service.catalog.sweep()
+        service.catalog.remove_leftovers()
     else:
         wait_published(service, service.accept("films", "steps", encode_operations(steps[step])))
 
 
 def check_found(service: Service) -> None:
     """Hold what searches find against the records."""
-    home = service.catalog.find("films").home
+    home = service.catalog.find("films").records_id
     stored = read_bodies(service.store, home, sorted(read_ids(service.store, home)))
     assert films(service) == sorted(stored)
     engine = service.catalog.find("films").engine.get()
@@ -324,11 +324,11 @@ def test_engines_are_opened_at_a_start_unless_they_have_too_many_records(
     monkeypatch.setattr("svc_notebook.service.maintenance.MAX_PRELOADED_RECORDS", 2)
     again = Service(tmp_path)
     again.start()
-    while not again.catalog.find("shop").engine.opened:
+    while not again.catalog.find("shop").engine.is_open:
         time.sleep(0.01)
 
     # Written last, it would have come first.
-    assert not again.catalog.find("films").engine.opened
+    assert not again.catalog.find("films").engine.is_open
     again.stop()
 
 
@@ -399,9 +399,9 @@ def test_what_languages_need_is_worked_out_before_the_first_search(
     while not taken_apart:
         time.sleep(0.01)
 
-    shelf = service.catalog.find("films")
-    knowledge = service.catalog.library.knowledge(shelf.id)
-    shelf.engine.get().search({"query": "kast"}, lambda names: [None for _ in names], knowledge)
+    index = service.catalog.find("films")
+    knowledge = service.catalog.resources.language_resources(index.id)
+    index.engine.get().search({"query": "kast"}, lambda names: [None for _ in names], knowledge)
     assert taken_apart == ["nl"]
     service.stop()
 
@@ -420,9 +420,9 @@ def read_entries_again(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def search(service: Service, query: str) -> int:
-    shelf = service.catalog.find("films")
-    knowledge = service.catalog.library.knowledge(shelf.id)
-    found = shelf.engine.get().search({"query": query}, lambda ids: [None] * len(ids), knowledge)
+    index = service.catalog.find("films")
+    knowledge = service.catalog.resources.language_resources(index.id)
+    found = index.engine.get().search({"query": query}, lambda ids: [None] * len(ids), knowledge)
     return found.nbHits
 
 
@@ -457,12 +457,12 @@ def test_what_is_compiled_of_an_index_goes_with_it(tmp_path: Path) -> None:
     service.start()
     add(service, "lamp")
     owner = service.catalog.find("films").id
-    before = service.catalog.library.rules(owner)
+    before = service.catalog.resources.rules(owner)
 
     wait_published(
         service, service.accept("films", "steps", encode_operations([BatchOperation("delete")]))
     )
-    while service.catalog.library.rules(owner) is before:
+    while service.catalog.resources.rules(owner) is before:
         time.sleep(0.01)
 
     service.stop()
@@ -486,10 +486,10 @@ def test_a_search_that_goes_on_still_finds_the_records_of_what_was_replaced(
     }[kind]
     wait_published(service, made, service.accept(*task))
 
-    found = read_bodies(service.store, before.home, ["1", "2"])
+    found = read_bodies(service.store, before.records_id, ["1", "2"])
     while find_retired(service.store):
         time.sleep(0.05)
-    later = read_bodies(service.store, before.home, ["1", "2"])
+    later = read_bodies(service.store, before.records_id, ["1", "2"])
 
     assert found.keys() == {"1", "2"}
     assert not later

@@ -294,9 +294,9 @@ def test_logs_outlive_the_service(tmp_path: Path) -> None:
 def test_only_the_last_thousand_of_seven_days_are_kept(tmp_path: Path) -> None:
     service = Service(tmp_path)
     old = Logged("GET", "/old", {}, {}, "", b"", 200, b"", 0, time=1.0 + RETENTION_SECONDS / 1e9)
-    service.logs.note(old)
+    service.logs.add(old)
     for number in range(MAX_LOGGED_REQUESTS + 50):
-        service.logs.note(Logged("GET", f"/{number}", {}, {}, "", b"", 200, b"", 0))
+        service.logs.add(Logged("GET", f"/{number}", {}, {}, "", b"", 200, b"", 0))
         if number % 300 == 0:
             service.logs.flush()
     service.logs.flush()
@@ -315,11 +315,11 @@ def _count(service: Service) -> int:
 
 def test_an_entry_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     service = Service(tmp_path)
-    service.logs.note(Logged("GET", "/films", {}, {}, "", b"", 200, b"", 0))
+    service.logs.add(Logged("GET", "/films", {}, {}, "", b"", 200, b"", 0))
     service.logs.flush()
     with service.store.writing() as connection:
         connection.execute("UPDATE logs SET entry = x'00'")
-    service.logs.note(Logged("GET", "/books", {}, {}, "", b"", 200, b"", 0))
+    service.logs.add(Logged("GET", "/books", {}, {}, "", b"", 200, b"", 0))
     service.stop()
 
     again = Service(tmp_path)

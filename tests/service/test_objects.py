@@ -64,7 +64,7 @@ def test_an_integer_id_becomes_a_text(inside: Inside) -> None:
 @pytest.mark.parametrize(
     ("record", "told"),
     [
-        ({"objectID": ""}, "`objectID` should be a string that is not empty"),
+        ({"objectID": ""}, "`objectID` should be a non-empty string"),
         ({"objectID": 1.5}, "`objectID` should be a string"),
         ({"objectID": None}, "`objectID` should be a string"),
         ({"objectID": ["a"]}, "`objectID` should be a string"),

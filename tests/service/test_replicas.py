@@ -42,7 +42,7 @@ def refused(inside: Inside, verb: str, path: str, body: Any = None) -> tuple[int
 
 def stocks(inside: Inside) -> int:
     catalog = inside.app.service.catalog
-    return len({shelf.engine.get().stock for shelf in catalog.all()})
+    return len({index.engine.get().stock for index in catalog.all()})
 
 
 @pytest.fixture
@@ -238,7 +238,7 @@ def test_an_index_that_becomes_a_replica_keeps_all_but_its_records(lamps: Inside
         ("lamps", ["x" * 300], "longer than"),
         (REPLICA, ["another"], "lamps_price is a replica of lamps and can have none"),
         ("other", [REPLICA], "is a replica of lamps already"),
-        ("other", ["lamps"], "has replicas itself"),
+        ("other", ["lamps"], "has replicas"),
     ],
 )
 def test_replicas_that_cannot_be_are_refused(
@@ -396,8 +396,8 @@ def test_families_stay_as_they_are_over_a_restart(tmp_path: Path) -> None:
     inside.fill("lamps", *LAMPS, replicas=[REPLICA, "virtual(lamps_dear)"])
     put(inside, REPLICA, ranking=["asc(price)"], attributesForFaceting=["name"])
     put(inside, "lamps_dear", customRanking=["desc(name)"])
-    for shelf in service.catalog.unsaved():
-        service.catalog.save(shelf)
+    for index in service.catalog.unsaved():
+        service.catalog.save(index)
     inside.app.close()
     service.stop()
 

@@ -128,7 +128,7 @@ def test_synonyms_go_with_a_deleted_index(shop: Inside) -> None:
 @pytest.mark.parametrize(
     ("synonym", "told"),
     [
-        ({**ALL[0], "synonyms": []}, "`synonyms` is missing; a synonym needs it"),
+        ({**ALL[0], "synonyms": []}, "`synonyms` is missing; it is required in a synonym"),
         ({**ALL[1], "type": "onewaysynonyms"}, "`type`"),
         ({"objectID": "1", "type": "placeholder", "replacements": ["a"]}, "`placeholder`"),
         ({**ALL[2], "objectID": "1", "corrections": ["two words"]}, "not a single word"),

@@ -80,7 +80,7 @@ class CrawlLedger:
 
         A crawl that was cancelled in the meantime stores nothing.
         """
-        with self._tasks.beside() as beside:
+        with self._tasks.transaction() as beside:
             if not is_running(beside.connection, self._crawl.id):
                 return
             known = read_rows(beside.connection, self._crawl.id, [one.url for one in outcomes])
@@ -137,7 +137,7 @@ class TaskLedger:
         limit: int | None = None,
     ) -> None:
         """Store outcomes with their records, as in `CrawlLedger`, and queue redirect targets."""
-        with self._tasks.beside() as beside:
+        with self._tasks.transaction() as beside:
             connection = beside.connection
             urls = read_urls(connection, self._task)
             crawl, live = self._home(connection)

@@ -55,7 +55,7 @@ def get_crawler(call: RequestContext, crawler: str, *, withConfig: bool = False)
     """Return the state of a crawler, with both names for the start of its last crawl."""
     crawlers = call.service.crawlers
     one = crawlers.find(crawler)
-    told: Crawler = {
+    result: Crawler = {
         "id": one.id,
         "name": one.name,
         "createdAt": one.created,
@@ -68,13 +68,13 @@ def get_crawler(call: RequestContext, crawler: str, *, withConfig: bool = False)
         "lastReindexEndedAt": one.ended,
     }
     if one.blocking_task is not None:
-        told["blockingTaskId"] = one.blocking_task
-        told["blockingError"] = one.blocking_error or ""
+        result["blockingTaskId"] = one.blocking_task
+        result["blockingError"] = one.blocking_error or ""
     if warnings := crawlers.warnings(one.id):
-        told["warnings"] = warnings
+        result["warnings"] = warnings
     if withConfig:
-        told["config"] = crawlers.config(one)
-    return told
+        result["config"] = crawlers.config(one)
+    return result
 
 
 @serves(CrawlerApi.update_crawler)

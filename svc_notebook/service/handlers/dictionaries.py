@@ -67,7 +67,7 @@ def batch_dictionary(
 def _check_quota(call: RequestContext, dictionary: str, saved: list[Entry], *, clear: bool) -> None:
     kept = [] if clear else read_entries(call.service.store, APPLICATION_ID, dictionary)
     if len({entry["objectID"] for entry in (*kept, *saved)}) > MAX_ENTRIES:
-        raise Refused(f"{MAX_ENTRIES} entries of your own are the most in {dictionary}", status=403)
+        raise Refused(f"{dictionary} may have at most {MAX_ENTRIES} custom entries", status=403)
 
 
 @serves(SearchApi.search_dictionary)
@@ -122,14 +122,16 @@ def set_dictionary_settings(
 @serves(SearchApi.get_dictionary_settings)
 def get_dictionary_settings(call: RequestContext) -> DictionarySettings:
     """Return for which languages standard entries are disabled."""
-    told = {
+    result = {
         name: {
             e["objectID"]: e["off"] for e in read_entries(call.service.store, APPLICATION_ID, kind)
         }
         for name, kind in SWITCH_KINDS.items()
     }
     shown = {
-        name: languages for name, languages in told.items() if languages or name == ALWAYS_RETURNED
+        name: languages
+        for name, languages in result.items()
+        if languages or name == ALWAYS_RETURNED
     }
     return {"disableStandardEntries": cast("StandardEntries", shown)}
 

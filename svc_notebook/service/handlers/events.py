@@ -17,11 +17,13 @@ def push_events(call: RequestContext, events: list[Event]) -> Received:
     """Store events after all of them are validated."""
     received = current_milliseconds()
     call.caller.require("search", {event["index"] for event in events})
-    searched = call.service.shown.times(query for event in events for query in queries_of(event))
+    searched = call.service.impressions.times(
+        query for event in events for query in queries_of(event)
+    )
     for number, event in enumerate(events):
         _check_index(event, f"events[{number}].index")
         check_time(event, f"events[{number}]", received, searched)
-    call.service.events.take(events, received)
+    call.service.events.store(events, received)
     return {"status": 200, "message": "OK"}
 
 
@@ -36,9 +38,9 @@ def _check_index(event: Event, at: str) -> None:
 def delete_user_token(call: RequestContext, user_token: str) -> None:
     """Accept a request to delete a user's events; they are deleted in the background."""
     check_token(user_token, "userToken")
-    call.service.forgetting.count(call.headers)
-    call.service.shown.flush()  # so that the user's searches are stored and lose the token
-    call.service.events.forget(user_token)
+    call.service.deletion_limit.count(call.headers)
+    call.service.impressions.flush()  # so that the user's searches are stored and lose the token
+    call.service.events.request_deletion(user_token)
 
 
 @serves(EventsApi.list_events)
@@ -75,7 +77,7 @@ def list_searches(
 ) -> ShownPage:
     """Return searches and their hits, of indices that the key has the right `analytics` on."""
     choice = RowSelection(index, userToken, None, since, until, after)
-    rows = call.service.shown.read(choice, length)
+    rows = call.service.impressions.read(choice, length)
     page: ShownPage = {
         "searches": [one for _, one in rows if call.caller.may("analytics", one["index"])]
     }

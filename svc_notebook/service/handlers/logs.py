@@ -38,6 +38,6 @@ def get_app_task(call: RequestContext, task_id: int) -> Task:
     """Return the state of any task."""
     tasks = call.service.tasks
     if not 0 < task_id <= tasks.last:
-        raise NotFound(f"there is no task {task_id}", status=404)
+        raise NotFound(f"task {task_id} does not exist", status=404)
     done = task_id <= tasks.published
     return {"status": "published" if done else "notPublished", "pendingTask": not done}

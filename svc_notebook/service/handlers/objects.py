@@ -55,23 +55,23 @@ DELETE_PARAMETERS = {
 @serves(SearchApi.add_object)
 def add_object(call: RequestContext, index: str, record: Record) -> Added:
     """Queue a record under its own objectID or a new one."""
-    step = check_operation("addObject", record, "")
-    task, now = _accept(call, index, [step]), stamp_now()
-    return {"taskID": task, "objectID": step.id, "createdAt": now, "updatedAt": now}
+    operation = check_operation("addObject", record, "")
+    task, now = _accept(call, index, [operation]), stamp_now()
+    return {"taskID": task, "objectID": operation.id, "createdAt": now, "updatedAt": now}
 
 
 @serves(SearchApi.put_object)
 def put_object(call: RequestContext, index: str, object_id: str, record: Record) -> Saved:
     """Queue a record under the objectID of the path."""
-    step = check_operation("updateObject", {**record, "objectID": object_id}, "")
-    return _saved(call, index, step)
+    operation = check_operation("updateObject", {**record, "objectID": object_id}, "")
+    return _saved(call, index, operation)
 
 
 @serves(SearchApi.delete_object)
 def delete_object(call: RequestContext, index: str, object_id: str) -> Deleted:
     """Queue the deletion of a record."""
-    step = BatchOperation("deleteObject", read_object_id(object_id, "objectID"))
-    return {"taskID": _accept(call, index, [step]), "deletedAt": stamp_now()}
+    operation = BatchOperation("deleteObject", read_object_id(object_id, "objectID"))
+    return {"taskID": _accept(call, index, [operation]), "deletedAt": stamp_now()}
 
 
 @serves(SearchApi.delete_by)
@@ -79,13 +79,15 @@ def delete_by(call: RequestContext, index: str, **params: Unpack[SearchParams]) 
     """Queue a deletion by query; the records are selected when the task is applied."""
     given = {name: value for name, value in params.items() if value not in (None, "", [])}
     for name in sorted(given.keys() - DELETE_PARAMETERS):
-        raise BadInput(f"`{name}` does not take part in deleteByQuery; filters and places do")
+        raise BadInput(
+            f"`{name}` is not a parameter of deleteByQuery, which takes filters and geo parameters"
+        )
     _check_restricted(given)
     bound = call.caller.bind(given, index)
     given = {name: value for name, value in bound.items() if name in DELETE_PARAMETERS}
-    if shelf := call.service.catalog.get(index):
+    if published := call.service.catalog.get(index):
         # An invalid filter is refused now, while the caller gets the error.
-        shelf.engine.get().matching(given)
+        published.engine.get().matching(given)
     task, now = call.service.accept(index, "deleteBy", given), stamp_now()
     return {"taskID": task, "deletedAt": now, "updatedAt": now}
 
@@ -113,24 +115,27 @@ def partial_update_object(
 @serves(SearchApi.batch)
 def batch(call: RequestContext, index: str, requests: list[BatchRequest]) -> Batched:
     """Queue many operations as one task."""
-    steps = _operations(requests)
-    return {"taskID": _accept(call, index, steps), "objectIDs": [step.id for step in steps]}
+    operations = _operations(requests)
+    return {
+        "taskID": _accept(call, index, operations),
+        "objectIDs": [operation.id for operation in operations],
+    }
 
 
 @serves(SearchApi.batch_many)
 def batch_many(call: RequestContext, requests: list[BatchManyRequest]) -> BatchedMany:
     """Queue many operations as one task per index, all of them or none."""
-    steps = _operations(requests)
+    operations = _operations(requests)
     by_index: dict[str, list[BatchOperation]] = {}
-    for request, step in zip(requests, steps, strict=True):
-        by_index.setdefault(check_index_name(request["indexName"]), []).append(step)
+    for request, operation in zip(requests, operations, strict=True):
+        by_index.setdefault(check_index_name(request["indexName"]), []).append(operation)
     for index in by_index:
         call.service.refuse_replica(index)
     drafts = [NewTask(index, "steps", encode_operations(own)) for index, own in by_index.items()]
     numbers = call.service.tasks.submit(*drafts) if drafts else []
     return {
         "taskID": dict(zip(by_index, numbers, strict=True)),
-        "objectIDs": [step.id for step in steps],
+        "objectIDs": [operation.id for operation in operations],
     }
 
 
@@ -141,11 +146,14 @@ def get_objects(call: RequestContext, requests: list[ObjectRequest]) -> ManyObje
     by_index: dict[str, list[str]] = {}
     for index, request in zip(named, requests, strict=True):
         by_index.setdefault(index, []).append(request["objectID"])
-    shelves = {index: call.service.catalog.find(index) for index in by_index}
-    bodies = {index: _read_permitted(call, shelves[index], ids) for index, ids in by_index.items()}
+    published_indices = {index: call.service.catalog.find(index) for index in by_index}
+    bodies = {
+        index: _read_permitted(call, published_indices[index], ids)
+        for index, ids in by_index.items()
+    }
     return {
         "results": [
-            _select(call, shelves[index], body, request.get("attributesToRetrieve"))
+            _select(call, published_indices[index], body, request.get("attributesToRetrieve"))
             if (body := bodies[index].get(request["objectID"]))
             else None
             for index, request in zip(named, requests, strict=True)
@@ -164,11 +172,11 @@ def get_object(
 ) -> Record:
     """Read one record."""
     wanted = attributesToRetrieve if attributesToRetrieve is not None else attributes
-    shelf = call.service.catalog.find(index)
-    body = _read_permitted(call, shelf, [object_id]).get(object_id)
+    published = call.service.catalog.find(index)
+    body = _read_permitted(call, published, [object_id]).get(object_id)
     if body is None:
         raise NotFound(f"ObjectID {object_id} does not exist", status=404)
-    return _select(call, shelf, body, wanted)
+    return _select(call, published, body, wanted)
 
 
 def _check_restricted(params: Mapping[str, Any]) -> None:
@@ -176,19 +184,19 @@ def _check_restricted(params: Mapping[str, Any]) -> None:
     where = read_where(params)
     if where is None and not parse_filters(params):
         raise BadInput(
-            "deleteByQuery needs a filter or a place that is not empty; use clear to delete all"
+            "deleteByQuery needs a filter or a geo parameter; use clear to delete all records"
         )
     if isinstance(where, Centre) and where.radius is None:
-        raise BadInput('deleteByQuery around a place needs `aroundRadius`, in metres or "all"')
+        raise BadInput('deleteByQuery with `aroundLatLng` needs `aroundRadius`, in metres or "all"')
 
 
-def _accept(call: RequestContext, index: str, steps: Iterable[BatchOperation]) -> int:
-    return call.service.accept(index, "steps", encode_operations(steps))
+def _accept(call: RequestContext, index: str, operations: Iterable[BatchOperation]) -> int:
+    return call.service.accept(index, "steps", encode_operations(operations))
 
 
-def _saved(call: RequestContext, index: str, step: BatchOperation) -> Saved:
-    task = _accept(call, index, [step])
-    return {"taskID": task, "objectID": step.id, "updatedAt": stamp_now()}
+def _saved(call: RequestContext, index: str, operation: BatchOperation) -> Saved:
+    task = _accept(call, index, [operation])
+    return {"taskID": task, "objectID": operation.id, "updatedAt": stamp_now()}
 
 
 def _operations(requests: Iterable[BatchRequest]) -> list[BatchOperation]:
@@ -206,30 +214,33 @@ def _index_of(request: ObjectRequest, number: int) -> str:
 
 
 def _read_permitted(
-    call: RequestContext, shelf: PublishedIndex, ids: Sequence[str]
+    call: RequestContext, published: PublishedIndex, ids: Sequence[str]
 ) -> dict[str, bytes]:
     """Read records by id that match the filters that the caller's key embeds, as in a search."""
-    store, changes = call.service.store, call.service.catalog.changes
-    embedded = call.caller.bind({}, shelf.name)
+    store, changes = call.service.store, call.service.catalog.in_flight_writes
+    embedded = call.caller.bind({}, published.name)
     within = {name: value for name, value in embedded.items() if name in DELETE_PARAMETERS}
     if not within:
-        return read_bodies(store, shelf.home, ids)
+        return read_bodies(store, published.records_id, ids)
     for left in reversed(range(MAX_ATTEMPTS)):
-        moment = changes.moment()
-        passing = shelf.engine.get().passing(ids, within)
-        bodies = read_bodies(store, shelf.home, sorted(passing))
-        if not (left and changes.meet(moment, shelf.home, ids)):
+        moment = changes.last_visible()
+        passing = published.engine.get().passing(ids, within)
+        bodies = read_bodies(store, published.records_id, sorted(passing))
+        if not (left and changes.may_have_changed(moment, published.records_id, ids)):
             break
         changes.wait()
     return bodies
 
 
 def _select(
-    call: RequestContext, shelf: PublishedIndex, body: bytes, wanted: list[str] | None
+    call: RequestContext, published: PublishedIndex, body: bytes, wanted: list[str] | None
 ) -> Record:
     check_time()
     check_list("attributesToRetrieve", wanted)
-    hidden, lists = hidden_attributes(call.caller, shelf), call.caller.shown_lists(shelf.name)
+    hidden, lists = (
+        hidden_attributes(call.caller, published),
+        call.caller.retrievable_lists(published.name),
+    )
     if wanted is None and not hidden and not lists:
         return cast("Record", msgspec.Raw(body))
     return apply_lists(select_attributes(msgspec.json.decode(body), wanted, hidden), lists)

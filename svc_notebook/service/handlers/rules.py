@@ -53,8 +53,8 @@ def save_rules(
 @serves(SearchApi.get_rule)
 def get_rule(call: RequestContext, index: str, object_id: str) -> Rule:
     """Read one rule."""
-    shelf = call.service.catalog.find(index)
-    found = read_entry(call.service.store, shelf.id, RULE_ENTRIES, object_id)
+    published = call.service.catalog.find(index)
+    found = read_entry(call.service.store, published.id, RULE_ENTRIES, object_id)
     if found is None:
         raise NotFound(f"Rule {object_id} does not exist", status=404)
     return cast("Rule", found)
@@ -94,10 +94,10 @@ def search_rules(
     enabled: bool | None = None,
 ) -> RuleHits:
     """Search rules by their words and conditions."""
-    shelf = call.service.catalog.find(index)
+    published = call.service.catalog.find(index)
     chosen = [
         rule
-        for rule in read_entries(call.service.store, shelf.id, RULE_ENTRIES)
+        for rule in read_entries(call.service.store, published.id, RULE_ENTRIES)
         if enabled in (None, rule.get("enabled", True))
         and _has(rule, "anchoring", anchoring)
         and _has(rule, "context", context)

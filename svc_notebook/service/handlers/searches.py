@@ -96,7 +96,7 @@ def _check_size(held: int, number: int) -> None:
     if held > limits.MAX_ANSWER_BYTES:
         raise BadInput(
             f"the hits of `requests[0]` to `requests[{number}]` take more than "
-            f"{limits.MAX_ANSWER_BYTES // 2**20} MB: send fewer searches in one call, or ask for "
+            f"{limits.MAX_ANSWER_BYTES // 2**20} MB: send fewer searches in one call, or request "
             "fewer hits (`hitsPerPage`) or attributes (`attributesToRetrieve`)"
         )
 

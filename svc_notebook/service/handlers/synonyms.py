@@ -59,8 +59,8 @@ def save_synonyms(
 @serves(SearchApi.get_synonym)
 def get_synonym(call: RequestContext, index: str, object_id: str) -> Synonym:
     """Read one synonym."""
-    shelf = call.service.catalog.find(index)
-    found = read_entry(call.service.store, shelf.id, SYNONYM_ENTRIES, object_id)
+    published = call.service.catalog.find(index)
+    found = read_entry(call.service.store, published.id, SYNONYM_ENTRIES, object_id)
     if found is None:
         raise NotFound(f"Synonym {object_id} does not exist", status=404)
     return cast("Synonym", found)
@@ -98,11 +98,11 @@ def search_synonyms(
     hitsPerPage: int = 100,
 ) -> SynonymHits:
     """Search synonyms by their words and types."""
-    shelf = call.service.catalog.find(index)
+    published = call.service.catalog.find(index)
     kinds = [kind.strip().lower() for kind in type.split(",") if kind.strip()]
     for kind in kinds:
         if kind not in SYNONYM_MEMBERS:
             raise BadInput(f"`type`: {kind} is not a type{did_you_mean(kind, SYNONYM_MEMBERS)}")
-    entries = read_entries(call.service.store, shelf.id, SYNONYM_ENTRIES)
+    entries = read_entries(call.service.store, published.id, SYNONYM_ENTRIES)
     chosen = [entry for entry in entries if not kinds or entry["type"] in kinds]
     return cast("SynonymHits", take_page(find_entries(chosen, query), page, hitsPerPage))

@@ -20,7 +20,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Reserve = Callable[[int], None]
-# A key and the address it is used from.
+# A key and the address of its caller.
 Account = tuple[str, str]
 Accounts = Sequence[Account]
 
@@ -58,26 +58,26 @@ def error_response(
     return json_response(status, {"message": message, "status": status}, headers)
 
 
-def crawler_error_response(reply: ServiceResponse) -> ServiceResponse:
+def crawler_error_response(response: ServiceResponse) -> ServiceResponse:
     """Convert an error to the crawler interface's form, with `error` (api-notes, section 13)."""
-    said = msgspec.json.decode(reply.body)
-    words = HTTPStatus(reply.status).phrase.lower().replace(" ", "_").replace("-", "_")
-    error = {"code": words, "message": said["message"], "errors": []}
-    headers = {**reply.headers, **(AUTHENTICATE_HEADERS if reply.status == 401 else {})}
-    return json_response(reply.status, {**said, "error": error}, headers)
+    content = msgspec.json.decode(response.body)
+    words = HTTPStatus(response.status).phrase.lower().replace(" ", "_").replace("-", "_")
+    error = {"code": words, "message": content["message"], "errors": []}
+    headers = {**response.headers, **(AUTHENTICATE_HEADERS if response.status == 401 else {})}
+    return json_response(response.status, {**content, "error": error}, headers)
 
 
-# Tells a caller without credentials which ones are required.
+# Names the credentials that the crawler interface requires.
 AUTHENTICATE_HEADERS = {"www-authenticate": 'Basic realm="crawler", charset="UTF-8"'}
 
 
-def preflight_response(verbs: list[str], asked: str) -> ServiceResponse:
+def preflight_response(verbs: list[str], requested_headers: str) -> ServiceResponse:
     """Answer a CORS preflight: allow these HTTP methods and the requested headers."""
     return ServiceResponse(
         200,
         headers={
             "access-control-allow-methods": ", ".join(verbs),
-            "access-control-allow-headers": asked or "*",
+            "access-control-allow-headers": requested_headers or "*",
             "access-control-max-age": "86400",
         },
     )
@@ -95,33 +95,32 @@ class BodyMemory:
     """Counts the bytes of all request bodies in memory, by sender.
 
     A caller may hold as many bytes as it leaves free for others: one caller half of the total, two
-    callers a third each. However many bodies some callers leave unfinished, others still have room.
+    callers a third each. Unfinished bodies of some callers therefore never use all of the memory.
     """
 
     def __init__(self) -> None:
         self._held: Counter[Account] = Counter()
-        self.held = 0
+        self.used_bytes = 0
 
-    def take(self, accounts: Accounts, size: int) -> None:
+    def reserve(self, accounts: Accounts, size: int) -> None:
         """Reserve bytes; raises `TooMany` if that exceeds the caller's share.
 
         `accounts` are the caller's identities, the widest first: a key, then a secured key derived
-        from
-        it. Each has a share of what the previous one may hold.
+        from it. Each has a share of what the previous one may hold.
         """
-        room, used = float(limits.MAX_HELD_BYTES), self.held
+        free, used = float(limits.MAX_HELD_BYTES), self.used_bytes
         for account in accounts:
             own = self._held[account]
-            if own + size > room - used - size:
-                raise TooMany("too much is being sent with this key at one time; try again")
-            room, used = (room - used + own) / 2, own
+            if own + size > free - used - size:
+                raise TooMany("this key sends too many bytes at the same time; try again")
+            free, used = (free - used + own) / 2, own
         for account in accounts:
             self._held[account] += size
-        self.held += size
+        self.used_bytes += size
 
-    def let_go(self, accounts: Accounts, size: int) -> None:
+    def release(self, accounts: Accounts, size: int) -> None:
         """Release bytes."""
-        self.held -= size
+        self.used_bytes -= size
         for account in accounts:
             self._held[account] -= size
             if not self._held[account]:
@@ -129,26 +128,29 @@ class BodyMemory:
 
 
 class IncomingBody:
-    """The body of a request while it is received; `whole` is true after its end was read."""
+    """The body of a request while it is received; `complete` is true after its end was read."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
-        self.whole = False
+        self.complete = False
 
     async def __call__(self) -> Message:
         """Receive the next part."""
         message = await self._receive()
-        self.whole = not message.get("more_body", False)
+        self.complete = not message.get("more_body", False)
         return message
 
 
 async def read_body(
-    receive: Receive, headers: Mapping[str, str], take: Reserve, most: int = limits.MAX_BODY_BYTES
+    receive: Receive,
+    headers: Mapping[str, str],
+    reserve: Reserve,
+    max_bytes: int = limits.MAX_BODY_BYTES,
 ) -> bytes:
-    """Read and decompress a request's body; raises `Refused` if it is larger than `most` bytes.
+    """Read and decompress a request's body; raises `Refused` if it exceeds `max_bytes`.
 
     A body beyond the limit is still read, up to `MAX_DRAINED_BYTES`, because its sender would
-    otherwise see a broken connection instead of the refusal. `take` is called with the bytes to
+    otherwise see a broken connection instead of the refusal. `reserve` is called with the bytes to
     hold.
     """
     parts: list[bytes] = []
@@ -159,26 +161,26 @@ async def read_body(
             raise ClientDisconnected
         part, more = message.get("body", b""), message.get("more_body", False)
         size += len(part)
-        if size <= most:
-            take(len(part))
+        if size <= max_bytes:
+            reserve(len(part))
             parts.append(part)
-    if size > most:
-        raise body_too_large(most)
+    if size > max_bytes:
+        raise body_too_large(max_bytes)
     packed = b"".join(parts)
-    plain = decompress_body(packed, headers.get("content-encoding", ""), most)
+    plain = decompress_body(packed, headers.get("content-encoding", ""), max_bytes)
     if plain is not packed:
-        take(len(plain))
+        reserve(len(plain))
     return plain
 
 
 async def discard_body(receive: IncomingBody) -> None:
     """Read and discard the rest of a refused request's body, up to a limit."""
     size = 0
-    while not receive.whole and size <= limits.MAX_DRAINED_BYTES:
+    while not receive.complete and size <= limits.MAX_DRAINED_BYTES:
         size += len((await receive()).get("body", b""))
 
 
-def decompress_body(body: bytes, encoding: str, most: int = limits.MAX_BODY_BYTES) -> bytes:
+def decompress_body(body: bytes, encoding: str, max_bytes: int = limits.MAX_BODY_BYTES) -> bytes:
     """Decompress a body, up to the limit."""
     encoding = encoding.strip().lower()
     if not body or encoding in ("", "identity"):
@@ -187,49 +189,49 @@ def decompress_body(body: bytes, encoding: str, most: int = limits.MAX_BODY_BYTE
         raise Refused(f"content-encoding {encoding[:40]} is not known; use gzip", status=415)
     reader = zlib.decompressobj(wbits=31)
     try:
-        plain = reader.decompress(body, most + 1)
+        plain = reader.decompress(body, max_bytes + 1)
     except zlib.error as error:
         raise MalformedBody(f"the body is not valid gzip: {error}") from None
-    if len(plain) > most:
-        raise body_too_large(most)
+    if len(plain) > max_bytes:
+        raise body_too_large(max_bytes)
     if not reader.eof:
         raise MalformedBody("the body is not valid gzip: it ends too early")
     return plain
 
 
-def body_too_large(most: int) -> Refused:
+def body_too_large(max_bytes: int) -> Refused:
     """Return the error for a body beyond the limit."""
-    return Refused(f"the body is larger than {most // 2**20} MB; send it in parts", status=413)
+    return Refused(f"the body is larger than {max_bytes // 2**20} MB; send it in parts", status=413)
 
 
-def compress_response(reply: ServiceResponse, headers: Mapping[str, str]) -> ServiceResponse:
+def compress_response(response: ServiceResponse, headers: Mapping[str, str]) -> ServiceResponse:
     """Compress a large response if the caller accepts gzip."""
-    if len(reply.body) < limits.MIN_COMPRESSED_BYTES or "gzip" not in headers.get(
+    if len(response.body) < limits.MIN_COMPRESSED_BYTES or "gzip" not in headers.get(
         "accept-encoding", ""
     ):
-        return reply
-    own = {**reply.headers, "content-encoding": "gzip", "vary": "accept-encoding"}
+        return response
+    own = {**response.headers, "content-encoding": "gzip", "vary": "accept-encoding"}
     return ServiceResponse(
-        reply.status, gzip.compress(reply.body, compresslevel=1), own, reply.excerpt
+        response.status, gzip.compress(response.body, compresslevel=1), own, response.excerpt
     )
 
 
 async def send_response(
-    send: Send, reply: ServiceResponse, *, bare: bool = False, request_id: str = ""
+    send: Send, response: ServiceResponse, *, head_only: bool = False, request_id: str = ""
 ) -> None:
-    """Send a response with the request's id; if `bare`, only its head."""
+    """Send a response with the request's id; if `head_only`, without its body."""
     headers = {
         **CORS_HEADERS,
-        **reply.headers,
+        **response.headers,
         "correlation-id": request_id or secrets.token_hex(8),
     }
-    if reply.status != 204:
-        headers["content-length"] = str(len(reply.body))
+    if response.status != 204:
+        headers["content-length"] = str(len(response.body))
     await send(
         {
             "type": "http.response.start",
-            "status": reply.status,
+            "status": response.status,
             "headers": [(n.encode("latin-1"), v.encode("latin-1")) for n, v in headers.items()],
         }
     )
-    await send({"type": "http.response.body", "body": b"" if bare else reply.body})
+    await send({"type": "http.response.body", "body": b"" if head_only else response.body})

@@ -40,7 +40,7 @@ def read_json(raw: bytes) -> Any:
 def nested_too_deeply() -> MalformedBody:
     """Return the error for a body that is nested too deeply."""
     return MalformedBody(
-        f"the body is nested too deeply; {limits.MAX_JSON_DEPTH} levels are the most"
+        f"the body is nested too deeply; the maximum is {limits.MAX_JSON_DEPTH} levels"
     )
 
 
@@ -59,7 +59,7 @@ def _explain(raw: bytes, error: Exception) -> MalformedBody:
         huge = [at for at, leaf in _leaves(body, "") if leaf in (math.inf, -math.inf)]
         if huge:
             return MalformedBody(f"`{huge[0]}`: the number does not fit in 64 bits")
-        text = "a \\u escape stands for half a character"
+        text = "a \\u escape encodes half a character"
     return MalformedBody(f"the body is not valid JSON: {text}")
 
 

@@ -67,7 +67,8 @@ class Lane:
             self._waiting.append(turn)
         else:
             raise TooMany(
-                f"{MAX_WAITING_REQUESTS} requests with this key wait already; send fewer at one time"
+                f"{MAX_WAITING_REQUESTS} requests with this key are waiting already; send fewer at "
+                "the same time"
             )
         return turn
 

@@ -48,11 +48,11 @@ class RequestState:
     address: str
     query_text: str
     query: dict[str, str] = field(default_factory=dict)
-    row: Endpoint | None = None
-    parts: dict[str, str] = field(default_factory=dict)
+    endpoint: Endpoint | None = None
+    path_parts: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
     accounts: Accounts = ()
-    held: int = 0
+    held_bytes: int = 0
     hits: int | None = None
     params: str = ""
     inner: list[InnerQuery] = field(default_factory=list)
@@ -60,18 +60,18 @@ class RequestState:
     hidden: list[str] = field(default_factory=list)
     shows_hidden: bool = True
     started: float = field(default_factory=perf_counter)
-    said: dict[str, str] = field(default_factory=dict)
-    shown: bytes | None = None  # the response with secrets masked
+    response_headers: dict[str, str] = field(default_factory=dict)
+    masked_response: bytes | None = None  # the response with secrets masked
 
     @property
     def request_id(self) -> str:
-        """The caller's id of the request, if it is valid in a response header."""
+        """The caller's id of the request, if it may be copied to a response header."""
         given = self.headers.get("request-id", "")
         return given if REQUEST_ID.fullmatch(given) else ""
 
     @property
-    def closes(self) -> bool:
-        """Whether the caller asked to close the connection after the response, and sends a body."""
+    def closes_connection(self) -> bool:
+        """Whether the request has a body and the header `Connection: close`."""
         has_body = self.headers.keys() & {"content-length", "transfer-encoding"}
         waits = self.headers.get("expect", "").lower() == "100-continue"
         closes = "close" in self.headers.get("connection", "").lower()
@@ -90,36 +90,40 @@ class RequestState:
             raise BadInput(f"the query string is not URL-encoded UTF-8: {error}") from None
         self.query = dict(pairs)
 
-    def own_query(self, row: Endpoint, prefix: str) -> dict[str, str]:
+    def own_query(self, endpoint: Endpoint, prefix: str) -> dict[str, str]:
         """Return the parameters without credentials; raises `BadInput` for unknown ones."""
         own = {n: v for n, v in self.query.items() if not n.lower().startswith(prefix)}
-        known = [name for name, place in row.places.items() if place == "query"]
-        for name in own if row.verb != "GET" else ():
+        known = [name for name, place in endpoint.places.items() if place == "query"]
+        for name in own if endpoint.verb != "GET" else ():
             if name not in known:
                 raise BadInput(f"`{name}` is not known in this URL{did_you_mean(name, known)}")
         return own
 
-    def note_answer(self, given: Mapping[str, Any], answer: Any) -> None:
-        """Store the facts of a response that the logs show."""
-        if not isinstance(answer, dict) or (self.row and self.row.name in RECORD_ENDPOINTS):
+    def record_response(self, given: Mapping[str, Any], answer: Any) -> None:
+        """Store the parts of a response that the logs show."""
+        if not isinstance(answer, dict) or (
+            self.endpoint and self.endpoint.name in RECORD_ENDPOINTS
+        ):
             return
-        if self.row and self.row.interface == "crawler":
-            self.shown = msgspec.json.encode(hide_secrets(answer))[: limits.MAX_LOGGED_BYTES]
+        if self.endpoint and self.endpoint.interface == "crawler":
+            self.masked_response = msgspec.json.encode(hide_secrets(answer))[
+                : limits.MAX_LOGGED_BYTES
+            ]
         self.hits, self.params = answer.get("nbHits"), answer.get("params", "")
-        if self.row and self.row.name == "search_many":
+        if self.endpoint and self.endpoint.name == "search_many":
             pairs = zip(given["requests"], answer["results"], strict=True)
             self.inner = [_inner_query(request, result) for request, result in pairs]
 
-    def headings(self, row: Endpoint, prefix: str) -> dict[str, str]:
+    def header_arguments(self, endpoint: Endpoint, prefix: str) -> dict[str, str]:
         """Return the headers that an endpoint takes as arguments, by their declared names."""
-        names = row.headings.values()
+        names = endpoint.headings.values()
         found = {name: self.headers.get(prefix + name.lower()) for name in names}
         return {name: value for name, value in found.items() if value is not None}
 
-    def logged(self, reply: ServiceResponse, secrets: Iterable[str]) -> Logged:
+    def to_log_entry(self, response: ServiceResponse, secrets: Iterable[str]) -> Logged:
         """Return the log entry; `secrets` and the request's own secrets are masked."""
         known = {*secrets, *self._sent_secrets()} - {""}
-        return self._as_logged(reply, known)
+        return self._log_entry(response, known)
 
     def _sent_secrets(self) -> Iterator[str]:
         for texts in (self.headers, self.query):
@@ -127,18 +131,18 @@ class RequestState:
                 value for name, value in texts.items() if name.lower().endswith(SECRET_NAMES)
             )
 
-    def _as_logged(self, reply: ServiceResponse, secrets: Collection[str]) -> Logged:
-        path, body, answer = self.path, self.body[: limits.MAX_LOGGED_BYTES], reply.excerpt
-        if self.row and self.row.name in KeyEndpoints.endpoints:
-            known = {self.parts.get("key", "")} - {""}
+    def _log_entry(self, response: ServiceResponse, secrets: Collection[str]) -> Logged:
+        path, body, answer = self.path, self.body[: limits.MAX_LOGGED_BYTES], response.excerpt
+        if self.endpoint and self.endpoint.name in KeyEndpoints.endpoints:
+            known = {self.path_parts.get("key", "")} - {""}
             body, answer = hide_keys(body, *known), hide_keys(answer, *known)
-            shown = {n: shorten(v) if n == "key" else quote(v) for n, v in self.parts.items()}
-            path = self.row.path.format_map(shown)
-        if self.row and self.row.interface == "crawler":
+            shown = {n: shorten(v) if n == "key" else quote(v) for n, v in self.path_parts.items()}
+            path = self.endpoint.path.format_map(shown)
+        if self.endpoint and self.endpoint.interface == "crawler":
             body = hide_in_body(self.body)[: limits.MAX_LOGGED_BYTES]
-            answer = answer if self.shown is None else self.shown
+            answer = answer if self.masked_response is None else self.masked_response
         hide = partial(hide_in_text, secrets=secrets)
-        path = hide_in_path(path, secrets, known=self.row is not None)
+        path = hide_in_path(path, secrets, known=self.endpoint is not None)
         return Logged(
             verb=self.verb,
             path=path[: limits.MAX_LOGGED_BYTES],
@@ -146,16 +150,16 @@ class RequestState:
             headers=_truncate(self.headers, secrets),
             address=self.address,
             body=hide_known(body, secrets),
-            status=reply.status,
+            status=response.status,
             answer=hide_known(answer, secrets),
             milliseconds=int((perf_counter() - self.started) * 1000),
             hits=self.hits,
-            kind=_log_kind(self.row),
-            index=hide(self.parts.get("index", ""))[: limits.MAX_INDEX_NAME_CHARACTERS],
+            kind=_log_kind(self.endpoint),
+            index=hide(self.path_parts.get("index", ""))[: limits.MAX_INDEX_NAME_CHARACTERS],
             inner=self.inner,
             params=hide(self.params)[: limits.MAX_LOGGED_BYTES],
             others=self.others,
-            content=content_of(self.row) if self.row else "",
+            content=content_of(self.endpoint) if self.endpoint else "",
             hidden=self.hidden,
             shows_hidden=self.shows_hidden,
         )
@@ -176,27 +180,27 @@ def read_head(scope: Message) -> RequestState:
 def _truncate(texts: Mapping[str, str], secrets: Collection[str]) -> dict[str, str]:
     """Return texts up to the size limit of the logs, with secrets masked."""
     kept: dict[str, str] = {}
-    room = limits.MAX_LOGGED_BYTES
+    left = limits.MAX_LOGGED_BYTES
     for name, value in texts.items():
-        if room <= 0:
+        if left <= 0:
             break
-        kept[name] = hide_in_text(mask(name, value)[:room], secrets)
-        room -= len(name) + len(value)
+        kept[name] = hide_in_text(mask(name, value)[:left], secrets)
+        left -= len(name) + len(value)
     return kept
 
 
 def _inner_query(request: Mapping[str, Any], result: Mapping[str, Any]) -> InnerQuery:
-    told: InnerQuery = {"index_name": request["indexName"]}
+    inner: InnerQuery = {"index_name": request["indexName"]}
     if token := request.get("userToken"):
-        told["user_token"] = token
+        inner["user_token"] = token
     if query := result.get("queryID"):
-        told["query_id"] = query
-    return told
+        inner["query_id"] = query
+    return inner
 
 
-def _log_kind(row: Endpoint | None) -> str:
-    if row is None:
+def _log_kind(endpoint: Endpoint | None) -> str:
+    if endpoint is None:
         return ""
-    if row.acl in ("search", "browse"):
+    if endpoint.acl in ("search", "browse"):
         return "query"
-    return "" if row.reads else "build"
+    return "" if endpoint.reads else "build"

@@ -41,21 +41,23 @@ class Restriction:
     referers: tuple[str, ...] = ()
     valid_until: float = float("inf")
 
-    def admit(self, address: str, page: str) -> None:
+    def check_caller(self, address: str, page: str) -> None:
         """Raise `KeyRefused` for an expired key, or a wrong address or referer."""
         if time.time() > self.valid_until:
-            raise KeyRefused("this key was valid for a while, and that is over", status=403)
+            raise KeyRefused("this key has expired", status=403)
         if self.sources and not is_in_networks(address, self.sources):
-            raise KeyRefused(f"this key is not for calls from {address}", status=403)
+            raise KeyRefused(f"this key is not valid for the address {address}", status=403)
         if self.referers and not any(matches(page, pattern) for pattern in self.referers):
-            raise KeyRefused(f"this key is not for calls from {page or 'nowhere'}", status=403)
+            raise KeyRefused(
+                f"this key is not valid for the referer {page or '(none)'}", status=403
+            )
 
     def reaches(self, index: str) -> bool:
         """Return whether the key is valid for this index."""
         return not self.indices or any(matches(index, pattern) for pattern in self.indices)
 
     @property
-    def _spoken(self) -> Mapping[str, Any]:
+    def _with_implied(self) -> Mapping[str, Any]:
         """The parameters with those that embedded `naturalLanguages` implies, unless additive."""
         read = add_implied(self.params)
         return {
@@ -65,17 +67,17 @@ class Restriction:
         }
 
     @property
-    def most_hits(self) -> int | None:
+    def max_hits(self) -> int | None:
         """The maximum number of hits of one response, or None."""
         sizes = (self.params.get(name) for name in ("hitsPerPage", "length"))
         return min((size for size in sizes if size is not None), default=None)
 
-    def force(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    def apply(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters of a query after this restriction."""
-        own = {name: value for name, value in self._spoken.items() if name not in FILTERS}
+        own = {name: value for name, value in self._with_implied.items() if name not in FILTERS}
         # One geo parameter may override another; the same applies to queries and pages.
-        ruled = {name for one, others in REMOVED_BY.items() if one in own for name in others}
-        params = {name: value for name, value in params.items() if name not in ruled}
+        removed = {name for one, others in REMOVED_BY.items() if one in own for name in others}
+        params = {name: value for name, value in params.items() if name not in removed}
         if "offset" in own and "length" not in own:  # an offset without a length has no effect
             params = {"length": params.get("hitsPerPage", DEFAULT_HITS_PER_PAGE), **params}
         embedded = render(parse_filters(self.params))
@@ -96,4 +98,4 @@ def read_restriction(text: str) -> Restriction:
             valid_until=given.get("validUntil", float("inf")),
         )
     except BadInput as error:
-        raise KeyRefused(f"this key embeds what cannot be: {error}", status=403) from error
+        raise KeyRefused(f"this key embeds invalid restrictions: {error}", status=403) from error

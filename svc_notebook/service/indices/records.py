@@ -68,8 +68,7 @@ def copy_table(connection: sqlite3.Connection, source: int, target: int) -> None
     """Copy all records of one index to another, empty one.
 
     They get the number of the last accepted task as stamp; otherwise engine files from the time
-    when
-    the target had other records could be considered newer.
+    when the target had other records could be considered newer.
     """
     connection.execute(
         f"INSERT INTO records_{target} (place, id, stamp, body) "

@@ -57,36 +57,36 @@ def _parse_link(text: str) -> ReplicaEntry:
 
 def check_links(catalog: IndexRegistry, name: str, links: Sequence[ReplicaEntry]) -> None:
     """Raise `BadInput` for replicas that an index cannot have."""
-    shelf = catalog.get(name)
-    if links and shelf and shelf.leader:
-        primary = catalog.family(shelf)[0].name
+    index = catalog.get(name)
+    if links and index and index.primary_id:
+        primary = catalog.replica_group(index)[0].name
         raise BadInput(f"`replicas`: {name} is a replica of {primary} and can have none")
     for link in links:
         if link.name == name:
             raise BadInput(f"`replicas`: {name} cannot be its own replica")
-        if why := _obstacle(catalog, link.name, shelf):
+        if why := _obstacle(catalog, link.name, index):
             raise BadInput(f"`replicas`: {link.name} {why}")
 
 
 def _obstacle(catalog: IndexRegistry, name: str, primary: PublishedIndex | None) -> str:
     """Return why an index cannot become a replica; empty if it can."""
     other = catalog.get(name)
-    if other is None or (primary and other.leader == primary.id):
+    if other is None or (primary and other.primary_id == primary.id):
         return ""
-    first, *replicas = catalog.family(other)
-    if other.leader:
-        return f"is a replica of {first.name} already; unlink it there first"
-    return "has replicas itself" if replicas else ""
+    first, *replicas = catalog.replica_group(other)
+    if other.primary_id:
+        return f"is a replica of {first.name} already; unlink it first"
+    return "has replicas" if replicas else ""
 
 
 def apply_links(
-    connection: sqlite3.Connection, catalog: IndexRegistry, family: ReplicaGroup
+    connection: sqlite3.Connection, catalog: IndexRegistry, group: ReplicaGroup
 ) -> tuple[list[PublishedIndex], list[PublishedIndex]]:
     """Link and unlink replicas by the primary's settings; return the group and unlinked indices.
 
     Replicas that became impossible after the settings were accepted are removed from the settings.
     """
-    primary, *replicas = family
+    primary, *replicas = group
     links = [
         link
         for link in read_links(primary.settings.get("replicas", ()))
@@ -117,13 +117,13 @@ def _make_replica(
         engine = LazyEngine(lambda: Index(other.settings))
         settings = without_replicas(other.settings)
         return replace(
-            other, settings=settings, leader=primary.id, virtual=link.virtual, engine=engine
+            other, settings=settings, primary_id=primary.id, virtual=link.virtual, engine=engine
         )
     made = insert_index(
         connection,
         link.name,
         without_replicas(primary.settings),
-        leader=primary.id,
+        primary_id=primary.id,
         virtual=link.virtual,
     )
     copy_entries(connection, primary.id, made.id, ENTRIES)
@@ -133,19 +133,19 @@ def _make_replica(
 def make_independent(connection: sqlite3.Connection, replica: PublishedIndex) -> PublishedIndex:
     """Convert a replica to an independent index with its own records."""
     records.create_table(connection, replica.id)
-    records.copy_table(connection, replica.leader, replica.id)
-    return replace(replica, leader=0, virtual=False)
+    records.copy_table(connection, replica.primary_id, replica.id)
+    return replace(replica, primary_id=0, virtual=False)
 
 
 def separate_engines(freed: Sequence[PublishedIndex]) -> None:
     """Separate the engines of former replicas from the shared segment store."""
-    for shelf in freed:
-        shelf.engine.settle(shelf.over(shelf.engine.get().stock.fork()))
+    for index in freed:
+        index.engine.set(index.build_engine(index.engine.get().stock.fork()))
 
 
-def delete_primary(connection: sqlite3.Connection, family: ReplicaGroup) -> list[PublishedIndex]:
+def delete_primary(connection: sqlite3.Connection, group: ReplicaGroup) -> list[PublishedIndex]:
     """Delete an index; return its replicas, which become independent indices."""
-    primary, *replicas = family
+    primary, *replicas = group
     freed = [make_independent(connection, replica) for replica in replicas]
     delete_index(connection, primary)
     return freed

@@ -27,7 +27,7 @@ def check_rule(rule: Mapping[str, Any], at: str) -> Entry:
     if "condition" in own:
         own["conditions"] = [*own.get("conditions", ()), own.pop("condition")]
     if not own["consequence"]:
-        raise BadInput(f"`{place(at, 'consequence')}` is empty; a rule does something")
+        raise BadInput(f"`{place(at, 'consequence')}` is empty; a rule needs a consequence")
     check_parts(own, at)
     _check_conditions(own.get("conditions", ()), place(at, "conditions"))
     _check_params(own["consequence"].get("params") or {}, place(at, "consequence.params"))
@@ -39,7 +39,7 @@ def _check_conditions(conditions: Iterable[Mapping[str, Any]], at: str) -> None:
         for group in parse_text(condition.get("filters", ""), f"{at}[{number}].filters"):
             if len(group) > 1 or not isinstance(group[0], Facet | Tag):
                 raise BadInput(
-                    f"`{at}[{number}].filters` may hold `facet:value` and AND only: "
+                    f"`{at}[{number}].filters` may contain only `facet:value` and AND: "
                     "neither OR nor numbers"
                 )
 
@@ -88,7 +88,7 @@ def check_synonym(synonym: Mapping[str, Any], at: str) -> Entry:
     name = read_object_id(synonym["objectID"], place(at, "objectID"))
     for field in SYNONYM_MEMBERS[kind]:
         if not synonym.get(field):
-            raise BadInput(f"`{place(at, field)}` is missing; a {kind} needs it")
+            raise BadInput(f"`{place(at, field)}` is missing; it is required in a {kind}")
     for word in synonym["corrections"] if "corrections" in SYNONYM_MEMBERS[kind] else ():
         if len(word.split()) != 1:
             raise BadInput(f"`{place(at, 'corrections')}`: {word!r} is not a single word")

@@ -159,9 +159,9 @@ def check_entry(dictionary: str, body: Mapping[str, Any], at: str) -> Entry:
     needed, optional = ENTRY_MEMBERS[dictionary], OPTIONAL_MEMBERS[dictionary]
     for field in ("language", *needed):
         if field not in body:
-            raise BadInput(f"`{place(at, field)}` is missing; an entry of {dictionary} needs it")
+            raise BadInput(f"`{place(at, field)}` is missing; it is required in {dictionary}")
     for field in body.keys() - {"objectID", "language", "type", *needed, *optional}:
-        raise BadInput(f"`{place(at, field)}` is not part of an entry of {dictionary}")
+        raise BadInput(f"`{place(at, field)}` is not a member of an entry of {dictionary}")
     check_language(dictionary, body["language"], place(at, "language"))
     own = {field: body[field] for field in (*needed, *optional) if field in body}
     if "state" in optional:
@@ -173,4 +173,4 @@ def check_language(dictionary: str, language: str, at: str) -> None:
     """Raise `BadInput` for a language that the dictionary does not support."""
     if not supports(dictionary, language):
         advice = did_you_mean(language, LANGUAGES)
-        raise BadInput(f"`{at}`: {dictionary} know no language {language[:40]}{advice}")
+        raise BadInput(f"`{at}`: {dictionary} do not support the language {language[:40]}{advice}")

@@ -44,27 +44,29 @@ class CompiledCondition:
 
     pattern: Pattern | None = None
     context: str | None = None
-    chosen: tuple[SelectedValue, ...] = ()
+    selected: tuple[SelectedValue, ...] = ()
 
     @classmethod
     def of(cls, given: Mapping[str, Any], rules: TokenizerSettings) -> CompiledCondition:
         """Compile a stored condition."""
         text = given.get("pattern")
-        loose = bool(given.get("alternatives"))
-        pattern = None if text is None else Pattern.of(text, given["anchoring"], rules, loose=loose)
-        terms = [term for group in parse_filters(given) for term in group]
-        chosen = tuple(key for term in terms if (key := selected_value(term)))
-        return cls(pattern, given.get("context") or None, chosen)
-
-    def find(self, reading: SearchContext) -> PatternMatch | None:
-        """Return where the condition matches a search, or None."""
-        if self.context is not None and self.context not in reading.contexts:
-            return None
-        if self.chosen and not reading.chosen.issuperset(self.chosen):
-            return None
-        return (
-            self.pattern.find(reading) if self.pattern else PatternMatch(NO_POSITION, NO_POSITION)
+        alternatives = bool(given.get("alternatives"))
+        pattern = (
+            None
+            if text is None
+            else Pattern.of(text, given["anchoring"], rules, alternatives=alternatives)
         )
+        terms = [term for group in parse_filters(given) for term in group]
+        selected = tuple(key for term in terms if (key := selected_value(term)))
+        return cls(pattern, given.get("context") or None, selected)
+
+    def find(self, search: SearchContext) -> PatternMatch | None:
+        """Return where the condition matches a search, or None."""
+        if self.context is not None and self.context not in search.contexts:
+            return None
+        if self.selected and not search.selected.issuperset(self.selected):
+            return None
+        return self.pattern.find(search) if self.pattern else PatternMatch(NO_POSITION, NO_POSITION)
 
 
 class AppliedRule(NamedTuple):
@@ -76,10 +78,10 @@ class AppliedRule(NamedTuple):
 
 
 def apply_rule(
-    rule: CompiledRule, condition: CompiledCondition, reading: SearchContext
+    rule: CompiledRule, condition: CompiledCondition, search: SearchContext
 ) -> AppliedRule | None:
     """Match one condition of a rule with a search; return None if it does not apply."""
-    found = condition.find(reading)
+    found = condition.find(search)
     if found is None:
         return None
     pattern = condition.pattern
@@ -88,7 +90,7 @@ def apply_rule(
         found.start - found.end,
         ANCHORINGS.index(pattern.anchoring) if pattern else len(ANCHORINGS),
         condition.context is None,
-        not condition.chosen,
+        not condition.selected,
         bool(pattern and pattern.placeholders),
         not rule.spans,
         rule.id,

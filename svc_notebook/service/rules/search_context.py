@@ -50,11 +50,11 @@ class SearchContext:
     @cached_property
     def contexts(self) -> frozenset[str]:
         """The contexts of the search."""
-        spoken = [CONTEXT] if self.options["naturalLanguages"] else []
-        return frozenset([*self.options["ruleContexts"], *spoken])
+        languages = [CONTEXT] if self.options["naturalLanguages"] else []
+        return frozenset([*self.options["ruleContexts"], *languages])
 
     @cached_property
-    def chosen(self) -> frozenset[SelectedValue]:
+    def selected(self) -> frozenset[SelectedValue]:
         """The facet values that the search filters by."""
         terms = [term for group in parse_filters(self._params) for term in group]
         return frozenset(key for term in terms if (key := selected_value(term)))
@@ -69,7 +69,7 @@ class SearchContext:
         """Return the alternative forms of the words at a position."""
         return self._forms.get(at, ())
 
-    def misspells(self, at: int, word: str) -> bool:
+    def is_misspelled_at(self, at: int, word: str) -> bool:
         """Return whether the word at a position is another word with typos."""
         if at >= len(self.words) or word in self.options.unforgiven:
             return False
@@ -94,8 +94,8 @@ class SearchContext:
 
     def _languages(self, book: Wordbook) -> Sequence[str]:
         """Return the languages whose plurals count: the query's, or else all known ones."""
-        spoken: Sequence[str] = self.options["queryLanguages"] or self.options["indexLanguages"]
-        return spoken or (*UNSAID, *book.inflected)
+        languages: Sequence[str] = self.options["queryLanguages"] or self.options["indexLanguages"]
+        return languages or (*UNSAID, *book.inflected)
 
 
 def selected_value(term: Term) -> SelectedValue | None:

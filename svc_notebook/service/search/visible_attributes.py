@@ -19,11 +19,11 @@ MAX_STRUCT_ATTRIBUTES = 100
 _TOP_LEVEL_NAME = re.compile(r'[^*.\\"\x00-\x1f-][^.\\"\x00-\x1f]*')
 
 
-def hidden_attributes(caller: Caller, shelf: PublishedIndex) -> list[str]:
+def hidden_attributes(caller: Caller, index: PublishedIndex) -> list[str]:
     """Return the attributes that an index hides from this caller."""
-    if caller.may("seeUnretrievableAttributes", shelf.name):
+    if caller.may("seeUnretrievableAttributes", index.name):
         return []
-    return list(shelf.settings.get("unretrievableAttributes", ()))
+    return list(index.settings.get("unretrievableAttributes", ()))
 
 
 def select_attributes(

@@ -54,14 +54,14 @@ def _packed(body: Record, object_id: str) -> bytes:
     if len(packed) > limits.MAX_RECORD_BYTES:
         raise BadInput(
             f"the record `{object_id[:80]}` has {len(packed)} bytes; "
-            f"{limits.MAX_RECORD_BYTES} are the most"
+            f"the maximum is {limits.MAX_RECORD_BYTES}"
         )
     return packed
 
 
-def encode_operations(steps: Iterable[BatchOperation]) -> bytes:
+def encode_operations(operations: Iterable[BatchOperation]) -> bytes:
     """Encode operations as the body of a task."""
-    return msgspec.msgpack.encode(list(steps))
+    return msgspec.msgpack.encode(list(operations))
 
 
 _DECODER = msgspec.msgpack.Decoder(list[BatchOperation])
@@ -98,43 +98,42 @@ ReadRecords = Callable[[Sequence[str]], Mapping[str, bytes]]
 
 
 def resolve_operations(
-    steps: Sequence[BatchOperation], current: ReadRecords
+    operations: Sequence[BatchOperation], current: ReadRecords
 ) -> list[RecordsChange]:
     """Compute the net effect of operations; `current` reads the records before them.
 
     An operation that empties the index starts a new change, because earlier ones do not affect
-    later
-    ones.
+    later ones.
     """
     changes = [RecordsChange()]
-    known: Mapping[str, bytes] = current([s.id for s in steps if s.action in PARTIAL_ACTIONS])
-    for step in steps:
-        if step.action in INDEX_ACTIONS:
-            changes.append(RecordsChange(emptied=step.action))
+    known: Mapping[str, bytes] = current([s.id for s in operations if s.action in PARTIAL_ACTIONS])
+    for operation in operations:
+        if operation.action in INDEX_ACTIONS:
+            changes.append(RecordsChange(emptied=operation.action))
             known = {}
         else:
-            _resolve(step, changes[-1], known)
+            _resolve(operation, changes[-1], known)
     return changes
 
 
-def _resolve(step: BatchOperation, change: RecordsChange, known: Mapping[str, bytes]) -> None:
-    if step.action == "deleteObject":
-        change.records[step.id] = None
+def _resolve(operation: BatchOperation, change: RecordsChange, known: Mapping[str, bytes]) -> None:
+    if operation.action == "deleteObject":
+        change.records[operation.id] = None
         return
-    body: bytes | None = step.body
-    if step.action in PARTIAL_ACTIONS:
+    body: bytes | None = operation.body
+    if operation.action in PARTIAL_ACTIONS:
         # A record deleted by an earlier operation is None here, so it is not read from `known`.
-        body = _updated(change.records.get(step.id, known.get(step.id)), step)
+        body = _updated(change.records.get(operation.id, known.get(operation.id)), operation)
     if body is not None:
-        change.records[step.id] = body
+        change.records[operation.id] = body
         change.makes = True
 
 
-def _updated(before: bytes | None, step: BatchOperation) -> bytes | None:
+def _updated(before: bytes | None, operation: BatchOperation) -> bytes | None:
     changed = update_record(
         None if before is None else msgspec.json.decode(before),
-        msgspec.json.decode(step.body),
-        create=PARTIAL_ACTIONS[step.action],
+        msgspec.json.decode(operation.body),
+        create=PARTIAL_ACTIONS[operation.action],
     )
     return None if changed is None else msgspec.json.encode(changed)
 

@@ -30,25 +30,25 @@ def apply_copy(
 ) -> Publish:
     """Replace an index by a copy of another, or copy parts of one."""
     [task] = run
-    order = msgspec.json.decode(task.body)
-    source, target = catalog.get(task.index_name), catalog.get(order["destination"])
-    if order["scope"] is not None:
+    request = msgspec.json.decode(task.body)
+    source, target = catalog.get(task.index_name), catalog.get(request["destination"])
+    if request["scope"] is not None:
         return _copy_scope(connection, catalog, task, source, target)
     if target:
-        if len(catalog.family(target)) > 1:  # it had no replicas when the copy was accepted
+        if len(catalog.replica_group(target)) > 1:  # it had no replicas when the copy was accepted
             return _nothing
         delete_index(connection, target)
     own = without_replicas(source.settings) if source else {}
-    made = insert_index(connection, order["destination"], own)
+    made = insert_index(connection, request["destination"], own)
     if source:
-        records.copy_table(connection, source.home, made.id)
+        records.copy_table(connection, source.records_id, made.id)
         copy_entries(connection, source.id, made.id, ENTRIES)
         copy_keys(connection, source.name, made.name)
     [made] = store_group(connection, [made], task.id)
 
     def publish() -> None:
         if source:
-            made.engine.settle(source.engine.get().copy())
+            made.engine.set(source.engine.get().copy())
         catalog.publish(made)
 
     return publish
@@ -61,21 +61,25 @@ def _copy_scope(
     source: PublishedIndex | None,
     target: PublishedIndex | None,
 ) -> Publish:
-    order = msgspec.json.decode(task.body)
-    family = catalog.family(target) if target else [insert_index(connection, order["destination"])]
-    target = target or family[0]
-    for one in family:
+    request = msgspec.json.decode(task.body)
+    group = (
+        catalog.replica_group(target)
+        if target
+        else [insert_index(connection, request["destination"])]
+    )
+    target = target or group[0]
+    for one in group:
         one.engine.get()  # an open engine need not be rebuilt
     if source:
-        copy_entries(connection, source.id, target.id, ENTRIES & {*order["scope"]})
-    if source and "settings" in order["scope"]:
+        copy_entries(connection, source.id, target.id, ENTRIES & {*request["scope"]})
+    if source and "settings" in request["scope"]:
         kept = {name: value for name, value in target.settings.items() if name == "replicas"}
         changed = replace(target, settings=without_replicas(source.settings) | kept)
-        family = [changed if one.id == target.id else one for one in family]
-    configured = configure(connection, catalog, task.id, family, touched={target.id})
+        group = [changed if one.id == target.id else one for one in group]
+    configured = configure(connection, catalog, task.id, group, touched={target.id})
 
     def publish() -> None:
-        catalog.library.forget(target.id)
+        catalog.resources.forget(target.id)
         configured()
 
     return publish
@@ -88,16 +92,16 @@ def apply_move(
     [task] = run
     source, name = catalog.get(task.index_name), msgspec.json.decode(task.body)["destination"]
     target = catalog.get(name)
-    if source is None or source.leader or (target and target.leader):
+    if source is None or source.primary_id or (target and target.primary_id):
         return _nothing
-    orphans = catalog.family(target)[1:] if target else []
+    orphans = catalog.replica_group(target)[1:] if target else []
     if target:
         delete_index(connection, target)
     copy_keys(connection, source.name, name)
     drop_keys(connection, source.name)
-    family = [_take_over(source, name, target), *catalog.family(source)[1:]]
-    family += [_adopt(source, orphan) for orphan in orphans]
-    configured = configure(connection, catalog, task.id, family)
+    group = [_take_over(source, name, target), *catalog.replica_group(source)[1:]]
+    group += [_adopt(source, orphan) for orphan in orphans]
+    configured = configure(connection, catalog, task.id, group)
 
     def publish() -> None:
         configured()
@@ -115,7 +119,7 @@ def _take_over(source: PublishedIndex, name: str, target: PublishedIndex | None)
 def _adopt(primary: PublishedIndex, orphan: PublishedIndex) -> PublishedIndex:
     """Link a replica to another primary; the contents of its engine become obsolete."""
     settings = orphan.settings
-    return replace(orphan, leader=primary.id, engine=LazyEngine(lambda: Index(settings)))
+    return replace(orphan, primary_id=primary.id, engine=LazyEngine(lambda: Index(settings)))
 
 
 def _nothing() -> None:

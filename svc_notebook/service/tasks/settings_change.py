@@ -30,15 +30,15 @@ def apply_settings(
 ) -> Publish:
     """Change settings; may link, unlink or change replicas."""
     [task] = run
-    order = msgspec.json.decode(task.body)
-    shelf = catalog.get(task.index_name) or insert_index(connection, task.index_name)
-    family = catalog.family(shelf)
-    forward = order["forward"] and not shelf.leader
-    changed = _change(family, shelf.id, order["settings"], forward=forward)
+    request = msgspec.json.decode(task.body)
+    index = catalog.get(task.index_name) or insert_index(connection, task.index_name)
+    group = catalog.replica_group(index)
+    forward = request["forward"] and not index.primary_id
+    changed = _change(group, index.id, request["settings"], forward=forward)
     freed: ReplicaGroup = ()
-    if "replicas" in order["settings"] and not shelf.leader:
+    if "replicas" in request["settings"] and not index.primary_id:
         changed, freed = apply_links(connection, catalog, changed)
-    touched = {shelf.id} | {one.id for one in changed if one not in family}
+    touched = {index.id} | {one.id for one in changed if one not in group}
     return configure(connection, catalog, task.id, changed, freed, touched)
 
 
@@ -46,30 +46,30 @@ def configure(
     connection: sqlite3.Connection,
     catalog: IndexRegistry,
     task: int,
-    family: ReplicaGroup,
+    group: ReplicaGroup,
     freed: ReplicaGroup = (),
     touched: set[int] | None = None,
 ) -> Publish:
     """Apply the present settings to a replica group and to the indices that left it."""
-    family = store_group(connection, inherit(family), task, touched or ())
+    group = store_group(connection, inherit(group), task, touched or ())
     freed = store_group(connection, freed, task)
 
     def publish() -> None:
         separate_engines(freed)
-        set_engines(family, lambda: catalog.chunks(family[0].id))
-        catalog.publish(*family, *freed)
+        set_engines(group, lambda: catalog.chunks(group[0].id))
+        catalog.publish(*group, *freed)
 
     return publish
 
 
 def _change(
-    family: ReplicaGroup, id: int, changes: Mapping[str, Any], *, forward: bool
+    group: ReplicaGroup, id: int, changes: Mapping[str, Any], *, forward: bool
 ) -> list[PublishedIndex]:
     """Change the settings of one index of a group; if forwarded, also of the others."""
     passed = without_replicas(changes) if forward else {}
     return [
         replace(one, settings=merge_settings(one.settings, changes if one.id == id else passed))
-        for one in family
+        for one in group
     ]
 
 

@@ -110,7 +110,7 @@ def test_a_pattern_is_found_where_one_of_its_forms_stands(
     words = query.split()
     spans = anchored(spans_for(text, words, loose), anchoring, len(words))
 
-    found = Pattern.of(text, anchoring, TokenizerSettings(), loose=loose).find(read(query))
+    found = Pattern.of(text, anchoring, TokenizerSettings(), alternatives=loose).find(read(query))
 
     if not spans:
         assert found is None
