@@ -21,12 +21,12 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_whatever_json_can_say_within_limits_is_read(value: object) -> None:
+def test_all_json_within_limits_is_accepted(value: object) -> None:
     assert read_json(json.dumps(value).encode()) == value
 
 
 @pytest.mark.parametrize("raw", [b"", b"  \n"])
-def test_an_empty_body_is_nothing(raw: bytes) -> None:
+def test_an_empty_body_is_none(raw: bytes) -> None:
     assert read_json(raw) is None
 
 
@@ -60,7 +60,7 @@ def test_a_number_beyond_64_bits_is_refused_with_its_place(number: int) -> None:
         read_json(raw)
 
 
-def test_long_digits_inside_a_text_are_no_number() -> None:
+def test_long_digits_inside_a_string_are_not_a_number() -> None:
     assert read_json(b'{"isbn": "123456789012345678901234567890"}') is not None
 
 

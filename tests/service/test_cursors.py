@@ -71,7 +71,7 @@ def test_a_list_of_ids_is_the_order_it_was_made_of(params: dict[str, Any]) -> No
     assert ids.find("nobody") == -1
 
 
-def test_a_list_of_ids_holds_no_segment() -> None:
+def test_a_list_of_ids_references_no_segment() -> None:
     index = make_index(200)
     order = index.order({})
     segments = [weakref.ref(segment) for segment in order.segments]
@@ -84,7 +84,7 @@ def test_a_list_of_ids_holds_no_segment() -> None:
     assert len(ids[0:200]) == 200
 
 
-def test_an_order_is_forgotten_unless_it_is_asked_for() -> None:
+def test_an_unused_order_expires() -> None:
     clock = Clock()
     kept = Cursors(clock)
     never, once = kept.cache(make_ids(), 1, {}), kept.cache(make_ids(), 1, {})
@@ -118,7 +118,7 @@ def test_orders_are_bounded_in_bytes_and_the_oldest_go_first() -> None:
     assert kept.get(names[1], 1, {}) is None
 
 
-def test_an_order_is_given_for_the_same_parameters_only() -> None:
+def test_an_order_is_returned_only_for_the_same_parameters() -> None:
     kept = Cursors()
     name = kept.cache(make_ids(), 1, {"query": "a", "hitsPerPage": 3})
 
@@ -127,7 +127,7 @@ def test_an_order_is_given_for_the_same_parameters_only() -> None:
     assert kept.get(name, 2, {"query": "a"}) is None
 
 
-def test_browses_hold_no_segments_of_the_past(inside: Inside) -> None:
+def test_browses_keep_no_replaced_segments(inside: Inside) -> None:
     records = [{"objectID": str(n), "text": "lamp"} for n in range(50)]
     inside.fill("p", *records, customRanking=["asc(text)"])
     answer = inside.call("POST", "/1/indexes/p/browse", {"hitsPerPage": 10}).json()
@@ -147,7 +147,7 @@ def test_browses_hold_no_segments_of_the_past(inside: Inside) -> None:
     assert sorted(found) == sorted(record["objectID"] for record in records)
 
 
-def test_what_a_browse_needed_goes_with_its_last_page(inside: Inside) -> None:
+def test_the_order_of_a_browse_is_dropped_with_its_last_page(inside: Inside) -> None:
     inside.fill("p", *[{"objectID": str(n), "text": "lamp"} for n in range(25)])
     kept = inside.app.service.cursors
     answer = inside.call("POST", "/1/indexes/p/browse", {"query": "lamp", "hitsPerPage": 10}).json()
@@ -161,7 +161,7 @@ def test_what_a_browse_needed_goes_with_its_last_page(inside: Inside) -> None:
     assert kept.nbytes == 0
 
 
-def test_a_browse_of_one_page_leaves_nothing(inside: Inside) -> None:
+def test_a_browse_of_one_page_caches_nothing(inside: Inside) -> None:
     inside.fill("p", *[{"objectID": str(n), "text": "lamp"} for n in range(25)])
 
     inside.call("POST", "/1/indexes/p/browse", {"query": "lamp"})
@@ -169,7 +169,7 @@ def test_a_browse_of_one_page_leaves_nothing(inside: Inside) -> None:
     assert inside.app.service.cursors.nbytes == 0
 
 
-def test_a_browse_that_was_forgotten_goes_on_where_it_was(inside: Inside) -> None:
+def test_a_browse_with_an_expired_order_resumes_at_its_position(inside: Inside) -> None:
     inside.fill("p", *[{"objectID": f"{n:03}", "text": "lamp"} for n in range(95)])
     body = {"query": "lamp", "hitsPerPage": 10}
     answer = inside.call("POST", "/1/indexes/p/browse", body).json()

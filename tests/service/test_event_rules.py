@@ -33,7 +33,7 @@ def count(inside: Inside) -> int:
 
 @settings(max_examples=100, deadline=None)
 @given(batch=st.lists(events(), min_size=1, max_size=4), data=st.data())
-def test_a_batch_is_taken_whole_or_its_first_fault_is_told(
+def test_a_batch_is_accepted_whole_or_its_first_error_is_reported(
     inside: Inside, batch: list[Event], data: Any
 ) -> None:
     before = count(inside)
@@ -55,7 +55,7 @@ def test_a_batch_is_taken_whole_or_its_first_fault_is_told(
 @pytest.mark.parametrize("name", SPOILINGS)
 @settings(max_examples=10, deadline=None)
 @given(data=st.data())
-def test_each_way_to_spoil_an_event_is_found_before_it_is_sent(name: str, data: Any) -> None:
+def test_each_invalid_event_is_refused_before_it_is_sent(name: str, data: Any) -> None:
     spoiling = SPOILINGS[name]
     event = data.draw(events(spoiling))
     check_event(event, "event")

@@ -76,7 +76,7 @@ def test_replicas_rank_as_they_like(family: Inside) -> None:
     assert family.ids("lamps_dear", "lamp") == ["1", "2"]
 
 
-def test_a_virtual_replica_tells_how_many_hits_it_sorted(family: Inside) -> None:
+def test_a_virtual_replica_returns_the_number_of_sorted_hits(family: Inside) -> None:
     family.done("PUT", "/1/indexes/lamps/4", {"name": "lump", "price": 99})
 
     strict = family.call("POST", "/1/indexes/lamps_dear/query", {"query": "lamp"}).json()
@@ -88,7 +88,7 @@ def test_a_virtual_replica_tells_how_many_hits_it_sorted(family: Inside) -> None
     assert "nbSortedHits" not in family.call("POST", "/1/indexes/lamps/query", loose).json()
 
 
-def test_relations_are_told_by_settings_and_the_list(family: Inside) -> None:
+def test_settings_and_the_list_show_primary_and_replicas(family: Inside) -> None:
     entries = listed(family)
 
     assert told(family, "lamps")["replicas"] == [REPLICA, "virtual(lamps_dear)"]
@@ -196,7 +196,7 @@ def test_a_write_accepted_before_an_index_became_a_replica_does_nothing(lamps: I
 
 
 @pytest.mark.parametrize("left", [[], [""], ["virtual(lamps_dear)"], None])
-def test_a_replica_that_is_named_no_more_stands_alone(family: Inside, left: Any) -> None:
+def test_an_unlinked_replica_is_an_independent_index(family: Inside, left: Any) -> None:
     put(family, "lamps", replicas=left)
 
     family.done("PUT", f"/1/indexes/{REPLICA}/9", {"name": "lamp", "price": 1})
@@ -264,7 +264,7 @@ def test_a_key_makes_no_replicas_of_indices_it_does_not_reach(lamps: Inside) -> 
 
 
 @pytest.mark.parametrize("word", ["forwardToReplicas", "forwardToSlaves"])
-def test_settings_are_forwarded_when_asked_for(family: Inside, word: str) -> None:
+def test_settings_are_forwarded_on_request(family: Inside, word: str) -> None:
     put(family, "lamps", hitsPerPage=1)
     assert len(family.ids(REPLICA)) == 3
 
@@ -294,7 +294,7 @@ RULE = {
 @pytest.mark.parametrize(("kind", "one"), [("synonyms", SYNONYM), ("rules", RULE)])
 @pytest.mark.parametrize("way", ["one", "many"])
 @pytest.mark.parametrize("end", ["DELETE", "clear"])
-def test_synonyms_and_rules_are_forwarded_when_asked_for(
+def test_synonyms_and_rules_are_forwarded_on_request(
     family: Inside, kind: str, one: dict[str, Any], way: str, end: str
 ) -> None:
     path, forward = f"/1/indexes/lamps/{kind}", "?forwardToReplicas=true"

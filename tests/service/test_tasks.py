@@ -33,7 +33,7 @@ def test_a_write_is_on_the_disk_before_it_is_acknowledged(store: Store, tmp_path
     assert rows == [(number, "films", "steps", b"body")]
 
 
-def test_a_thread_that_comes_after_the_end_opens_nothing(tmp_path: Path) -> None:
+def test_a_thread_opens_no_connection_after_the_close(tmp_path: Path) -> None:
     store = Store(tmp_path / "service.sqlite")
     store.close()
 
@@ -115,7 +115,7 @@ def test_numbers_go_on_after_a_restart(tmp_path: Path) -> None:
     assert numbers == [1, 2, 3]
 
 
-def test_what_was_accepted_but_not_applied_is_applied_at_the_next_start(tmp_path: Path) -> None:
+def test_accepted_tasks_are_applied_at_the_next_start(tmp_path: Path) -> None:
     service = Service(tmp_path)
     body = encode_operations([BatchOperation("addObject", "1", b'{"objectID":"1"}')])
     number = service.accept("films", "steps", body)
@@ -137,7 +137,7 @@ def test_a_task_body_is_dropped_once_it_is_applied(inside: Inside) -> None:
     assert inside.app.service.store.read("SELECT count(*) FROM tasks") == [(0,)]
 
 
-def test_a_task_that_cannot_be_applied_does_not_hold_up_the_others(
+def test_a_task_that_cannot_be_applied_does_not_block_the_others(
     inside: Inside, capsys: pytest.CaptureFixture[str]
 ) -> None:
     service = inside.app.service
@@ -157,7 +157,7 @@ def test_a_task_that_cannot_be_applied_does_not_hold_up_the_others(
 
 
 @pytest.mark.parametrize("path", ["/1/indexes/films/task/1", "/1/indexes/gone/task/1", "/1/task/1"])
-def test_a_known_task_is_told_of_on_any_index(inside: Inside, path: str) -> None:
+def test_a_known_task_is_reported_for_any_index(inside: Inside, path: str) -> None:
     inside.fill("films", {"objectID": "1"})
 
     assert inside.call("GET", path).json() == {"status": "published", "pendingTask": False}
@@ -165,7 +165,7 @@ def test_a_known_task_is_told_of_on_any_index(inside: Inside, path: str) -> None
 
 @pytest.mark.parametrize(("number", "status"), [("2", 404), ("0", 404), ("x", 400), ("-1", 400),
                                                 (str(2**64), 400)])  # fmt: skip
-def test_a_task_nobody_made_is_not_found(inside: Inside, number: str, status: int) -> None:
+def test_an_unknown_task_is_not_found(inside: Inside, number: str, status: int) -> None:
     inside.fill("films", {"objectID": "1"})
 
     assert inside.call("GET", f"/1/task/{number}").status_code == status

@@ -26,7 +26,7 @@ def ask(inside: Inside, query: str, **params: Any) -> dict[str, Any]:
     return dict(inside.call("POST", "/1/indexes/shop/query", body).json())
 
 
-def test_a_sentence_finds_what_it_is_about(shop: Inside) -> None:
+def test_a_spoken_sentence_finds_its_subject(shop: Inside) -> None:
     assert ask(shop, "do you have a mouse")["nbHits"] == 0
 
     answer = ask(shop, "do you have a mouse", naturalLanguages=["en"])
@@ -34,13 +34,13 @@ def test_a_sentence_finds_what_it_is_about(shop: Inside) -> None:
     assert [hit["objectID"] for hit in answer["hits"]] == ["1"]
 
 
-def test_words_that_nothing_has_are_given_up(shop: Inside) -> None:
+def test_words_without_matches_are_optional(shop: Inside) -> None:
     answer = ask(shop, "a purple mouse", naturalLanguages=["en"])
 
     assert [hit["objectID"] for hit in answer["hits"]] == ["1"]
 
 
-def test_what_is_given_outright_stays(shop: Inside) -> None:
+def test_explicit_parameters_are_kept(shop: Inside) -> None:
     strict = {"naturalLanguages": ["en"], "removeWordsIfNoResults": "none"}
 
     assert ask(shop, "a purple mouse", **strict)["nbHits"] == 0

@@ -104,7 +104,7 @@ def fits(name: str, value: Any) -> bool:
 
 
 @pytest.mark.parametrize("name", OF_A_SEARCH)
-def test_a_value_is_taken_everywhere_or_nowhere(inside: Inside, name: str) -> None:
+def test_a_value_is_accepted_by_all_calls_or_by_none(inside: Inside, name: str) -> None:
     refused = next(value for value in VALUES if not fits(name, value))
     for value in [*(value for value in VALUES if fits(name, value)), refused]:
         # As text, 5 and "5" are the same: what is of no such type is not held against texts.
@@ -124,7 +124,7 @@ def test_a_value_is_taken_everywhere_or_nowhere(inside: Inside, name: str) -> No
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_a_deletion_by_query_takes_the_filters_of_a_search(inside: Inside, name: str) -> None:
+def test_a_deletion_by_query_accepts_the_filters_of_a_search(inside: Inside, name: str) -> None:
     # What filters nothing would delete everything: refused, and api.md says so.
     for value in (one for one in VALUES if fits(name, one) and one not in ("", [])):
         place = {"aroundLatLng": "0,0", "aroundRadius": 1}  # where no record is

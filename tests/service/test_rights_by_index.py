@@ -9,7 +9,7 @@ import pytest
 
 from svc_notebook.api import ENDPOINTS
 from svc_notebook.api.secured_keys import make_secured_key
-from tests.service.outside import Outside, outside
+from tests.service.service_process import Outside, outside
 
 INDICES = ("shop", "archive")
 RECORD = {"objectID": "1", "title": "lamp", "cost": "costof1", "deep": {"cost": "deepof1"}}
@@ -86,7 +86,7 @@ def shows_cost(answer: Any) -> bool:
     return "costof1" in str(told) or "deepof1" in str(told)
 
 
-def test_a_list_of_indices_holds_those_with_the_right_to_list(caller: Outside) -> None:
+def test_the_list_contains_indices_with_the_right_to_list(caller: Outside) -> None:
     key = shared_key(caller, ["search", "listIndexes"], ["search"])
 
     items = caller.call("GET", "/1/indexes", key=key).json()["items"]
@@ -94,7 +94,7 @@ def test_a_list_of_indices_holds_those_with_the_right_to_list(caller: Outside) -
     assert [item["name"] for item in items] == ["archive"]
 
 
-def test_logs_are_told_of_indices_with_the_right_to_logs(caller: Outside) -> None:
+def test_logs_are_returned_for_indices_with_the_right_to_logs(caller: Outside) -> None:
     key = shared_key(caller, ["search", "logs"], ["search"])
     for index in INDICES:
         caller.call("GET", f"/1/indexes/{index}?query=told")
@@ -104,7 +104,7 @@ def test_logs_are_told_of_indices_with_the_right_to_logs(caller: Outside) -> Non
     assert {entry["index"] for entry in told} == {"archive"}
 
 
-def test_events_are_told_of_indices_with_the_right_to_them(caller: Outside) -> None:
+def test_events_are_returned_for_indices_with_the_right_to_them(caller: Outside) -> None:
     key = shared_key(caller, ["search", "analytics"], ["search"])
     event = {"eventType": "view", "eventName": "seen", "userToken": "me", "objectIDs": ["1"]}
     events = [{**event, "index": index} for index in INDICES]
@@ -177,7 +177,7 @@ def test_replicas_out_of_reach_are_not_changed(family: Outside, name: str) -> No
     family.done(verb, path, body, key=keys[0])
 
 
-def test_a_replica_out_of_reach_is_not_let_go(family: Outside) -> None:
+def test_a_replica_that_the_key_does_not_reach_is_not_unlinked(family: Outside) -> None:
     key = make_key(family, "editSettings", indexes=["main", "main_a"])
     path = "/1/indexes/main/settings"
 
@@ -221,7 +221,7 @@ READS: list[Callable[[Outside], Any]] = [
 
 
 @pytest.mark.parametrize("number", range(len(READS)))
-def test_logs_do_not_show_what_an_index_withholds(caller: Outside, number: int) -> None:
+def test_logs_hide_unretrievable_attributes(caller: Outside, number: int) -> None:
     blind, sighted = make_key(caller, "logs"), make_key(caller, "logs", SEES)
     READS[number](caller)
     wanted = "build" if number >= 7 else "query"  # a write was waited for, by reading its task
@@ -245,7 +245,7 @@ def test_an_answer_that_withheld_as_much_is_shown(caller: Outside) -> None:
     assert entry["answer"] == answer.text[:1000]
 
 
-def test_what_is_withheld_since_is_not_shown_of_answers_before(caller: Outside) -> None:
+def test_logs_hide_attributes_that_became_unretrievable_later(caller: Outside) -> None:
     caller.fill("late", RECORD)
     key = make_key(caller, "logs", "search", indexes=["late"])
     caller.call("POST", "/1/indexes/late/query", {}, key=key)
@@ -259,7 +259,7 @@ def test_what_is_withheld_since_is_not_shown_of_answers_before(caller: Outside) 
     assert "costof1" not in after
 
 
-def test_what_a_deleted_index_withheld_is_not_shown(caller: Outside) -> None:
+def test_logs_hide_unretrievable_attributes_of_a_deleted_index(caller: Outside) -> None:
     caller.fill("gone", RECORD, **SETTINGS)
     caller.call("POST", "/1/indexes/gone/query", {})
     caller.done("DELETE", "/1/indexes/gone")
@@ -275,7 +275,7 @@ def test_what_a_deleted_index_withheld_is_not_shown(caller: Outside) -> None:
     [{"filters": "owner:me"}, {"attributesToRetrieve": ["title"]}, {"tagFilters": ["mine"]}],
     ids=lambda params: next(iter(params)),
 )
-def test_logs_do_not_show_a_narrowed_key_what_its_searches_do_not(
+def test_logs_show_a_restricted_key_no_more_than_its_searches(
     caller: Outside, embedded: dict[str, Any]
 ) -> None:
     caller.fill("open", RECORD)
@@ -314,7 +314,7 @@ OTHERS: list[Callable[[Outside], Any]] = [
 ]
 
 
-def test_logs_name_no_index_out_of_reach(caller: Outside) -> None:
+def test_logs_name_no_index_that_the_key_does_not_reach(caller: Outside) -> None:
     near = make_key(caller, "logs", SEES, indexes=["shop*"])
     narrow = make_secured_key(make_key(caller, "logs", SEES), restrictIndices="shop*")
     every = make_key(caller, "logs", SEES)
@@ -329,7 +329,7 @@ def test_logs_name_no_index_out_of_reach(caller: Outside) -> None:
     caller.done("PUT", "/1/indexes/shop/settings", {"replicas": []})
 
 
-def test_logs_show_no_hits_of_an_index_that_a_rule_led_to(caller: Outside) -> None:
+def test_logs_hide_hits_of_an_index_that_a_rule_redirected_to(caller: Outside) -> None:
     caller.fill("cellar", {"objectID": "1", "title": "bottle"})
     rule = {"objectID": "lead", "consequence": {"redirect": {"indexName": "cellar"}}}
     caller.fill("front", {"objectID": "1", "title": "lamp"})

@@ -93,7 +93,7 @@ class Model:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_families_are_as_their_model_says(tmp_path: Path, seed: int) -> None:
+def test_replica_groups_agree_with_a_model(tmp_path: Path, seed: int) -> None:
     random, model = Random(seed), Model()
     service, inside = start(tmp_path)
 
@@ -179,7 +179,7 @@ def save_all(service: Service) -> None:
         service.catalog.save(index)
 
 
-def test_an_index_withdrawn_meanwhile_is_its_own_family(tmp_path: Path) -> None:
+def test_a_withdrawn_index_is_its_own_replica_group(tmp_path: Path) -> None:
     service = Service(tmp_path)
     lost = PublishedIndex(99, "gone")
 

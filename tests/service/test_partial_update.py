@@ -47,9 +47,7 @@ def model(word: str, current: Any, value: Any) -> Any:
 
 
 @given(word=st.sampled_from(sorted(OPERATIONS)), current=CURRENT, number=SMALL, item=ITEM)
-def test_an_operation_does_as_the_model_says(
-    word: str, current: Any, number: int, item: Any
-) -> None:
+def test_operations_agree_with_a_model(word: str, current: Any, number: int, item: Any) -> None:
     value = item if word in ("Add", "Remove", "AddUnique") else number
     record = {"objectID": "1"} if current is None else {"objectID": "1", "n": current}
     change = {"n": operation(word, value)}
@@ -95,7 +93,7 @@ def test_a_missing_record_is_made_where_the_operation_allows(
     assert update_record(None, change, create=False) is None
 
 
-def test_one_condition_that_does_not_hold_stops_the_whole_update() -> None:
+def test_one_failed_condition_cancels_the_whole_update() -> None:
     change = {"a": 9, "n": operation("IncrementFrom", 4)}
 
     assert update_record({"a": 1, "n": 5}, change, create=True) is None

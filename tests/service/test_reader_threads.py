@@ -91,7 +91,7 @@ def test_a_caller_does_not_get_all_threads(size: int, most: int) -> None:
     play(scene)
 
 
-def test_work_that_was_abandoned_ends_and_what_waits_never_begins() -> None:
+def test_abandoned_work_ends_and_waiting_work_never_starts() -> None:
     async def scene(readers: ReaderThreads) -> None:
         gate, other, gone, stays = Gate(), Gate(), Visitor(), Visitor()
         tasks = [
@@ -113,7 +113,7 @@ def test_work_that_was_abandoned_ends_and_what_waits_never_begins() -> None:
     play(scene)
 
 
-def test_a_caller_with_too_many_requests_is_asked_to_wait() -> None:
+def test_a_caller_with_too_many_requests_is_refused() -> None:
     async def scene(readers: ReaderThreads) -> None:
         gate, visitor = Gate(), Visitor()
         tasks = [

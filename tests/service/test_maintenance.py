@@ -70,7 +70,7 @@ def films(service: Service) -> list[str]:
     return sorted(service.catalog.find("films").engine.get().matching({}))
 
 
-def test_what_was_written_after_the_files_is_taken_from_the_records(
+def test_records_newer_than_the_files_are_indexed_at_the_start(
     tmp_path: Path, read_again: list[int]
 ) -> None:
     service = Service(tmp_path)
@@ -121,7 +121,7 @@ STEPS = st.tuples(st.sampled_from(["put", "cut", "clear", "save", "sweep", "rest
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(STEPS, max_size=12))
-def test_files_and_records_together_are_what_the_records_say(
+def test_files_and_later_records_together_equal_the_records(
     work: list[tuple[str, list[str]]],
 ) -> None:
     with TemporaryDirectory() as folder:
@@ -175,7 +175,7 @@ def write_record(name: str, number: int) -> bytes:
     return msgspec.json.encode({"objectID": name, "written": number})
 
 
-def test_files_of_a_replica_say_nothing_once_it_has_records_of_its_own(tmp_path: Path) -> None:
+def test_files_of_a_replica_are_ignored_after_it_is_unlinked(tmp_path: Path) -> None:
     service = Service(tmp_path)
     service.start()
     sorted_by = {"customRanking": ["asc(n)"], "searchableAttributes": ["n"]}
@@ -277,7 +277,7 @@ def test_files_that_cannot_be_read_are_not_believed(tmp_path: Path) -> None:
     again.stop()
 
 
-def test_files_that_cannot_be_written_are_told_of_once(
+def test_files_that_cannot_be_written_are_reported_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     service = Service(tmp_path)
@@ -332,7 +332,7 @@ def test_engines_are_opened_at_a_start_unless_they_have_too_many_records(
     again.stop()
 
 
-def test_an_engine_becomes_one_piece_when_it_is_quiet(tmp_path: Path) -> None:
+def test_segments_are_merged_into_one_without_writes(tmp_path: Path) -> None:
     service = Service(tmp_path)
     service.start()
     for number in range(3):
@@ -377,7 +377,7 @@ def wait_grouped(service: Service, rows: int) -> Segment:
     return stock.views[0].segment
 
 
-def test_what_languages_need_is_worked_out_before_the_first_search(
+def test_language_data_is_prepared_before_the_first_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken_apart: list[str] = []
@@ -452,7 +452,7 @@ def test_entries_are_compiled_after_a_start_and_not_again_when_settings_change(
     again.stop()
 
 
-def test_what_is_compiled_of_an_index_goes_with_it(tmp_path: Path) -> None:
+def test_compiled_resources_are_dropped_with_their_index(tmp_path: Path) -> None:
     service = Service(tmp_path)
     service.start()
     add(service, "lamp")
@@ -469,7 +469,7 @@ def test_what_is_compiled_of_an_index_goes_with_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["move", "copy", "steps"])
-def test_a_search_that_goes_on_still_finds_the_records_of_what_was_replaced(
+def test_a_running_search_still_reads_the_records_of_a_replaced_index(
     tmp_path: Path, kind: str
 ) -> None:
     service = Service(tmp_path)

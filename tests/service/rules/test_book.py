@@ -104,7 +104,7 @@ PATTERNS = st.lists(st.sampled_from(TOKENS), min_size=1, max_size=3).map(" ".joi
 @given(PATTERNS, st.sampled_from(ANCHORINGS), st.booleans(), QUERIES)
 @example("dark star lamp", "is", True, "lamp lamps")
 @example("{facet:brand} {facet:colour}", "contains", False, "star lamp red red")
-def test_a_pattern_is_found_where_one_of_its_forms_stands(
+def test_a_pattern_matches_where_one_of_its_forms_occurs(
     text: str, anchoring: str, loose: bool, query: str
 ) -> None:
     words = query.split()
@@ -140,7 +140,7 @@ def make_rule(random: Random, number: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_rules_are_found_as_if_each_were_held_against_the_search(seed: int) -> None:
+def test_rules_are_found_as_by_matching_each_one(seed: int) -> None:
     random = Random(seed)
     rules = [make_rule(random, number) for number in range(60)]
     book = Rulebook(lambda: rules)
@@ -221,7 +221,7 @@ def measure(count: int) -> float:
     return best
 
 
-def test_a_hundred_times_the_rules_do_not_take_ten_times_as_long() -> None:
+def test_a_hundred_times_more_rules_take_less_than_ten_times_as_long() -> None:
     assert measure(10_000) < 10 * measure(100)
 
 

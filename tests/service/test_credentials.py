@@ -24,7 +24,7 @@ def test_without_a_key_one_is_made() -> None:
     assert read_credentials(None, None, None) == {"appId": None, "adminKey": None}
 
 
-def test_the_environments_key_is_taken_and_goes_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_of_the_environment_is_read_and_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ADMIN_KEY_VARIABLE, "from-environment")
 
     assert key_of() == "from-environment"
@@ -113,7 +113,7 @@ def test_the_command_reads_the_key_from_a_pipe(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="there is no /proc")
-def test_what_a_session_starts_has_no_key_among_its_arguments(
+def test_a_service_started_by_a_session_has_no_key_in_its_arguments(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ADMIN_KEY_VARIABLE, "my-own-key")

@@ -42,7 +42,7 @@ def test_the_seven_actions_are_applied_in_order(inside: Inside) -> None:
 
 
 @pytest.mark.parametrize(("action", "settings_stay"), [("clear", True), ("delete", False)])
-def test_what_comes_after_an_emptying_step_stays(
+def test_operations_after_a_clear_are_applied(
     inside: Inside, action: str, settings_stay: bool
 ) -> None:
     inside.fill("films", {"objectID": "old"}, hitsPerPage=3)
@@ -55,7 +55,7 @@ def test_what_comes_after_an_emptying_step_stays(
     assert (settings["hitsPerPage"] == 3) == settings_stay
 
 
-def test_a_batch_that_empties_an_index_first_is_seen_as_a_whole(inside: Inside) -> None:
+def test_a_batch_that_clears_an_index_first_is_atomic(inside: Inside) -> None:
     records = [{"objectID": str(n), "t": "lamp", "v": n % 50} for n in range(1500)]
     inside.fill("films", *records)
     steps = [step("clear"), *({"action": "addObject", "body": one} for one in records)]
@@ -71,7 +71,7 @@ def test_a_batch_that_empties_an_index_first_is_seen_as_a_whole(inside: Inside) 
     assert seen == {1500}
 
 
-def test_a_delete_at_the_end_leaves_no_index(inside: Inside) -> None:
+def test_a_delete_as_last_operation_removes_the_index(inside: Inside) -> None:
     steps = [step("addObject", "1"), step("delete")]
 
     inside.done("POST", "/1/indexes/films/batch", {"requests": steps})
@@ -80,7 +80,9 @@ def test_a_delete_at_the_end_leaves_no_index(inside: Inside) -> None:
 
 
 @pytest.mark.parametrize("together", [True, False])
-def test_a_record_that_came_and_went_leaves_an_empty_index(inside: Inside, together: bool) -> None:
+def test_a_record_added_and_deleted_in_one_batch_leaves_an_empty_index(
+    inside: Inside, together: bool
+) -> None:
     steps = [step("addObject", "1"), step("deleteObject", "1")]
 
     for some in [steps] if together else [[one] for one in steps]:
@@ -144,7 +146,7 @@ STEPS = st.lists(st.tuples(ACTIONS, IDS, st.integers(0, 3)), max_size=8)
 
 
 @given(before=st.dictionaries(IDS, st.integers(0, 3)), steps=STEPS, cut=st.integers(0, 8))
-def test_steps_come_to_the_same_together_and_one_by_one(
+def test_operations_give_the_same_result_in_one_batch_and_one_by_one(
     before: dict[str, int], steps: list[tuple[str, str, int]], cut: int
 ) -> None:
     made = [check_operation(a, {"objectID": i, "n": n, "x": n}, "") for a, i, n in steps]

@@ -49,7 +49,7 @@ def wait_stored(shop: Inside, verb: str, path: str, body: Any) -> int:
     ],
     ids=["overwritten", "deleted", "cleared", "deleted by query"],
 )
-def test_a_hit_that_is_overwritten_meanwhile_is_not_found_by_what_it_was(
+def test_a_hit_that_is_overwritten_meanwhile_is_not_returned_for_its_old_content(
     shop: Inside, verb: str, path: str, body: Any
 ) -> None:
     changes = shop.app.service.catalog.in_flight_writes
@@ -66,7 +66,7 @@ def test_a_hit_that_is_overwritten_meanwhile_is_not_found_by_what_it_was(
     assert (answer["hits"], answer["nbHits"]) == ([], 0)
 
 
-def test_a_change_of_other_records_is_none_of_a_searchs_business() -> None:
+def test_a_search_ignores_changes_of_other_records() -> None:
     changes = InFlightWrites()
     moment = changes.last_visible()
 

@@ -17,7 +17,7 @@ from tests.service.test_contract import path_of
 PACKED = {"content-encoding": "gzip"}
 
 
-def test_a_packed_body_is_unpacked(inside: Inside) -> None:
+def test_a_compressed_body_is_decompressed(inside: Inside) -> None:
     content = gzip.compress(json.dumps({"objectID": "1"}).encode())
 
     inside.done("POST", "/1/indexes/films", content=content, headers=PACKED)
@@ -38,7 +38,7 @@ def test_a_packed_body_is_unpacked(inside: Inside) -> None:
     ],
     ids=["garbage", "cut", "bomb", "unknown", "plain", "just", "large"],
 )
-def test_a_body_is_refused_when_it_cannot_or_must_not_be_unpacked(
+def test_an_invalid_or_too_large_compressed_body_is_refused(
     inside: Inside, content: bytes, encoding: str, status: int
 ) -> None:
     answer = inside.call(
@@ -49,7 +49,7 @@ def test_a_body_is_refused_when_it_cannot_or_must_not_be_unpacked(
     assert "message" in answer.json() or status == 201
 
 
-def test_a_large_answer_is_packed_for_those_who_accept_it(service: Running) -> None:
+def test_a_large_response_is_compressed_on_request(service: Running) -> None:
     with service.client() as client:
         records = [{"objectID": str(n), "text": "word " * 50} for n in range(500)]
         requests = [{"action": "addObject", "body": record} for record in records]
@@ -73,7 +73,7 @@ def test_a_large_body_is_refused_over_a_real_socket_without_breaking_it(service:
         assert client.get("/1/indexes").status_code == 200
 
 
-def test_a_head_that_does_not_end_is_refused_before_it_fills_the_memory(service: Running) -> None:
+def test_an_endless_head_is_refused_at_the_limit(service: Running) -> None:
     port = httpx.URL(service.url).port
     with socket.create_connection(("127.0.0.1", port), timeout=10) as caller:
         caller.sendall(b"GET /1/indexes HTTP/1.1\r\nhost: x\r\nlong: ")
@@ -96,7 +96,7 @@ NAMED = "x-service-api-key, x-service-application-id, x-service-user-id, content
 
 
 @pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: row.name)
-def test_a_browser_may_ask_first_without_a_key(inside: Inside, row: Endpoint) -> None:
+def test_a_preflight_needs_no_key(inside: Inside, row: Endpoint) -> None:
     headers = {
         "Origin": "http://shop.example",
         "Access-Control-Request-Method": row.verb,
@@ -115,7 +115,7 @@ def test_a_browser_may_ask_first_without_a_key(inside: Inside, row: Endpoint) ->
     assert int(answer.headers["access-control-max-age"]) > 600
 
 
-def test_every_answer_may_be_read_by_any_page(inside: Inside) -> None:
+def test_every_response_has_cors_headers(inside: Inside) -> None:
     answers = [
         inside.call("GET", "/1/indexes"),
         inside.call("GET", "/nowhere"),
@@ -127,7 +127,7 @@ def test_every_answer_may_be_read_by_any_page(inside: Inside) -> None:
     assert {a.headers["access-control-allow-origin"] for a in answers} == {"*"}
 
 
-def test_even_what_is_no_request_may_be_read_by_any_page(service: Running) -> None:
+def test_errors_for_invalid_requests_have_cors_headers(service: Running) -> None:
     host, port = service.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=5) as plug:
         plug.sendall(b"nonsense\r\n\r\n")

@@ -26,5 +26,5 @@ def test_many_records_are_cut_as_one_is(wanted: list[str], hidden: list[str]) ->
     assert cut == [select_attributes(record, wanted, hidden) for record in RECORDS]
 
 
-def test_nothing_wanted_is_nothing_handed_out_though_something_is_hidden() -> None:
+def test_an_empty_list_of_attributes_returns_none_although_some_are_hidden() -> None:
     assert select_attributes(RECORDS[0], [], ["a"]) == {"objectID": "1"}
