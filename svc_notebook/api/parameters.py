@@ -139,7 +139,7 @@ class Shared(TypedDict, total=False):
         QueryType | None, Info("prefixLast", "which query words match as beginnings of words")
     ]
     removeWordsIfNoResults: Annotated[
-        RemoveWords | None, Info("none", "which words become optional if there are no hits")
+        RemoveWords | None, Info("none", "which words become optional if the search has no hits")
     ]
     advancedSyntax: Annotated[
         bool | None, Info(False, 'whether `"a phrase"` and `-word` are operators in a query')

@@ -63,7 +63,7 @@ class StoredKey:
         return {"value": self.value, "createdAt": self.created, **own}
 
     def _seconds_left(self) -> int:
-        # A key that expired after it was read must not be shown as one that never expires (0).
+        # A key that expired after it was read must not be returned as unlimited (0).
         return max(1, math.ceil(self.ends - time.time())) if self.ends else 0
 
 

@@ -1,6 +1,6 @@
 """Access control of the logs: which log entries, and which parts of them, a key may read.
 
-A key with the right `logs` cannot read more in the logs than with requests of its own.
+A key with the right `logs` cannot read more in the logs than it could read by its requests.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from typing import Any
 
 from svc_notebook.api import Endpoint
 from svc_notebook.service.http.auth import Caller
-from svc_notebook.service.http.restrictions import FILTERS, GEO_PARAMETERS
+from svc_notebook.service.http.restrictions import GEO_PARAMETERS
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.indices.replica_setting import read_links
 from svc_notebook.service.logs import Logged
+from svc_notebook.service.rules.filters import FILTERS
 from svc_notebook.service.search.visible_attributes import hidden_attributes
 
 # An entry that names more indices is readable only by keys of all indices.

@@ -18,12 +18,12 @@ from svc_notebook.service.tasks.queue import TaskQueue
 
 # Seconds between two checks.
 POLL_SECONDS = 0.5
-# Records an engine may have per second without writes before its segments are merged: long merges
+# Records an index may have per second without writes before its segments are merged: long merges
 # wait longer, so that a pause between two writes is not spent on merging a million records.
 MERGED_RECORDS_PER_QUIET_SECOND = 50_000
 # Under continuous writes, files are written at this interval in seconds, or less often if saving
 # takes long: at most a twentieth of the time.
-SAVE_INTERVAL_SECONDS, MIN_PAUSE_PER_SAVE = 5.0, 20
+SAVE_INTERVAL_SECONDS, SAVE_PAUSE_FACTOR = 5.0, 20
 # Maximum total records of the engines opened at a start; others are opened by their first search.
 MAX_PRELOADED_RECORDS = 200_000
 
@@ -41,7 +41,7 @@ class Maintenance:
         self._store = store
         self._tasks = tasks
         self._catalog = catalog
-        self._chores = periodic
+        self._periodic = periodic
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="svc-maintenance", daemon=True)
         self._last_seen_task = -1
@@ -64,7 +64,7 @@ class Maintenance:
         self._run(self._preload)
         self._run(self._warm_all)
         while not self._stopping.wait(POLL_SECONDS):
-            for function in (*self._chores, self._check):
+            for function in (*self._periodic, self._check):
                 self._run(function)
 
     def _run(self, work: Callable[[], None]) -> None:
@@ -101,10 +101,7 @@ class Maintenance:
 
     def _check(self) -> None:
         self._drop_retired()
-        if (
-            self._tasks.published != self._last_seen_task
-            or self._tasks.last != self._last_seen_task
-        ):
+        if {self._tasks.published, self._tasks.last} != {self._last_seen_task}:
             self._last_seen_task, self._quiet_since = self._tasks.published, time.monotonic()
             if time.monotonic() > self._save_after:
                 self._save()
@@ -123,7 +120,7 @@ class Maintenance:
         for index in self._catalog.unsaved():
             self._catalog.save(index)
         end = time.monotonic()
-        self._save_after = end + max(SAVE_INTERVAL_SECONDS, MIN_PAUSE_PER_SAVE * (end - start))
+        self._save_after = end + max(SAVE_INTERVAL_SECONDS, SAVE_PAUSE_FACTOR * (end - start))
 
     def _drop_retired(self) -> None:
         """Drop retired tables that were already found at the last check."""

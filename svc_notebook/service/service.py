@@ -102,7 +102,7 @@ class Service:
             self.store.report_damage(error)
 
     def refuse_replica(self, index: str) -> None:
-        """Raise `Refused` for a replica, which has no records of its own."""
+        """Raise `Refused` for a replica, because its records are those of its primary."""
         published = self.catalog.get(index)
         if published and published.primary_id:
             primary = self.catalog.replica_group(published)[0].name

@@ -90,7 +90,7 @@ class UserRegistry:
         self._write([user], cluster)
 
     def assign_new(self, users: Sequence[str], cluster: str) -> None:
-        """Assign users to a cluster; raises `BadInput` for one that is on another cluster."""
+        """Assign users to a cluster; raises `BadInput` if a user is on another cluster."""
         for user in users:
             found = read_entry(self._store, APPLICATION_ID, USER_ENTRIES, user)
             if found and found["clusterName"] != cluster:

@@ -1,4 +1,4 @@
-"""Requests that nobody should send, made from the declarations and a seed."""
+"""Invalid and extreme requests, generated from the declarations and a seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTTP over bare sockets: many requests at a time on few connections, and what came of them."""
+"""HTTP over bare sockets: many requests at once on few connections, and their outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pieces of requests: names, texts, numbers, bodies, headers and what is no HTTP at all."""
+"""Parts of requests: names, texts, numbers, bodies, headers and input that is not HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A service in a process of its own, called over its socket: no layer of the server is left out."""
+"""A service as a separate process, called over its socket through all layers of the server."""
 
 from __future__ import annotations
 

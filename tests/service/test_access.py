@@ -1,4 +1,4 @@
-"""Every call needs a key, and the right the call names: over the socket of a real service."""
+"""Every call needs a key with the declared right: over the socket of a real service."""
 
 from __future__ import annotations
 

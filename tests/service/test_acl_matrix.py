@@ -1,4 +1,4 @@
-"""The whole matrix: an endpoint is closed to keys without its right, open to its right alone."""
+"""Each endpoint refuses keys without its right and accepts keys with its right alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose address counts: the connection's own, and what a server with the admin key vouches for."""
+"""The address of a caller: that of the connection, or the one that the admin key forwards."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Twenty thousand requests that nobody should send do no harm.
+"""Twenty thousand invalid requests do no harm.
 
-`ATTACK_SEED` and `ATTACK_SHOTS` choose others; the same seed sends the same requests.
+`ATTACK_SEED` and `ATTACK_SHOTS` select other requests; the same seed sends the same requests.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Batches are applied in their order, as one task an index."""
+"""Batches are applied in order, as one task for each index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A body is read, or refused with the place where it is wrong."""
+"""A body is decoded, or refused with the position of the error."""
 
 from __future__ import annotations
 

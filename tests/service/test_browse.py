@@ -1,4 +1,4 @@
-"""Browsing hands out every record once, whatever happens meanwhile."""
+"""A browse returns every record once, also during writes."""
 
 from __future__ import annotations
 

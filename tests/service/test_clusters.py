@@ -1,4 +1,4 @@
-"""Users are mapped to clusters, moved, found and removed."""
+"""Users are assigned to clusters, moved, found and removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A caller that is slow, breaks off or talks nonsense holds nothing up and gets a clear answer."""
+"""Slow, disconnecting or invalid callers block nothing and get a clear response."""
 
 from __future__ import annotations
 

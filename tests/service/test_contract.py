@@ -1,4 +1,4 @@
-"""Every declared endpoint is there: routed, guarded, and never broken by what it is sent."""
+"""Every declared endpoint is routed, checks keys, and survives any input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The identity a service is given: from where nobody else sees it, and checked."""
+"""The application id and admin key of a service: their sources and checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered of browses under way: little, for a while, and no segment."""
+"""Cached orders of browses are small, expire, and reference no segments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dictionaries take words of one's own and switch standard ones off, and searches go by them."""
+"""Custom entries of dictionaries, disabled standard entries, and their effect on searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a key embeds holds in every call that reads, whatever else is asked for."""
+"""Parameters embedded in a key apply to every call that reads."""
 
 from __future__ import annotations
 

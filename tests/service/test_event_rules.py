@@ -1,4 +1,4 @@
-"""Whatever the API calls an event is taken; spoiled in one place it is not, and the place told."""
+"""Valid events are accepted; an event with one error is refused with its position."""
 
 from __future__ import annotations
 

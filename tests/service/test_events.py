@@ -1,4 +1,4 @@
-"""Events are taken whole or not at all, kept, handed out and forgotten."""
+"""Events are accepted as a whole or not at all, stored, returned and deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data folder is its owner's alone, one service's at a time, and says when it is damaged."""
+"""The data folder is private, used by one service at a time, and reports damage."""
 
 from __future__ import annotations
 

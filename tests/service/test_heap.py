@@ -1,4 +1,4 @@
-"""Memory that was freed goes back to the system, and crawls see to it."""
+"""Freed memory is returned to the system, also after crawls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies and answers travel packed or plain, within limits, from any page."""
+"""Compression, limits, CORS and methods of requests and responses."""
 
 from __future__ import annotations
 

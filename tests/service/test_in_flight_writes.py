@@ -1,4 +1,4 @@
-"""No hit shows other values than it was found by."""
+"""No hit has other values than those by which it was found."""
 
 from __future__ import annotations
 

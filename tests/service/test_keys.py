@@ -1,4 +1,4 @@
-"""Keys do what their fields say and nothing more, until they end."""
+"""Keys allow what their fields say, until they expire."""
 
 from __future__ import annotations
 

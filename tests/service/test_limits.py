@@ -1,4 +1,4 @@
-"""What one call may ask for: beyond each limit a 400 that names the parameter and the limit."""
+"""Limits of one call: beyond each a 400 that names the parameter and the limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The logs tell the last thousand requests, without their secrets."""
+"""The logs contain the last thousand requests, without their secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engine holds is saved when it is quiet, and believed only if it is current."""
+"""Engine files are saved between writes, and used only if they are current."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spoken queries: one list of languages stands for all that sentences need."""
+"""Spoken queries: the parameters that `naturalLanguages` implies."""
 
 from __future__ import annotations
 

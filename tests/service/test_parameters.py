@@ -1,4 +1,4 @@
-"""Each parameter that is said to work changes an answer, as a parameter and as a setting."""
+"""Each supported parameter changes a response, as a parameter and as a setting."""
 
 from __future__ import annotations
 

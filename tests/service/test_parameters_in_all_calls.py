@@ -1,4 +1,4 @@
-"""The service takes a value of a parameter wherever it may stand, or refuses it everywhere."""
+"""A value of a parameter is accepted by all calls, or refused by all."""
 
 from __future__ import annotations
 

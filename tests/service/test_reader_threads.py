@@ -1,4 +1,4 @@
-"""Reader threads: shared between callers, and let go of by those that went away."""
+"""Reader threads are shared between callers, and freed when a caller disconnects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is done to indices and replicas, they are as a plain model of them says."""
+"""Indices and replicas agree with a simple model after any operations."""
 
 from __future__ import annotations
 

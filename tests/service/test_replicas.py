@@ -1,4 +1,4 @@
-"""Replicas have the records of their primary, and searches of their own."""
+"""Replicas have the records of their primary, and settings for their searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A right counts on the index it was given for, and no further: in answers, logs and replicas."""
+"""A right applies only to the indices of its key: in responses, logs and replicas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A raw path finds its endpoint."""
+"""A raw path is mapped to its endpoint."""
 
 from __future__ import annotations
 

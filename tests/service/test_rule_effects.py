@@ -1,4 +1,4 @@
-"""Rules change searches: when they apply, what they do, and what they can never do."""
+"""Rules change searches: when they apply, what they do, and their limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules are kept, found and replaced as a whole."""
+"""Rules are stored, found and replaced as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches over HTTP carry the members the API names."""
+"""Responses of searches over HTTP have the members of the API."""
 
 from __future__ import annotations
 

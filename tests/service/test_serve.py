@@ -1,4 +1,4 @@
-"""The service as a process: started, found, and stopped without a trace."""
+"""The service as a process: start, announcement and stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings are changed one by one, and told with the defaults."""
+"""Settings are changed one by one, and returned with the defaults."""
 
 from __future__ import annotations
 

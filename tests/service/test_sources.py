@@ -1,4 +1,4 @@
-"""The allowlist is on from its first call, with a way back on the machine."""
+"""The allowlist applies from its first entry, and can be reset on the machine."""
 
 from __future__ import annotations
 

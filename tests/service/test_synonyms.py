@@ -1,4 +1,4 @@
-"""Synonyms are kept, found and replaced as a whole."""
+"""Synonyms are stored, found and replaced as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which attributes of a record are handed out."""
+"""Which attributes of a record are returned."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def pending_mappings(call: RequestContext, *, getClusters: bool = False) -> Pend
 
 
 class Usage:
-    """The numbers of records and bytes in the indices of each user; `''` if there is no user."""
+    """The numbers of records and bytes of each user; `''` is for indices without a user."""
 
     def __init__(self, call: RequestContext) -> None:
         self.by_user: dict[str, tuple[int, int]] = {}

@@ -85,7 +85,7 @@ def update_crawler(
     config: dict[str, Any] | None = None,
 ) -> CrawlerTask:
     """Change the name or the configuration of a crawler."""
-    return _tell(call, crawler, call.service.crawlers.update(crawler, name, config))
+    return _task_response(call, crawler, call.service.crawlers.update(crawler, name, config))
 
 
 @serves(CrawlerApi.update_crawler_config)
@@ -93,13 +93,13 @@ def update_crawler_config(
     call: RequestContext, crawler: str, config: dict[str, Any]
 ) -> CrawlerTask:
     """Change top-level properties of the configuration."""
-    return _tell(call, crawler, call.service.crawlers.configure(crawler, config))
+    return _task_response(call, crawler, call.service.crawlers.configure(crawler, config))
 
 
 @serves(CrawlerApi.run_crawler)
 def run_crawler(call: RequestContext, crawler: str) -> CrawlerTask:
-    """Resume a crawler, or let it wait for its next schedule."""
-    return _tell(call, crawler, call.service.crawlers.run(crawler))
+    """Resume a crawler; a crawler with a schedule waits for its next scheduled crawl."""
+    return _task_response(call, crawler, call.service.crawlers.run(crawler))
 
 
 @serves(CrawlerApi.pause_crawler)
@@ -111,7 +111,7 @@ def pause_crawler(call: RequestContext, crawler: str) -> CrawlerTask:
 @serves(CrawlerApi.reindex_crawler)
 def reindex_crawler(call: RequestContext, crawler: str) -> CrawlerTask:
     """Start a whole crawl, replacing a running one."""
-    return _tell(call, crawler, call.service.crawlers.reindex(crawler))
+    return _task_response(call, crawler, call.service.crawlers.reindex(crawler))
 
 
 @serves(CrawlerApi.crawler_url_stats)
@@ -184,7 +184,7 @@ def list_domains(
     }
 
 
-def _tell(call: RequestContext, crawler: str, task: str) -> CrawlerTask:
+def _task_response(call: RequestContext, crawler: str, task: str) -> CrawlerTask:
     """Return a task's id and the crawler's warnings."""
     warnings = call.service.crawlers.warnings(crawler)
     return {"taskId": task, "warnings": warnings} if warnings else {"taskId": task}

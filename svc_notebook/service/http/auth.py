@@ -184,7 +184,7 @@ class Authenticator:
         )
 
     def _on_behalf(self, headers: Mapping[str, str], address: str) -> Caller | None:
-        """Let a server with the admin key call on behalf of one of its own callers."""
+        """Return the caller for whom a server with the admin key calls, or the administrator."""
         address = headers.get("x-forwarded-for", "").split(",")[0].strip() or address
         if key := headers.get("x-forwarded-api-key"):
             return self._find_caller(key, address)

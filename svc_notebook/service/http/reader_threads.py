@@ -73,7 +73,7 @@ class Lane:
         return turn
 
     def leave(self, turn: asyncio.Future[None]) -> None:
-        """Leave the lane and let the next waiting request run."""
+        """Leave the lane and start the next waiting request."""
         if turn.cancelled() or not turn.done():
             with suppress(ValueError):
                 self._waiting.remove(turn)

@@ -14,11 +14,10 @@ from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.service.engine.filters.filters import parse_filters, render
 from svc_notebook.service.keyring import matches
+from svc_notebook.service.rules.filters import FILTERS
 from svc_notebook.service.rules.natural_languages import EXTENDED_PARAMETERS, add_implied
 from svc_notebook.service.sources import is_in_networks
 
-# Filters of a key and of a query are combined by AND; for other parameters the key's value is used.
-FILTERS = ("filters", "facetFilters", "numericFilters", "tagFilters")
 GEO_PARAMETERS = ("aroundLatLng", "aroundLatLngViaIP", "insideBoundingBox", "insidePolygon")
 # Parameters of a query that an embedded parameter removes, because they could bypass it.
 REMOVED_BY = {
@@ -73,7 +72,11 @@ class Restriction:
         return min((size for size in sizes if size is not None), default=None)
 
     def apply(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters of a query after this restriction."""
+        """Return the parameters of a query after this restriction.
+
+        Filters of the key and of the query are combined by AND; other parameters of the key replace
+        those of the query.
+        """
         own = {name: value for name, value in self._with_implied.items() if name not in FILTERS}
         # One geo parameter may override another; the same applies to queries and pages.
         removed = {name for one, others in REMOVED_BY.items() if one in own for name in others}

@@ -24,7 +24,7 @@ MAX_CACHED_BYTES = 128 * 2**20
 ORDER_OVERHEAD_BYTES = 1024
 """Upper bound of the memory of an order besides its objectIDs, in bytes."""
 UNUSED_SECONDS, CONTINUED_SECONDS = 30.0, 300.0
-"""Seconds that an unused order is cached: one that was never used again, and any other."""
+"""Seconds after its last use that an order is cached: before and after its first reuse."""
 # Parameters that may change between pages; all others are those of the first call.
 PER_PAGE = ("hitsPerPage", "attributesToRetrieve")
 

@@ -49,7 +49,8 @@ class LazyEngine:
 class PublishedIndex:
     """One index: its name, settings, times, and the last task that changed it (`stamp`).
 
-    A replica has the id of its primary as `primary_id`, and no records of its own.
+    `primary_id` is the id of the primary of a replica, which has no records itself, and 0 for
+    other indices.
     """
 
     id: int

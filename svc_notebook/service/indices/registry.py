@@ -116,7 +116,7 @@ class IndexRegistry:
     def replica_group(self, index: PublishedIndex) -> list[PublishedIndex]:
         """Return the replica group of an index: the primary, then its replicas.
 
-        An index that was withdrawn in the meantime is a group of its own.
+        An index that was withdrawn in the meantime is a separate group.
         """
         found = [one for one in self._by_name.values() if one.records_id == index.records_id]
         return sorted(found or [index], key=_sort_key)

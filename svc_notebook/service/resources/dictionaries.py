@@ -1,4 +1,8 @@
-"""The entries of the dictionaries and the languages that each dictionary supports."""
+"""The dictionaries: custom and built-in entries, their checks, and the supported languages.
+
+Built-in stop words are listed one by one. Built-in plurals and compounds are computed word by word,
+so a query finds them by whole words, in the language that the request names.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +25,90 @@ from svc_notebook.service.store import Store
 
 DEFAULT_LANGUAGE = "en"
 """The language of word forms if the request names none."""
+# api.md, Dictionary entries: what an entry needs besides its objectID and language.
+ENTRY_MEMBERS = {
+    "stopwords": ("word",),
+    "plurals": ("words",),
+    "compounds": ("word", "decomposition"),
+}
+OPTIONAL_MEMBERS = {"stopwords": ("state",), "plurals": (), "compounds": ()}
+# The kinds of entries that store for which languages standard entries are disabled.
+SWITCH_KINDS = {name: f"{name} off" for name in ENTRY_MEMBERS}
+# Maximum custom entries of one dictionary; api.md names a quota but not its value.
+MAX_ENTRIES = 100_000
+LANGUAGES = tuple(
+    """
+    af ar az bg bn ca cs cy da de el en eo es et eu fa fi fo fr ga gl he hi hu hy id is it ja ka
+    kk ko ku ky lt lv mi mn mr ms mt nb nl no ns pl ps pt pt-br qu ro ru sk sq sv sw ta te th tl tn
+    tr tt uk ur uz zh
+    """.split()  # noqa: SIM905 - a hundred quotes would hide the codes
+)
+COMPOUND_LANGUAGES = ("nl", "de", "fi", "da", "sv", "no")
 
 NormalizedWords = tuple[str, ...]
+
+
+def supports(dictionary: str, language: str) -> bool:
+    """Return whether a dictionary supports a language."""
+    return language in (COMPOUND_LANGUAGES if dictionary == "compounds" else LANGUAGES)
+
+
+def read_dictionaries(store: Store) -> Dictionaries:
+    """Read the custom entries, and for which languages standard entries are disabled."""
+    own = {name: read_entries(store, APPLICATION_ID, name) for name in ENTRY_MEMBERS}
+    return Dictionaries(
+        own, {name: _read_disabled_languages(store, name) for name in ENTRY_MEMBERS}
+    )
+
+
+def find_words(store: Store, dictionary: str, query: str, language: str | None) -> list[Entry]:
+    """Search the custom entries, and the standard entries that they do not replace."""
+    kept = read_entries(store, APPLICATION_ID, dictionary)
+    chosen = [entry for entry in kept if language in (None, "", entry["language"])]
+    own = [
+        {**{name: value for name, value in hit.items() if name[0] != "_"}, "type": "custom"}
+        for hit in find_entries(chosen, query)
+    ]
+    off = _read_disabled_languages(store, dictionary)
+    replaced = {pair for entry in kept for pair in _language_words(entry)}
+
+    def covered(entry: Entry) -> bool:
+        return entry["language"] in off or not replaced.isdisjoint(_language_words(entry))
+
+    return own + find_standard_entries(dictionary, query, language, covered)
+
+
+def _read_disabled_languages(store: Store, dictionary: str) -> frozenset[str]:
+    switches = read_entries(store, APPLICATION_ID, SWITCH_KINDS[dictionary])
+    return frozenset(entry["objectID"] for entry in switches if entry["off"])
+
+
+def _language_words(entry: Entry) -> set[tuple[str, str]]:
+    words = (" ".join(split(word, TokenizerSettings())) for word in words_of(entry))
+    return {(entry["language"], word) for word in words}
+
+
+def check_entry(dictionary: str, body: Mapping[str, Any], at: str) -> Entry:
+    """Return an entry in its stored form; raises `BadInput`."""
+    name = read_object_id(body["objectID"], place(at, "objectID"))
+    needed, optional = ENTRY_MEMBERS[dictionary], OPTIONAL_MEMBERS[dictionary]
+    for field in ("language", *needed):
+        if field not in body:
+            raise BadInput(f"`{place(at, field)}` is missing; it is required in {dictionary}")
+    for field in body.keys() - {"objectID", "language", "type", *needed, *optional}:
+        raise BadInput(f"`{place(at, field)}` is not a member of an entry of {dictionary}")
+    check_language(dictionary, body["language"], place(at, "language"))
+    own = {field: body[field] for field in (*needed, *optional) if field in body}
+    if "state" in optional:
+        own.setdefault("state", "enabled")
+    return {"objectID": name, "language": body["language"], **own}
+
+
+def check_language(dictionary: str, language: str, at: str) -> None:
+    """Raise `BadInput` for a language that the dictionary does not support."""
+    if not supports(dictionary, language):
+        advice = did_you_mean(language, LANGUAGES)
+        raise BadInput(f"`{at}`: {dictionary} do not support the language {language[:40]}{advice}")
 
 
 def find_standard_entries(
@@ -90,87 +176,3 @@ def _standard_id(dictionary: str, entry: Entry) -> str:
     """Return a stable objectID for an entry."""
     text = "/".join((dictionary, entry["language"], *words_of(entry)))
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
-
-
-# api.md, Dictionary entries: what an entry needs besides its objectID and language.
-ENTRY_MEMBERS = {
-    "stopwords": ("word",),
-    "plurals": ("words",),
-    "compounds": ("word", "decomposition"),
-}
-OPTIONAL_MEMBERS = {"stopwords": ("state",), "plurals": (), "compounds": ()}
-# The kinds of entries that store for which languages standard entries are disabled.
-SWITCH_KINDS = {name: f"{name} off" for name in ENTRY_MEMBERS}
-# Maximum custom entries of one dictionary; api.md names a quota but not its value.
-MAX_ENTRIES = 100_000
-LANGUAGES = tuple(
-    """
-    af ar az bg bn ca cs cy da de el en eo es et eu fa fi fo fr ga gl he hi hu hy id is it ja ka
-    kk ko ku ky lt lv mi mn mr ms mt nb nl no ns pl ps pt pt-br qu ro ru sk sq sv sw ta te th tl tn
-    tr tt uk ur uz zh
-    """.split()  # noqa: SIM905 - a hundred quotes would hide the codes
-)
-COMPOUND_LANGUAGES = ("nl", "de", "fi", "da", "sv", "no")
-
-
-def supports(dictionary: str, language: str) -> bool:
-    """Return whether a dictionary supports a language."""
-    return language in (COMPOUND_LANGUAGES if dictionary == "compounds" else LANGUAGES)
-
-
-def read_dictionaries(store: Store) -> Dictionaries:
-    """Read the custom entries, and for which languages standard entries are disabled."""
-    own = {name: read_entries(store, APPLICATION_ID, name) for name in ENTRY_MEMBERS}
-    return Dictionaries(
-        own, {name: _read_disabled_languages(store, name) for name in ENTRY_MEMBERS}
-    )
-
-
-def find_words(store: Store, dictionary: str, query: str, language: str | None) -> list[Entry]:
-    """Search the effective entries: custom ones, and the standard ones that they do not replace."""
-    kept = read_entries(store, APPLICATION_ID, dictionary)
-    chosen = [entry for entry in kept if language in (None, "", entry["language"])]
-    own = [
-        {**{name: value for name, value in hit.items() if name[0] != "_"}, "type": "custom"}
-        for hit in find_entries(chosen, query)
-    ]
-    off = _read_disabled_languages(store, dictionary)
-    replaced = {pair for entry in kept for pair in _language_words(entry)}
-
-    def covered(entry: Entry) -> bool:
-        return entry["language"] in off or not replaced.isdisjoint(_language_words(entry))
-
-    return own + find_standard_entries(dictionary, query, language, covered)
-
-
-def _read_disabled_languages(store: Store, dictionary: str) -> frozenset[str]:
-    switches = read_entries(store, APPLICATION_ID, SWITCH_KINDS[dictionary])
-    return frozenset(entry["objectID"] for entry in switches if entry["off"])
-
-
-def _language_words(entry: Entry) -> set[tuple[str, str]]:
-    words = (" ".join(split(word, TokenizerSettings())) for word in words_of(entry))
-    return {(entry["language"], word) for word in words}
-
-
-def check_entry(dictionary: str, body: Mapping[str, Any], at: str) -> Entry:
-    """Return an entry in its stored form; raises `BadInput`."""
-    name = read_object_id(body["objectID"], place(at, "objectID"))
-    needed, optional = ENTRY_MEMBERS[dictionary], OPTIONAL_MEMBERS[dictionary]
-    for field in ("language", *needed):
-        if field not in body:
-            raise BadInput(f"`{place(at, field)}` is missing; it is required in {dictionary}")
-    for field in body.keys() - {"objectID", "language", "type", *needed, *optional}:
-        raise BadInput(f"`{place(at, field)}` is not a member of an entry of {dictionary}")
-    check_language(dictionary, body["language"], place(at, "language"))
-    own = {field: body[field] for field in (*needed, *optional) if field in body}
-    if "state" in optional:
-        own.setdefault("state", "enabled")
-    return {"objectID": name, "language": body["language"], **own}
-
-
-def check_language(dictionary: str, language: str, at: str) -> None:
-    """Raise `BadInput` for a language that the dictionary does not support."""
-    if not supports(dictionary, language):
-        advice = did_you_mean(language, LANGUAGES)
-        raise BadInput(f"`{at}`: {dictionary} do not support the language {language[:40]}{advice}")
