@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from svc_notebook.api.declaration import Api, endpoint
 from svc_notebook.api.event_checks import MAX_EVENTS_PER_CALL, check_events_in_order
-from svc_notebook.api.shapes import Event, EventPage, EventType, Received, ShownPage
+from svc_notebook.api.shapes import Event, EventPage, EventType, ImpressionPage, Received
 
 PageLength = Annotated[int, Meta(ge=1, le=10_000)]
 # Values that the database can store: milliseconds and row numbers.
@@ -58,7 +58,7 @@ class EventsApi(Api, interface="events"):
         until: Long | None = None,
         after: Long = 0,
         length: PageLength = 1000,
-    ) -> ShownPage:
+    ) -> ImpressionPage:
         """Read searches with a queryID and their hits; only the local service has this endpoint.
 
         `since`, `until` and `after` are as in `list_events`.

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from svc_notebook.api.shapes import ShownSearch
+from svc_notebook.api.shapes import SearchImpression
 from svc_notebook.service.events import (
     CLEANUP_SECONDS,
     MAX_AGE_MS,
@@ -31,15 +31,15 @@ class Impressions:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._new: dict[str, ShownSearch] = {}
+        self._new: dict[str, SearchImpression] = {}
         self._cleanup_after = 0.0
 
-    def add(self, shown: ShownSearch) -> None:
+    def add(self, impression: SearchImpression) -> None:
         """Store one search in memory."""
         with self._lock:
             if len(self._new) >= MAX_PENDING_SEARCHES:
                 del self._new[next(iter(self._new))]
-            self._new[shown["queryID"]] = shown
+            self._new[impression["queryID"]] = impression
 
     def times(self, queries: Iterable[str]) -> dict[str, int]:
         """Return the times of known searches by queryID, in milliseconds."""
@@ -54,7 +54,7 @@ class Impressions:
             found |= {str(query): int(moment) for query, moment in rows}
         return found
 
-    def read(self, choice: RowSelection, length: int) -> list[tuple[int, ShownSearch]]:
+    def read(self, choice: RowSelection, length: int) -> list[tuple[int, SearchImpression]]:
         """Return searches with their numbers, in order of time."""
         self.flush()
         where, values = conditions(choice, {})
@@ -63,7 +63,7 @@ class Impressions:
             *values,
             length,
         )
-        return [(number, _shown(token, body)) for number, token, body in rows]
+        return [(number, _impression(token, body)) for number, token, body in rows]
 
     def flush(self) -> None:
         """Write new searches to disk; once a minute delete old ones."""
@@ -84,13 +84,13 @@ class Impressions:
             delete_old_rows(self._store, "shown", current_milliseconds() - MAX_AGE_MS, MAX_SEARCHES)
 
 
-def _row(one: ShownSearch) -> tuple[str, int, str, str, bytes]:
+def _row(one: SearchImpression) -> tuple[str, int, str, str, bytes]:
     # The token is stored only in its column, so that it can be deleted.
     others = [part for part in one["params"].split("&") if not part.startswith("userToken=")]
     body = msgspec.json.encode({**one, "userToken": "", "params": "&".join(others)})
     return one["queryID"], one["timestamp"], one["index"], one["userToken"], body
 
 
-def _shown(token: str, body: bytes) -> ShownSearch:
-    one: ShownSearch = msgspec.json.decode(body)
+def _impression(token: str, body: bytes) -> SearchImpression:
+    one: SearchImpression = msgspec.json.decode(body)
     return {**one, "userToken": token}

@@ -72,7 +72,7 @@ def may_read_content(caller: Caller, catalog: IndexRegistry, logged: Logged) -> 
 
 
 def _may_read(caller: Caller, catalog: IndexRegistry, logged: Logged, index: str) -> bool:
-    if RECORD_RESTRICTIONS & caller.bind({}, index).keys():
+    if RECORD_RESTRICTIONS & caller.restrict({}, index).keys():
         return False
     if caller.may("seeUnretrievableAttributes", index):
         return True

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.api.shapes import ShownSearch
+from svc_notebook.api.shapes import SearchImpression
 from svc_notebook.errors import TooMany
 from svc_notebook.service import limits
 from svc_notebook.service.events import Events, current_milliseconds
@@ -264,11 +264,11 @@ def test_an_event_lies_within_an_hour_of_its_search(
     assert answer.status_code == status, answer.text
 
 
-def _move_search(inside: Inside, one: ShownSearch, moment: int) -> None:
+def _move_search(inside: Inside, one: SearchImpression, moment: int) -> None:
     """Let a search have been made at another time."""
     service = inside.app.service
     if one["queryID"] in service.impressions._new:
-        moved: ShownSearch = {**one, "timestamp": moment}
+        moved: SearchImpression = {**one, "timestamp": moment}
         service.impressions.add(moved)
     else:
         with service.store.writing() as connection:

@@ -77,7 +77,7 @@ def _skipped(call: RequestContext, published: PublishedIndex, given: Mapping[str
 
 def _fixed_start(call: RequestContext, published: PublishedIndex, size: int) -> int | None:
     """Return the only start position that the caller's key allows; it has no next page."""
-    embedded = call.caller.bind({}, published.name)
+    embedded = call.caller.restrict({}, published.name)
     if "page" in embedded:
         return int(embedded["page"]) * size
     return int(embedded["offset"]) if "offset" in embedded else None

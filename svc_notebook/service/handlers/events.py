@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from svc_notebook.api import EventsApi
 from svc_notebook.api.event_checks import check_token
-from svc_notebook.api.shapes import Event, EventPage, EventType, Received, ShownPage
+from svc_notebook.api.shapes import Event, EventPage, EventType, ImpressionPage, Received
 from svc_notebook.errors import BadInput
 from svc_notebook.service.events import RowSelection, check_time, current_milliseconds, queries_of
 from svc_notebook.service.handlers.registry import serves
@@ -74,11 +74,11 @@ def list_searches(
     until: int | None = None,
     after: int = 0,
     length: int = 1000,
-) -> ShownPage:
+) -> ImpressionPage:
     """Return searches and their hits, of indices that the key has the right `analytics` on."""
     choice = RowSelection(index, userToken, None, since, until, after)
     rows = call.service.impressions.read(choice, length)
-    page: ShownPage = {
+    page: ImpressionPage = {
         "searches": [one for _, one in rows if call.caller.may("analytics", one["index"])]
     }
     return {**page, "cursor": rows[-1][0]} if len(rows) == length else page

@@ -83,7 +83,7 @@ def delete_by(call: RequestContext, index: str, **params: Unpack[SearchParams]) 
             f"`{name}` is not a parameter of deleteByQuery, which takes filters and geo parameters"
         )
     _check_restricted(given)
-    bound = call.caller.bind(given, index)
+    bound = call.caller.restrict(given, index)
     given = {name: value for name, value in bound.items() if name in DELETE_PARAMETERS}
     if published := call.service.catalog.get(index):
         # An invalid filter is refused now, while the caller gets the error.
@@ -218,7 +218,7 @@ def _read_permitted(
 ) -> dict[str, bytes]:
     """Read records by id that match the filters that the caller's key embeds, as in a search."""
     store, changes = call.service.store, call.service.catalog.in_flight_writes
-    embedded = call.caller.bind({}, published.name)
+    embedded = call.caller.restrict({}, published.name)
     within = {name: value for name, value in embedded.items() if name in DELETE_PARAMETERS}
     if not within:
         return read_bodies(store, published.records_id, ids)

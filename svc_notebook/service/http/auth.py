@@ -87,7 +87,7 @@ class Caller:
         keys = [key for key in self.keys if self._reaches(key, index)]
         return list(dict.fromkeys(one for key in keys for one in self._embedded_in(key)))
 
-    def bind(self, params: Mapping[str, Any], index: str) -> dict[str, Any]:
+    def restrict(self, params: Mapping[str, Any], index: str) -> dict[str, Any]:
         """Return a query's parameters after the restrictions of the caller's keys."""
         bound = dict(params)
         for restriction in self.restrictions(index):

@@ -54,7 +54,7 @@ def apply_rules(
     """
     resources = call.service.catalog.resources
     untouched = SearchWithRules(index, original, RuleOutcome(original))
-    bound = call.caller.bind(original, index.name)
+    bound = call.caller.restrict(original, index.name)
     options = EffectiveParameters(index.settings, bound, resources.language_resources(index.id))
     if not options["enableRules"]:
         return untouched
@@ -140,4 +140,4 @@ def _restrict_pins(
 ) -> RuleOutcome:
     if outcome.pins == NO_PINS:
         return outcome
-    return replace(outcome, pins=replace(outcome.pins, within=call.caller.bind({}, index.name)))
+    return replace(outcome, pins=replace(outcome.pins, within=call.caller.restrict({}, index.name)))

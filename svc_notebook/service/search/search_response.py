@@ -119,7 +119,7 @@ def effective_parameters(
 
     `size` is the default number of hits. Raises `BadInput` for a text that is too long.
     """
-    return _bind(call, index, _check_sizes(given_parameters(given)), size)
+    return _restrict_params(call, index, _check_sizes(given_parameters(given)), size)
 
 
 def given_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def _try_rules(
 def _run(
     call: RequestContext, searched: SearchWithRules, find: Callable[[SearchWithRules, Params], T]
 ) -> tuple[SearchWithRules, Params, T]:
-    params = _bind(call, searched.index, searched.outcome.params)
+    params = _restrict_params(call, searched.index, searched.outcome.params)
     return searched, params, find(searched, params)
 
 
@@ -242,10 +242,10 @@ def check_list(name: str, value: Any) -> None:
         )
 
 
-def _bind(
+def _restrict_params(
     call: RequestContext, index: PublishedIndex, params: Mapping[str, Any], size: int | None = None
 ) -> dict[str, Any]:
-    bound = call.caller.bind(params, index.name)
+    bound = call.caller.restrict(params, index.name)
     # A browse and a facet search do not rank or snippet, but refuse the same values as a search.
     read_sorts({"ranking": bound.get("ranking")})
     read_snippets(bound.get("attributesToSnippet") or ())
@@ -279,7 +279,7 @@ def _request_members(
 ) -> dict[str, Any]:
     index = searched.index
     answer: dict[str, Any] = {
-        "query": call.caller.bind(searched.original, index.name).get("query", ""),
+        "query": call.caller.restrict(searched.original, index.name).get("query", ""),
         "params": encode_params(searched.outcome.params),
         "renderingContent": option(index, params, "renderingContent") or {},
         "processingTimeMS": call.elapsed,
