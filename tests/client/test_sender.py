@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from svc_notebook.api import RequestSpec
-from svc_notebook.api.objects import ObjectEndpoints
+from svc_notebook.api.families.objects import ObjectEndpoints
 from svc_notebook.api.shapes import SearchAnswer
 from svc_notebook.client import (
     AsyncClient,

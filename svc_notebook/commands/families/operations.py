@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from svc_notebook.api.indices import CopyScope
+from svc_notebook.api.families.indices import CopyScope
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.api.shapes import DictionaryName
 from svc_notebook.commands.options import IDS_FROM, INDEX, PARAMS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from svc_notebook.api import SearchApi
-from svc_notebook.api.indices import CopyScope
+from svc_notebook.api.families.indices import CopyScope
 from svc_notebook.api.shapes import Deleted, IndexEntry, IndexList, Updated
 from svc_notebook.errors import BadInput
 from svc_notebook.service.handlers.registry import serves

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from svc_notebook.api.declaration import Api, endpoint
 from svc_notebook.api.endpoint import Body
-from svc_notebook.api.events import PageLength
+from svc_notebook.api.families.events import PageLength
 from svc_notebook.api.shapes import (
     CrawledUrls,
     Crawler,
