@@ -129,7 +129,7 @@ class App:
         caller = self._authenticator.authenticate(
             endpoint, state.headers, state.query, state.address
         )
-        # Before the body is read: a request that will be refused must not take memory from others.
+        # Before the body is read, so that refused requests use no memory.
         _check_head_right(endpoint, caller, state.path_parts)
         state.accounts = caller.accounts
         reserve = partial(self._reserve, state)

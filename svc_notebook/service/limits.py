@@ -46,7 +46,7 @@ MAX_ANSWER_BYTES = 64 * 2**20
 """Maximum bytes of the hits of all searches of one call."""
 
 MAX_LIST_ITEMS = 1_000
-"""Maximum items of a list parameter of a search; filters and areas have limits of their own."""
+"""Maximum items of a list parameter of a search; filters and areas have separate limits."""
 
 MAX_APPLIED_RULES = 1_000
 """Maximum rules applied to one search; beyond it, those with the highest precedence."""

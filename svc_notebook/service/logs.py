@@ -51,8 +51,8 @@ Content = Literal["answer", "body", "both", ""]
 class Logged:
     """One request and its response; `kind` is `query`, `build` or empty.
 
-    `others` are indices that it names besides `index`. `hidden` are the attributes that these
-    indices hid from ordinary keys, and `shows_hidden` says whether they are readable in this entry.
+    `others` are indices that it names besides `index`. `hidden` are the unretrievable attributes of
+    these indices at that time; `shows_hidden` is true if the entry may contain them.
     """
 
     verb: str

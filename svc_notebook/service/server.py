@@ -91,14 +91,14 @@ def serve(
         sys.stderr.write(f"svc serve: {damage}\n")
         return 1
     note = {"url": address(listener), **service.keyring.facts, "pid": os.getpid()}
-    kept = {
+    stored = {
         **note,
         "allowsPrivateCrawl": allow_private_crawl,
         "searchTimeoutSeconds": seconds,
     }
     app = App(service, search_timeout=seconds)
     try:
-        run(service, app, listener, lambda: announce(folder, kept, note, json), parent)
+        run(service, app, listener, lambda: announce(folder, stored, note, json), parent)
     finally:
         folder.release()
     return 0
@@ -181,9 +181,9 @@ def address(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def announce(folder: Folder, kept: dict[str, Any], note: dict[str, Any], json: bool) -> None:
-    """Write the note `kept` to the folder, and print `note` on the standard output."""
-    folder.write_note(kept)
+def announce(folder: Folder, stored: dict[str, Any], note: dict[str, Any], json: bool) -> None:
+    """Write `stored` to the folder as its note, and print `note` on the standard output."""
+    folder.write_note(stored)
     text = json_text.dumps(note) if json else describe_service(note)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()

@@ -168,7 +168,7 @@ _PRAGMAS = (
 
 @dataclass
 class ReaderConnection:
-    """A thread's own connection; `busy` is held during use, which prevents closing."""
+    """The reading connection of one thread; the lock `busy` prevents closing during use."""
 
     connection: sqlite3.Connection
     busy: threading.RLock = field(default_factory=threading.RLock)

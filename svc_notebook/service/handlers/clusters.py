@@ -141,7 +141,7 @@ def search_users(
 
 @serves(SearchApi.pending_mappings)
 def pending_mappings(call: RequestContext, *, getClusters: bool = False) -> Pending:
-    """Return whether users are pending: while their data is being removed; moves take no time."""
+    """Return whether users are pending, which they are while their data is being deleted."""
     removed = call.service.users.removed
     published = call.service.tasks.published
     pending = {user: name for user, (name, task) in removed.items() if task > published}

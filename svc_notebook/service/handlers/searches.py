@@ -84,7 +84,7 @@ def _run_searches(
             answer, full = answer_search(call, name, params)
             enough = stop and full
             if "hits" in answer:
-                # Encoded, they take a fraction of the memory until the last search is done.
+                # Encoded hits need a fraction of the memory until the last search ends.
                 hits = msgspec.json.encode(answer["hits"])
                 held += len(hits)
                 _check_size(held, number)

@@ -136,7 +136,7 @@ class _ConditionIndex:
         return (key[1] for key in self.by_key if key[0] == kind)
 
     def look_up(self, search: SearchContext) -> Iterator[tuple[CompiledRule, CompiledCondition]]:
-        """Yield the conditions that may hold for a search."""
+        """Yield the conditions that a search may meet."""
         if not self.by_key:
             return
         contexts = (None, *(self.contexts & search.contexts))

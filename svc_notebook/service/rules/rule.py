@@ -40,7 +40,7 @@ class CompiledRule:
 
 @dataclass(frozen=True)
 class CompiledCondition:
-    """One condition of a rule; all of its parts must hold."""
+    """One condition of a rule; a search must meet all of its parts."""
 
     pattern: Pattern | None = None
     context: str | None = None

@@ -41,7 +41,7 @@ MIN_BULK_QUOTED_BYTES = 4096
 MAX_ATTEMPTS = 3
 # Lists that may be sent as comma-separated text.
 COMMA_SEPARATED = ("facets", "optionalWords")
-# Lists with limits of their own.
+# Lists with separate limits.
 LIMITED_ELSEWHERE = {*FILTERS, OPTIONAL, *AREAS}
 # Members that `responseFields` does not remove (api-notes, section 2).
 ALWAYS_RETURNED = {
