@@ -23,22 +23,24 @@ from svc_notebook.service.http.body import (
     ClientDisconnected,
     IncomingBody,
     MalformedBody,
+    discard_body,
+    read_body,
+    read_json,
+)
+from svc_notebook.service.http.reader_threads import ReaderThreads
+from svc_notebook.service.http.request import RequestState, read_head
+from svc_notebook.service.http.response import (
     Message,
     Receive,
     Send,
     ServiceResponse,
     compress_response,
     crawler_error_response,
-    discard_body,
     error_response,
     json_response,
     preflight_response,
-    read_body,
     send_response,
 )
-from svc_notebook.service.http.body_reader import read_json
-from svc_notebook.service.http.reader_threads import ReaderThreads
-from svc_notebook.service.http.request import RequestState, read_head
 from svc_notebook.service.http.router import MethodNotAllowed, Router
 from svc_notebook.service.limits import check_index_name
 from svc_notebook.service.log_access import (

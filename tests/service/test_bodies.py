@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
-from svc_notebook.service.http.body_reader import read_json
+from svc_notebook.service.http.body import read_json
 
 INTEGERS = st.integers(limits.INTEGERS.start, limits.INTEGERS.stop - 1)
 VALUES = st.recursive(

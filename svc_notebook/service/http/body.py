@@ -1,86 +1,29 @@
-"""Read request bodies within limits, and encode and send responses."""
+"""Request bodies: read within limits, decompressed, and decoded from JSON."""
 
 from __future__ import annotations
 
-import gzip
-import secrets
+import json
+import math
 import zlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
-from http import HTTPStatus
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from svc_notebook.api.validation import place
 from svc_notebook.errors import BadInput, Refused, TooMany
 from svc_notebook.service import limits
+from svc_notebook.service.http.response import Message, Receive
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 Reserve = Callable[[int], None]
 # A key and the address of its caller.
 Account = tuple[str, str]
 Accounts = Sequence[Account]
-
-# Pages of any origin may call; access depends on the key.
-CORS_HEADERS = {"access-control-allow-origin": "*"}
-
-
-@dataclass(frozen=True)
-class ServiceResponse:
-    """A response; `plain` is the uncompressed beginning of a compressed body."""
-
-    status: int
-    body: bytes = b""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    plain: bytes = b""
-
-    @property
-    def excerpt(self) -> bytes:
-        """The uncompressed beginning of the body."""
-        return self.plain or self.body[: limits.MAX_LOGGED_BYTES]
-
-
-def json_response(
-    status: int, value: Any, headers: Mapping[str, str] | None = None
-) -> ServiceResponse:
-    """Build a response with a value as JSON."""
-    own = {"content-type": "application/json; charset=UTF-8", **(headers or {})}
-    return ServiceResponse(status, msgspec.json.encode(value), own)
-
-
-def error_response(
-    status: int, message: str, headers: Mapping[str, str] | None = None
-) -> ServiceResponse:
-    """Build an error response; all errors have this shape."""
-    return json_response(status, {"message": message, "status": status}, headers)
-
-
-def crawler_error_response(response: ServiceResponse) -> ServiceResponse:
-    """Convert an error to the crawler interface's form, with `error` (api-notes, section 13)."""
-    content = msgspec.json.decode(response.body)
-    words = HTTPStatus(response.status).phrase.lower().replace(" ", "_").replace("-", "_")
-    error = {"code": words, "message": content["message"], "errors": []}
-    headers = {**response.headers, **(AUTHENTICATE_HEADERS if response.status == 401 else {})}
-    return json_response(response.status, {**content, "error": error}, headers)
-
-
-# Names the credentials that the crawler interface requires.
-AUTHENTICATE_HEADERS = {"www-authenticate": 'Basic realm="crawler", charset="UTF-8"'}
-
-
-def preflight_response(verbs: list[str], requested_headers: str) -> ServiceResponse:
-    """Answer a CORS preflight: allow these HTTP methods and the requested headers."""
-    return ServiceResponse(
-        200,
-        headers={
-            "access-control-allow-methods": ", ".join(verbs),
-            "access-control-allow-headers": requested_headers or "*",
-            "access-control-max-age": "86400",
-        },
-    )
+_CONTAINERS = (dict, list)
+# Maps all digits to one, so that one substring search finds a number too long for 64 bits.
+_DIGITS = bytes(ord("1") if 48 <= byte < 58 else byte for byte in range(256))
+_LONG = b"1" * 19
 
 
 class ClientDisconnected(Exception):
@@ -204,34 +147,80 @@ def body_too_large(max_bytes: int) -> Refused:
     return Refused(f"the body is larger than {max_bytes // 2**20} MB; send it in parts", status=413)
 
 
-def compress_response(response: ServiceResponse, headers: Mapping[str, str]) -> ServiceResponse:
-    """Compress a large response if the caller accepts gzip."""
-    if len(response.body) < limits.MIN_COMPRESSED_BYTES or "gzip" not in headers.get(
-        "accept-encoding", ""
-    ):
-        return response
-    own = {**response.headers, "content-encoding": "gzip", "vary": "accept-encoding"}
-    return ServiceResponse(
-        response.status, gzip.compress(response.body, compresslevel=1), own, response.excerpt
+def read_json(raw: bytes) -> Any:
+    """Decode a body, None if it is empty; raises `BadInput` with the position of an error."""
+    if not raw.strip():
+        return None
+    try:
+        body = msgspec.json.decode(raw)
+    except RecursionError:
+        raise nested_too_deeply() from None
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise _explain(raw, error) from None
+    if raw.count(b"[") + raw.count(b"{") > limits.MAX_JSON_DEPTH:
+        _refuse_depth(body)
+    if _LONG in raw.translate(_DIGITS):
+        _refuse_long_numbers(body)
+    return body
+
+
+def nested_too_deeply() -> MalformedBody:
+    """Return the error for a body that is nested too deeply."""
+    return MalformedBody(
+        f"the body is nested too deeply; the maximum is {limits.MAX_JSON_DEPTH} levels"
     )
 
 
-async def send_response(
-    send: Send, response: ServiceResponse, *, head_only: bool = False, request_id: str = ""
-) -> None:
-    """Send a response with the request's id; if `head_only`, without its body."""
-    headers = {
-        **CORS_HEADERS,
-        **response.headers,
-        "correlation-id": request_id or secrets.token_hex(8),
-    }
-    if response.status != 204:
-        headers["content-length"] = str(len(response.body))
-    await send(
-        {
-            "type": "http.response.start",
-            "status": response.status,
-            "headers": [(n.encode("latin-1"), v.encode("latin-1")) for n, v in headers.items()],
-        }
-    )
-    await send({"type": "http.response.body", "body": b"" if head_only else response.body})
+def _explain(raw: bytes, error: Exception) -> MalformedBody:
+    """Return the error with its position, which the slower standard parser finds."""
+    text = str(error)
+    try:
+        body = json.loads(raw.decode("utf-8"), parse_int=float, parse_constant=_refuse_constant)
+    except UnicodeDecodeError as wrong:
+        text = f"byte {wrong.start} is not UTF-8"
+    except json.JSONDecodeError as wrong:
+        text = f"{wrong.msg} at line {wrong.lineno} column {wrong.colno}"
+    except (ValueError, RecursionError):
+        pass
+    else:
+        huge = [at for at, leaf in _leaves(body, "") if leaf in (math.inf, -math.inf)]
+        if huge:
+            return MalformedBody(f"`{huge[0]}`: the number does not fit in 64 bits")
+        text = "a \\u escape encodes half a character"
+    return MalformedBody(f"the body is not valid JSON: {text}")
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(word)
+
+
+def _refuse_depth(body: Any) -> None:
+    level = [body]
+    for _ in range(limits.MAX_JSON_DEPTH):
+        level = [
+            inner
+            for outer in level
+            if type(outer) in _CONTAINERS
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in _CONTAINERS
+        ]
+        if not level:
+            return
+    raise nested_too_deeply()
+
+
+def _refuse_long_numbers(body: Any) -> None:
+    for at, leaf in _leaves(body, ""):
+        if type(leaf) is int and leaf not in limits.INTEGERS:
+            raise BadInput(f"`{at}`: the number {str(leaf)[:40]} does not fit in 64 bits")
+
+
+def _leaves(value: Any, at: str) -> Iterator[tuple[str, Any]]:
+    if type(value) is dict:
+        for name, inner in value.items():
+            yield from _leaves(inner, place(at, name))
+    elif type(value) is list:
+        for position, inner in enumerate(value):
+            yield from _leaves(inner, f"{at}[{position}]")
+    else:
+        yield at, value

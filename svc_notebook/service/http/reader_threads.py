@@ -22,7 +22,8 @@ from svc_notebook.service.engine.deadline import (
     SearchCancelled,
     limit_time,
 )
-from svc_notebook.service.http.body import ClientDisconnected, Receive, ServiceResponse
+from svc_notebook.service.http.body import ClientDisconnected
+from svc_notebook.service.http.response import Receive, ServiceResponse
 
 READER_THREADS = 6
 LARGE_REQUEST_BYTES = 32 * 2**10

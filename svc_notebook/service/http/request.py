@@ -17,7 +17,8 @@ from svc_notebook.api.families.keys import KeyEndpoints
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service import limits
 from svc_notebook.service.crawlers.secrets import hide_in_body, hide_secrets
-from svc_notebook.service.http.body import Accounts, Message, ServiceResponse
+from svc_notebook.service.http.body import Accounts
+from svc_notebook.service.http.response import Message, ServiceResponse
 from svc_notebook.service.logs import (
     SECRET_NAMES,
     InnerQuery,
