@@ -53,7 +53,7 @@ def browse(
     state = (
         read_cursor(cursor)
         if cursor
-        else Cursor(published.id, given, _skipped(call, published, given))
+        else Cursor(published.id, given, _skipped_records(call, published, given))
     )
     if state.index_id != published.id:
         raise BadInput("`cursor` belongs to another index, or its index was replaced")
@@ -70,7 +70,9 @@ def get_browse(
     return browse(call, index, cursor, **params)
 
 
-def _skipped(call: RequestContext, published: PublishedIndex, given: Mapping[str, Any]) -> int:
+def _skipped_records(
+    call: RequestContext, published: PublishedIndex, given: Mapping[str, Any]
+) -> int:
     params = effective_parameters(call, published, given, limits.MAX_BROWSED_RECORDS)
     return int(params.get("page", 0)) * _size(params)
 
@@ -95,14 +97,14 @@ def _answer(call: RequestContext, published: PublishedIndex, state: Cursor) -> S
     size = _size(params)
     if (start := _fixed_start(call, published, size)) is not None:
         state = Cursor(published.id, state.params, start)
-    if _is_plain(published, params):
+    if _is_storage_order(published, params):
         total = len(published.engine.get())
         bodies, after = _next_stored(call, published, state, size)
     else:
-        order, state = _order(call, published, state, params)
+        order, state = _find_order(call, published, state, params)
         total = len(order)
         bodies, after = _next_ordered(call, published, state, order, size)
-        after = _keep_order(call, published, state, after, order, params)
+        after = _cache_order(call, published, state, after, order, params)
     answer: SearchAnswer = {
         "hits": _select_attributes(call, published, params, bodies),
         "nbHits": total,
@@ -125,7 +127,7 @@ def _answer(call: RequestContext, published: PublishedIndex, state: Cursor) -> S
     )
 
 
-def _is_plain(published: PublishedIndex, params: Mapping[str, Any]) -> bool:
+def _is_storage_order(published: PublishedIndex, params: Mapping[str, Any]) -> bool:
     """Return whether all records are returned in storage order."""
     sorts = published.settings.get("customRanking") or "(" in "".join(
         published.settings.get("ranking", ())
@@ -157,7 +159,7 @@ def _next_ordered(
     return bodies, state._replace(done=done, last=ids[-1]) if done < len(order) else None
 
 
-def _order(
+def _find_order(
     call: RequestContext, published: PublishedIndex, state: Cursor, params: Mapping[str, Any]
 ) -> tuple[IdList, Cursor]:
     """Return the order of a browse: the one of its first page, while that is cached."""
@@ -169,7 +171,7 @@ def _order(
     return ids, state._replace(order="", done=_resume(ids, state))
 
 
-def _keep_order(
+def _cache_order(
     call: RequestContext,
     published: PublishedIndex,
     state: Cursor,

@@ -223,10 +223,10 @@ def _read_permitted(
     if not within:
         return read_bodies(store, published.records_id, ids)
     for left in reversed(range(MAX_ATTEMPTS)):
-        moment = changes.last_visible()
+        since = changes.last_visible()
         passing = published.engine.get().passing(ids, within)
         bodies = read_bodies(store, published.records_id, sorted(passing))
-        if not (left and changes.may_have_changed(moment, published.records_id, ids)):
+        if not (left and changes.may_have_changed(since, published.records_id, ids)):
             break
         changes.wait()
     return bodies

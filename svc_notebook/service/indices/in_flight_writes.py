@@ -52,14 +52,12 @@ class InFlightWrites:
         """Return the number of the last change that a new search is certain to see."""
         return self._visible
 
-    def may_have_changed(self, moment: int, records_id: int, ids: Iterable[str]) -> bool:
-        """Return whether any of these records may have changed since a moment."""
-        if self._started == moment:
+    def may_have_changed(self, since: int, records_id: int, ids: Iterable[str]) -> bool:
+        """Return whether any of these records may have changed since the change of this number."""
+        if self._started == since:
             return False
         later = [
-            one
-            for one in list(self._recent)
-            if one.number > moment and one.records_id == records_id
+            one for one in list(self._recent) if one.number > since and one.records_id == records_id
         ]
         return any(one.ids is None or not one.ids.isdisjoint(ids) for one in later)
 

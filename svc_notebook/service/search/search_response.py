@@ -209,12 +209,12 @@ def _find(call: RequestContext, searched: SearchWithRules, params: Params) -> Se
     language_resources = catalog.resources.language_resources(index.id)
     for attempts_left in reversed(range(MAX_ATTEMPTS)):
         read: list[str] = []
-        moment = catalog.in_flight_writes.last_visible()
+        since = catalog.in_flight_writes.last_visible()
         fetch = fetch_from(call, index, read)
         found = index.engine.get().search(params, fetch, language_resources, searched.outcome.pins)
         if not (
             attempts_left
-            and catalog.in_flight_writes.may_have_changed(moment, index.records_id, read)
+            and catalog.in_flight_writes.may_have_changed(since, index.records_id, read)
         ):
             break
         catalog.in_flight_writes.wait()
