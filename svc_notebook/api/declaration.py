@@ -4,8 +4,8 @@ The declaration of an argument decides where the request carries it:
 
     named in the path             path
     keyword-only                  query string
-    ``Whole[T]``                  whole body
-    ``Annotated[T, Heading(n)]``  header ``X-Service-n``
+    ``Body[T]``                   whole body
+    ``Annotated[T, Header(n)]``   header ``X-Service-n``
     any other                     member of the body (of a GET's query string)
     ``**params: Unpack[Shape]``   one such member for each key of the shape
 """
