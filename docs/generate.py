@@ -14,7 +14,8 @@ import msgspec
 
 from svc_notebook import errors
 from svc_notebook.api import ENDPOINTS, Endpoint
-from svc_notebook.api.endpoint import Api, access_text
+from svc_notebook.api.declaration import Api
+from svc_notebook.api.endpoint import describe_access
 from svc_notebook.api.parameters import PARAMETERS, Parameter
 from svc_notebook.api.validation import type_name
 from svc_notebook.commands.endpoint_coverage import accessors_of, functions_of, instead_of, verbs_of
@@ -68,7 +69,7 @@ def _reach_row(row: Endpoint) -> list[str]:
 
 
 def _endpoint_row(row: Endpoint) -> list[str]:
-    right = row.acl if row.acl not in ("any", "actions") else access_text(row.acl)
+    right = row.acl if row.acl not in ("any", "actions") else describe_access(row.acl)
     hosts = "read" if row.reads else "write"
     answer = typing.get_type_hints(_method(row))["return"]
     return [

@@ -59,6 +59,25 @@ LAYERS: list[dict[str, set[str]]] = [
         "__init__": {"pandas"},
     },
 ]
+# The same inside packages; modules on one line do not import each other.
+LAYERS_INSIDE: dict[str, list[set[str]]] = {
+    "service": [
+        {"store", "folder", "limits", "heap", "engine", "crawl"},
+        {"events", "keyring", "logs", "rules", "sources"},
+        {"impressions", "resources"},
+        {"indices", "users"},
+        {"tasks"},
+        {"crawlers", "maintenance"},
+        {"http"},
+        {"service"},
+        {"search"},
+        {"log_access"},
+        {"handlers"},
+        {"app"},
+        {"server"},
+        {"__main__", "__init__"},
+    ],
+}
 # Siblings on one line that never meet.
 STRANGERS = [{"client", "service"}]
 # The command starts the service, and nothing else above it does.
@@ -105,6 +124,23 @@ def test_a_module_imports_only_downwards(path: Path) -> None:
     }
 
     assert not {other for other in above if (room, other) not in ALLOWED_BESIDES}
+    assert not {package: found for package in LAYERS_INSIDE if (found := upward(path, package))}
+
+
+def upward(path: Path, package: str) -> set[str]:
+    """The parts of a package that its module `path` imports although they are not below it."""
+    folder = ROOT / package.replace(".", "/")
+    if folder not in path.parents:
+        return set()
+    own = path.relative_to(folder).with_suffix("").parts[0]
+    levels = {part: level for level, parts in enumerate(LAYERS_INSIDE[package]) for part in parts}
+    prefix = f"{PACKAGE}.{package}."
+    parts = {
+        name.removeprefix(prefix).split(".")[0]
+        for name in imports_of(path)
+        if name.startswith(prefix)
+    }
+    return {part for part in parts if part != own and levels[part] >= levels[own]}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -16,8 +16,9 @@ from typing import Any, Literal, Self, TypeVar, Unpack, overload
 import msgspec
 
 from svc_notebook.api import CrawlerApi, Endpoint, EventsApi, RequestSpec, SearchApi
-from svc_notebook.api.endpoint import Blocking, Decode, Interface
-from svc_notebook.api.indices import CopyScope
+from svc_notebook.api.declaration import Blocking
+from svc_notebook.api.endpoint import Decode, Interface
+from svc_notebook.api.families.indices import CopyScope
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, Rule, SearchAnswer, Synonym
 from svc_notebook.client import background_loop, curation, operations

@@ -10,7 +10,8 @@ from typing import Any, Literal, Self, Unpack, get_args, overload
 from urllib.parse import quote
 
 from svc_notebook.api import CrawlerApi, Endpoint, EventsApi, RequestSpec, SearchApi
-from svc_notebook.api.endpoint import Asynchronous, Interface, Verb
+from svc_notebook.api.declaration import Asynchronous
+from svc_notebook.api.endpoint import Interface, Verb
 from svc_notebook.api.validation import write_text
 from svc_notebook.client import tasks as waiting
 from svc_notebook.client.background_loop import regular_wake_ups

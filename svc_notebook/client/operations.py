@@ -23,7 +23,7 @@ import msgspec
 
 from svc_notebook.api import SearchApi
 from svc_notebook.api.endpoint import Decode
-from svc_notebook.api.indices import CopyScope
+from svc_notebook.api.families.indices import CopyScope
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import BatchRequest, Record, SearchAnswer
 from svc_notebook.api.warning import warn_user

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Literal, Unpack
 
 from svc_notebook import loading
-from svc_notebook.api.indices import CopyScope
+from svc_notebook.api.families.indices import CopyScope
 from svc_notebook.api.shapes import BatchRequest
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient

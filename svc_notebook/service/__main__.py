@@ -6,28 +6,28 @@ import argparse
 import inspect
 import sys
 import typing
-from typing import Any
+from types import NoneType
 
 from svc_notebook.service.server import serve
 
 
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of the command line: one option for each parameter of `serve`."""
+    parser = argparse.ArgumentParser(prog="svc serve", description="Run the local service.")
+    kinds = typing.get_type_hints(serve)
+    for name, parameter in inspect.signature(serve).parameters.items():
+        option = f"--{name.replace('_', '-')}"
+        if kinds[name] is bool:
+            parser.add_argument(option, action="store_true")
+        else:
+            [kind] = {*(typing.get_args(kinds[name]) or (kinds[name],))} - {NoneType}
+            parser.add_argument(option, type=kind, default=parameter.default)
+    return parser
+
+
 def main() -> int:
     """Parse the command line and serve."""
-    parser = argparse.ArgumentParser(prog="svc serve", description="Run the local service.")
-    for name, kind in typing.get_type_hints(serve).items():
-        if name != "return":
-            _add_option(parser, name, kind)
-    return serve(**vars(parser.parse_args()))
-
-
-def _add_option(parser: argparse.ArgumentParser, name: str, kind: Any) -> None:
-    option = f"--{name.replace('_', '-')}"
-    default = inspect.signature(serve).parameters[name].default
-    if kind is bool:
-        parser.add_argument(option, action="store_true")
-    else:
-        one = next(iter(typing.get_args(kind)), kind)
-        parser.add_argument(option, type=one, default=default)
+    return serve(**vars(build_parser().parse_args()))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from svc_notebook.api import RequestSpec
-from svc_notebook.api.objects import ObjectRows
+from svc_notebook.api.families.objects import ObjectEndpoints
 from svc_notebook.api.shapes import SearchAnswer
 from svc_notebook.client import (
     AsyncClient,
@@ -157,7 +157,7 @@ def test_compressed_answers_are_understood() -> None:
 
 
 def test_bodies_that_are_bytes_go_as_they_are() -> None:
-    row, content = ObjectRows.batch.endpoint, b'{"requests"  :[]}'
+    row, content = ObjectEndpoints.batch.endpoint, b'{"requests"  :[]}'
     with serving(stub.answer({"taskID": 1})) as server:
         client_of(server.url).perform(row, RequestSpec("POST", "/1/indexes/i/batch", {}, content))
 

@@ -1,4 +1,4 @@
-"""Memory that was freed goes back to the system, and crawls see to it."""
+"""Freed memory is returned to the system, also after crawls."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def resident() -> int:
 
 
 @needs_glibc
-def test_freed_memory_below_what_is_in_use_is_given_back() -> None:
+def test_freed_memory_below_used_memory_is_returned() -> None:
     libc = ctypes.CDLL(None)
     libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
     libc.free.argtypes = [ctypes.c_void_p]

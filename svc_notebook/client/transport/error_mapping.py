@@ -14,7 +14,7 @@ import httpx
 import msgspec
 
 from svc_notebook.api import Endpoint
-from svc_notebook.api.endpoint import Decode, access_text
+from svc_notebook.api.endpoint import Decode, describe_access
 from svc_notebook.client.retry import FailedAttempt, Outcome, RateLimited, ReceivedReply
 from svc_notebook.errors import (
     BadInput,
@@ -148,7 +148,7 @@ def _advice_on_key(endpoint: Endpoint, message: str) -> str:
     """Return advice about a refused key, with the missing right unless the message names it."""
     unknown = _UNKNOWN_KEY.search(message)
     if endpoint.acl == "crawler" or not (unknown or _NAMED_RIGHT.search(message)):
-        return f"{endpoint.name}: {access_text(endpoint.acl)}"
+        return f"{endpoint.name}: {describe_access(endpoint.acl)}"
     if unknown:
         return "check that the application id and the key belong to this service"
     return "whoami() shows the rights of this key; connect(...) accepts another key"

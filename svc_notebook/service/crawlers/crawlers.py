@@ -183,7 +183,7 @@ class Crawlers:
         if task != crawler.blocking_task:
             raise BadInput(f"the task {task} does not block the crawler {crawler.name}")
         due = self._next_due(self.config(crawler))
-        with self._parts.tasks.beside() as beside:
+        with self._parts.tasks.transaction() as beside:
             unblock(beside, crawler)
             change_crawler(beside.connection, crawler.number, due=due)
         self._crew.call()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.keyring import Keyring
 from svc_notebook.service.store import Store
-from svc_notebook.service.tasks.queue import Tasks
+from svc_notebook.service.tasks.queue import TaskQueue
 
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.extraction.extractors import Extractors
@@ -75,7 +75,7 @@ class CrawlerDependencies:
     """The dependencies of a crawler; `clock` returns Unix seconds."""
 
     store: Store
-    tasks: Tasks
+    tasks: TaskQueue
     catalog: IndexRegistry
     keyring: Keyring
     allow_private: bool = False

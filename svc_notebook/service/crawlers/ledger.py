@@ -19,8 +19,12 @@ from svc_notebook.service.crawlers.crawl import Crawl, aside, insert_crawl, is_r
 from svc_notebook.service.crawlers.crawler import Config, StoredCrawler
 from svc_notebook.service.crawlers.task import end_task, keep_urls, read_urls
 from svc_notebook.service.store import Store
-from svc_notebook.service.tasks.batch_operations import RecordStep, make_step, pack_steps
-from svc_notebook.service.tasks.queue import NewTask, Tasks, TaskTransaction
+from svc_notebook.service.tasks.batch_operations import (
+    BatchOperation,
+    check_operation,
+    encode_operations,
+)
+from svc_notebook.service.tasks.queue import NewTask, TaskQueue, TaskTransaction
 
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.ledger import PendingUrl
@@ -29,13 +33,15 @@ if TYPE_CHECKING:
 # Limit of the message of one URL: extractors and libraries return messages of any length.
 MAX_MESSAGE_CHARS = 500
 Given = dict[str, list[str]]
-Writes = dict[str, list[RecordStep]]
+Writes = dict[str, list[BatchOperation]]
 
 
 class CrawlLedger:
     """The ledger of a reindex, whose records are staged in temporary indices."""
 
-    def __init__(self, store: Store, tasks: Tasks, crawler: StoredCrawler, crawl: Crawl) -> None:
+    def __init__(
+        self, store: Store, tasks: TaskQueue, crawler: StoredCrawler, crawl: Crawl
+    ) -> None:
         self._store = store
         self._tasks = tasks
         self._crawler = crawler
@@ -74,7 +80,7 @@ class CrawlLedger:
 
         A crawl that was cancelled in the meantime stores nothing.
         """
-        with self._tasks.beside() as beside:
+        with self._tasks.transaction() as beside:
             if not is_running(beside.connection, self._crawl.id):
                 return
             known = read_rows(beside.connection, self._crawl.id, [one.url for one in outcomes])
@@ -105,7 +111,7 @@ class TaskLedger:
     """
 
     def __init__(
-        self, store: Store, tasks: Tasks, crawler: StoredCrawler, task: str, config: Config
+        self, store: Store, tasks: TaskQueue, crawler: StoredCrawler, task: str, config: Config
     ) -> None:
         self._store = store
         self._tasks = tasks
@@ -131,7 +137,7 @@ class TaskLedger:
         limit: int | None = None,
     ) -> None:
         """Store outcomes with their records, as in `CrawlLedger`, and queue redirect targets."""
-        with self._tasks.beside() as beside:
+        with self._tasks.transaction() as beside:
             connection = beside.connection
             urls = read_urls(connection, self._task)
             crawl, live = self._home(connection)
@@ -169,7 +175,7 @@ class TaskLedger:
             gone = [one for one in ids if one not in now]
             kept = given_elsewhere(connection, crawl, outcome.url, index, gone)
             writes.setdefault(index, []).extend(
-                RecordStep("deleteObject", one) for one in gone if one not in kept
+                BatchOperation("deleteObject", one) for one in gone if one not in kept
             )
         named = {i if live else aside(i, self._crawler): steps for i, steps in writes.items()}
         queue_writes(beside, self._task, [named])
@@ -179,7 +185,7 @@ def check_records(outcome: VisitOutcome) -> tuple[VisitOutcome, Writes]:
     """Convert the records of an outcome to writes; one invalid record fails the whole page."""
     try:
         return outcome, {
-            index: [make_step("addObject", record, "record") for record in records]
+            index: [check_operation("addObject", record, "record") for record in records]
             for index, records in outcome.records.items()
         }
     except BadInput as error:
@@ -203,7 +209,7 @@ def queue_writes(beside: TaskTransaction, task: str, writes: Sequence[Writes]) -
             by_index.setdefault(index, []).extend(steps)
     for index, steps in by_index.items():
         if steps:
-            number = beside.queue(NewTask(index, "steps", pack_steps(steps)))
+            number = beside.queue(NewTask(index, "steps", encode_operations(steps)))
             beside.connection.execute(
                 "UPDATE crawler_tasks SET writes = ? WHERE id = ?", (number, task)
             )

@@ -115,7 +115,7 @@ def _fault_of_key(parts: CrawlerDependencies, config: Config) -> str:
 def _fault_of_indices(parts: CrawlerDependencies, config: Config) -> str:
     for index in indices_of(config):
         shelf = parts.catalog.get(index)
-        if shelf and shelf.leader:
-            primary = parts.catalog.family(shelf)[0].name
+        if shelf and shelf.primary_id:
+            primary = parts.catalog.replica_group(shelf)[0].name
             return f"`indexName`: {index} is a replica of {primary}; crawl into {primary}"
     return ""

@@ -37,7 +37,7 @@ from svc_notebook.service.crawlers.schedule_times import next_due
 from svc_notebook.service.crawlers.task import Kind, end_blocking, end_task, find_task, insert_task
 from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.indices.records import count_bodies
-from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
+from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
 from svc_notebook.service.tasks.queue import NewTask, TaskTransaction
 
 SCOPE = ["settings", "synonyms", "rules"]
@@ -59,7 +59,7 @@ def begin_reindex(
     config = part or present
     fault = find_fault(parts, config)
     now = parts.clock()
-    with parts.tasks.beside() as beside:
+    with parts.tasks.transaction() as beside:
         give_up(beside, crawler)
         kind: Kind = "part" if part else "reindex"
         task = insert_task(beside.connection, crawler, kind, now)
@@ -100,20 +100,22 @@ def give_up(beside: TaskTransaction, crawler: StoredCrawler) -> None:
         return
     move_crawl(beside.connection, crawl.id, "dropped")
     for index in indices_of(crawl.config):
-        beside.queue(NewTask(aside(index, crawler), "steps", pack_steps([RecordStep("delete")])))
+        beside.queue(
+            NewTask(aside(index, crawler), "steps", encode_operations([BatchOperation("delete")]))
+        )
     end_task(beside.connection, crawl.task, "cancelled")
 
 
 def block(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl, error: str) -> None:
     """Stop a crawl that cannot be published; its task blocks the crawler until it is cancelled."""
-    with parts.tasks.beside() as beside:
+    with parts.tasks.transaction() as beside:
         if is_running(beside.connection, crawl.id):
             _block(beside, crawler, crawl.id, crawl.task, error)
 
 
 def block_urls(parts: CrawlerDependencies, crawler: StoredCrawler, task: str, error: str) -> None:
     """Record that URLs could not be crawled: their task blocks the crawler, unless another does."""
-    with parts.tasks.beside() as beside:
+    with parts.tasks.transaction() as beside:
         blocked = find_crawler(parts.store, crawler.id).blocked
         end_task(beside.connection, task, "cancelled" if blocked else "blocked")
         if not blocked:
@@ -128,7 +130,7 @@ def publish(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) ->
     if fault:
         block(parts, crawler, crawl, fault)
         return
-    with parts.tasks.beside() as beside:
+    with parts.tasks.transaction() as beside:
         if not is_running(beside.connection, crawl.id):
             return
         number = 0
@@ -226,7 +228,7 @@ def _loss(index: str, before: int, after: int, percent: float) -> str:
 
 def _count(parts: CrawlerDependencies, index: str) -> int:
     shelf = parts.catalog.get(index)
-    return count_bodies(parts.store, shelf.home) if shelf else 0
+    return count_bodies(parts.store, shelf.records_id) if shelf else 0
 
 
 def _block(

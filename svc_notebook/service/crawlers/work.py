@@ -17,7 +17,7 @@ from svc_notebook.service.crawlers.ledger import CrawlLedger, TaskLedger
 from svc_notebook.service.crawlers.preconditions import find_fault, read_config
 from svc_notebook.service.crawlers.reindex import block, block_urls, publish
 from svc_notebook.service.crawlers.task import StoredCrawlerTask
-from svc_notebook.service.store import is_storage_trouble
+from svc_notebook.service.store import is_storage_failure
 
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.configuration import Configuration
@@ -101,7 +101,7 @@ async def _try(work: Callable[[], Awaitable[None]], stopped: asyncio.Event) -> s
         except SvcError as error:
             return str(error)
         except Exception as error:
-            if not is_storage_trouble(error):
+            if not is_storage_failure(error):
                 traceback.print_exception(error, file=sys.stderr)
                 return f"the crawl failed: {type(error).__name__}; the service's output tells more"
             sys.stderr.write(f"a crawl waits: {error}; free the disk or the data folder's file\n")

@@ -16,11 +16,11 @@ from svc_notebook.service.engine.text.languages import UNSAID
 from svc_notebook.service.engine.text.lexicon import Wordbook
 from svc_notebook.service.engine.text.tokenization import split
 from svc_notebook.service.engine.text.typos import typos_between
-from svc_notebook.service.search.natural_languages import CONTEXT
+from svc_notebook.service.rules.natural_languages import CONTEXT
 
 Words = tuple[str, ...]
 FindNamed = Callable[[str, Sequence[str]], list[Named]]
-Chosen = tuple[str, str, bool]
+SelectedValue = tuple[str, str, bool]
 """A facet, its case-folded value, and whether the value is excluded."""
 
 
@@ -32,7 +32,7 @@ class WordForm(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class SearchContext:
     """A search as conditions of rules read it; `find_named` finds facet values in the query."""
 
     options: EffectiveParameters
@@ -50,14 +50,14 @@ class Reading:
     @cached_property
     def contexts(self) -> frozenset[str]:
         """The contexts of the search."""
-        spoken = [CONTEXT] if self.options["naturalLanguages"] else []
-        return frozenset([*self.options["ruleContexts"], *spoken])
+        languages = [CONTEXT] if self.options["naturalLanguages"] else []
+        return frozenset([*self.options["ruleContexts"], *languages])
 
     @cached_property
-    def chosen(self) -> frozenset[Chosen]:
+    def selected(self) -> frozenset[SelectedValue]:
         """The facet values that the search filters by."""
         terms = [term for group in parse_filters(self._params) for term in group]
-        return frozenset(key for term in terms if (key := read_chosen(term)))
+        return frozenset(key for term in terms if (key := selected_value(term)))
 
     def named(self, facet: str) -> list[Named]:
         """Return the sequences of query words that are values of a facet."""
@@ -69,7 +69,7 @@ class Reading:
         """Return the alternative forms of the words at a position."""
         return self._forms.get(at, ())
 
-    def misspells(self, at: int, word: str) -> bool:
+    def is_misspelled_at(self, at: int, word: str) -> bool:
         """Return whether the word at a position is another word with typos."""
         if at >= len(self.words) or word in self.options.unforgiven:
             return False
@@ -94,11 +94,11 @@ class Reading:
 
     def _languages(self, book: Wordbook) -> Sequence[str]:
         """Return the languages whose plurals count: the query's, or else all known ones."""
-        spoken: Sequence[str] = self.options["queryLanguages"] or self.options["indexLanguages"]
-        return spoken or (*UNSAID, *book.inflected)
+        languages: Sequence[str] = self.options["queryLanguages"] or self.options["indexLanguages"]
+        return languages or (*UNSAID, *book.inflected)
 
 
-def read_chosen(term: Term) -> Chosen | None:
+def selected_value(term: Term) -> SelectedValue | None:
     """Return the facet value that a term selects; None for a numeric filter."""
     match term:
         case Facet(attribute, value, negated):

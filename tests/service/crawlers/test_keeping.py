@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from svc_notebook.service.app import App
 from svc_notebook.service.crawlers.crawler import find_crawler
-from svc_notebook.service.http.app import App
 from svc_notebook.service.service import Service
 from svc_notebook.service.store import MIGRATIONS, Store
 from tests.service.crawlers.conftest import CRAWLERS, Desk, configuration

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from svc_notebook.service.app import App
 from svc_notebook.service.crawlers import trial
 from svc_notebook.service.crawlers.crawlers import MAX_CRAWL_CALLS_PER_DAY
-from svc_notebook.service.http.app import App
 from tests.service.crawlers.conftest import Clock, Desk, Site, configuration
 
 

@@ -16,7 +16,7 @@ from svc_notebook.service.engine.text.lemmatization import standard_forms
 from svc_notebook.service.engine.text.lexicon import Dictionaries, LanguageResources, Lexicon
 from svc_notebook.service.engine.text.stop_words import standard_stops
 from svc_notebook.service.engine.text.word_forms import FormTable, standard_table
-from svc_notebook.service.search.natural_languages import read_naturally
+from svc_notebook.service.rules.natural_languages import add_implied
 
 TITLES = {
     "1": "The mouse of the house",
@@ -282,14 +282,14 @@ def test_a_stop_word_alone_is_not_exact(query: str, kind: str, counts: int) -> N
 def test_natural_languages_set_what_is_not_set() -> None:
     given = {"naturalLanguages": ["en"], "ignorePlurals": False, "ruleContexts": ["shop"]}
 
-    assert read_naturally(given) == {
+    assert add_implied(given) == {
         **given,
         "removeStopWords": ["en"],
         "removeWordsIfNoResults": "allOptional",
         "ruleContexts": ["shop", "natural_language"],
         "analyticsTags": ["natural_language"],
     }
-    assert read_naturally({"query": "x"}) == {"query": "x"}
+    assert add_implied({"query": "x"}) == {"query": "x"}
 
 
 SYLLABLES = ["foo", "bar", "baz", "qux", "abc"]
