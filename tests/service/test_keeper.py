@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary
+from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.compounds import Compounds, Splitter
 from svc_notebook.service.indices.records import find_retired, read_bodies, read_chunks, read_ids
 from svc_notebook.service.resources.entries import read_entries

@@ -11,8 +11,8 @@ from svc_notebook.api import SearchApi
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, SearchAnswer
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine.index.id_list import IdList
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS
+from svc_notebook.service.engine.ranking.order import IdList
 from svc_notebook.service.http import limits
 from svc_notebook.service.http.handlers import RequestContext, serves
 from svc_notebook.service.indices.cursors import PER_PAGE, Cursor, read_cursor, write_cursor

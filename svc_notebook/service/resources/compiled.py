@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from svc_notebook.service.engine.query import term_variants
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.text import languages
 from svc_notebook.service.engine.text.lexicon import LanguageResources, Lexicon
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from svc_notebook.service.resources.dictionaries import read_dictionaries
@@ -41,7 +41,7 @@ class CompiledResources:
         options = EffectiveParameters(settings, {}, self.knowledge(owner))
         list(options.knowledge.synonyms.find((), options.rules))
         self.rules(owner).warm(options.rules)
-        languages.warm(options, ())
+        term_variants.warm(options, ())
 
     def keep(self, owners: Collection[int]) -> None:
         """Drop the resources of all other owners, which are deleted."""

@@ -11,8 +11,8 @@ from svc_notebook.service.engine.filters.filters import Facet, Tag, Term, parse_
 from svc_notebook.service.engine.index.schema import TAGS
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import typos_forgiven
+from svc_notebook.service.engine.query.term_variants import UNSAID
 from svc_notebook.service.engine.response.facets import Named
-from svc_notebook.service.engine.text.languages import UNSAID
 from svc_notebook.service.engine.text.lexicon import Wordbook
 from svc_notebook.service.engine.text.tokenization import split
 from svc_notebook.service.engine.text.typos import typos_between

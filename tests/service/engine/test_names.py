@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.service.engine.index import term_dictionary
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary, union
+from svc_notebook.service.engine import term_dictionary
+from svc_notebook.service.engine.term_dictionary import TermDictionary, union
 
 TEXT = st.text(st.characters() | st.sampled_from("ab\0é\U0001f600\ud800"), max_size=12)
 PREFIX = st.sampled_from(["", "product-", "prod"])

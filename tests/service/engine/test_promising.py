@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from svc_notebook.service.engine import Index
-from svc_notebook.service.engine.query.minimum_should_match import MIN_STAGE_HITS
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import read_query
+from svc_notebook.service.engine.ranking.minimum_should_match import MIN_STAGE_HITS
 from svc_notebook.service.engine.ranking.ranking import Order
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan

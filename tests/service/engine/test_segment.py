@@ -8,8 +8,9 @@ from random import Random
 import numpy as np
 import pytest
 
+from svc_notebook.service.engine import term_dictionary
 from svc_notebook.service.engine.arrays import Arrays
-from svc_notebook.service.engine.index import postings, term_dictionary
+from svc_notebook.service.engine.index import postings
 from svc_notebook.service.engine.index.columns import Labels, Numbers
 from svc_notebook.service.engine.index.flatten import Record
 from svc_notebook.service.engine.index.schema import OBJECT_ID, Schema

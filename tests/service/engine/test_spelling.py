@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary
+from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.typos import (
     FAR_TYPOS,
     MAX_WORD_LETTERS,

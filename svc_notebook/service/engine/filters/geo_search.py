@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.filters.geo import to_haversine, to_metres
 from svc_notebook.service.engine.filters.geo_parameters import Areas, Centre, read_where
+from svc_notebook.service.engine.index.geo_points import to_haversine, to_metres
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.index.segment_reader import View
 

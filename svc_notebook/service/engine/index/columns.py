@@ -14,7 +14,7 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array, Arrays, part, parts_of
 from svc_notebook.service.engine.index.flatten import Leaf, number_text
 from svc_notebook.service.engine.index.postings import Postings
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary, union
+from svc_notebook.service.engine.term_dictionary import TermDictionary, union
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 
 Span = tuple[int, int]

@@ -15,7 +15,7 @@ from itertools import count, pairwise
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, Arrays, part, parts_of, spread
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary, starts_of, union
+from svc_notebook.service.engine.term_dictionary import TermDictionary, starts_of, union
 from svc_notebook.service.engine.text.placeholders import FIRST, LAST, ONLY, find_sealed
 from svc_notebook.service.engine.text.tokenization import BREAK, TokenizerSettings, split_all
 from svc_notebook.service.engine.text.typos import Vocabulary

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.filters.geo import LATITUDE, LONGITUDE, GeoPoints, read_places
 from svc_notebook.service.engine.index.columns import (
     Labels,
     Numbers,
@@ -21,6 +20,7 @@ from svc_notebook.service.engine.index.columns import (
     label_hash,
 )
 from svc_notebook.service.engine.index.flatten import Leaf, Record, number_text, read_leaves
+from svc_notebook.service.engine.index.geo_points import LATITUDE, LONGITUDE, GeoPoints, read_places
 from svc_notebook.service.engine.index.postings import Postings, merge
 from svc_notebook.service.engine.index.schema import (
     INTERNAL,
@@ -30,7 +30,7 @@ from svc_notebook.service.engine.index.schema import (
     Sorted,
     covers,
 )
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary, union
+from svc_notebook.service.engine.term_dictionary import TermDictionary, union
 from svc_notebook.service.engine.text.tokenization import split_camel
 
 Column = TypeVar("Column", Labels, Numbers)

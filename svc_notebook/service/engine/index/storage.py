@@ -21,7 +21,7 @@ from svc_notebook.service.engine.index.postings import Postings
 from svc_notebook.service.engine.index.schema import Schema
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.index.segment_reader import View
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary
+from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 
 FILE_FORMAT = 3

@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from svc_notebook.service.engine.query.expansion import expand
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.query.term_variants import Alternative
-from svc_notebook.service.engine.text.languages import is_stop_word, removes_stop_words
+from svc_notebook.service.engine.query.term_variants import Alternative, expand
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 
 JOINED_TYPOS = 1
@@ -75,21 +73,16 @@ def read_query(options: EffectiveParameters) -> Query:
     return found.optional_at(_optional_places(found.words, options))
 
 
-def typos_forgiven(word: str, options: EffectiveParameters) -> int:
+def max_typos_of(word: str, options: EffectiveParameters) -> int:
     """Return the number of typos allowed for a query word."""
     if options.typo_tolerance is False:
         return 0
     if not options["allowTyposOnNumericTokens"] and any(map(str.isnumeric, word)):
         return 0
-    if word in options.unforgiven:
+    if word in options.words_without_typos:
         return 0
     one, two = options["minWordSizefor1Typo"], options["minWordSizefor2Typos"]
     return 2 if len(word) >= two else 1 if len(word) >= one else 0
-
-
-def words_without_typos(options: EffectiveParameters) -> frozenset[str]:
-    """Return the words without typo tolerance."""
-    return options.unforgiven
 
 
 @dataclass(frozen=True)
@@ -131,7 +124,7 @@ def _read_part(found: re.Match[str], rules: TokenizerSettings) -> _Part:
 
 def _without_stop_words(parts: list[_Part], options: EffectiveParameters) -> list[_Part]:
     """Remove stop words, except a prefix being typed, and unless no word would be left."""
-    if not removes_stop_words(options):
+    if not options.removes_stop_words:
         return parts
     last = len(parts) - 1
     left = [
@@ -150,7 +143,7 @@ def _silent(
         place
         for place, word in enumerate(words)
         if not _is_beginning(options, ends_query=ends_query and place == len(words) - 1)
-        and is_stop_word(word, options)
+        and options.is_stop_word(word)
     )
 
 
@@ -168,7 +161,7 @@ def _read_run(
     read = []
     for place, word in enumerate(words):
         prefix = _is_beginning(options, ends_query=ends_query and place == last)
-        own = Alternative((word,), forgiven=typos_forgiven(word, options), prefix=prefix)
+        own = Alternative((word,), max_typos=max_typos_of(word, options), prefix=prefix)
         read.append([own, *_split_apart(word, options)])
     for place, (word, after) in enumerate(pairwise(words)):
         if _may_join(word, options) and _may_join(after, options):
@@ -176,20 +169,20 @@ def _read_run(
             read[place].append(replace(joined, typos=JOINED_TYPOS))
             read[place + 1].append(joined)
     for place, way in expand(part.said, part.dropped, before, options):
-        begins = way.inside is not None and read[place][0].prefix
+        begins = way.splitter is not None and read[place][0].prefix
         read[place].append(replace(way, prefix=True) if begins else way)
     return [QueryWord(word, tuple(ways)) for word, ways in zip(words, read, strict=True)]
 
 
 def _split_apart(word: str, options: EffectiveParameters) -> list[Alternative]:
-    if not typos_forgiven(word, options):
+    if not max_typos_of(word, options):
         return []
     cuts = range(MIN_PART_LETTERS, len(word) - MIN_PART_LETTERS + 1)
     return [Alternative((word[:cut], word[cut:]), typos=JOINED_TYPOS, exact=False) for cut in cuts]
 
 
 def _may_join(word: str, options: EffectiveParameters) -> bool:
-    return options.typo_tolerance is not False and word not in options.unforgiven
+    return options.typo_tolerance is not False and word not in options.words_without_typos
 
 
 def _optional_places(words: Sequence[QueryWord], options: EffectiveParameters) -> list[int]:
@@ -200,7 +193,7 @@ def _optional_places(words: Sequence[QueryWord], options: EffectiveParameters) -
     places: list[int] = []
     for entry in entries:
         wanted = split(entry, options.rules)
-        if removes_stop_words(options):
+        if options.removes_stop_words:
             silent = _silent(wanted, options, ends_query=False)
             wanted = [word for n, word in enumerate(wanted) if n not in silent] or wanted
         for start in range(len(texts) - len(wanted) + 1 if wanted else 0):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from svc_notebook.service.engine.ranking.proximity import (
     find_nearest,
 )
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, WordMatch
-from svc_notebook.service.engine.text.languages import is_stop_word
 
 NOWHERE = np.iinfo(np.int64).max >> 26
 MIN_EXACT_LETTERS = 3
@@ -49,7 +47,7 @@ class CriteriaOptions:
             bool(by_distance),
             bool(options.searched),
             options["exactOnSingleWordQuery"],
-            partial(is_stop_word, options=options),
+            options.is_stop_word,
         )
 
     def counts_word(self, word: str) -> bool:

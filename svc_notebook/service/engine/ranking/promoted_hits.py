@@ -13,10 +13,9 @@ from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.index.segment_reader import View
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.ranking.ranking import Order
+from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
-from svc_notebook.service.engine.response.paging import HitRange
 
 
 @dataclass(frozen=True)
@@ -88,16 +87,16 @@ class Pinned:
         """Return them without gaps after the last of the `others` hits."""
         return Pinned(self.order, np.minimum(self.slots, others + np.arange(len(self))))
 
-    def gaps(self, page: HitRange) -> slice:
+    def gaps(self, page: slice) -> slice:
         """Return the slice of the other hits that fits on a page."""
         return slice(
             page.start - int(np.searchsorted(self.slots, page.start)),
-            page.reach - int(np.searchsorted(self.slots, page.reach)),
+            page.stop - int(np.searchsorted(self.slots, page.stop)),
         )
 
-    def insert(self, others: Order, page: HitRange) -> Order:
+    def insert(self, others: Order, page: slice) -> Order:
         """Return the page: the other hits with the promoted hits inserted."""
-        here = (self.slots >= page.start) & (self.slots < page.reach)
+        here = (self.slots >= page.start) & (self.slots < page.stop)
         if not here.any():
             return others
         promoted = np.zeros(len(others) + int(np.count_nonzero(here)), bool)

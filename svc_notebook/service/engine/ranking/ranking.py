@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.index.schema import Sorted, read_sort
 from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.ranking.criteria import Candidates
+from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.top_k_pruning import find_promising
+from svc_notebook.service.engine.term_dictionary import TermDictionary
 
 Step = str | Sorted
 
@@ -160,36 +161,6 @@ def _find_edge(values: Array, left: int) -> Array:
     if np.count_nonzero(values == lowest) >= left:
         return np.asarray(lowest)
     return np.asarray(np.partition(values, left - 1)[left - 1])
-
-
-@dataclass(frozen=True, eq=False)
-class Order:
-    """Rows of several segments in final order; `order[i:j]` returns objectIDs.
-
-    `ranked` are candidates with known criteria from the ranking, usually all rows of the order.
-    """
-
-    segments: Sequence[Segment]
-    numbers: Array
-    rows: Array
-    ranked: Mapping[Segment, Candidates] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, span: slice) -> list[str]:
-        numbers, rows = self.numbers[span], self.rows[span]
-        if len(self.segments) == 1:
-            return self.segments[0].ids.take(rows)
-        found = np.empty(len(rows), object)
-        for number in set(numbers.tolist()):
-            chosen = numbers == number
-            found[chosen] = self.segments[number].ids.take(rows[chosen])
-        return list(found)
-
-    def take(self, places: Array | slice) -> Order:
-        """Return the order at some places only."""
-        return Order(self.segments, self.numbers[places], self.rows[places], self.ranked)
 
 
 def order_all(ranked: Sequence[Ranked]) -> Order:

@@ -16,20 +16,20 @@ from svc_notebook.service.engine.filters.geo_search import Where, find_where
 from svc_notebook.service.engine.index.schema import Sorted, read_sort
 from svc_notebook.service.engine.index.segment import TEXT, Segment
 from svc_notebook.service.engine.index.segment_reader import View
-from svc_notebook.service.engine.query.minimum_should_match import narrow
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.query.query import Query, words_without_typos
+from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import Fields
 from svc_notebook.service.engine.ranking.criteria import NOWHERE, Candidates, CriteriaOptions
-from svc_notebook.service.engine.ranking.presorted_top_k import find_leading, is_dense
+from svc_notebook.service.engine.ranking.minimum_should_match import narrow
+from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.ranking import (
-    Order,
     Step,
     order_all,
     rank_segment,
     read_steps,
 )
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, match_query
+from svc_notebook.service.engine.ranking.top_k_pruning import find_leading, is_dense
 
 MAX_REMOVED_WORDS = 5
 NO_ROWS = np.zeros(0, np.int64)
@@ -149,7 +149,7 @@ class SearchPlan:
         """
         custom = self.options["customRanking"]
         path = read_sort(custom[0], "customRanking").path if custom else ""
-        if not custom or not self.options.sees(path):
+        if not custom or not self.options.is_visible(path):
             return [0] * len(rows)
         values = match.segment.sort_key(path).numbers[rows]
         return [int(value) if abs(value) < TEXT else 0 for value in values.tolist()]
@@ -170,11 +170,9 @@ class SearchPlan:
     def _match_view(self, view: View, query: Query) -> SegmentMatch:
         check_time()
         fields = self._fields(view.segment.slots)
-        return match_query(view.segment, self.eligible(view), query, fields, self._unforgiven)
-
-    @cached_property
-    def _unforgiven(self) -> frozenset[str]:
-        return words_without_typos(self.options)
+        return match_query(
+            view.segment, self.eligible(view), query, fields, self.options.words_without_typos
+        )
 
     def _fields(self, slots: tuple[str, ...]) -> Fields:
         if slots not in self._known_fields:

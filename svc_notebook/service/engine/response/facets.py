@@ -16,7 +16,7 @@ from svc_notebook.service.engine.index.columns import Labels
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.index.segment_reader import View
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.query.query import Query, words_without_typos
+from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import Fields
 from svc_notebook.service.engine.ranking.retrieval import match_words
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
@@ -50,7 +50,7 @@ def read_facets(options: EffectiveParameters) -> list[str]:
     wanted = [given] if isinstance(given, str) else given
     countable = [path for path, entry in options.faceted.items() if entry.counted]
     chosen = countable if "*" in wanted else [path for path in wanted if path in countable]
-    return [path for path in dict.fromkeys(chosen) if options.sees(path)]
+    return [path for path in dict.fromkeys(chosen) if options.is_visible(path)]
 
 
 def counts_after_distinct(path: str, options: EffectiveParameters) -> bool:
@@ -121,7 +121,7 @@ def find_named(
 def check_searchable(path: str, options: EffectiveParameters) -> None:
     """Raise for a facet that is not searchable."""
     entry = options.faceted.get(path)
-    if entry is None or not entry.searchable or not options.sees(path):
+    if entry is None or not entry.searchable or not options.is_visible(path):
         known = [path for path, entry in options.faceted.items() if entry.searchable]
         advice = did_you_mean(path, known) if entry is None else ""
         raise BadInput(
@@ -137,8 +137,8 @@ def _matching(
     rows = counts > 0
     if query.words:
         postings = labels.words(options.rules)
-        unforgiven = words_without_typos(options)
-        _, rows = match_words(postings, rows, query, Fields.plain(), unforgiven)
+        fields = Fields.plain()
+        _, rows = match_words(postings, rows, query, fields, options.words_without_typos)
     codes = np.flatnonzero(rows)
     return dict(zip(labels.names.take(codes), counts[codes].tolist(), strict=True))
 

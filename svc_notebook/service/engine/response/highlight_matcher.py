@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.query.query import Query, words_without_typos
+from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import path_test
 from svc_notebook.service.engine.query.term_variants import Alternative
 from svc_notebook.service.engine.response.highlight_spans import Marker, Run, TokenMatch
@@ -40,7 +40,7 @@ class MatchOptions(NamedTuple):
 def make_marker(query: Query, options: EffectiveParameters) -> Marker:
     """Return the marker for the texts of a search's hits."""
     ways = [(number, way) for number, word in enumerate(query.words) for way in word.alternatives]
-    unforgiven = words_without_typos(options)
+    unforgiven = options.words_without_typos
     manner_of = _make_manners(options)
     unsearched = _Tokens((), MatchOptions(typos=False, prefixes=False), unforgiven)
 

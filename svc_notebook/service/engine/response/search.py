@@ -14,6 +14,7 @@ from svc_notebook.service.engine.index.segment_reader import View
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query, read_query
 from svc_notebook.service.engine.ranking import distinct
+from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.promoted_hits import (
     NO_PINS,
     Pinned,
@@ -21,7 +22,7 @@ from svc_notebook.service.engine.ranking.promoted_hits import (
     find_pinned,
     show,
 )
-from svc_notebook.service.engine.ranking.ranking import Order, read_steps
+from svc_notebook.service.engine.ranking.ranking import read_steps
 from svc_notebook.service.engine.ranking.relevant_sort import keep_relevant
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
@@ -29,8 +30,6 @@ from svc_notebook.service.engine.response import facets
 from svc_notebook.service.engine.response.highlight import Style, mark_text
 from svc_notebook.service.engine.response.highlight_matcher import make_marker
 from svc_notebook.service.engine.response.hits import Fetch, make_hits
-from svc_notebook.service.engine.response.paging import HitRange
-from svc_notebook.service.engine.text.languages import loosen
 
 Counts = dict[str, dict[str, int]]
 Stats = dict[str, dict[str, float]]
@@ -57,6 +56,43 @@ class FacetFound:
     exhaustive: bool = True
 
 
+@dataclass(frozen=True)
+class HitRange:
+    """A range of the hits; hits beyond `limit` cannot be reached."""
+
+    start: int
+    size: int
+    limit: int
+    number: int | None
+
+    @classmethod
+    def of(cls, options: EffectiveParameters) -> HitRange:
+        """Read the range from the options; offset and length only apply together."""
+        limit = options["paginationLimitedTo"]
+        offset, length = options["offset"], options["length"]
+        if offset is not None and length is not None:
+            return cls(offset, length, limit, None)
+        size, number = options["hitsPerPage"], options["page"]
+        return cls(size * number, size, limit, number)
+
+    @property
+    def reach(self) -> int:
+        """The number of best hits to rank."""
+        return min(self.start + self.size, self.limit)
+
+    @property
+    def span(self) -> slice:
+        """The slice of those hits to return."""
+        return slice(self.start, self.reach)
+
+    def members(self, hits: int) -> dict[str, int]:
+        """Return the response members about paging."""
+        if self.number is None:
+            return {"offset": self.start, "length": self.size}
+        pages = -(-min(hits, self.limit) // self.size) if self.size else 0
+        return {"page": self.number, "nbPages": pages, "hitsPerPage": self.size}
+
+
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Raise for settings that no search can use."""
     Schema.of(settings)
@@ -73,13 +109,13 @@ def find_hits(
     views: Sequence[View], options: EffectiveParameters, fetch: Fetch, pins: Pins = NO_PINS
 ) -> SearchResult:
     """Run a search and return its result."""
-    options = loosen(options)
-    plan, page = SearchPlan(show(views, pins), options), HitRange.of(options)
+    options = options.with_similar_query()
+    plan, hit_range = SearchPlan(show(views, pins), options), HitRange.of(options)
     asked = read_query(options)
     query, matches = plan.match_some(asked)
     pinned = find_pinned(plan, pins)
     relevant = keep_relevant(plan, matches) if options.sorts_relevant else matches
-    count, found = _find_page(plan, relevant, pinned, page)
+    count, found = _find_page(plan, relevant, pinned, hit_range.span)
     ids = found.order[:]
     infos = _explain(plan, matches, pinned, found.order, ids) if options["getRankingInfo"] else None
     hits = make_hits(ids, infos, found.numbers, fetch, query, options)
@@ -87,7 +123,7 @@ def find_hits(
     return SearchResult(
         hits,
         count if relevant is matches else _count_hits(plan, matches, pinned),
-        page.members(count),
+        hit_range.members(count),
         counts,
         stats,
         " ".join(word.text for word in query.words),
@@ -100,7 +136,7 @@ def find_hits(
 
 
 def _find_page(
-    plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned, page: HitRange
+    plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned, page: slice
 ) -> tuple[int, distinct.Grouped]:
     """Count all hits and return those of a page."""
     most = plan.options.distinct
@@ -172,7 +208,7 @@ def find_values(
 ) -> FacetFound:
     """Search the values of a facet, counting the records that the options select."""
     facets.check_searchable(path, options)
-    options = loosen(options)
+    options = options.with_similar_query()
     plan = SearchPlan(show(views, pins), options)
     matches = find_pinned(plan, pins).among(plan.match(read_query(options)))
     inner = EffectiveParameters(

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary, starts_of
+from svc_notebook.service.engine.term_dictionary import TermDictionary, starts_of
 from svc_notebook.service.engine.text.word_forms import standard_table
 
 LINKS: dict[str, tuple[str, ...]] = {

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, Arrays
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary
+from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.compounds import Compounds, Splitter
 
 MAX_WORD_LETTERS = 30

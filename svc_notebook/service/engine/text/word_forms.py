@@ -22,7 +22,7 @@ import platformdirs
 
 from svc_notebook.service.engine.arrays import Array, spread
 from svc_notebook.service.engine.deadline import stop_clock
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary, starts_of
+from svc_notebook.service.engine.term_dictionary import TermDictionary, starts_of
 from svc_notebook.service.engine.text.tokenization import BREAK, TokenizerSettings, split_all
 
 TABLE_FORMAT = 1

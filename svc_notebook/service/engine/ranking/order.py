@@ -1,19 +1,51 @@
-"""A packed list of objectIDs in order, readable without the segments they come from."""
+"""The order of ranked records, and a packed copy of its objectIDs without their segments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, spread
 from svc_notebook.service.engine.deadline import check_time
-from svc_notebook.service.engine.index.term_dictionary import starts_of
-from svc_notebook.service.engine.ranking.ranking import Order
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.ranking.criteria import Candidates
+from svc_notebook.service.engine.term_dictionary import starts_of
 
 BLOCK_ROWS = 1 << 16
 """Rows packed or searched at one time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """Rows of several segments in final order; `order[i:j]` returns objectIDs.
+
+    `ranked` are candidates with known criteria from the ranking, usually all rows of the order.
+    """
+
+    segments: Sequence[Segment]
+    numbers: Array
+    rows: Array
+    ranked: Mapping[Segment, Candidates] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, span: slice) -> list[str]:
+        numbers, rows = self.numbers[span], self.rows[span]
+        if len(self.segments) == 1:
+            return self.segments[0].ids.take(rows)
+        found = np.empty(len(rows), object)
+        for number in set(numbers.tolist()):
+            chosen = numbers == number
+            found[chosen] = self.segments[number].ids.take(rows[chosen])
+        return list(found)
+
+    def take(self, places: Array | slice) -> Order:
+        """Return the order at some places only."""
+        return Order(self.segments, self.numbers[places], self.rows[places], self.ranked)
 
 
 class IdList:

@@ -12,13 +12,14 @@ from svc_notebook.service.engine.index.flatten import Record
 from svc_notebook.service.engine.index.schema import Schema, Sorted
 from svc_notebook.service.engine.index.segment_store import Chunks, SegmentStore
 from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.term_variants import warm_languages
+from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pins
-from svc_notebook.service.engine.ranking.ranking import Order, read_steps
+from svc_notebook.service.engine.ranking.ranking import read_steps
 from svc_notebook.service.engine.response import search
 from svc_notebook.service.engine.response.facets import Named, find_named
 from svc_notebook.service.engine.response.hits import Fetch
 from svc_notebook.service.engine.response.search import FacetFound, SearchResult
-from svc_notebook.service.engine.text import languages
 from svc_notebook.service.engine.text.lexicon import NO_LANGUAGE_RESOURCES, LanguageResources
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 
@@ -89,7 +90,7 @@ class Index:
         state = self._state
         options = EffectiveParameters(state.settings, {}, knowledge)
         segments = [view.segment for view in state.stock.views]
-        languages.warm(options, [segment.postings.vocabulary for segment in segments])
+        warm_languages(options, [segment.postings.vocabulary for segment in segments])
         sorts = tuple(step for step in read_steps(options) if isinstance(step, Sorted))
         for segment in segments:
             segment.work_out_order(sorts)

@@ -13,7 +13,7 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.query.query import Query
-from svc_notebook.service.engine.ranking.ranking import Order
+from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 
 MIN_QUERY_WORDS = 4
