@@ -147,7 +147,7 @@ class Maintenance:
         library, opened = self._catalog.library, shelf.engine.opened
         knowledge, rules = library.knowledge(shelf.id), library.rules(shelf.id)
         # Weak references, so that merged or cleared segments are freed before the next check.
-        views = shelf.engine.get().stock.views if opened else ()
+        views = shelf.engine.get().segment_store.readers if opened else ()
         pieces = tuple(weakref.ref(view.segment) for view in views)
         now = shelf.stamp, pieces, knowledge.lexicon, knowledge.synonyms, rules
         if self._warmed.get(shelf.id) != now:

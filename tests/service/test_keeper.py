@@ -362,12 +362,12 @@ def test_a_piece_without_its_dead_records_is_ready_for_the_first_search(
 
 def wait_grouped(service: Service, rows: int) -> Segment:
     """Wait until the only piece has so many rows, and what distinct needs is worked out for it."""
-    stock = service.catalog.find("films").engine.get().stock
+    stock = service.catalog.find("films").engine.get().segment_store
     give_up = time.monotonic() + 20
-    while "grouping" not in vars(stock.views[0].segment) or len(stock.views[0].segment) != rows:
+    while "grouping" not in vars(stock.readers[0].segment) or len(stock.readers[0].segment) != rows:
         assert time.monotonic() < give_up
         time.sleep(0.01)
-    return stock.views[0].segment
+    return stock.readers[0].segment
 
 
 def test_what_languages_need_is_worked_out_before_the_first_search(

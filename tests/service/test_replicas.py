@@ -42,7 +42,7 @@ def refused(inside: Inside, verb: str, path: str, body: Any = None) -> tuple[int
 
 def stocks(inside: Inside) -> int:
     catalog = inside.app.service.catalog
-    return len({shelf.engine.get().stock for shelf in catalog.all()})
+    return len({shelf.engine.get().segment_store for shelf in catalog.all()})
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ class IndexState:
     """The state that readers see: the settings and the segments under their schema."""
 
     settings: Mapping[str, Any]
-    stock: SegmentStore
+    segment_store: SegmentStore
 
 
 class Index:
@@ -41,11 +41,13 @@ class Index:
     """
 
     def __init__(
-        self, settings: Mapping[str, Any] = NO_SETTINGS, stock: SegmentStore | None = None
+        self, settings: Mapping[str, Any] = NO_SETTINGS, segment_store: SegmentStore | None = None
     ) -> None:
         search.check_settings(settings)
-        made = SegmentStore(Schema.of(settings)) if stock is None else stock
-        self._state = IndexState(dict(settings), made)
+        segment_store = (
+            SegmentStore(Schema.of(settings)) if segment_store is None else segment_store
+        )
+        self._state = IndexState(dict(settings), segment_store)
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -53,47 +55,49 @@ class Index:
         return self._state.settings
 
     @property
-    def stock(self) -> SegmentStore:
+    def segment_store(self) -> SegmentStore:
         """The segment store, which other indices may share."""
-        return self._state.stock
+        return self._state.segment_store
 
     def __len__(self) -> int:
-        return len(self.stock)
+        return len(self.segment_store)
 
     def put(self, records: Sequence[Record]) -> None:
         """Add or replace whole records by their `objectID`."""
-        self.stock.put(records)
+        self.segment_store.put(records)
 
     def delete(self, ids: Iterable[str]) -> None:
         """Delete records; unknown ids are ignored."""
-        self.stock.delete(ids)
+        self.segment_store.delete(ids)
 
     def clear(self) -> None:
         """Delete all records."""
-        self.stock.clear()
+        self.segment_store.clear()
 
     def configure(self, settings: Mapping[str, Any], records: Chunks) -> None:
         """Apply new settings; reindex all `records()` only if other data must be stored."""
         search.check_settings(settings)
-        self._state = IndexState(dict(settings), self.stock.serving(Schema.of(settings), records))
+        self._state = IndexState(
+            dict(settings), self.segment_store.for_schema(Schema.of(settings), records)
+        )
 
     def copy(self) -> Index:
         """Return an index of the same records that shares the existing segments."""
-        return Index(self.settings, self.stock.fork())
+        return Index(self.settings, self.segment_store.fork())
 
     def compact(self) -> None:
         """Merge all segments into one; a concurrent writer is not blocked."""
-        self.stock.compact()
+        self.segment_store.compact()
 
-    def warm(self, knowledge: LanguageResources) -> None:
+    def warm(self, resources: LanguageResources) -> None:
         """Precompute what the first search would otherwise wait for."""
         state = self._state
-        options = EffectiveParameters(state.settings, {}, knowledge)
-        segments = [view.segment for view in state.stock.views]
+        options = EffectiveParameters(state.settings, {}, resources)
+        segments = [reader.segment for reader in state.segment_store.readers]
         warm_languages(options, [segment.postings.vocabulary for segment in segments])
         sorts = tuple(step for step in read_steps(options) if isinstance(step, Sorted))
         for segment in segments:
-            segment.work_out_order(sorts)
+            segment.presort(sorts)
             if options["attributeForDistinct"]:
                 _ = segment.grouping
 
@@ -101,13 +105,13 @@ class Index:
         self,
         params: Mapping[str, Any],
         fetch: Fetch,
-        knowledge: LanguageResources = NO_LANGUAGE_RESOURCES,
+        resources: LanguageResources = NO_LANGUAGE_RESOURCES,
         pins: Pins = NO_PINS,
     ) -> SearchResult:
         """Search; `fetch` returns the records of objectIDs, None for deleted ones."""
         state = self._state
-        options = EffectiveParameters(state.settings, params, knowledge)
-        return search.find_hits(state.stock.views, options, fetch, pins)
+        options = EffectiveParameters(state.settings, params, resources)
+        return search.find_hits(state.segment_store.readers, options, fetch, pins)
 
     def facet_values(
         self,
@@ -115,48 +119,50 @@ class Index:
         query: str,
         params: Mapping[str, Any],
         limit: int,
-        knowledge: LanguageResources = NO_LANGUAGE_RESOURCES,
+        resources: LanguageResources = NO_LANGUAGE_RESOURCES,
         pins: Pins = NO_PINS,
     ) -> FacetFound:
         """Search the values of a facet; `params` select the records that count."""
         state = self._state
-        options = EffectiveParameters(state.settings, params, knowledge)
-        return search.find_values(state.stock.views, options, facet, query, limit, pins)
+        options = EffectiveParameters(state.settings, params, resources)
+        return search.find_values(state.segment_store.readers, options, facet, query, limit, pins)
 
     def named(self, facet: str, words: Sequence[str], rules: TokenizerSettings) -> list[Named]:
         """Return the runs of words that are values of a facet, the longest first."""
-        return find_named(self._state.stock.views, facet, words, rules)
+        return find_named(self._state.segment_store.readers, facet, words, rules)
 
     def matching(self, params: Mapping[str, Any]) -> list[str]:
         """Return the objectIDs of all records that pass the filters."""
         state = self._state
-        return search.find_ids(state.stock.views, EffectiveParameters(state.settings, params))
+        return search.find_ids(
+            state.segment_store.readers, EffectiveParameters(state.settings, params)
+        )
 
     def passing(self, ids: Sequence[str], params: Mapping[str, Any]) -> set[str]:
         """Return the objectIDs among `ids` whose records pass the filters."""
         state = self._state
         return search.find_passing(
-            state.stock.views, EffectiveParameters(state.settings, params), ids
+            state.segment_store.readers, EffectiveParameters(state.settings, params), ids
         )
 
     def order(
-        self, params: Mapping[str, Any], knowledge: LanguageResources = NO_LANGUAGE_RESOURCES
+        self, params: Mapping[str, Any], resources: LanguageResources = NO_LANGUAGE_RESOURCES
     ) -> Order:
         """Return all matching records in browse order."""
         state = self._state
         return search.find_order(
-            state.stock.views, EffectiveParameters(state.settings, params, knowledge)
+            state.segment_store.readers, EffectiveParameters(state.settings, params, resources)
         )
 
     def save(self, folder: Path, stamp: int) -> None:
         """Save the segments to a folder; existing segment files are not rewritten."""
-        self.stock.save(folder, stamp)
+        self.segment_store.save(folder, stamp)
 
     @classmethod
     def load(cls, folder: Path, settings: Mapping[str, Any]) -> tuple[Index, int] | None:
         """Load a saved index and its stamp; None if unreadable or stored for other settings."""
         found = SegmentStore.load(folder)
-        if found is None or not found[0].shape.serves(Schema.of(settings)):
+        if found is None or not found[0].schema.serves(Schema.of(settings)):
             return None
-        stock, stamp = found
-        return cls(settings, stock), stamp
+        segment_store, stamp = found
+        return cls(settings, segment_store), stamp

@@ -9,13 +9,13 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, Arrays
 
-AFTER = b"\xff"
+MAX_BYTE = b"\xff"
 """A byte that sorts after any byte of UTF-8."""
 
 MAX_PLAIN_SEARCH_KEYS = 100
 """Fewer keys than this are faster one by one than as arrays."""
 
-BLOCK_NAMES = 1 << 16
+BLOCK_STRINGS = 1 << 16
 """Strings decoded at one time; as Python strings they take several times the memory."""
 
 
@@ -67,11 +67,11 @@ class TermDictionary:
 
     def blocks(self) -> Iterator[tuple[slice, list[str]]]:
         """Iterate over all strings in blocks."""
-        for start in range(0, len(self), BLOCK_NAMES):
-            span = slice(start, min(start + BLOCK_NAMES, len(self)))
+        for start in range(0, len(self), BLOCK_STRINGS):
+            span = slice(start, min(start + BLOCK_STRINGS, len(self)))
             yield span, self.take(np.arange(span.start, span.stop))
 
-    def only(self, mask: Array) -> TermDictionary:
+    def select(self, mask: Array) -> TermDictionary:
         """Return a dictionary of the strings in a mask."""
         if mask.all():
             return self
@@ -100,10 +100,10 @@ class TermDictionary:
                     found[number] = place
         return found
 
-    def beginning(self, prefix: str) -> tuple[int, int]:
+    def prefix_range(self, prefix: str) -> tuple[int, int]:
         """Return the range of positions, end excluded, of strings with a prefix."""
         key = _encode(prefix)
-        return self._first_not_below(key), self._first_not_below(key + AFTER)
+        return self._first_not_below(key), self._first_not_below(key + MAX_BYTE)
 
     def _heads_of(self, keys: Sequence[bytes]) -> Array:
         skipped = len(self._common)
@@ -146,21 +146,21 @@ def union(many: Sequence[TermDictionary]) -> tuple[TermDictionary, list[Array]]:
     moved = [np.empty(len(one), np.int32) for one in many]
     pieces = [_pack([])]
     start = 0
-    for spans in _cut_alike(many):
+    for spans in _split_at_same_strings(many):
         parts = [one.take(np.arange(*span)) for one, span in zip(many, spans, strict=True)]
-        together = sorted(set().union(*parts))
-        place = {name: number for number, name in enumerate(together, start)}
+        merged = sorted(set().union(*parts))
+        place = {name: number for number, name in enumerate(merged, start)}
         for to, part, span in zip(moved, parts, spans, strict=True):
             to[slice(*span)] = np.fromiter(map(place.__getitem__, part), np.int32, len(part))
-        pieces.append(_pack(together))
-        start += len(together)
+        pieces.append(_pack(merged))
+        start += len(merged)
     return TermDictionary._joined(pieces), moved
 
 
-def _cut_alike(many: Sequence[TermDictionary]) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Split all at the same strings, with at most `BLOCK_NAMES` of each between two splits."""
+def _split_at_same_strings(many: Sequence[TermDictionary]) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Split all at the same strings, with at most `BLOCK_STRINGS` of each between two splits."""
     cuts = sorted(
-        {one._encoded(at) for one in many for at in range(BLOCK_NAMES, len(one), BLOCK_NAMES)}
+        {one._encoded(at) for one in many for at in range(BLOCK_STRINGS, len(one), BLOCK_STRINGS)}
     )
     bounds = ([0, *map(one._first_not_below, cuts), len(one)] for one in many)
     return zip(*map(pairwise, bounds), strict=True)

@@ -64,16 +64,16 @@ class IndexRegistry:
         groups = group_alike(self.family(shelf))
         group = next((some for some in groups if shelf.id in (one.id for one in some)), [shelf])
         first = group[0]
-        stock = self._stock(group) if first.id == shelf.id else first.engine.get().stock
+        stock = self._stock(group) if first.id == shelf.id else first.engine.get().segment_store
         return shelf.over(stock)
 
     def _stock(self, group: list[PublishedIndex]) -> SegmentStore:
         """Load the engine files and apply later writes, or rebuild everything from the records."""
         first, shape = group[0], join_shapes(group)
         stock, stamp = SegmentStore.load(self._files(first)) or (None, -1)
-        if stock is None or stamp > first.stamp or not stock.shape.serves(shape):
+        if stock is None or stamp > first.stamp or not stock.schema.serves(shape):
             shutil.rmtree(self._files(first), ignore_errors=True)
-            return SegmentStore.filled(shape, self.chunks(first.home))
+            return SegmentStore.from_chunks(shape, self.chunks(first.home))
         if stamp == first.stamp:
             self._saved[first.id] = stamp
         else:
@@ -86,7 +86,9 @@ class IndexRegistry:
             stock.put(chunk)
         if len(stock) > count_bodies(self.store, home):
             known = read_ids(self.store, home)
-            stock.delete(name for name in Index(stock=stock).matching({}) if name not in known)
+            stock.delete(
+                name for name in Index(segment_store=stock).matching({}) if name not in known
+            )
 
     def chunks(self, id: int) -> Iterable[Chunk]:
         """Yield an index's records in chunks; raises when the service stops."""
@@ -141,7 +143,7 @@ class IndexRegistry:
         opened = (shelf for shelf in self._by_name.values() if shelf.engine.opened)
         firsts: dict[SegmentStore, PublishedIndex] = {}
         for shelf in sorted(opened, key=_place):
-            firsts.setdefault(shelf.engine.get().stock, shelf)
+            firsts.setdefault(shelf.engine.get().segment_store, shelf)
         return list(firsts.values())
 
     def unsaved(self) -> list[PublishedIndex]:

@@ -62,7 +62,7 @@ def mark(
 
 def stocks_of(family: ReplicaGroup) -> list[SegmentStore]:
     """Return the segment stores of a replica group, without duplicates."""
-    return list(dict.fromkeys(shelf.engine.get().stock for shelf in family))
+    return list(dict.fromkeys(shelf.engine.get().segment_store for shelf in family))
 
 
 def group_alike(family: ReplicaGroup) -> list[list[PublishedIndex]]:
@@ -85,8 +85,8 @@ def arrange(family: ReplicaGroup, records: Chunks) -> None:
     known = stocks_of([shelf for shelf in family if shelf.engine.opened])
     for group in group_alike(family):
         shape = join_shapes(group)
-        stock = next((one for one in known if one.shape.serves(shape)), None)
+        stock = next((one for one in known if one.schema.serves(shape)), None)
         if stock is None:
-            stock = SegmentStore.filled(shape, records())
+            stock = SegmentStore.from_chunks(shape, records())
         for shelf in group:
             shelf.engine.settle(shelf.over(stock))

@@ -140,7 +140,7 @@ def free(connection: sqlite3.Connection, replica: PublishedIndex) -> PublishedIn
 def part(freed: Sequence[PublishedIndex]) -> None:
     """Separate the engines of former replicas from the shared segment store."""
     for shelf in freed:
-        shelf.engine.settle(shelf.over(shelf.engine.get().stock.fork()))
+        shelf.engine.settle(shelf.over(shelf.engine.get().segment_store.fork()))
 
 
 def delete_primary(connection: sqlite3.Connection, family: ReplicaGroup) -> list[PublishedIndex]:

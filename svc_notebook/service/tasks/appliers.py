@@ -67,7 +67,7 @@ def _prepare_change(family: ReplicaGroup, change: RecordsChange) -> Publish:
         for show in shows:
             show()
         for stock in stocks:
-            stock.settle()
+            stock.merge_small_segments()
 
     return publish
 

@@ -14,7 +14,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.index import segment_store
 from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import View, merge_views
+from svc_notebook.service.engine.index.segment_reader import SegmentReader, merge_readers
 from svc_notebook.service.engine.index.storage import read_segment
 from tests.service.engine import cases
 
@@ -263,7 +263,7 @@ def test_a_loaded_index_takes_writes_and_is_saved_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("limit", ["LARGE_SEGMENT_RECORDS", "LARGE_BYTES"])
+@pytest.mark.parametrize("limit", ["LARGE_SEGMENT_RECORDS", "LARGE_SEGMENT_BYTES"])
 def test_what_was_saved_is_read_from_its_file_and_changes_nothing(
     tmp_path: Path, limit: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,8 +282,8 @@ def test_what_was_saved_is_read_from_its_file_and_changes_nothing(
 
         index.save(tmp_path, stamp)
 
-        assert all(view.segment.mapped for view in index.stock.views)
-        assert not any(view.segment.mapped for view in kept.stock.views)
+        assert all(reader.segment.mapped for reader in index.segment_store.readers)
+        assert not any(reader.segment.mapped for reader in kept.segment_store.readers)
         for _ in range(15):
             params = cases.make_params(random, settings)
             assert answer(index, params) == answer(kept, params)
@@ -297,8 +297,8 @@ def test_only_large_segments_are_read_from_their_files(tmp_path: Path) -> None:
     few.save(tmp_path / "few", 1)
     many.save(tmp_path / "many", 1)
 
-    assert not any(view.segment.mapped for view in few.stock.views)
-    assert all(view.segment.mapped for view in many.stock.views)
+    assert not any(reader.segment.mapped for reader in few.segment_store.readers)
+    assert all(reader.segment.mapped for reader in many.segment_store.readers)
     assert len(many) < segment_store.LARGE_SEGMENT_RECORDS
 
 
@@ -325,16 +325,16 @@ def test_a_merge_holds_though_its_segments_are_taken_from_their_files_meanwhile(
     index = make_index()
     index.put([{"objectID": "4", "title": "Lamp four"}])
 
-    def merge_slowly(run: Sequence[View]) -> View:
-        merged = merge_views(run)
+    def merge_slowly(run: Sequence[SegmentReader]) -> SegmentReader:
+        merged = merge_readers(run)
         index.save(tmp_path, 1)
         index.delete(["2"])
         return merged
 
-    monkeypatch.setattr(segment_store, "merge_views", merge_slowly)
+    monkeypatch.setattr(segment_store, "merge_readers", merge_slowly)
     index.compact()
 
-    assert len(index.stock.views) == 1
+    assert len(index.segment_store.readers) == 1
     assert sorted(find(index)) == ["1", "3", "4"]
 
 

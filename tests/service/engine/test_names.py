@@ -26,7 +26,7 @@ def test_names_come_back_as_they_were(ascending: list[str]) -> None:
 def test_those_of_a_mask_are_left(marked: list[tuple[str, bool]]) -> None:
     kept = dict(sorted(marked))
 
-    some = TermDictionary.of(list(kept)).only(np.array(list(kept.values()), bool))
+    some = TermDictionary.of(list(kept)).select(np.array(list(kept.values()), bool))
 
     assert some.all() == [name for name, keep in kept.items() if keep]
 
@@ -48,17 +48,17 @@ def test_a_name_is_found_where_it_is_and_no_other_is_found(
 def test_all_names_that_begin_so_lie_between_the_bounds(
     ascending: list[str], start: str, rest: str
 ) -> None:
-    first, end = TermDictionary.of(ascending).beginning(start + rest)
+    first, end = TermDictionary.of(ascending).prefix_range(start + rest)
 
     expected = [name for name in ascending if name.startswith(start + rest)]
     assert ascending[first:end] == expected
 
 
-@pytest.mark.parametrize("block", [2, term_dictionary.BLOCK_NAMES])
+@pytest.mark.parametrize("block", [2, term_dictionary.BLOCK_STRINGS])
 @given(one=MANY, other=MANY)
 def test_a_union_tells_where_each_name_went(block: int, one: list[str], other: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(term_dictionary, "BLOCK_NAMES", block)
+        patch.setattr(term_dictionary, "BLOCK_STRINGS", block)
         together, moved = union([TermDictionary.of(one), TermDictionary.of(other)])
 
     assert together.all() == sorted({*one, *other})

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.ranking.promoted_hits import Pin, Pins
-from svc_notebook.service.engine.ranking.search_plan import ABOUT_WORDS
+from svc_notebook.service.engine.ranking.search_plan import WORD_CRITERIA
 from svc_notebook.service.engine.response.search import SearchResult
 from tests.service.engine.cases import make_params, make_record, make_settings
 
@@ -267,4 +267,4 @@ def test_pins_leave_all_other_hits_as_they_are(seed: int) -> None:
             info = {key: value for key, value in hit["_rankingInfo"].items() if key != "promoted"}
             assert ("promoted" in hit["_rankingInfo"]) == (name in promoted)
             assert name not in before or info == before[name]["_rankingInfo"]
-            assert name in before or {info[key] for key in ABOUT_WORDS} == {0}
+            assert name in before or {info[key] for key in WORD_CRITERIA} == {0}

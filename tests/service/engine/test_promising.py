@@ -11,11 +11,11 @@ import pytest
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import read_query
-from svc_notebook.service.engine.ranking.minimum_should_match import MIN_STAGE_HITS
-from svc_notebook.service.engine.ranking.ranking import Order
+from svc_notebook.service.engine.ranking.minimum_should_match import STEP_HITS
+from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
-from svc_notebook.service.engine.ranking.top_k_pruning import MIN_CANDIDATES, find_promising
+from svc_notebook.service.engine.ranking.top_k_pruning import MIN_CANDIDATES, prune_by_positions
 
 WORDS = ["a", "lamp", "lamps", "red", "of", "oak", "table", "shade"]
 OTHERS = [f"{first}{second}{first}" for first in "bcdfgk" for second in "eiou"]
@@ -92,7 +92,7 @@ def test_the_best_few_are_the_first_of_all(
     index: Index, query: str, params: dict[str, Any]
 ) -> None:
     asked = {"query": query, "advancedSyntax": True, **params}
-    plan = SearchPlan(index.stock.views, EffectiveParameters(SETTINGS, asked))
+    plan = SearchPlan(index.segment_store.readers, EffectiveParameters(SETTINGS, asked))
     matches = plan.match(read_query(plan.options))
     everything = plan.rank(matches, RECORDS)
 
@@ -102,13 +102,15 @@ def test_the_best_few_are_the_first_of_all(
 
 @pytest.mark.parametrize("query", ["a", "of a"])
 def test_most_rows_of_common_words_are_not_measured(index: Index, query: str) -> None:
-    plan = SearchPlan(index.stock.views, EffectiveParameters(SETTINGS, {"query": f"{query} "}))
+    plan = SearchPlan(
+        index.segment_store.readers, EffectiveParameters(SETTINGS, {"query": f"{query} "})
+    )
     (match,) = plan.match(read_query(plan.options))
     everything = plan.candidates(match, np.flatnonzero(match.rows))
     tied = np.ones(len(everything.rows), bool)
     criteria = ["proximity", "attribute"] if " " in query else ["attribute"]
 
-    found = find_promising(everything, criteria, tied, 10)
+    found = prune_by_positions(everything, criteria, tied, 10)
 
     assert match.count > MIN_CANDIDATES
     assert found is not None
@@ -121,7 +123,8 @@ def test_most_rows_of_common_words_are_not_measured(index: Index, query: str) ->
 def test_the_further_down_the_more_words_a_hit_needs(index: Index, query: str) -> None:
     words = query.split()
     plan = SearchPlan(
-        index.stock.views, EffectiveParameters(SETTINGS, {"query": query, "optionalWords": words})
+        index.segment_store.readers,
+        EffectiveParameters(SETTINGS, {"query": query, "optionalWords": words}),
     )
     asked = read_query(plan.options)
 
@@ -142,7 +145,7 @@ def keep_in_stages(order: Order, matches: list[SegmentMatch], words: int) -> set
     kept = np.zeros(len(order), bool)
     for needed in range(1, words + 1):
         enough = np.flatnonzero(counts >= needed)
-        wanted = int(np.count_nonzero(kept[enough])) + MIN_STAGE_HITS
+        wanted = int(np.count_nonzero(kept[enough])) + STEP_HITS
         kept[enough[:wanted]] = True
         if len(enough) < wanted:
             break

@@ -62,7 +62,9 @@ def test_relevant_sort_is_what_it_is_said_to_be(seed: int) -> None:
     primary = Index(settings)
     primary.put([*records.values()][:25])
     primary.put([*records.values()][25:])
-    dear = Index(settings | {"customRanking": ["desc(price)"], VIRTUAL: True}, primary.stock)
+    dear = Index(
+        settings | {"customRanking": ["desc(price)"], VIRTUAL: True}, primary.segment_store
+    )
     params: dict[str, Any] = {
         "query": " ".join(random.choices(cases.WORDS, k=random.randint(0, 3))),
         "optionalWords": random.sample(cases.WORDS, 9),

@@ -35,13 +35,13 @@ def _in_order(records: Iterable[Record]) -> list[Record]:
 
 
 @pytest.mark.parametrize(
-    ("block", "at_once"), [(3, 7), (term_dictionary.BLOCK_NAMES, postings.CHUNK_OCCURRENCES)]
+    ("block", "at_once"), [(3, 7), (term_dictionary.BLOCK_STRINGS, postings.CHUNK_OCCURRENCES)]
 )
 @pytest.mark.parametrize("seed", range(5))
 def test_a_merge_gives_what_indexing_all_at_once_gives(
     seed: int, block: int, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(term_dictionary, "BLOCK_NAMES", block)
+    monkeypatch.setattr(term_dictionary, "BLOCK_STRINGS", block)
     monkeypatch.setattr(postings, "CHUNK_OCCURRENCES", at_once)
     random = Random(seed)
     shape = Schema.of(cases.make_settings(random))

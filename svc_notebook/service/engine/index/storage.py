@@ -15,12 +15,12 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from svc_notebook.service.engine.arrays import Array, Arrays, part
+from svc_notebook.service.engine.arrays import Array, Arrays, add_prefix
 from svc_notebook.service.engine.index.columns import Labels, Numbers
 from svc_notebook.service.engine.index.postings import Postings
 from svc_notebook.service.engine.index.schema import Schema
 from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import View
+from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 
@@ -78,40 +78,40 @@ class Manifest(msgspec.Struct):
     segments: list[StoredSegment]
 
 
-def save_views(folder: Path, stamp: int, shape: Schema, views: Sequence[View]) -> None:
+def save_readers(folder: Path, stamp: int, shape: Schema, readers: Sequence[SegmentReader]) -> None:
     """Write new segment files, then the manifest, then delete files that it does not list."""
     folder.mkdir(parents=True, exist_ok=True)
-    for view in views:
-        path = folder / f"{view.segment.name}{SUFFIX}"
+    for reader in readers:
+        path = folder / f"{reader.segment.name}{SUFFIX}"
         if not path.exists():
-            _write_file(path, _encode_segment(view.segment))
+            _write_file(path, _encode_segment(reader.segment))
     kept = [
-        StoredSegment(view.segment.name, len(view.segment), np.packbits(view.alive).tobytes())
-        for view in views
+        StoredSegment(reader.segment.name, len(reader.segment), np.packbits(reader.alive).tobytes())
+        for reader in readers
     ]
     manifest = Manifest(FILE_FORMAT, stamp, _form_of(shape), kept)
     _write_file(folder / MANIFEST, [msgspec.json.encode(manifest)])
-    _drop_others(folder, {view.segment.name for view in views})
+    _drop_others(folder, {reader.segment.name for reader in readers})
 
 
-def load_views(folder: Path) -> tuple[Schema, int, tuple[View, ...]] | None:
+def load_readers(folder: Path) -> tuple[Schema, int, tuple[SegmentReader, ...]] | None:
     """Load a folder; None if it is empty or unreadable."""
     try:
         manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
         if manifest.format != FILE_FORMAT:
             return None
-        views = tuple(_load_view(folder, kept) for kept in manifest.segments)
+        readers = tuple(_load_reader(folder, kept) for kept in manifest.segments)
     except UNREADABLE:
         return None
-    return _shape_of(manifest.form), manifest.stamp, views
+    return _shape_of(manifest.form), manifest.stamp, readers
 
 
-def _load_view(folder: Path, kept: StoredSegment) -> View:
+def _load_reader(folder: Path, kept: StoredSegment) -> SegmentReader:
     segment = read_segment(folder, kept.name)
     if len(segment) != kept.records:
         raise ValueError(f"{kept.name} is not the segment of the manifest")
     bits = np.unpackbits(np.frombuffer(kept.alive, np.uint8), count=kept.records)
-    return View(segment, bits.astype(bool))
+    return SegmentReader(segment, bits.astype(bool))
 
 
 def _encode_segment(segment: Segment) -> list[bytes | memoryview]:
@@ -121,13 +121,13 @@ def _encode_segment(segment: Segment) -> list[bytes | memoryview]:
         "numbers": segment.numbers,
     }
     arrays = {
-        **part("ids", segment.ids.arrays()),
-        **part("postings", segment.postings.arrays()),
+        **add_prefix("ids", segment.ids.arrays()),
+        **add_prefix("postings", segment.postings.arrays()),
         "groups": segment.groups,
     }
     for group, some in columns.items():
         for number, column in enumerate(some.values()):
-            arrays |= part(f"{group}/{number}", column.arrays())
+            arrays |= add_prefix(f"{group}/{number}", column.arrays())
     paths = {group: list(some) for group, some in columns.items()}
     return _encode_arrays(list(segment.slots), paths, arrays)
 

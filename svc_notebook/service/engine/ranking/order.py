@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from svc_notebook.service.engine.arrays import Array, spread
+from svc_notebook.service.engine.arrays import Array, concatenate_ranges
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.ranking.criteria import Candidates
@@ -59,14 +59,16 @@ class IdList:
     def of(cls, order: Order) -> IdList:
         """Copy the objectIDs of an order."""
         lengths = np.zeros(len(order), np.int64)
-        for chosen, starts, stops, _ in _cut_order(order):
+        for chosen, starts, stops, _ in _portions_of(order):
             lengths[chosen] = stops - starts
         bounds = starts_of(lengths)
         blob = np.empty(int(bounds[-1]), np.uint8)
-        for chosen, starts, stops, source in _cut_order(order):
+        for chosen, starts, stops, source in _portions_of(order):
             check_time()
             sizes = stops - starts
-            blob[spread(bounds[:-1][chosen], sizes)] = source[spread(starts, sizes)]
+            blob[concatenate_ranges(bounds[:-1][chosen], sizes)] = source[
+                concatenate_ranges(starts, sizes)
+            ]
         return cls(blob, bounds.astype(np.uint32) if bounds[-1] < 2**32 else bounds)
 
     @property
@@ -98,7 +100,7 @@ class IdList:
         return -1
 
 
-def _cut_order(order: Order) -> Iterator[tuple[Array, Array, Array, Array]]:
+def _portions_of(order: Order) -> Iterator[tuple[Array, Array, Array, Array]]:
     """Return portions of an order: positions, start and end offsets of their ids, and the blob."""
     for number, segment in enumerate(order.segments):
         places = np.flatnonzero(order.numbers == number)

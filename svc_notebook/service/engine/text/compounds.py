@@ -50,11 +50,11 @@ class Splitter:
 
     def pieces(self, word: str) -> tuple[Piece, ...]:
         """Return the parts of a word, none if it is not a compound."""
-        if not self._touches(word):
+        if not self._may_change(word):
             return standard_splitter(self.language).pieces(word)
         found = self._known.get(word)
         if found is None:
-            cut = self._cut(word)
+            cut = self._split(word)
             found = cut if len(cut) > 1 else ()
             if len(self._known) > MAX_CACHED_WORDS:
                 self._known.clear()
@@ -64,27 +64,32 @@ class Splitter:
     def readings(self, word: str) -> list[tuple[str, ...]]:
         """Return the parts of a word, with and without the linking elements."""
         pieces = self.pieces(word)
-        return list(dict.fromkeys(zip(*map(_both_forms, pieces), strict=True))) if pieces else []
+        return (
+            list(dict.fromkeys(zip(*map(_first_and_last, pieces), strict=True))) if pieces else []
+        )
 
-    def _touches(self, word: str) -> bool:
+    def _may_change(self, word: str) -> bool:
         """Return whether custom entries may change the standard split of a word."""
         if not self.standard or not 0 < len(self.own) <= MAX_CHECKED_ENTRIES:
             return True
         return any(own in word for own in self.own)
 
-    def _cut(self, word: str) -> tuple[Piece, ...]:
+    def _split(self, word: str) -> tuple[Piece, ...]:
         if word in self.own:
             return tuple((part,) for part in self.own[word])
         if not 2 * MIN_PART_LETTERS <= len(word) <= MAX_WORD_LETTERS or not word.isalpha():
             return ()
-        cuts = [(min(len(first[-1]), len(rest)), first, rest) for first, rest in self._halves(word)]
+        cuts = [
+            (min(len(first[-1]), len(rest)), first, rest)
+            for first, rest in self._binary_splits(word)
+        ]
         if not cuts:
             return ()
         _, first, rest = max(cuts)
         before = self.pieces(first[-1])
         return (*(before or (first,)), *(self.pieces(rest) or ((rest,),)))
 
-    def _halves(self, word: str) -> Iterator[tuple[Piece, str]]:
+    def _binary_splits(self, word: str) -> Iterator[tuple[Piece, str]]:
         """Return the ways to split a word into two known words."""
         for cut in range(MIN_PART_LETTERS, len(word) - MIN_PART_LETTERS + 1):
             rest = word[cut:]
@@ -113,7 +118,7 @@ def _is_known(word: str, language: str) -> bool:
     return word in standard_table(language)
 
 
-def _both_forms(piece: Piece) -> tuple[str, str]:
+def _first_and_last(piece: Piece) -> tuple[str, str]:
     return piece[0], piece[-1]
 
 
@@ -142,7 +147,7 @@ class Compounds:
 
     def containing(self, part: str, *, prefix: bool) -> Array:
         """Return the numbers of the words with this part, or with a part that has this prefix."""
-        low, high = self.parts.beginning(part)
+        low, high = self.parts.prefix_range(part)
         if not prefix:
             high = low + 1 if low < high and self.parts[low] == part else low
         return np.unique(self.words[self.starts[low] : self.starts[high]])
