@@ -1,4 +1,4 @@
-"""The searchable state of one index."""
+"""A search index: records under settings, with search, facets, filters and persistence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, eq=False)
 class IndexState:
-    """The state that readers see: the settings and the segments under their schema."""
+    """The state that a search uses: the settings and the segments under their schema."""
 
     settings: Mapping[str, Any]
     segment_store: SegmentStore
@@ -37,7 +37,7 @@ class IndexState:
 class Index:
     """A searchable index: records under settings.
 
-    One writer at a time, any number of readers in other threads.
+    One writer at a time, any number of searches in other threads.
     """
 
     def __init__(

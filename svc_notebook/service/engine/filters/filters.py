@@ -1,8 +1,11 @@
 """Parse the five filter parameters, text or lists, into one conjunction of terms.
 
-``` "a:x"                     one term ["a:x", "b:y"]            a and b [["a:x", "b:y"], "c:z"]
-(a or b) and c; deeper lists are flattened into the inner list "a:x,(b:y,c:z)"           the older
-text form: a and (b or c) ```
+```
+"a:x"                     one term
+["a:x", "b:y"]            a and b
+[["a:x", "b:y"], "c:z"]   (a or b) and c; deeper lists are flattened into the inner list
+"a:x,(b:y,c:z)"           the older text form: a and (b or c)
+```
 
 A minus before a value negates it, `\\-` is a literal minus, and quotes around a value are removed.
 """

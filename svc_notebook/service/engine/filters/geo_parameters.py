@@ -99,7 +99,7 @@ def _find_inside(corners: Array, lats: Array, lngs: Array) -> Array:
 
 
 def _cut_edges(counts: Array) -> Iterator[Array]:
-    """Return the edges with points to compare, in portions of at most `MAX_PAIRS_PER_STEP` pairs."""
+    """Return the edges with points to compare, at most `MAX_PAIRS_PER_STEP` pairs per portion."""
     edges = np.flatnonzero(counts)
     ends = np.cumsum(counts[edges])
     start = 0

@@ -37,7 +37,7 @@ class GeoCondition(Protocol):
 
 
 def find_geo_condition(params: Mapping[str, Any], readers: Sequence[SegmentReader]) -> GeoCondition:
-    """Read the geo condition of a search on these views."""
+    """Read the geo condition of a search on these segments."""
     found = read_geo_parameters(params)
     if isinstance(found, Centre):
         return AroundCentre(found, readers)

@@ -259,7 +259,7 @@ def join_labels(many: Sequence[Labels]) -> Labels:
 
 
 def label(value: object) -> str:
-    """Return the facet value of a plain value as text."""
+    """Return the facet value of a scalar as text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return number_text(value) if isinstance(value, int | float) else str(value)

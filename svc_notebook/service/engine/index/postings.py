@@ -157,7 +157,7 @@ def _word_ranges(many: Sequence[Postings], renamed: Sequence[Array], words: int)
 def _select_range(
     one: Postings, moved: Array, ranks: Array, words: slice, first_places: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the kept occurrences of a range of words: word and place as one number, row, spot."""
+    """Return the live occurrences of a range of words: word and place as one number, row, spot."""
     first, last = np.searchsorted(ranks, (words.start, words.stop))
     span = slice(one.starts[first], one.starts[last])
     terms = np.repeat(ranks[first:last] - words.start, np.diff(one.starts[first : last + 1]))
@@ -186,7 +186,7 @@ def _split_at_breaks(numbers: Array) -> tuple[Array, Array]:
 def _find_placeholders(
     texts: Sequence[str], rules: TokenizerSettings
 ) -> list[tuple[str, int, int]]:
-    """Return the sealed words of bracketed tokens, with their text numbers and positions."""
+    """Return the marked words of bracketed tokens, with their text numbers and positions."""
     return [
         (word, number, place)
         for number, text in enumerate(texts)
@@ -204,7 +204,7 @@ def _append_placeholders(
     text: Array,
     within: Array,
 ) -> tuple[Array, Array, Array]:
-    """Add sealed words to the occurrences, at the positions of the plain words."""
+    """Add marked words to the occurrences, at the positions of the unmarked words."""
     known: dict[str, int] = {}
     added = [known.setdefault(word, len(words) + len(known)) for word, _, _ in placeholders]
     words += known

@@ -43,9 +43,10 @@ MAX_PRESORTED_ORDERS = 8
 
 
 class SortKey(NamedTuple):
-    """Sort values of an attribute: a number per row, NaN for none; texts are `TEXT_SORT_VALUE` and a code.
+    """Sort values of an attribute: a number per row, NaN for none.
 
-    Codes number the names from 1; 0 means that the row has no text.
+    A text is `TEXT_SORT_VALUE` and a code. Codes number the names from 1; 0 means that the row has
+    no text.
     """
 
     numbers: Array

@@ -1,4 +1,4 @@
-"""A reader's view of a segment: the segment with the mask of its live records."""
+"""Segment reader: a segment with the mask of its live records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SegmentReader:
 
     @classmethod
     def of(cls, segment: Segment) -> SegmentReader:
-        """Return a view with all rows alive."""
+        """Return a reader with all rows alive."""
         return cls(segment, np.ones(len(segment), bool))
 
     @cached_property
@@ -30,7 +30,7 @@ class SegmentReader:
         return int(np.count_nonzero(self.alive))
 
     def without(self, ids: Sequence[str]) -> SegmentReader:
-        """Return a view with these records deleted."""
+        """Return a reader with these records deleted."""
         rows = self.segment.ids.find_many(ids)
         rows = rows[rows >= 0]
         if not self.alive[rows].any():
@@ -41,7 +41,7 @@ class SegmentReader:
 
 
 def merge_readers(readers: Sequence[SegmentReader]) -> SegmentReader:
-    """Merge several views into one without deleted records."""
+    """Merge several readers into one without deleted records."""
     return SegmentReader.of(
         merge_segments([reader.segment for reader in readers], [reader.alive for reader in readers])
     )
@@ -52,7 +52,7 @@ def apply_deletions(
     readers_before: Sequence[SegmentReader],
     readers_now: Sequence[SegmentReader],
 ) -> SegmentReader:
-    """Delete from a merged view the records deleted from its parts since they were read."""
+    """Delete from a merged reader the records deleted from its parts since they were read."""
     deleted = [
         name
         for old, new in zip(readers_before, readers_now, strict=True)

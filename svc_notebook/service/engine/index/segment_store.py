@@ -35,8 +35,8 @@ Chunks = Callable[[], Iterable[Sequence[Record]]]
 class SegmentStore:
     """The segments of an index, replaced as a list.
 
-    One writer at a time, any number of readers in other threads. A reader uses the views that it
-    found at its start; a writer never changes a view, it publishes new ones.
+    One writer at a time, any number of searches in other threads. A search uses the readers that it
+    found at its start; a writer never changes a reader, it publishes new ones.
     """
 
     def __init__(self, schema: Schema, readers: Sequence[SegmentReader] = ()) -> None:
@@ -137,7 +137,7 @@ class SegmentStore:
             )
 
     def _merge(self, readers: Sequence[SegmentReader]) -> None:
-        """Merge views; discard the result if one of them was dropped meanwhile."""
+        """Merge readers; discard the result if one of them was dropped in the meantime."""
         merged = merge_readers(readers)
         with self._publishing:
             now = {reader.segment.name: reader for reader in self.readers}
@@ -149,7 +149,7 @@ class SegmentStore:
 
 
 def _find_full_size_class(readers: Sequence[SegmentReader]) -> Sequence[SegmentReader]:
-    """Return the views of the smallest size class that is full."""
+    """Return the readers of the smallest size class that is full."""
     classes: dict[int, list[SegmentReader]] = {}
     for reader in readers:
         classes.setdefault(_size_class(reader.count), []).append(reader)

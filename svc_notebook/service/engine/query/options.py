@@ -37,7 +37,7 @@ BOOLEAN_TEXTS = {"true": True, "false": False}
 
 @dataclass(frozen=True, eq=False)
 class EffectiveParameters:
-    """Parameters and settings by name; `None` counts as not given."""
+    """Parameters and settings by name; `None` means that a parameter is not set."""
 
     settings: Mapping[str, Any]
     params: Mapping[str, Any]
@@ -135,7 +135,7 @@ class EffectiveParameters:
         return replace(self, params={**self.params, **changes})
 
     def is_visible(self, path: str) -> bool:
-        """Return whether the caller may see an attribute."""
+        """Return whether an attribute is visible to the caller."""
         if not all(names_path(names, path) for names in self.params.get(EMBEDDED_LISTS, ())):
             return False
         hidden = self.settings.get("unretrievableAttributes")

@@ -52,7 +52,7 @@ class SearchedAttributes:
         )
 
     @classmethod
-    def plain(cls) -> SearchedAttributes:
+    def unrestricted(cls) -> SearchedAttributes:
         """Return a single attribute without restrictions."""
         return cls(("",), np.zeros(1, np.int64), np.zeros(1, np.int32), None, None, None, None)
 

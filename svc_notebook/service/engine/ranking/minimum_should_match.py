@@ -1,7 +1,7 @@
 """Minimum should match for queries of optional words: lower-ranked hits need more words.
 
-The first thousand hits need one word. Each further thousand needs one word more or, for queries of
-ten or more words, a fifth of the words more.
+The first thousand hits need one word. Each further thousand hits (a step) need one more word or,
+for queries of ten or more words, a fifth of the words more.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _RankedMatches:
 
 
 def _keep_step(ranked: _RankedMatches, min_words: int, kept: Sequence[Array]) -> bool:
-    """Keep the next thousand hits after those already kept; return whether there may be more."""
+    """Keep the hits of the next step after those already kept; return whether there may be more."""
     pairs = list(zip(ranked.matches, kept, strict=True))
     before = sum(
         int(np.count_nonzero(match.word_count(np.flatnonzero(rows)) >= min_words))

@@ -45,7 +45,7 @@ MAX_POSITION = 2**40
 
 
 def without_hidden(readers: Sequence[SegmentReader], pins: Pins) -> Sequence[SegmentReader]:
-    """Return the views without hidden records."""
+    """Return the readers without hidden records."""
     return [reader.without(sorted(pins.hidden)) for reader in readers] if pins.hidden else readers
 
 
@@ -132,7 +132,7 @@ def find_pinned(plan: SearchPlan, pins: Pins) -> Pinned:
 
 
 class _PromotableRecord(NamedTuple):
-    """A record that may be promoted: its view, row, group, and whether it passes the filters."""
+    """A record that may be promoted: its reader, row, group, and whether it passes the filters."""
 
     reader: int
     row: int

@@ -2,8 +2,9 @@
 
 Neighbouring words of the query are compared in turn, for all records at once. The distance of
 adjacent words in order is 1, with one word between them 2, and so on; in reverse order it is one
-more. `MAX_DISTANCE` means "not near". Where one stretch of text matches both words, their distance
-is the minimum. Each choice has its distance and the best rank of the attributes that it touches.
+more. `MAX_DISTANCE` means "not near". Where the same tokens of a text match both words, their
+distance is the minimum. Each choice has its distance and the best rank of the attributes that it
+touches.
 """
 
 from __future__ import annotations
@@ -78,9 +79,9 @@ def find_nearest(
 ) -> tuple[Array, Array]:
     """Return the smallest total distance of each record, and the best rank at that distance.
 
-    Words that a record lacks are skipped; distances below `min_distance` count as `min_distance`. Records with
-    all words are dropped once their total must exceed `farthest`: their result is then some number
-    above it, and their rank is meaningless.
+    Words that a record lacks are skipped; smaller distances than `min_distance` count as
+    `min_distance`. Records with all words are dropped once their total must exceed `farthest`:
+    their result is then some number above it, and their rank is meaningless.
     """
     state, rest = words[0], list(words[1:])
     while rest:

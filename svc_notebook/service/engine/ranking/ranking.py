@@ -148,7 +148,7 @@ class _TopK:
 
 
 def _cut_ties(sort_values: Array, tied: Array, wanted_ties: int) -> tuple[Array, Array]:
-    """Return the mask of rows kept if `wanted_ties` of the tied ones are wanted, and which remain tied."""
+    """Return the mask of rows kept if `wanted_ties` tied rows are wanted, and which remain tied."""
     last = _find_last(sort_values if tied.all() else sort_values[tied], wanted_ties)
     kept = ~tied
     kept |= sort_values <= last

@@ -145,7 +145,7 @@ class SearchPlan:
     def _user_scores(self, match: SegmentMatch, rows: Array) -> list[int]:
         """Return the first custom ranking attribute, 0 where it is not a number.
 
-        It is also 0 if the caller may not see the attribute.
+        It is also 0 if the attribute is hidden from the caller.
         """
         custom = self.options["customRanking"]
         path = read_sort(custom[0], "customRanking").path if custom else ""

@@ -23,8 +23,6 @@ NO_SCORE = -1
 """Lower than any score."""
 DENSITY_FACTOR = 4
 """With fewer matches than this requires, comparing all rows is as fast as reading the order."""
-
-
 MIN_CANDIDATES = 10_000
 """Measuring fewer rows is as fast as pruning."""
 SAMPLED_OCCURRENCES = (256, 4096)
@@ -106,7 +104,7 @@ def prune_by_positions(
 
 
 def _estimate_rank(match: SegmentMatch, wanted_occurrences: int) -> int:
-    """Return the rank that about `wanted_occurrences` occurrences reach, estimated from a sample."""
+    """Estimate from a sample the rank that about `wanted_occurrences` occurrences reach."""
     chunks = [chunk for word in match.words for chunk in word.chunks]
     step = max(1, sum(map(len, chunks)) // SAMPLE_CANDIDATES)
     ranks = np.sort(np.concatenate([match.fields.rank(chunk.spots()[::step]) for chunk in chunks]))

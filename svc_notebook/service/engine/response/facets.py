@@ -137,7 +137,7 @@ def _match_values(
     rows = counts > 0
     if query.words:
         postings = labels.words(options.rules)
-        fields = SearchedAttributes.plain()
+        fields = SearchedAttributes.unrestricted()
         _, rows = match_words(postings, rows, query, fields, options.words_without_typos)
     codes = np.flatnonzero(rows)
     return dict(zip(labels.names.take(codes), counts[codes].tolist(), strict=True))

@@ -1,6 +1,6 @@
 """Highlights and snippets: the texts of a hit with the matches marked.
 
-Both mirror the record: objects remain objects, arrays remain arrays, and each plain value becomes a
+Both mirror the record: objects remain objects, arrays remain arrays, and each scalar becomes a
 leaf that reports how much of the query it matches. Numbers and booleans are written as text, nulls
 are omitted.
 """
@@ -20,7 +20,13 @@ from svc_notebook.service.engine.text.placeholders import (
     find_placeholders,
     is_placeholder,
 )
-from svc_notebook.service.engine.text.tokenization import Token, fold, reach, split_camel, tokens
+from svc_notebook.service.engine.text.tokenization import (
+    Token,
+    end_of_letters,
+    fold,
+    split_camel,
+    tokens,
+)
 
 __all__ = ["Style", "highlight_hit", "mark_text", "snippet_hit"]
 
@@ -82,7 +88,7 @@ def mark_text(text: str, path: str, matcher: Matcher, style: Style, runs: Runs =
 
 @dataclass(frozen=True)
 class _ResultBuilder:
-    """Builds the result for a record's selected attributes, with a leaf for each plain value."""
+    """Builds the result for a record's selected attributes, with a leaf for each scalar."""
 
     selection: HighlightedAttributes
     only_matching_items: bool
@@ -218,7 +224,7 @@ def _mark_singles(
         words = style.of_numbers(match.words)
         shown = match.replaced if style.replacing and match.replaced else None
         whole = match.letters >= len(token.text)
-        end = token.end if whole else reach(text, token, match.letters, style.rules)
+        end = token.end if whole else end_of_letters(text, token, match.letters, style.rules)
         marks.append(_Mark(token, token.start, end, words, int(end == token.end), shown))
     return marks
 

@@ -1,9 +1,9 @@
 """Placeholders: tokens such as `<number>` in a text that match any of a list of words.
 
-Every text in angle brackets is indexed twice at the same position: as its plain words, and as
-sealed words, with a marker before the first and after the last. The markers distinguish a
-placeholder from plain words, and a placeholder that is declared later needs no reindexing. Only the
-synonyms define which placeholders match something.
+Every text in angle brackets is indexed twice at the same position: as its words, and as the same
+words with a marker before the first and after the last. The markers distinguish a placeholder from
+ordinary words, and a placeholder that is declared later needs no reindexing. Only the synonyms
+define which placeholders match something.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BRACKETED = re.compile(rf"<([^<>]{{1,{MAX_PLACEHOLDER_LETTERS}}})>")
 
 
 class BracketedToken(NamedTuple):
-    """A bracketed token of a text: its sealed words, and the position of the first in the text."""
+    """A bracketed token of a text: its marked words, and the position of the first in the text."""
 
     words: tuple[str, ...]
     first: int

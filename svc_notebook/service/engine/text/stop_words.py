@@ -48,7 +48,7 @@ def standard_languages() -> tuple[str, ...]:
 
 @lru_cache(maxsize=MAX_CACHED_LANGUAGES)
 def standard_words(language: str) -> tuple[str, ...]:
-    """Return a language's stop words as written, sorted; empty if there is no list."""
+    """Return a language's stop words as written, sorted; empty for a language without a list."""
     import stopwordsiso
 
     code = ALIASES.get(language, language).partition("-")[0]
