@@ -11,10 +11,10 @@ import msgspec
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import ExternalTable
-from svc_notebook.service.crawl.decompression import Body
 from svc_notebook.service.crawl.extraction.charset import decode
-from svc_notebook.service.crawl.fetcher import Fetcher, FetchResponse
 from svc_notebook.service.crawl.outcomes import FetchFailure
+from svc_notebook.service.crawl.transport.decompression import Body
+from svc_notebook.service.crawl.transport.fetcher import Fetcher, FetchResponse
 from svc_notebook.service.crawl.urls import Spelling, normalize
 
 MAX_EXTERNAL_DATA_BYTES = 64 << 20

@@ -11,7 +11,6 @@ from urllib.parse import unquote, urlsplit
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import Action, Configuration
-from svc_notebook.service.crawl.cookies import HostCookies
 from svc_notebook.service.crawl.external_data import Row, read_sources, rows_of
 from svc_notebook.service.crawl.extracted_records import find_duplicates, name_records
 from svc_notebook.service.crawl.extraction import (
@@ -20,9 +19,8 @@ from svc_notebook.service.crawl.extraction import (
     file_type,
     sniff_media_type,
 )
-from svc_notebook.service.crawl.fetcher import MAX_REDIRECTS, Fetcher, FetchResponse, too_many_hops
 from svc_notebook.service.crawl.ledger import PendingUrl
-from svc_notebook.service.crawl.link_policy import LinkPolicy
+from svc_notebook.service.crawl.link_policy import LinkPolicy, Scope
 from svc_notebook.service.crawl.outcomes import (
     REASONS,
     ActionResult,
@@ -34,12 +32,18 @@ from svc_notebook.service.crawl.outcomes import (
 )
 from svc_notebook.service.crawl.revalidation import Revalidation, conditions
 from svc_notebook.service.crawl.robots import Robots
-from svc_notebook.service.crawl.scope import Scope
 from svc_notebook.service.crawl.sitemaps import (
     MAX_INDEX_DEPTH,
     MAX_SITEMAP_BYTES,
     MAX_SITEMAP_URLS,
     read_sitemap,
+)
+from svc_notebook.service.crawl.transport.cookies import HostCookies
+from svc_notebook.service.crawl.transport.fetcher import (
+    MAX_REDIRECTS,
+    Fetcher,
+    FetchResponse,
+    too_many_hops,
 )
 from svc_notebook.service.crawl.urls import origin
 

@@ -9,9 +9,9 @@ import msgspec
 
 from svc_notebook.service.crawl.configuration import Configuration
 from svc_notebook.service.crawl.external_data import Row
-from svc_notebook.service.crawl.fetcher import FetchResponse
+from svc_notebook.service.crawl.link_policy import Scope
 from svc_notebook.service.crawl.outcomes import ActionResult, Remembered
-from svc_notebook.service.crawl.scope import Scope
+from svc_notebook.service.crawl.transport.fetcher import FetchResponse
 
 
 class Revalidation:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from protego import Protego
 
-from svc_notebook.service.crawl.fetcher import AGENT, Fetcher, FetchResponse
 from svc_notebook.service.crawl.outcomes import FetchFailure
+from svc_notebook.service.crawl.transport.fetcher import AGENT, Fetcher, FetchResponse
 from svc_notebook.service.crawl.urls import normalize, origin
 
 # The maximum size of the file (RFC 9309, 2.5, requires at least as much).

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from svc_notebook.api.shapes import CrawledUrl, CrawlTest, UrlStatistic, UrlStatus
 from svc_notebook.errors import BadInput, Refused, TooMany
-from svc_notebook.service.crawlers.crawl import last_crawl, read_warnings
+from svc_notebook.service.crawlers.crawl import last_crawl, read_urls, read_warnings
 from svc_notebook.service.crawlers.crawler import (
     Config,
     StoredCrawler,
@@ -22,11 +22,11 @@ from svc_notebook.service.crawlers.crawler import (
     read_crawlers,
 )
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
-from svc_notebook.service.crawlers.index_conflicts import find_rivals
 from svc_notebook.service.crawlers.preconditions import (
     check_config,
     check_name,
     find_fault,
+    find_rivals,
     need_crawl,
 )
 from svc_notebook.service.crawlers.reindex import begin_reindex, unblock
@@ -40,7 +40,6 @@ from svc_notebook.service.crawlers.task import (
     last_write,
 )
 from svc_notebook.service.crawlers.trial import try_url
-from svc_notebook.service.crawlers.url_outcomes import read_urls
 from svc_notebook.service.indices.published_index import stamp_now
 
 DAY_SECONDS = 24 * 3600

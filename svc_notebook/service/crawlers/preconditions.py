@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from svc_notebook.api.parameters import Settings
 from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput
@@ -15,9 +17,34 @@ from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.index.schema import check_entries
 from svc_notebook.service.indices.replica_setting import check_links, read_links
+from svc_notebook.service.store import Store
 
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.configuration import Configuration
+
+
+# Compares the full names of indices in the current configurations.
+SHARED = """
+    SELECT DISTINCT one.number, one.name,
+        coalesce(json_extract(CAST(kept.config AS TEXT), '$.indexPrefix'), '')
+        || json_extract(action.value, '$.indexName') AS target
+    FROM crawlers AS one
+    JOIN crawler_versions AS kept ON kept.crawler = one.number AND kept.version = one.version
+    JOIN json_each(CAST(kept.config AS TEXT), '$.actions') AS action
+    WHERE one.id <> ? AND target IN (SELECT value FROM json_each(?))
+    ORDER BY one.number
+"""
+
+
+def find_rivals(store: Store, id: str, config: Config) -> list[str]:
+    """Return a warning for each index of a configuration that another crawler also writes to."""
+    indices = msgspec.json.encode(indices_of(config)).decode()
+    return [
+        f"the crawler {name} writes to {index}, too: each whole crawl replaces what the other "
+        "brought; give one of them an `indexPrefix` or another `indexName`"
+        for _, name, index in store.read(SHARED, id, indices)
+    ]
+
 
 # The rights that a crawl needs on its indices; its key needs no other right.
 RIGHTS = ("addObject", "deleteObject", "deleteIndex", "settings", "editSettings")

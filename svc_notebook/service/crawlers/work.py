@@ -22,7 +22,7 @@ from svc_notebook.service.store import is_storage_trouble
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.configuration import Configuration
     from svc_notebook.service.crawl.extraction.extractors import Extractors
-    from svc_notebook.service.crawl.fetcher import Fetcher
+    from svc_notebook.service.crawl.transport.fetcher import Fetcher
 
 Tools = tuple["Configuration", "Fetcher", "Extractors"]
 # Seconds between two checks whether writes are published, and between two attempts on a full disk.
@@ -85,7 +85,7 @@ async def work_urls(
 @asynccontextmanager
 async def open_tools(parts: CrawlerDependencies, config: Config) -> AsyncIterator[Tools]:
     """Open the fetcher and the extractors of a configuration."""
-    from svc_notebook.service.crawl.fetcher import Fetcher
+    from svc_notebook.service.crawl.transport.fetcher import Fetcher
 
     configuration = read_config(config)
     with parts.engines.lend() as extractors:

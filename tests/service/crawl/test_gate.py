@@ -8,8 +8,8 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from svc_notebook.service.crawl import ssrf_guard
-from svc_notebook.service.crawl.ssrf_guard import is_public
+from svc_notebook.service.crawl.transport import ssrf_guard
+from svc_notebook.service.crawl.transport.ssrf_guard import is_public
 
 # "Globally reachable" is not true (IANA), deprecated or a translator's own; multicast and reserved.
 NOT_PUBLIC = (

@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.service.crawl.extraction import Extractors, FetchedPage
-from svc_notebook.service.crawl.url_references import resolve
-from svc_notebook.service.crawl.urls import normalize
+from svc_notebook.service.crawl.urls import normalize, resolve
 
 BASE = "https://shop.test/lamps/desk;v=1?page=2#top"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.crawl.fetcher import FetchResponse
 from svc_notebook.service.crawl.robots import MAX_ROBOTS_BYTES, read_rules
+from svc_notebook.service.crawl.transport.fetcher import FetchResponse
 from tests.service.crawl.conftest import Crawler
 from tests.service.crawl.site import Site, fill_shop
 

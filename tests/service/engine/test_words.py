@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from svc_notebook.service.engine.text.tokenization import (
     BREAK,
     TokenizerSettings,
-    reach,
+    end_of_letters,
     split,
     split_all,
     split_camel,
@@ -159,4 +159,4 @@ def test_the_first_letters_of_a_token_are_found_in_what_was_written(
 ) -> None:
     [token] = tokens(text, PLAIN)
 
-    assert text[: reach(text, token, letters, PLAIN)] == expected
+    assert text[: end_of_letters(text, token, letters, PLAIN)] == expected

@@ -2,28 +2,108 @@
 
 from __future__ import annotations
 
+import email.policy
+import io
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from email.message import EmailMessage
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.extraction.charset import decode
 from svc_notebook.service.crawl.extraction.links import Link, base_of, read_links, value_of
-from svc_notebook.service.crawl.extraction.mail import read_mail
+from svc_notebook.service.crawl.extraction.markup import paragraph, write_page
 from svc_notebook.service.crawl.extraction.office import read_office
 from svc_notebook.service.crawl.extraction.page import (
     FetchedPage,
     Unreadable,
     file_type,
+    own_place,
     sniff_media_type,
 )
-from svc_notebook.service.crawl.extraction.pdf import read_pdf
-from svc_notebook.service.crawl.url_references import resolve
+from svc_notebook.service.crawl.urls import resolve
 
 if TYPE_CHECKING:
+    from pypdf import PdfReader
     from selectolax.lexbor import LexborHTMLParser
+
+
+MAX_PDF_PAGES = 5000
+# A blank line, or the end of a sentence before a line that begins a new one.
+PARAGRAPH_BREAK = re.compile(r"\n\s*\n|(?<=[.!?:])\n(?=\s*[A-Z0-9•])")
+HYPHENATED_LINE_END = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
+PDF_META_NAMES = {"author": "author", "subject": "description", "keywords": "keywords"}
+
+
+def read_pdf(body: bytes) -> str:
+    """Convert a PDF file to HTML with a `div.page` of paragraphs per page; raises `Unreadable`."""
+    from pypdf import PdfReader
+    from pypdf.errors import PyPdfError
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    try:
+        reader = PdfReader(io.BytesIO(body))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise Unreadable("it is protected by a password", reason="protected")
+        return write_pdf(reader)
+    except (Unreadable, MemoryError):
+        raise
+    except (PyPdfError, Exception) as error:  # pypdf raises any exception for broken files
+        if own_place(error):
+            raise
+        text = f"it is no PDF file that can be read: {error}"
+        raise Unreadable(text, reason="broken_file") from error
+
+
+def write_pdf(reader: PdfReader) -> str:
+    """Convert the pages of an opened PDF file to HTML."""
+    info = {key.lower().lstrip("/"): str(value) for key, value in (reader.metadata or {}).items()}
+    meta = {PDF_META_NAMES[name]: info[name] for name in PDF_META_NAMES if name in info}
+    return write_page(pdf_pages(reader), title=info.get("title", ""), meta=meta)
+
+
+def pdf_pages(reader: PdfReader) -> Iterator[str]:
+    """Yield the paragraphs of each page."""
+    for number, page in enumerate(reader.pages):
+        if number == MAX_PDF_PAGES:
+            raise Unreadable(f"it has more than {MAX_PDF_PAGES} pages", reason="too_large")
+        text = HYPHENATED_LINE_END.sub("", page.extract_text())
+        yield f'<div class="page">{"".join(map(paragraph, PARAGRAPH_BREAK.split(text)))}</div>'
+
+
+def read_mail(body: bytes) -> str:
+    """Convert a message to HTML with its subject as title; raises `Unreadable`."""
+    message = email.message_from_bytes(body, policy=email.policy.default)
+    if not message.keys():
+        raise Unreadable("it is no message: it has no header", reason="broken_file")
+    meta = {name: mail_header(message, name) for name in ("from", "to", "date")}
+    html, text = mail_part(message, "html"), mail_part(message, "plain")
+    blocks = [html] if html else map(paragraph, text.split("\n\n"))
+    subject = mail_header(message, "subject")
+    return write_page([f"<h1>{escape(subject)}</h1>", *blocks], title=subject, meta=meta)
+
+
+def mail_header(message: EmailMessage, name: str) -> str:
+    """Return a header as text, empty if it is malformed."""
+    try:
+        return str(message.get(name, ""))
+    except (ValueError, IndexError, AttributeError):  # raised by its parser
+        return ""
+
+
+def mail_part(message: EmailMessage, kind: str) -> str:
+    """Return the body of a subtype, empty if there is none."""
+    found = message.get_body((kind,))
+    try:
+        return str(found.get_content()) if found else ""
+    except (LookupError, ValueError):  # an unknown encoding
+        payload = found.get_payload(decode=True) if found else b""
+        return payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
+
 
 CANONICAL_HEADER = re.compile(r'<([^>]*)>\s*;[^,]*\brel\s*=\s*"?canonical\b', re.IGNORECASE)
 # The directives that `none` in `robots` implies.

@@ -22,8 +22,7 @@ import msgspec
 from py_mini_racer import JSEvalException, JSFunction, JSMappedObject, JSOOMException, MiniRacer
 
 from svc_notebook.service.crawl.extraction.document import read_document
-from svc_notebook.service.crawl.extraction.internal_errors import own_place
-from svc_notebook.service.crawl.extraction.page import FetchedPage, Unreadable
+from svc_notebook.service.crawl.extraction.page import FetchedPage, Unreadable, own_place
 from svc_notebook.service.crawl.extraction.script import read_script
 from svc_notebook.service.crawl.extraction.worker import receive, send
 

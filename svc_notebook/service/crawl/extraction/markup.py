@@ -12,15 +12,15 @@ MAX_TEXT_CHARACTERS = 64 << 20
 
 
 def write_page(
-    blocks: Iterable[str], *, title: str = "", said: Mapping[str, str] | None = None
+    blocks: Iterable[str], *, title: str = "", meta: Mapping[str, str] | None = None
 ) -> str:
     """Write an HTML page of blocks; raises `Unreadable` if it grows too large."""
-    meta = [
+    tags = [
         f'<meta name="{escape(name)}" content="{escape(value)}">'
-        for name, value in (said or {}).items()
+        for name, value in (meta or {}).items()
         if value
     ]
-    head = f'<head><meta charset="utf-8"><title>{escape(title)}</title>{"".join(meta)}</head>'
+    head = f'<head><meta charset="utf-8"><title>{escape(title)}</title>{"".join(tags)}</head>'
     return f"<!DOCTYPE html><html>{head}<body>{''.join(limited(blocks))}</body></html>"
 
 

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from svc_notebook.errors import BadInput
+
+PACKAGE = Path(__file__).parents[3]
+
+
+def own_place(error: BaseException) -> str:
+    """Return the location of an error raised in this package, empty if a library raised it.
+
+    Libraries raise many kinds of errors for broken files. An unexpected error from this package's
+    code is a bug and must not be reported as a fault of the page.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames or not Path(frames[-1].filename).is_relative_to(PACKAGE):
+        return ""
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
+
 
 # File types of `fileTypesToMatch` by media type (`api-notes.md`, section 13).
 BY_MEDIA_TYPE = {

@@ -22,12 +22,7 @@ from svc_notebook.service.engine.query.searched_attributes import SearchedAttrib
 from svc_notebook.service.engine.ranking.criteria import UNKNOWN_RANK, Candidates, CriteriaOptions
 from svc_notebook.service.engine.ranking.minimum_should_match import apply_minimum_should_match
 from svc_notebook.service.engine.ranking.order import Order
-from svc_notebook.service.engine.ranking.ranking import (
-    Step,
-    order_all,
-    rank_segment,
-    read_steps,
-)
+from svc_notebook.service.engine.ranking.ranking import Step, order_all, rank_segment, read_steps
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, match_query
 from svc_notebook.service.engine.ranking.top_k_pruning import find_best_presorted, is_dense
 

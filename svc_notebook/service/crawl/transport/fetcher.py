@@ -21,13 +21,13 @@ import msgspec
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import Configuration
-from svc_notebook.service.crawl.cookies import HostCookies
-from svc_notebook.service.crawl.decompression import ACCEPTED, Body
+from svc_notebook.service.crawl.link_policy import Scope
 from svc_notebook.service.crawl.outcomes import FetchFailure
 from svc_notebook.service.crawl.request_options import LoginRequest
-from svc_notebook.service.crawl.scope import Scope
-from svc_notebook.service.crawl.ssrf_guard import AddressGuard
-from svc_notebook.service.crawl.throttle import Throttle
+from svc_notebook.service.crawl.transport.cookies import HostCookies
+from svc_notebook.service.crawl.transport.decompression import ACCEPTED, Body
+from svc_notebook.service.crawl.transport.ssrf_guard import AddressGuard
+from svc_notebook.service.crawl.transport.throttle import Throttle
 from svc_notebook.service.crawl.urls import normalize
 
 AGENT = "SvcNotebookCrawler"
