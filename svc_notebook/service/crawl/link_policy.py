@@ -32,7 +32,7 @@ class Scope:
         self.actions = lru_cache(MAX_CACHED_URLS)(self._find_actions)
         self.excludes = lru_cache(MAX_CACHED_URLS)(self._find_exclusion)
 
-    def takes(self, url: str, *, seed: bool = False) -> bool:
+    def includes(self, url: str, *, seed: bool = False) -> bool:
         """Return whether a found URL is visited; seeds may be deeper than `maxDepth`."""
         return (
             not self.excludes(url)
@@ -44,7 +44,7 @@ class Scope:
         """Return whether a URL matches an exclusion pattern."""
         return self._configuration.exclusions.match(url)
 
-    def belongs(self, url: str) -> bool:
+    def is_on_site(self, url: str) -> bool:
         """Return whether a URL is on the site: a start host, or matched by a pattern."""
         return (
             urlsplit(url).netloc in self._hosts
@@ -83,40 +83,48 @@ class LinkPolicy:
         self._configuration = configuration
         self._scope = scope
 
-    def of(self, document: Document, extractors: Extractors) -> tuple[str, ...]:
+    def links_of(self, document: Document, extractors: Extractors) -> tuple[str, ...]:
         """Return the URLs to visit next, from `linkExtractor` if the configuration has one."""
         configuration = self._configuration
         if "nofollow" in document.robots and not configuration.ignores_nofollow:
             return ()
         if configuration.link_extractor:
             urls = extractors.links(document, configuration.link_extractor)
-            return self.within(urls, document.url)
-        passed = ("next", "prev") if configuration.ignores_pagination else ()
+            return self.within_crawl(urls, document.url)
+        ignored_kinds = ("next", "prev") if configuration.ignores_pagination else ()
         links = (
             link.url
             for link in document.links
-            if link.kind not in passed and (configuration.ignores_nofollow or not link.nofollow)
+            if link.kind not in ignored_kinds
+            and (configuration.ignores_nofollow or not link.nofollow)
         )
-        return self.within(links, document.url)
+        return self.within_crawl(links, document.url)
 
     def canonical(self, document: Document) -> str | None:
         """Return the canonical URL of a page if it is another URL and not ignored."""
         ignored = self._configuration.ignores_canonical
         if document.canonical is None or ignored is True:
             return None
-        spelled = self.spell(document.canonical, document.url)
-        if spelled is None or spelled == document.url:
+        normalized = self.normalize(document.canonical, document.url)
+        if normalized is None or normalized == document.url:
             return None
-        return None if ignored and ignored.match(spelled) else spelled
+        return None if ignored and ignored.match(normalized) else normalized
 
-    def within(
-        self, urls: Iterable[str], base: str, *, seed: bool = False, most: int = MAX_LINKS_PER_PAGE
+    def within_crawl(
+        self,
+        urls: Iterable[str],
+        base: str,
+        *,
+        seed: bool = False,
+        max_links: int = MAX_LINKS_PER_PAGE,
     ) -> tuple[str, ...]:
         """Normalize found URLs, without duplicates, and keep those within the crawl."""
-        spelled = dict.fromkeys(url for url in (self.spell(url, base) for url in urls) if url)
-        kept = (url for url in spelled if url != base and self._scope.takes(url, seed=seed))
-        return tuple(islice(kept, most))
+        normalized = dict.fromkeys(
+            url for url in (self.normalize(url, base) for url in urls) if url
+        )
+        kept = (url for url in normalized if url != base and self._scope.includes(url, seed=seed))
+        return tuple(islice(kept, max_links))
 
-    def spell(self, url: str, base: str) -> str | None:
+    def normalize(self, url: str, base: str) -> str | None:
         """Normalize one found URL."""
-        return self._configuration.spelling.found(url, base)
+        return self._configuration.url_normalizer.normalize_found(url, base)

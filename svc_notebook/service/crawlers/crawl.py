@@ -15,7 +15,7 @@ from svc_notebook.service.crawlers.crawler import Config, StoredCrawler
 from svc_notebook.service.store import Store
 
 
-def read_urls(
+def read_url_outcomes(
     store: Store,
     crawl: int,
     status: UrlStatus | None,
@@ -117,7 +117,7 @@ def move_crawl(connection: sqlite3.Connection, id: int, state: State) -> None:
     connection.execute("UPDATE crawls SET state = ? WHERE id = ?", (state, id))
 
 
-def warn_of(connection: sqlite3.Connection, id: int, warning: str) -> None:
+def set_warning(connection: sqlite3.Connection, id: int, warning: str) -> None:
     """Store a crawl's warning; an empty one removes it."""
     connection.execute("UPDATE crawls SET warning = ? WHERE id = ?", (warning or None, id))
 
@@ -184,7 +184,7 @@ def indices_of(config: Config) -> list[str]:
     return list(dict.fromkeys(prefix + action["indexName"] for action in config["actions"]))
 
 
-def aside(index: str, crawler: StoredCrawler) -> str:
+def temporary_index_name(index: str, crawler: StoredCrawler) -> str:
     """Return the name of the temporary index in which a reindex stages the records of an index."""
     return f"{index}_tmp_{crawler.id[:8]}"
 

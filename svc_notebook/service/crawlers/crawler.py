@@ -65,7 +65,7 @@ def read_crawlers(store: Store) -> list[StoredCrawler]:
     ]
 
 
-def present_config(store: Store, crawler: StoredCrawler) -> Config:
+def current_config(store: Store, crawler: StoredCrawler) -> Config:
     """Return the current configuration of a crawler."""
     [[config]] = store.read(
         "SELECT config FROM crawler_versions WHERE crawler = ? AND version = "

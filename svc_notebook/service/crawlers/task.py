@@ -133,7 +133,7 @@ def end_blocking(connection: sqlite3.Connection, crawler: StoredCrawler) -> None
     )
 
 
-def keep_urls(connection: sqlite3.Connection, id: str, urls: Urls) -> None:
+def store_urls(connection: sqlite3.Connection, id: str, urls: Urls) -> None:
     """Store the remaining URLs of a task."""
     connection.execute("UPDATE crawler_tasks SET urls = ? WHERE id = ?", (_pack(urls), id))
 

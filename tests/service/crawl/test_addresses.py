@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.service.crawl.urls import MAX_PATH_DEPTH, Spelling, normalize, path_depth
+from svc_notebook.service.crawl.urls import MAX_PATH_DEPTH, UrlNormalizer, normalize, path_depth
 
 SPELLINGS = {
     "HTTP://Shop.TEST:80/a#more": "http://shop.test/a",
@@ -99,20 +99,23 @@ def test_the_depth_of_a_path_counts_its_segments(path: str, depth: int) -> None:
 
 
 def test_parameters_that_are_ignored_go_and_the_rest_keeps_its_order() -> None:
-    spelling = Spelling(ignored=("ref", "utm_*"))
+    spelling = UrlNormalizer(ignored=("ref", "utm_*"))
 
     url = "http://shop.test/?page=1&ref=a&utm_source=doc&b=2"
 
-    assert spelling.found(url) == "http://shop.test/?page=1&b=2"
-    assert spelling.found("http://shop.test/?%72ef=1") == "http://shop.test/"
+    assert spelling.normalize_found(url) == "http://shop.test/?page=1&b=2"
+    assert spelling.normalize_found("http://shop.test/?%72ef=1") == "http://shop.test/"
 
 
 def test_hosts_and_paths_are_changed_in_what_is_found() -> None:
-    spelling = Spelling(
+    spelling = UrlNormalizer(
         hosts={"dev.shop.test": "shop.test"}, paths={"shop.test": {"/foo": "/bar", "/x/": "/y/"}}
     )
 
-    assert spelling.found("https://dev.shop.test/foo/hello/") == "https://shop.test/bar/hello/"
-    assert spelling.found("https://shop.test/foobar") == "https://shop.test/foobar"
-    assert spelling.found("https://shop.test/x/1") == "https://shop.test/y/1"
-    assert spelling.seed("https://dev.shop.test/foo") == "https://dev.shop.test/foo"
+    assert (
+        spelling.normalize_found("https://dev.shop.test/foo/hello/")
+        == "https://shop.test/bar/hello/"
+    )
+    assert spelling.normalize_found("https://shop.test/foobar") == "https://shop.test/foobar"
+    assert spelling.normalize_found("https://shop.test/x/1") == "https://shop.test/y/1"
+    assert spelling.normalize_seed("https://dev.shop.test/foo") == "https://dev.shop.test/foo"

@@ -87,7 +87,7 @@ async def comes_to_rest(fetcher: Fetcher, site: Site, looks: int) -> bool:
     try:
         for _ in range(looks):
             await asyncio.sleep(0.01)
-            if fetcher.pace.is_slow(site.url.removeprefix("http://")):
+            if fetcher.throttle.is_slow(site.url.removeprefix("http://")):
                 return True
         return False
     finally:
@@ -124,7 +124,7 @@ def test_a_slow_page_is_given_up(site: Site) -> None:
     site.page("/", "late", seconds=5)
     config = site.config(requestOptions={"timeout": 50, "retries": 0})
 
-    with pytest.raises(FetchFailure, match=r"no whole answer within 0\.05 seconds") as failure:
+    with pytest.raises(FetchFailure, match=r"no complete response within 0\.05 seconds") as failure:
         fetch(config, f"{site.url}/")
 
     assert failure.value.reason == "timeout"
@@ -263,7 +263,7 @@ def test_a_token_that_is_missing_is_told(site: Site) -> None:
     request = {"url": f"{site.url}/token", "grantType": "client_credentials", "clientId": "me",
                "clientSecret": "s3cr3t"}  # fmt: skip
 
-    with pytest.raises(BadInput, match="the answer holds no `access_token`"):
+    with pytest.raises(BadInput, match="the response has no `access_token`"):
         fetch(site.config(login={"oauthRequest": {"accessTokenRequest": request}}), f"{site.url}/")
 
 

@@ -53,8 +53,8 @@ def test_a_pattern_may_be_written_with_letters_beyond_ascii() -> None:
 
 WRONG = {
     "": "`pathsToMatch[0]` is empty",
-    "https://shop.test/{a": "the { at 19 is never closed",
-    "https://shop.test/(a": "the ( at 19 is never closed",
+    "https://shop.test/{a": "the { at 19 is not closed",
+    "https://shop.test/(a": "the ( at 19 is not closed",
     "https://shop.test/[z-a]": "cannot be read",
     "https://shop.test/{1..100000}": "spells out more than 1000 values",
     "https://shop.test/*(*a)b": "can take forever",

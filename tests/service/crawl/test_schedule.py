@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawl.schedule import LEAST, read_schedule
+from svc_notebook.service.crawl.schedule import MIN_INTERVAL, read_schedule
 
 PEER: list[tuple[str, list[str]]] = json.loads(Path(__file__).with_name("later.json").read_text())
 NOW = datetime(2026, 2, 10, 9, 30, tzinfo=UTC)
@@ -30,22 +30,22 @@ def test_a_schedule_comes_when_it_comes_elsewhere(text: str, times: list[str]) -
 
 
 WRONG = {
-    "": "names no time",
-    "every": "breaks off",
+    "": "contains no time",
+    "every": "is incomplete",
     "daily": "did you mean `day`?",
     "on Mondy": "`mondy` is not understood in `on Mondy`; did you mean `monday`?",
-    "every 1 minute": "comes more than once in 24 hours",
-    "also on Monday " * 60: "is too long; 100 words are the most",
-    "every 12 hours": "comes more than once in 24 hours",
-    "at 10:00 am and 3:00 pm": "comes more than once in 24 hours",
-    "every weekday at 3:00 pm also on Monday at 9:00 am": "comes more than once in 24 hours",
-    "on the 32nd day of the month": "there is no day 32; from 1 to 31",
-    "on the 30th day of the month of February": "never comes",
-    "at 25:00": "`25:00` is no time of a day",
+    "every 1 minute": "occurs more than once in 24 hours",
+    "also on Monday " * 60: "is too long; the limit is 100 words",
+    "every 12 hours": "occurs more than once in 24 hours",
+    "at 10:00 am and 3:00 pm": "occurs more than once in 24 hours",
+    "every weekday at 3:00 pm also on Monday at 9:00 am": "occurs more than once in 24 hours",
+    "on the 32nd day of the month": "day 32 does not exist; use 1 to 31",
+    "on the 30th day of the month of February": "never occurs",
+    "at 25:00": "`25:00` is not a time of day",
     "at 13:00 pm": "the hours of pm are 1 to 12",
     "at 3": "write it as 3:00 pm or 15:00",
     "every 0 days": "every 0 is never",
-    "every 1 day except on Monday also": "names no time",
+    "every 1 day except on Monday also": "contains no time",
     "every 1 day @ 3": "`@` is not understood",
 }
 
@@ -73,7 +73,7 @@ def test_the_next_time_is_later_and_nothing_lies_between(
     assert then > moment
     assert schedule.after(then - timedelta(seconds=1)) == then
     assert schedule.after(moment + (then - moment) / 2) == then
-    assert schedule.after(then) - then >= LEAST
+    assert schedule.after(then) - then >= MIN_INTERVAL
 
 
 @given(st.times().map(lambda t: t.replace(second=0, microsecond=0)), moments)

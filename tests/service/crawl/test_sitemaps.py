@@ -55,7 +55,7 @@ def test_what_is_beyond_the_most_is_left_out_and_told() -> None:
     sitemap = read_sitemap(body)
 
     assert len(sitemap.pages) == MAX_SITEMAP_URLS
-    assert sitemap.log == ["5 pages beyond the 50000th left out"]
+    assert sitemap.log == ["5 pages beyond the 50000th omitted"]
 
 
 PAGE = b"<urlset><url><loc>&c;</loc></url></urlset>"

@@ -72,12 +72,12 @@ def test_a_page_that_no_table_speaks_of_gets_an_empty_row() -> None:
 WRONG: dict[str, tuple[str, str]] = {
     "a.csv": ("page,price\nx,1\n", "has no column `url`"),
     "empty.csv": ("", "has no column `url`"),
-    "broken.json": ("[", "is no JSON"),
-    "deep.json": ("[" * 100_000, "is no JSON"),
-    "broken.jsonl": ('{"url": "a"}\n{', "is no JSON"),
-    "packed.csv.gz": ("\x1f\udc8bno", "cannot be unpacked"),
+    "broken.json": ("[", "is not valid JSON"),
+    "deep.json": ("[" * 100_000, "is not valid JSON"),
+    "broken.jsonl": ('{"url": "a"}\n{', "is not valid JSON"),
+    "packed.csv.gz": ("\x1f\udc8bno", "cannot be decompressed"),
     "numbers.json": ("[1, 2]", "give a list of objects that have `url`"),
-    "binary.json": ("\udcff", "is no JSON"),
+    "binary.json": ("\udcff", "is not valid JSON"),
 }
 
 

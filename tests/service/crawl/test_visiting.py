@@ -244,7 +244,8 @@ def test_a_redirect_out_of_the_crawl_says_so(site: Site, crawler: Crawler) -> No
 
     assert outcome.found == ()
     assert outcome.readable == (
-        "The URL leads on to another one: https://elsewhere.invalid/, which is not within the crawl"
+        "The URL redirects to another one: https://elsewhere.invalid/, "
+        "which is not within the crawl"
     )
 
 

@@ -266,7 +266,7 @@ def test_a_count_speaks_of_all_its_urls_and_a_url_of_itself(desk: Desk, site: Si
     data = desk.ask("GET", f"{crawler}/stats/urls")["data"]
 
     assert [one["readable"] for one in data if one["reason"] == "http_redirect"] == [
-        "The URL leads on to another one"
+        "The URL redirects to another one"
     ]
     messages = {path: one["message"] for path, one in each(desk, crawler).items()}
     assert messages["b"].endswith("https://elsewhere.test/, which is not within the crawl")
@@ -335,7 +335,7 @@ def test_a_key_that_is_gone_blocks_before_anything_is_fetched(desk: Desk, site: 
 
     state = desk.state(crawler)
     assert state["blocked"]
-    assert "there is no such key" in state["blockingError"]
+    assert "this key does not exist" in state["blockingError"]
     assert key not in state["blockingError"]
     assert (desk.indices(), site.visits) == ([], [])
 

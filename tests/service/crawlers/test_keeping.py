@@ -169,7 +169,7 @@ def test_without_credentials_a_caller_learns_which_are_wanted(desk: Desk) -> Non
         ({"startUrl": []}, "did you mean `startUrls`"),
         ({"actions": []}, "actions"),
         ({"appId": "ELSEWHERE"}, "this service is LOCAL"),
-        ({"apiKey": "0" * 32}, "there is no such key"),
+        ({"apiKey": "0" * 32}, "this key does not exist"),
         ({"initialIndexSettings": {"docs": {"hitsPerPag": 3}}}, "did you mean `hitsPerPage`"),
         ({"initialIndexSettings": {"docs": {"ranking": ["best"]}}}, "initialIndexSettings.docs"),
         ({"schedule": "every 1 minute"}, "schedule"),

@@ -197,7 +197,7 @@ def test_calls_in_a_day_are_counted(
     status, said = desk.refused("POST", f"{crawler}/urls/crawl", body)
     clock.ahead = 24 * 3600 + 1
 
-    assert (status, "200 calls a day" in said) == (429, True)
+    assert (status, "200 calls per day" in said) == (429, True)
     desk.do(crawler, "urls/crawl", body)
 
 
@@ -282,7 +282,7 @@ def test_a_trial_that_takes_too_long_tells_what_it_was_at(
 
     site.open.set()
     assert told["error"]["code"] == "timeout"
-    assert told["error"]["message"].endswith("which ended while fetching the page")
+    assert told["error"]["message"].endswith("last step: fetching the page")
 
 
 def test_an_error_of_an_extractor_is_told(desk: Desk, site: Site, crawler: str) -> None:

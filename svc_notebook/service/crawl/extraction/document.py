@@ -22,7 +22,7 @@ from svc_notebook.service.crawl.extraction.page import (
     FetchedPage,
     Unreadable,
     file_type,
-    own_place,
+    own_code_location,
     sniff_media_type,
 )
 from svc_notebook.service.crawl.urls import resolve
@@ -53,9 +53,9 @@ def read_pdf(body: bytes) -> str:
     except (Unreadable, MemoryError):
         raise
     except (PyPdfError, Exception) as error:  # pypdf raises any exception for broken files
-        if own_place(error):
+        if own_code_location(error):
             raise
-        text = f"it is no PDF file that can be read: {error}"
+        text = f"the PDF file cannot be read: {error}"
         raise Unreadable(text, reason="broken_file") from error
 
 
@@ -79,7 +79,7 @@ def read_mail(body: bytes) -> str:
     """Convert a message to HTML with its subject as title; raises `Unreadable`."""
     message = email.message_from_bytes(body, policy=email.policy.default)
     if not message.keys():
-        raise Unreadable("it is no message: it has no header", reason="broken_file")
+        raise Unreadable("it is not a message: it has no header", reason="broken_file")
     meta = {name: mail_header(message, name) for name in ("from", "to", "date")}
     html, text = mail_part(message, "html"), mail_part(message, "plain")
     blocks = [html] if html else map(paragraph, text.split("\n\n"))
@@ -107,9 +107,9 @@ def mail_part(message: EmailMessage, kind: str) -> str:
 
 CANONICAL_HEADER = re.compile(r'<([^>]*)>\s*;[^,]*\brel\s*=\s*"?canonical\b', re.IGNORECASE)
 # The directives that `none` in `robots` implies.
-NONE = frozenset({"noindex", "nofollow"})
+NONE_DIRECTIVES = frozenset({"noindex", "nofollow"})
 # Header directives with a value; any other name before a colon is the name of an agent.
-VALUED = ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after")
+VALUED_DIRECTIVES = ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after")
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Document:
         try:
             return self.tree.css_first(selector) is not None
         except SelectolaxError as error:
-            raise BadInput(f"`{selector}` is no selector that can be read here") from error
+            raise BadInput(f"`{selector}` is not a valid selector") from error
 
     @cached_property
     def tree(self) -> LexborHTMLParser:
@@ -178,7 +178,7 @@ def from_html(page: FetchedPage, kind: str, html: str) -> Document:
     try:
         tree = LexborHTMLParser(html)
     except SelectolaxError as error:  # any text is valid HTML: only memory can run out
-        raise Unreadable("reading it took too much memory", reason="too_large") from error
+        raise Unreadable("parsing it took too much memory", reason="too_large") from error
     robots = frozenset(read_robots(tree, page.headers))
     return Document(
         url=page.url,
@@ -208,21 +208,23 @@ def read_canonical(tree: LexborHTMLParser, page: FetchedPage) -> str | None:
 
 def read_robots(tree: LexborHTMLParser, headers: Mapping[str, str]) -> Iterator[str]:
     """Yield the directives for all crawlers, from the head and from `X-Robots-Tag`."""
-    said = [value_of(node, "content") for node in tree.css("meta[name=robots i][content]")]
-    for directive in ",".join([*said, for_everybody(header(headers, "x-robots-tag"))]).split(","):
+    directives = [value_of(node, "content") for node in tree.css("meta[name=robots i][content]")]
+    for directive in ",".join([*directives, for_all_agents(header(headers, "x-robots-tag"))]).split(
+        ","
+    ):
         word = directive.strip().lower()
-        yield from NONE if word == "none" else ()
+        yield from NONE_DIRECTIVES if word == "none" else ()
         if word:
             yield word
 
 
-def for_everybody(value: str) -> str:
+def for_all_agents(value: str) -> str:
     """Remove directives for one agent: `bot: noindex, nofollow` applies to `bot` alone."""
     kept: list[str] = []
     addressed = False
     for part in value.split(","):
         name, colon, _ = part.partition(":")
-        addressed = addressed or bool(colon and name.strip().lower() not in VALUED)
+        addressed = addressed or bool(colon and name.strip().lower() not in VALUED_DIRECTIVES)
         kept += [] if addressed else [part]
     return ",".join(kept)
 

@@ -31,7 +31,7 @@ def limited(blocks: Iterable[str]) -> Iterable[str]:
         size += len(block)
         if size > MAX_TEXT_CHARACTERS:
             raise Unreadable(
-                f"it holds more than {MAX_TEXT_CHARACTERS >> 20} MB of text", reason="too_large"
+                f"it contains more than {MAX_TEXT_CHARACTERS >> 20} MB of text", reason="too_large"
             )
         yield block
 

@@ -14,7 +14,7 @@ from svc_notebook.errors import BadInput
 PACKAGE = Path(__file__).parents[3]
 
 
-def own_place(error: BaseException) -> str:
+def own_code_location(error: BaseException) -> str:
     """Return the location of an error raised in this package, empty if a library raised it.
 
     Libraries raise many kinds of errors for broken files. An unexpected error from this package's
@@ -55,11 +55,13 @@ BY_SUFFIX = {
     ".pdf": "pdf",
 }
 # Unspecific media types: the suffix of the URL decides.
-VAGUE = frozenset({"", "application/octet-stream", "application/zip", "binary/octet-stream"})
+UNSPECIFIC_TYPES = frozenset(
+    {"", "application/octet-stream", "application/zip", "binary/octet-stream"}
+)
 
 
 # Unknown media types: browsers inspect the bytes (WHATWG, MIME Sniffing).
-UNNAMED = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
+UNKNOWN_TYPES = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
 SNIFFED_BYTES = 1445
 TAGS = (
     b"!doctype html", b"html", b"head", b"script", b"iframe", b"h1", b"div", b"font", b"table",
@@ -126,9 +128,9 @@ def file_type(content_type: str, url: str, body: bytes = b"") -> str | None:
     they are text or an archive, which have several file types.
     """
     media_type = content_type.partition(";")[0].strip().lower()
-    if media_type in UNNAMED:
+    if media_type in UNKNOWN_TYPES:
         sniffed = sniff_media_type(body)
         media_type = "" if sniffed in ("text/plain", "application/zip") else sniffed
-    if media_type in VAGUE:
+    if media_type in UNSPECIFIC_TYPES:
         return BY_SUFFIX.get(PurePosixPath(unquote(urlsplit(url).path)).suffix.lower())
     return BY_MEDIA_TYPE.get(media_type)

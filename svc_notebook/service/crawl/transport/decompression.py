@@ -7,7 +7,7 @@ import zlib
 from svc_notebook.service.crawl.outcomes import FetchFailure
 
 # The accepted encodings; brotli would need another library, and every server supports gzip.
-ACCEPTED = "gzip, deflate"
+ACCEPTED_ENCODINGS = "gzip, deflate"
 # How many bytes a compressed body may exceed the limit.
 _COMPRESSION_OVERHEAD_BYTES = 1 << 16
 _GZIP = ("gzip", "x-gzip")
@@ -21,42 +21,42 @@ class Body:
         codings = [name for name in codings if name and name != "identity"]
         if len(codings) > 1 or (codings and codings[0] not in (*_GZIP, "deflate")):
             raise FetchFailure(
-                "unsupported_encoding", f"the body is encoded as {encoding}, which is not read"
+                "unsupported_encoding", f"the body is encoded as {encoding}, which is not supported"
             )
         self._coding = codings[0] if codings else ""
         self._limit = limit
         self._parts: list[bytes] = []
         self._size = 0
-        self._packed = 0
+        self._compressed = 0
         self._head = b""
-        self._unpacker: zlib._Decompress | None = None
+        self._decompressor: zlib._Decompress | None = None
 
     def add(self, chunk: bytes) -> None:
         """Add a chunk; raises `FetchFailure` above the limit or if it cannot be decompressed."""
         if not self._coding:
             self._keep(chunk)
             return
-        self._packed += len(chunk)
-        if self._packed > self._limit + _COMPRESSION_OVERHEAD_BYTES:
+        self._compressed += len(chunk)
+        if self._compressed > self._limit + _COMPRESSION_OVERHEAD_BYTES:
             raise self._too_big()
         chunk, self._head = self._head + chunk, b""
-        if self._unpacker is None and len(chunk) < 2:
+        if self._decompressor is None and len(chunk) < 2:
             self._head = chunk
             return
         while chunk:
-            self._unpacker = self._unpacker or self._unpacker_for(chunk)
+            self._decompressor = self._decompressor or self._decompressor_for(chunk)
             try:
-                self._keep(self._unpacker.decompress(chunk, self._limit - self._size + 1))
+                self._keep(self._decompressor.decompress(chunk, self._limit - self._size + 1))
             except zlib.error as error:
                 raise FetchFailure(
-                    "invalid_body", f"the body cannot be unpacked: {error}"
+                    "invalid_body", f"the body cannot be decompressed: {error}"
                 ) from None
             chunk = self._rest()
 
     def read(self) -> bytes:
         """Return the whole body; raises `FetchFailure` if it is truncated."""
-        if self._head or (self._unpacker and not self._unpacker.eof):
-            raise FetchFailure("truncated_body", "the body breaks off before its end")
+        if self._head or (self._decompressor and not self._decompressor.eof):
+            raise FetchFailure("truncated_body", "the body is truncated")
         return b"".join(self._parts)
 
     def _keep(self, data: bytes) -> None:
@@ -70,16 +70,16 @@ class Body:
 
     def _rest(self) -> bytes:
         """Return the data still to decompress: gzip may have several members in a row."""
-        assert self._unpacker
-        if not self._unpacker.eof:
-            return self._unpacker.unconsumed_tail
-        rest = self._unpacker.unused_data
+        assert self._decompressor
+        if not self._decompressor.eof:
+            return self._decompressor.unconsumed_tail
+        rest = self._decompressor.unused_data
         if rest[:2] != b"\x1f\x8b":
             return b""
-        self._unpacker = self._unpacker_for(rest)
+        self._decompressor = self._decompressor_for(rest)
         return rest
 
-    def _unpacker_for(self, start: bytes) -> zlib._Decompress:
+    def _decompressor_for(self, start: bytes) -> zlib._Decompress:
         if self._coding in _GZIP:
             return zlib.decompressobj(16 + zlib.MAX_WBITS)
         # Servers send deflate with or without a zlib header.

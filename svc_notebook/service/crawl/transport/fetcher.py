@@ -25,23 +25,23 @@ from svc_notebook.service.crawl.link_policy import Scope
 from svc_notebook.service.crawl.outcomes import FetchFailure
 from svc_notebook.service.crawl.request_options import LoginRequest
 from svc_notebook.service.crawl.transport.cookies import HostCookies
-from svc_notebook.service.crawl.transport.decompression import ACCEPTED, Body
+from svc_notebook.service.crawl.transport.decompression import ACCEPTED_ENCODINGS, Body
 from svc_notebook.service.crawl.transport.ssrf_guard import AddressGuard
 from svc_notebook.service.crawl.transport.throttle import Throttle
 from svc_notebook.service.crawl.urls import normalize
 
-AGENT = "SvcNotebookCrawler"
+USER_AGENT = "SvcNotebookCrawler"
 MAX_PAGE_BYTES = 10 << 20
 MAX_REDIRECTS = 5
-REDIRECTS = (301, 302, 303, 307, 308)
+REDIRECT_STATUSES = (301, 302, 303, 307, 308)
 # Temporary server errors, which are retried.
-PASSING = (408, 425, 429, 500, 502, 503, 504)
+RETRIED_STATUSES = (408, 425, 429, 500, 502, 503, 504)
 # Statuses about the whole server, not only this page.
-BUSY = (429, 503)
+BUSY_STATUSES = (429, 503)
 MAX_RETRY_WAIT_SECONDS = 30.0
 # Headers that are not sent to other sites, to which links and redirects lead.
-_SECRET = ("authorization", "cookie")
-_ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.8"
+_SECRET_HEADERS = ("authorization", "cookie")
+_ACCEPTED_TYPES = "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.8"
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,9 @@ class FetchResponse:
     def target(self) -> str | None:
         """The URL of a redirect, None for other responses."""
         location = self.headers.get("location", "")
-        return normalize(location, self.url) if self.status in REDIRECTS and location else None
+        return (
+            normalize(location, self.url) if self.status in REDIRECT_STATUSES and location else None
+        )
 
 
 class Fetcher:
@@ -72,11 +74,11 @@ class Fetcher:
         backoff: float = 0.5,
     ) -> None:
         self.configuration = configuration
-        self.pace = Throttle(configuration.rate_limit)
+        self.throttle = Throttle(configuration.rate_limit)
         self._requests = configuration.requests
         self._scope = Scope(configuration)
         self._backoff = backoff
-        self._gate = AddressGuard(allow_private=allow_private)
+        self._ssrf_guard = AddressGuard(allow_private=allow_private)
         self.cookies = HostCookies()
         self._login_cookies = httpx.Cookies()
         self._token: str | None = None
@@ -112,31 +114,31 @@ class Fetcher:
         await self.log_in()
         host = urlsplit(url).netloc
         for attempt in range(self._requests.retries + 1):
-            last = attempt == self._requests.retries
+            is_last = attempt == self._requests.retries
             try:
-                answer = await self._ask(url, headers or {}, limit, cookies)
+                response = await self._get(url, headers or {}, limit, cookies)
             except FetchFailure as failure:
-                if last or failure.reason not in _AGAIN:
+                if is_last or failure.reason not in _RETRIED_REASONS:
                     raise
-                await asyncio.sleep(self._wait(attempt))
+                await asyncio.sleep(self._backoff_seconds(attempt))
                 continue
-            if last or answer.status not in PASSING:
-                return answer
-            wait = _retry_after(answer)
-            if wait is not None or answer.status in BUSY:
-                self.pace.rest(host, wait or self._wait(attempt))
+            if is_last or response.status not in RETRIED_STATUSES:
+                return response
+            wait = _retry_after(response)
+            if wait is not None or response.status in BUSY_STATUSES:
+                self.throttle.pause(host, wait or self._backoff_seconds(attempt))
             else:  # one broken page does not slow down the others
-                await asyncio.sleep(self._wait(attempt))
+                await asyncio.sleep(self._backoff_seconds(attempt))
         raise AssertionError("the last attempt returns or raises")
 
     async def follow(self, url: str, *, limit: int = MAX_PAGE_BYTES) -> FetchResponse:
         """Fetch a URL and follow redirects; raises `FetchFailure`."""
         for _ in range(MAX_REDIRECTS + 1):
-            answer = await self.fetch(url, limit=limit)
-            if answer.target is None:
-                return answer
-            url = answer.target
-        raise too_many_hops()
+            response = await self.fetch(url, limit=limit)
+            if response.target is None:
+                return response
+            url = response.target
+        raise too_many_redirects()
 
     async def log_in(self) -> None:
         """Log in once if the configuration has a login; raises `BadInput` if it fails."""
@@ -154,27 +156,31 @@ class Fetcher:
             "max_connections": 100,
             "max_keepalive_connections": 100,
             "keepalive_expiry": 15.0,
-            "network_backend": self._gate,
+            "network_backend": self._ssrf_guard,
         }
         if proxy := self._requests.proxy:
             login = self._requests.proxy_login
             return httpcore.AsyncHTTPProxy(proxy, proxy_auth=login, **options)  # type: ignore[arg-type]
         return httpcore.AsyncConnectionPool(**options)  # type: ignore[arg-type]
 
-    async def _ask(
+    async def _get(
         self, url: str, headers: Mapping[str, str], limit: int, cookies: HostCookies | None
     ) -> FetchResponse:
-        async with self.pace.turn(urlsplit(url).netloc):
+        async with self.throttle.turn(urlsplit(url).netloc):
             sent = httpx.Request("GET", url, headers=self._headers(url, headers, cookies))
             return await self._send(sent, self._requests.timeout, limit)
 
-    async def _send(self, request: httpx.Request, patience: float, limit: int) -> FetchResponse:
+    async def _send(
+        self, request: httpx.Request, timeout_seconds: float, limit: int
+    ) -> FetchResponse:
         """Send one request and read its response within the timeout; raises `FetchFailure`."""
         try:
-            async with asyncio.timeout(patience):
-                return await self._exchange(request, patience, limit)
+            async with asyncio.timeout(timeout_seconds):
+                return await self._exchange(request, timeout_seconds, limit)
         except (TimeoutError, httpcore.TimeoutException):
-            raise FetchFailure("timeout", f"no whole answer within {patience:g} seconds") from None
+            raise FetchFailure(
+                "timeout", f"no complete response within {timeout_seconds:g} seconds"
+            ) from None
         except httpcore.ConnectError as error:
             raise _connect_failure(request, error) from error
         except (httpcore.ProtocolError, httpcore.NetworkError, httpcore.ProxyError) as error:
@@ -182,20 +188,22 @@ class Fetcher:
                 "network_error", f"the connection failed: {error or 'closed'}"
             ) from error
 
-    async def _exchange(self, request: httpx.Request, patience: float, limit: int) -> FetchResponse:
-        waits = dict.fromkeys(("connect", "read", "write", "pool"), patience)
+    async def _exchange(
+        self, request: httpx.Request, timeout_seconds: float, limit: int
+    ) -> FetchResponse:
+        timeouts = dict.fromkeys(("connect", "read", "write", "pool"), timeout_seconds)
         async with self._pool.stream(
             request.method,
             str(request.url),
             headers=request.headers.raw,
             content=request.content or None,
-            extensions={"timeout": waits},
+            extensions={"timeout": timeouts},
         ) as response:
             received = httpx.Headers(response.headers)
             headers = dict(received.items())
             body = Body(headers.get("content-encoding", ""), limit)
-            if response.status not in REDIRECTS and response.status != 304:
-                _refuse_length(headers, limit)
+            if response.status not in REDIRECT_STATUSES and response.status != 304:
+                _check_length(headers, limit)
                 await _read_body(response, body)
             return FetchResponse(
                 str(request.url),
@@ -209,17 +217,21 @@ class Fetcher:
         self, url: str, more: Mapping[str, str], cookies: HostCookies | None = None
     ) -> httpx.Headers:
         headers = httpx.Headers(
-            {"User-Agent": f"{AGENT}/1.0", "Accept": _ACCEPT, "Accept-Encoding": ACCEPTED}
+            {
+                "User-Agent": f"{USER_AGENT}/1.0",
+                "Accept": _ACCEPTED_TYPES,
+                "Accept-Encoding": ACCEPTED_ENCODINGS,
+            }
         )
-        ours = self._scope.belongs(url)
+        on_site = self._scope.is_on_site(url)
         headers.update(
             {
                 name: value
                 for name, value in self._requests.headers.items()
-                if ours or name.lower() not in _SECRET
+                if on_site or name.lower() not in _SECRET_HEADERS
             }
         )
-        if self._token and ours:
+        if self._token and on_site:
             headers["Authorization"] = self._token
         headers.update(more)
         request = httpx.Request("GET", url)
@@ -236,28 +248,32 @@ class Fetcher:
         request = httpx.Request(
             login.method,
             login.url,
-            headers={"User-Agent": f"{AGENT}/1.0", "Accept": "*/*", **login.headers},
+            headers={"User-Agent": f"{USER_AGENT}/1.0", "Accept": "*/*", **login.headers},
             content=login.body.encode(),
         )
         for _ in range(MAX_REDIRECTS + 1):
-            answer = await self._send_login(request, login)
-            if answer.target is None:
+            response = await self._send_login(request, login)
+            if response.target is None:
                 break
-            request = httpx.Request("GET", answer.target, headers={"User-Agent": f"{AGENT}/1.0"})
+            request = httpx.Request(
+                "GET", response.target, headers={"User-Agent": f"{USER_AGENT}/1.0"}
+            )
             self._login_cookies.set_cookie_header(request)
-        if answer.status >= 400:
-            raise FetchFailure("login_refused", f"{login.url} answers with status {answer.status}")
+        if response.status >= 400:
+            raise FetchFailure(
+                "login_refused", f"{login.url} answers with status {response.status}"
+            )
         if login.token:
-            self._token = _read_token(answer)
+            self._token = _read_token(response)
 
     async def _send_login(self, request: httpx.Request, login: LoginRequest) -> FetchResponse:
-        async with self.pace.turn(request.url.netloc.decode()):
-            answer = await self._send(request, login.timeout, MAX_PAGE_BYTES)
-        raw = [(b"set-cookie", line.encode()) for line in answer.cookies if line.isascii()]
+        async with self.throttle.turn(request.url.netloc.decode()):
+            response = await self._send(request, login.timeout, MAX_PAGE_BYTES)
+        raw = [(b"set-cookie", line.encode()) for line in response.cookies if line.isascii()]
         self._login_cookies.extract_cookies(httpx.Response(200, headers=raw, request=request))
-        return answer
+        return response
 
-    def _wait(self, attempt: int) -> float:
+    def _backoff_seconds(self, attempt: int) -> float:
         """Return the exponential backoff with jitter, in seconds."""
         return float(
             min(self._backoff * 2**attempt, MAX_RETRY_WAIT_SECONDS) * random.uniform(0.5, 1)
@@ -265,14 +281,12 @@ class Fetcher:
 
 
 # Failures that are retried.
-_AGAIN = frozenset({"timeout", "network_error", "connection_refused", "truncated_body"})
+_RETRIED_REASONS = frozenset({"timeout", "network_error", "connection_refused", "truncated_body"})
 
 
-def too_many_hops() -> FetchFailure:
+def too_many_redirects() -> FetchFailure:
     """Return the failure for too many redirects."""
-    return FetchFailure(
-        "too_many_redirects", f"more than {MAX_REDIRECTS} redirects one after another"
-    )
+    return FetchFailure("too_many_redirects", f"more than {MAX_REDIRECTS} consecutive redirects")
 
 
 def _connect_failure(request: httpx.Request, error: httpcore.ConnectError) -> FetchFailure:
@@ -283,7 +297,7 @@ def _connect_failure(request: httpx.Request, error: httpcore.ConnectError) -> Fe
                 "tls_error", f"{request.url.host} has no valid certificate: {cause}"
             )
         cause = cause.__cause__ or cause.__context__
-    return FetchFailure("connection_refused", f"{request.url.host} does not accept a connection")
+    return FetchFailure("connection_refused", f"{request.url.host} refuses the connection")
 
 
 async def _read_body(response: httpcore.Response, body: Body) -> None:
@@ -295,7 +309,7 @@ async def _read_body(response: httpcore.Response, body: Body) -> None:
             body.add(chunk)
     except (httpcore.ProtocolError, httpcore.NetworkError) as error:
         raise FetchFailure(
-            "truncated_body", f"the body breaks off after {size:,} bytes: {error or 'closed'}"
+            "truncated_body", f"the body ends early after {size:,} bytes: {error or 'closed'}"
         ) from error
 
 
@@ -305,18 +319,18 @@ def _join_cookies(headers: Iterable[str]) -> str:
     return "; ".join({pair.partition("=")[0]: pair for pair in pairs}.values())
 
 
-def _refuse_length(headers: Mapping[str, str], limit: int) -> None:
+def _check_length(headers: Mapping[str, str], limit: int) -> None:
     """Raise if Content-Length exceeds the limit, before the body is read."""
     length = headers.get("content-length", "")
     if length.isdigit() and int(length) > limit:
         raise FetchFailure(
-            "page_too_big", f"the body has {int(length):,} bytes; {limit:,} are the most"
+            "page_too_big", f"the body has {int(length):,} bytes; the limit is {limit:,}"
         )
 
 
-def _retry_after(answer: FetchResponse) -> float | None:
+def _retry_after(response: FetchResponse) -> float | None:
     """Parse Retry-After, seconds or a date, into seconds."""
-    value = answer.headers.get("retry-after", "")
+    value = response.headers.get("retry-after", "")
     if value.isdigit():
         return float(value)
     try:
@@ -327,11 +341,11 @@ def _retry_after(answer: FetchResponse) -> float | None:
     return max((until - datetime.now(UTC)).total_seconds(), 0.0)
 
 
-def _read_token(answer: FetchResponse) -> str:
+def _read_token(response: FetchResponse) -> str:
     try:
-        token = msgspec.json.decode(answer.body)["access_token"]
+        token = msgspec.json.decode(response.body)["access_token"]
     except (msgspec.DecodeError, KeyError, TypeError):
-        raise FetchFailure("login_refused", "the answer holds no `access_token`") from None
+        raise FetchFailure("login_refused", "the response has no `access_token`") from None
     return f"Bearer {token}"
 
 

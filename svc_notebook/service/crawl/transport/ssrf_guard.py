@@ -67,7 +67,9 @@ class AddressGuard(httpcore.AsyncNetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """Connect to the first allowed address of a host that accepts the connection."""
-        addresses = self._admit(host, await _resolve(host, port, timeout or CONNECT_SECONDS))
+        addresses = self._check_addresses(
+            host, await _resolve(host, port, timeout or CONNECT_SECONDS)
+        )
         for address in addresses[:-1]:
             try:
                 return await self._connect(address, port, timeout, local_address, socket_options)
@@ -84,15 +86,20 @@ class AddressGuard(httpcore.AsyncNetworkBackend):
         await asyncio.sleep(seconds)
 
     async def _connect(
-        self, address: str, port: int, patience: float | None, local: str | None, options: Any
+        self,
+        address: str,
+        port: int,
+        timeout_seconds: float | None,
+        local: str | None,
+        options: Any,
     ) -> httpcore.AsyncNetworkStream:
         return GuardedStream(
             await self._network.connect_tcp(
-                address, port, timeout=patience, local_address=local, socket_options=options
+                address, port, timeout=timeout_seconds, local_address=local, socket_options=options
             )
         )
 
-    def _admit(self, host: str, addresses: list[str]) -> list[str]:
+    def _check_addresses(self, host: str, addresses: list[str]) -> list[str]:
         if self._allow_private:
             return addresses
         public = [
@@ -151,11 +158,11 @@ class GuardedStream(httpcore.AsyncNetworkStream):
             return bool(selector.select(0))
 
 
-async def _resolve(host: str, port: int, patience: float) -> list[str]:
+async def _resolve(host: str, port: int, timeout_seconds: float) -> list[str]:
     """Return the distinct addresses of a host in the system's order of preference."""
     loop = asyncio.get_running_loop()
     try:
-        async with asyncio.timeout(patience):
+        async with asyncio.timeout(timeout_seconds):
             found = await loop.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
     except TimeoutError:
         raise FetchFailure("dns_error", f"the name {host} was not resolved in time") from None

@@ -38,7 +38,7 @@ class Throttle:
         if len(self._delays) < MAX_KNOWN_HOSTS:
             self._delays[host] = min(seconds, MAX_CRAWL_DELAY_SECONDS)
 
-    def rest(self, host: str, seconds: float) -> None:
+    def pause(self, host: str, seconds: float) -> None:
         """Pause requests to a host (its Retry-After), in seconds."""
         if len(self._free) > MAX_KNOWN_HOSTS:
             now = self._clock()

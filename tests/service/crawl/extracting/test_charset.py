@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.service.crawl.extraction.charset import decode
 
-NAMED = [
+CHARSET_PARAMETER = [
     ("utf-8", "text/html; charset=utf-8", ""),
     ("iso-8859-1", "text/html; charset=ISO-8859-1", ""),
     ("cp1252", "text/html", '<meta charset="iso-8859-1">'),
@@ -22,7 +22,7 @@ NAMED = [
 TEXTS = {"shift_jis": "ランプ", "euc-kr": "램프", "gb2312": "灯", "iso-8859-2": "żółw"}
 
 
-@pytest.mark.parametrize(("encoding", "content_type", "head"), NAMED)
+@pytest.mark.parametrize(("encoding", "content_type", "head"), CHARSET_PARAMETER)
 def test_a_page_is_decoded_as_it_or_its_server_says(
     encoding: str, content_type: str, head: str
 ) -> None:

@@ -106,7 +106,7 @@ def test_selectors_that_are_none_are_refused(extractors: Extractors) -> None:
 
     with pytest.raises(BadInput, match=r"`a\["):
         page.matches(["a["])
-    with pytest.raises(BadInput, match=r"`a\[` is no selector.*character 3"):
+    with pytest.raises(BadInput, match=r"`a\[` is not a valid selector.*character 3"):
         extractors.matches(page, ["a["])
     with pytest.raises(BadInput, match=":nope"):
         extractors.check_selectors(["p", "!p:nope"])

@@ -23,7 +23,7 @@ from svc_notebook.service.crawl.extraction import (
     FetchedPage,
     Unreadable,
 )
-from svc_notebook.service.crawl.extraction.extractors import NEEDED, check_installed
+from svc_notebook.service.crawl.extraction.extractors import REQUIRED_PACKAGES, check_installed
 from tests.service.crawl.extracting.conftest import Read, Run
 
 HTML = '<title>Lamps</title><h1 id="top">All lamps</h1><a href="/a">A</a><a href="/b#x">B</a>'
@@ -116,8 +116,8 @@ RETURNED = [
     ("[1]", "record 1 is a number"),
     ("[{}, null]", "record 2 is null"),
     ("[{}, {}, [1]]", "record 3 is a list"),
-    ("[{ title: $('h1') }]", "`title` holds an element of the page: take its .text()"),
-    ("[{ a: [$('h1')[0]] }]", "`0` holds an element of the page"),
+    ("[{ title: $('h1') }]", "`title` contains an element of the page: use its .text()"),
+    ("[{ a: [$('h1')[0]] }]", "`0` contains an element of the page"),
     ("[{ a: 1n }]", "`a` is a BigInt"),
     ("(() => { const a = {}; a.a = a; return [a]; })()", "circular structure"),
     ("new Promise(() => {})", "its promise is never settled"),
@@ -203,7 +203,7 @@ def test_logs_are_cut_where_they_grow_too_long(extractors: Extractors, page: Doc
 
     assert logs[0] == "x" * 10000 + "..."
     assert len(logs) == 1001
-    assert logs[-1] == "... and more, which is left out"
+    assert logs[-1] == "... and more, which is omitted"
 
 
 ABSENT = ["require", "process", "fetch", "setTimeout", "setInterval", "queueMicrotask", "Atomics",
@@ -354,7 +354,7 @@ def test_an_engine_that_is_killed_is_replaced(page: Document) -> None:
         after = extractors.extract(page, "() => [{ a: 1 }]")
 
     assert lost.error
-    assert "broke down" in lost.error
+    assert "crashed" in lost.error
     assert after.records == [{"a": 1}]
 
 
@@ -475,7 +475,7 @@ def test_a_link_extractor_says_where_to_go(
 
 
 def test_a_link_extractor_that_fails_says_how(extractors: Extractors, page: Document) -> None:
-    with pytest.raises(BadInput, match=r"linkExtractor: .*a list of addresses"):
+    with pytest.raises(BadInput, match=r"linkExtractor: .*a list of URLs"):
         extractors.links(page, "() => 7")
     with pytest.raises(BadInput, match="linkExtractor: Error: no"):
         extractors.links(page, "() => { throw new Error('no'); }")
@@ -485,7 +485,7 @@ def test_what_the_crawler_needs_is_named_where_it_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     check_installed()
-    monkeypatch.setitem(sys.modules, NEEDED[0], None)
+    monkeypatch.setitem(sys.modules, REQUIRED_PACKAGES[0], None)
 
     with pytest.raises(BadInput, match=r"py_mini_racer.*svc-notebook\[crawl\]"):
         Extractors()
@@ -499,7 +499,9 @@ def test_a_fault_of_our_own_is_not_told_of_the_page(extractors: Extractors) -> N
             extractors.read(page)
 
         assert fault.value.reason == "internal_error"
-        assert re.search(r"^the crawler itself failed: .*\(\w+\.py, line \d+\)$", str(fault.value))
+        assert re.search(
+            r"^internal error of the crawler: .*\(\w+\.py, line \d+\)$", str(fault.value)
+        )
 
 
 def test_a_fault_of_our_own_is_not_told_of_an_extractor(

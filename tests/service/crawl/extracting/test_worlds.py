@@ -10,7 +10,7 @@ import pytest
 
 from svc_notebook.service.crawl.extraction import Document, Extractors, FetchedPage, read_document
 from svc_notebook.service.crawl.extraction.engine import MAX_IDLE_CONTEXTS, Engine
-from svc_notebook.service.crawl.extraction.extractors import as_json, facts_of
+from svc_notebook.service.crawl.extraction.extractors import encode_json, page_facts
 from tests.service.crawl.extracting.conftest import Read
 
 HTML = "<!DOCTYPE html><title>Lamps</title><h1 class=top>All</h1><!-- x --><a href='/a'>A</a>"
@@ -183,7 +183,7 @@ def engine() -> Iterator[Engine]:
     """What an engine's process holds, in this one."""
     engine = Engine(256 << 20)
     yield engine
-    for world in (*engine.worlds.values(), engine.next):
+    for world in (*engine.contexts.values(), engine.next):
         if world:
             world.close()
 
@@ -192,7 +192,7 @@ def engine() -> Iterator[Engine]:
 def plain() -> tuple[str, str]:
     """A page's HTML and what is told of it, as an engine is given them."""
     document = read_document(FetchedPage("https://a.test/x?y=z", HTML.encode(), "text/html"))
-    return document.html, as_json(facts_of(document, None))
+    return document.html, encode_json(page_facts(document, None))
 
 
 def test_no_object_that_pages_share_can_bear_a_mark_unseen(
@@ -206,7 +206,7 @@ def test_no_object_that_pages_share_can_bear_a_mark_unseen(
     for _ in range(2):
         world.call("runExtractor", hands["extract"], *plain)
 
-    shared, missed, clean = msgspec.json.decode(hands["mark"](world._functions["tidy"]))
+    shared, missed, clean = msgspec.json.decode(hands["mark"](world._functions["prepareNextRun"]))
 
     assert shared > 1000
     assert missed == []
@@ -217,11 +217,11 @@ def test_what_leaves_nothing_behind_goes_on_in_its_world(
     engine: Engine, plain: tuple[str, str]
 ) -> None:
     answers = [engine.extract(HONEST, *plain) for _ in range(2)]
-    world = engine.worlds[HONEST]
+    world = engine.contexts[HONEST]
 
     answers += [engine.extract(HONEST, *plain) for _ in range(3)]
 
-    assert engine.worlds[HONEST] is world
+    assert engine.contexts[HONEST] is world
     assert all(answer == answers[0] for answer in answers)
     assert "Lamps" in answers[0]["value"]
 
@@ -240,10 +240,10 @@ def test_what_leaves_something_behind_loses_its_world(
     kept = []
     for _ in range(4):
         engine.extract(source, *plain)
-        kept.append(source in engine.worlds)
+        kept.append(source in engine.contexts)
 
     assert not any(kept)
-    assert engine.tidy[source] is False
+    assert engine.is_clean[source] is False
 
 
 def test_an_extractor_that_fails_keeps_its_world(engine: Engine, plain: tuple[str, str]) -> None:
@@ -251,7 +251,7 @@ def test_an_extractor_that_fails_keeps_its_world(engine: Engine, plain: tuple[st
 
     answers = [engine.extract(source, *plain) for _ in range(3)]
 
-    assert source in engine.worlds
+    assert source in engine.contexts
     assert answers[1:] == answers[:1] * 2
 
 
@@ -261,8 +261,8 @@ def test_extractors_share_no_world(engine: Engine, plain: tuple[str, str]) -> No
     for source in (*sources, *sources):
         engine.extract(source, *plain)
 
-    assert list(engine.worlds) == sources[2:]
-    assert len({id(world) for world in engine.worlds.values()}) == MAX_IDLE_CONTEXTS
+    assert list(engine.contexts) == sources[2:]
+    assert len({id(world) for world in engine.contexts.values()}) == MAX_IDLE_CONTEXTS
 
 
 def test_memory_that_a_page_left_is_not_the_next_one_s(page: Document) -> None:

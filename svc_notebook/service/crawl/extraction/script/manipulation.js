@@ -1,10 +1,10 @@
-// Changes of the tree: texts and HTML set, nodes put in, taken out, wrapped and copied.
+// Change the tree: set text and HTML; insert, remove, wrap and copy nodes.
 
 import { Query, keep, listOf, pieces } from "./query.js";
 import { Leaf, Node, copy, detach, isBranch, isElement, splice, textOf } from "./tree.js";
-import { innerHtml } from "./writing.js";
+import { innerHtml } from "./serializer.js";
 
-/** Nodes of whatever may be put in: nodes, lists, HTML; a copy where several places take them.
+/** Convert content (nodes, lists, HTML) to nodes; copied if it is inserted at several places.
  * @param {any} what @param {boolean} fresh @returns {any[]} */
 function material(what, fresh) {
   if (Array.isArray(what)) return what.flatMap((item) => material(item, fresh));
@@ -14,9 +14,9 @@ function material(what, fresh) {
   return fresh ? nodes.map(copy) : nodes;
 }
 
-/** A method that puts content somewhere about each node; the last place takes the nodes themselves.
- * @param {(node: any, nodes: any[]) => void} put @param {(node: any) => any} [read] what a function
- * that gives the content is told */
+/** Make a method that inserts content at each node; the last one receives the originals, not copies.
+ * @param {(node: any, nodes: any[]) => void} put @param {(node: any) => any} [read] the value that a content
+ * function receives */
 const placing = (put, read = innerHtml) => function (/** @type {any[]} */ ...given) {
   // @ts-expect-error `this` is the list that the method is called on
   const query = /** @type {any} */ (this);
@@ -28,7 +28,7 @@ const placing = (put, read = innerHtml) => function (/** @type {any[]} */ ...giv
   return query;
 };
 
-/** The same, asked of what is put: `$(content).appendTo(target)`. @param {string} method */
+/** The inverse method, called on the content: `$(content).appendTo(target)`. @param {string} method */
 const placed = (method) => function (/** @type {any} */ target) {
   // @ts-expect-error as above
   const query = /** @type {any} */ (this);
@@ -44,7 +44,7 @@ const placed = (method) => function (/** @type {any} */ target) {
 /** @param {any} node */
 const placeOf = (node) => node.parent.children.indexOf(node);
 
-/** Put nodes beside one. @param {any} node @param {any[]} nodes @param {number} after */
+/** Insert nodes before or after a node. @param {any} node @param {any[]} nodes @param {number} after */
 function beside(node, nodes, after) {
   if (!node.parent) return;
   const others = nodes.filter((other) => other !== node);
@@ -176,7 +176,7 @@ Object.assign(Query.prototype, {
     return this;
   },
 
-  /** Read several things at once: `{title: "h1", links: [{selector: "a", value: "href"}]}`.
+  /** Read several values at once: `{title: "h1", links: [{selector: "a", value: "href"}]}`.
    * @this {any} @param {Record<string, any>} map */
   extract(map) {
     return Object.fromEntries(Object.entries(map).map(([name, wanted]) => {
@@ -196,5 +196,5 @@ function readOne(query, value, name) {
   return typeof value === "object" ? query.extract(value) : query.prop(value);
 }
 
-/** @param {any} value a node, or what `map` made of one */
+/** @param {any} value a node, or the result of `map` for one */
 const textIn = (value) => (value instanceof Node ? textOf(value) : String(value));

@@ -1,6 +1,6 @@
-// Ways through the tree from each node of a list: up, down and along.
+// Traverse the tree from each node of a list: parents, children and siblings.
 
-import { matches } from "./matching.js";
+import { matches } from "./matcher.js";
 import { Query, keep, listOf } from "./query.js";
 import { after, before, inOrder, isBranch, isElement } from "./tree.js";
 
@@ -8,7 +8,7 @@ import { after, before, inOrder, isBranch, isElement } from "./tree.js";
 
 /** @type {Step} */
 const up = (node) => (node.parent?.type === "root" ? null : node.parent);
-/** All nodes that a step reaches, again and again, until one that `until` means.
+/** All nodes that repeated steps reach, up to the first that matches `until`.
  * @param {any} node @param {Step} step @param {any} [until] @returns {any[]} */
 function reach(node, step, until) {
   const ends = typeof until === "string" || until === undefined ? null : new Set(listOf(until));
@@ -20,19 +20,19 @@ function reach(node, step, until) {
   return reached;
 }
 
-/** A method that goes one step from each node. @param {Step} step */
+/** Make a method that goes one step from each node. @param {Step} step */
 const one = (step) => function (/** @type {any} */ by) {
   // @ts-expect-error `this` is the list that the method is called on
   return gather(this, (node) => [step(node)].filter(Boolean), by);
 };
 
-/** A method that goes as far as it can. @param {Step} step @param {boolean} backwards */
+/** Make a method that goes to the end. @param {Step} step @param {boolean} backwards */
 const all = (step, backwards) => function (/** @type {any} */ by) {
   // @ts-expect-error as above
   return gather(this, (node) => reach(node, step), by, backwards);
 };
 
-/** A method that goes until something. @param {Step} step @param {boolean} backwards */
+/** Make a method that goes up to a matching node. @param {Step} step @param {boolean} backwards */
 const until = (step, backwards) => function (/** @type {any} */ end, /** @type {any} */ by) {
   // @ts-expect-error as above
   return gather(this, (node) => reach(node, step, end), by, backwards);
@@ -42,7 +42,7 @@ const until = (step, backwards) => function (/** @type {any} */ end, /** @type {
 function gather(query, from, by, backwards = false) {
   const lists = query.toArray().map(from);
   let nodes = lists.length === 1 ? lists[0] : inOrder(lists.flat());
-  // Nearest first: one node's own are so already.
+  // Nearest first; the results of a single node already are.
   if (backwards && lists.length > 1) nodes = nodes.reverse();
   return query.made(by === undefined ? nodes : keep(nodes, by));
 }

@@ -1,16 +1,16 @@
-// Long texts, cut into records that are small enough.
+// Split long texts into records within a size limit.
 
-import { bytesOf, readable } from "./texts.js";
+import { bytesOf, readable } from "./element_text.js";
 
 /** @typedef {{ baseRecord?: Record<string, any>, maxRecordBytes?: number,
  *   textAttributeName?: string, orderingAttributeName?: string }} Options */
 
-/** Cut the texts of elements at spaces. @param {Options & { $elements: any }} options */
+/** Split the texts of elements at spaces. @param {Options & { $elements: any }} options */
 export function splitContentIntoRecords({ $elements, ...options }) {
   return numbered($elements.toArray().map(readable), /\s/, options);
 }
 
-/** Cut a text between its lines, above all where a paragraph or a heading ends.
+/** Split a text between its lines, preferably at the end of a paragraph or heading.
  * @param {Options & { text?: string }} options */
 export function splitTextIntoRecords({ text = "", ...options }) {
   return numbered([String(text).trim()], /\n\n+(?=#)|\n\n+|\n|\s/, options);
@@ -25,9 +25,9 @@ function numbered(texts, breaks, options) {
     [textAttributeName]: text,
     ...(orderingAttributeName ? { [orderingAttributeName]: at } : {}),
   });
-  // Room for the longest number, and for what the ids of several records go on with.
+  // Reserve space for the longest number, and for the suffix of the ids of several records.
   const room = maxRecordBytes - bytesOf(JSON.stringify(make("", 99999))) - 6;
-  if (room < 4) throw new RangeError(`baseRecord leaves no room for text within maxRecordBytes = ${maxRecordBytes}`);
+  if (room < 4) throw new RangeError(`baseRecord leaves no space for text within maxRecordBytes = ${maxRecordBytes}`);
   const records = texts.flatMap((text) => pieces(text, room, breaks)).map(make);
   if (records.length < 2 || !("objectID" in baseRecord)) return records;
   return records.map((record, at) => ({ ...record, objectID: `${baseRecord.objectID}-${at}` }));
@@ -47,7 +47,7 @@ function pieces(text, room, breaks) {
   return made;
 }
 
-/** How many characters fit, as JSON writes them, at least one. @param {string} text @param {number} room */
+/** The number of characters that fit as JSON, at least one. @param {string} text @param {number} room */
 function fits(text, room) {
   let used = 0;
   let at = 0;
@@ -60,7 +60,7 @@ function fits(text, room) {
   return at;
 }
 
-/** Where to cut at best: at the last break of the best kind that keeps the piece half full.
+/** The best position to split: the last break of the best kind in the second half of the text.
  * @param {string} text @param {number} end @param {RegExp} breaks */
 function breakBefore(text, end, breaks) {
   const window = text.slice(0, end + 1);

@@ -1,8 +1,8 @@
-// Texts of elements as people read them, and how much room they take.
+// Texts of elements as displayed, and their size in bytes.
 
 import { isElement, isBranch } from "./tree.js";
 
-/** Elements that a line breaks before and after. */
+/** Elements with a line break before and after them. */
 const BLOCKS = new Set(
   ("address article aside blockquote br caption dd details dialog div dl dt fieldset figcaption figure"
     + " footer form h1 h2 h3 h4 h5 h6 head header hr legend li main menu nav ol option p pre section"
@@ -10,7 +10,7 @@ const BLOCKS = new Set(
 );
 const UNSEEN = new Set("script style noscript template head".split(" "));
 
-/** A node's text on one line, with a space wherever the page has a new line or cell.
+/** A node's text on one line, with a space for each line break or cell of the page.
  * @param {any} node @returns {string} */
 export const readable = (node) => spaced(node).replace(/\s+/g, " ").trim();
 
@@ -23,17 +23,17 @@ function spaced(node) {
   return isElement(node) && BLOCKS.has(node.name) ? ` ${text} ` : text;
 }
 
-/** What an element says: its text, or what a `meta` holds. @param {any} node */
+/** The text of an element, or the content of a `meta`. @param {any} node */
 export const saidBy = (node) => (
   node.name === "meta" ? (node.attribs.content ?? "").trim() : readable(node)
 );
 
-/** How many bytes a text takes in UTF-8. @param {string} text */
+/** The size of a text in bytes of UTF-8. @param {string} text */
 export function bytesOf(text) {
   let bytes = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    // Each half of a pair counts two of its four.
+    // Each surrogate of a pair counts as two of its four bytes.
     bytes += code < 0x80 ? 1 : code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 2 : 3;
   }
   return bytes;

@@ -1,4 +1,4 @@
-// A register of a page's elements by name, id and class, kept for as long as the page stays as it is.
+// An index of a page's elements by name, id and class, valid until the page changes.
 
 import { stamp, walk } from "./tree.js";
 
@@ -9,7 +9,7 @@ import { stamp, walk } from "./tree.js";
 /** @type {WeakMap<any, Register>} */
 const registers = new WeakMap();
 
-/** List elements of a whole page among which all that pass the tests are; null: any may.
+/** Return the elements that may pass the tests, in page order; null if any element may.
  * @param {any} top @param {Test[]} tests @returns {any[] | null} */
 export function candidates(top, tests) {
   if (top.type !== "root") return null;

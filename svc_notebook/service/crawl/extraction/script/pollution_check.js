@@ -1,31 +1,31 @@
-// What a run may have left behind for the next one to find: any change to what runs share.
+// Pollution check: detect whether a run changed any object that the next run would share.
 
 const { getOwnPropertyDescriptor, getPrototypeOf, isExtensible, ownKeys } = Reflect;
 
-/** @typedef {{ object: any, above: any, keys: PropertyKey[], members: PropertyDescriptor[] }} Note */
+/** @typedef {{ object: any, above: any, keys: PropertyKey[], members: PropertyDescriptor[] }} ObjectState */
 
-/** Note how all is that can be reached from the language itself and from some objects of ours.
+/** Record the state of all objects reachable from the language and from some objects of the script.
  *
- * Functions that nobody changes are frozen instead, which makes the notes a third as many.
- * @param {any[]} own @returns {Note[]} */
-export function noteAll(own) {
+ * Plain functions are frozen instead, which reduces the records to a third.
+ * @param {any[]} own @returns {ObjectState[]} */
+export function recordAll(own) {
   const known = new Set([Object.prototype]);
-  const meet = (/** @type {any} */ value) => {
+  const addObject = (/** @type {any} */ value) => {
     if ((typeof value === "object" && value !== null) || typeof value === "function") known.add(value);
   };
-  [...language(), ...own].forEach(meet);
-  const notes = [];
+  [...language(), ...own].forEach(addObject);
+  const states = [];
   for (const object of known) {
     if (isPlain(object)) Object.freeze(object);
-    const note = noteOf(object);
-    meet(note.above);
-    for (const { value, get, set } of note.members) [value, get, set].forEach(meet);
-    if (!Object.isFrozen(object)) notes.push(note);
+    const state = stateOf(object);
+    addObject(state.above);
+    for (const { value, get, set } of state.members) [value, get, set].forEach(addObject);
+    if (!Object.isFrozen(object)) states.push(state);
   }
-  return notes;
+  return states;
 }
 
-/** What a program reaches by its syntax and by what calls return, be it named anywhere or not.
+/** Objects that a program reaches through syntax and return values, including unnamed ones.
  * @returns {any[]} */
 function language() {
   const segments = new Intl.Segmenter().segment("a");
@@ -38,7 +38,7 @@ function language() {
   ];
 }
 
-/** A place in a stack, of a kind that `Error.prepareStackTrace` alone is given. */
+/** A call site, which only `Error.prepareStackTrace` receives. */
 function callSite() {
   const engine = /** @type {any} */ (Error);
   engine.prepareStackTrace = (/** @type {any} */ _, /** @type {any[]} */ sites) => sites[0];
@@ -47,13 +47,13 @@ function callSite() {
   return site;
 }
 
-/** A function with a name and a length, and nothing else. @param {any} object */
+/** Whether an object is a function with only the members `name` and `length`. @param {any} object */
 const isPlain = (object) => (
   typeof object === "function" && ownKeys(object).every((key) => key === "name" || key === "length")
 );
 
-/** @param {any} object @returns {Note} */
-function noteOf(object) {
+/** @param {any} object @returns {ObjectState} */
+function stateOf(object) {
   const keys = ownKeys(object);
   const members = keys.map((key) => (
     /** @type {PropertyDescriptor} */ (getOwnPropertyDescriptor(object, key))
@@ -61,18 +61,18 @@ function noteOf(object) {
   return { object, above: getPrototypeOf(object), keys, members };
 }
 
-/** Tell whether all is as it was noted.
+/** Return whether the state is as recorded.
  *
- * It runs where anything may have been changed: it calls no method, iterates over nothing, and reads
- * descriptors only once `Object.prototype`, the first of all, is known to answer for none of them.
- * @param {Note[]} notes */
-export function isUntouched(notes) {
-  for (let at = 0; at < notes.length; at++) if (!isAsNoted(notes[at])) return false;
+ * Any object may have been changed: the function calls no method, uses no iterator, and reads
+ * descriptors only after `Object.prototype`, the first object, is known to be unchanged.
+ * @param {ObjectState[]} states */
+export function isUnchanged(states) {
+  for (let at = 0; at < states.length; at++) if (!isAsRecorded(states[at])) return false;
   return true;
 }
 
-/** @param {Note} note */
-function isAsNoted({ object, above, keys, members }) {
+/** @param {ObjectState} state */
+function isAsRecorded({ object, above, keys, members }) {
   if (getPrototypeOf(object) !== above || !isExtensible(object)) return false;
   const present = ownKeys(object);
   if (present.length !== keys.length) return false;

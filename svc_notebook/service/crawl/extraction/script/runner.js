@@ -1,33 +1,33 @@
-// One run of an extractor: what it is given, what it says on the way, and what it returns.
+// Run an extractor: its arguments, its logs and its result.
 
 import "./attributes.js";
-import "./manipulating.js";
-import "./traversing.js";
+import "./manipulation.js";
+import "./traversal.js";
 import { makeHelpers } from "./helpers.js";
-import { select } from "./matching.js";
-import { parsePage } from "./parsing.js";
+import { select } from "./matcher.js";
+import { parsePage } from "./parser.js";
 import { Query, load } from "./query.js";
 import { forgetSelectors } from "./selectors.js";
-import { isUntouched, noteAll } from "./traces.js";
+import { isUnchanged, recordAll } from "./pollution_check.js";
 import { Node } from "./tree.js";
 import { SearchParams, Url } from "./urls.js";
 
-const MOST_LOGS = 1000;
-const LONGEST_LOG = 10000;
+const MAX_LOG_LINES = 1000;
+const MAX_LOG_LINE_CHARACTERS = 10000;
 
 /** @type {string[]} */
 const logs = [];
-/** What became of the extractor: JSON, once it has ended. @type {string | null} */
+/** The result of the extractor as JSON, once it has ended. @type {string | null} */
 let outcome = null;
-/** Whether a promise is open that the run waits for. */
+/** Whether the run waits for a pending promise. */
 let open = false;
 
 /** @typedef {{ url: string, fileType: string, contentLength: number,
  *   sources: Record<string, any>, links: string[] }} Facts */
 
-/** Call an extractor with a page. @param {any} extractor @param {string} html @param {string} said */
-export function runExtractor(extractor, html, said) {
-  run(said, (facts) => {
+/** Call an extractor with a page. @param {any} extractor @param {string} html @param {string} input */
+export function runExtractor(extractor, html, input) {
+  run(input, (facts) => {
     const { fileType, contentLength } = facts;
     const url = new Url(facts.url);
     const $ = load(parsePage(html));
@@ -36,9 +36,9 @@ export function runExtractor(extractor, html, said) {
   }, recordsOf);
 }
 
-/** Call a link extractor with a page. @param {any} extractor @param {string} html @param {string} said */
-export function runLinks(extractor, html, said) {
-  run(said, (facts) => extractor({
+/** Call a link extractor with a page. @param {any} extractor @param {string} html @param {string} input */
+export function runLinks(extractor, html, input) {
+  run(input, (facts) => extractor({
     $: load(parsePage(html)),
     url: new Url(facts.url),
     fileType: facts.fileType,
@@ -47,7 +47,7 @@ export function runLinks(extractor, html, said) {
   }), linksOf);
 }
 
-/** Tell which selectors find something in a page; a wrong one is an error.
+/** Return which selectors match in a page; an invalid one is an error.
  * @param {string} html @param {string} selectors */
 export function testSelectors(html, selectors) {
   run(selectors, (/** @type {any} */ wanted) => {
@@ -56,36 +56,36 @@ export function testSelectors(html, selectors) {
   }, (value) => value);
 }
 
-/** What the run has come to; null as long as a promise is open. */
+/** The result of the run; null while a promise is pending. */
 export const readOutcome = () => outcome;
 
-/** How all was before the first run, where there may be more than one.
- * @type {import("./traces.js").Note[] | null} */
-let notes = null;
+/** The state before the first run, if the context may be reused.
+ * @type {import("./pollution_check.js").ObjectState[] | null} */
+let states = null;
 
-/** Note how all is, before the first run. */
-export function watch() {
-  notes = noteAll([...given()]);
+/** Record the state before the first run. */
+export function recordState() {
+  states = recordAll([...sampleArguments()]);
 }
 
-/** Make ready for another run; tell whether that may be: not where this one left anything behind. */
-export function tidy() {
+/** Prepare another run; return whether the state is unchanged, so that the context can be reused. */
+export function prepareNextRun() {
   outcome = null;
   logs.length = 0;
-  if (open || !notes || !isUntouched(notes)) return false;
+  if (open || !states || !isUnchanged(states)) return false;
   forgetSelectors();
-  // What the engine keeps of the last match, as `RegExp.$1`.
+  // This match resets what V8 keeps of the last match, such as `RegExp.$1`.
   return /^/.test("");
 }
 
-/** @param {string} said JSON @param {(facts: Facts) => any} call @param {(value: any) => any} check */
-function run(said, call, check) {
+/** @param {string} input JSON @param {(facts: Facts) => any} call @param {(value: any) => any} check */
+function run(input, call, check) {
   const end = (/** @type {string} */ json) => { open = false; outcome = json; };
-  const done = (/** @type {any} */ value) => end(JSON.stringify({ value: check(value), logs }, written));
-  const failed = (/** @type {any} */ error) => end(JSON.stringify({ error: tell(error), logs }));
+  const done = (/** @type {any} */ value) => end(JSON.stringify({ value: check(value), logs }, toJson));
+  const failed = (/** @type {any} */ error) => end(JSON.stringify({ error: describeError(error), logs }));
   open = true;
   try {
-    const value = call(JSON.parse(said));
+    const value = call(JSON.parse(input));
     if (typeof value?.then === "function") Promise.resolve(value).then(done).catch(failed);
     else done(value);
   } catch (error) {
@@ -110,7 +110,7 @@ function recordsOf(value) {
 function linksOf(value) {
   const links = Array.isArray(value) ? value.map((link) => (link instanceof Url ? link.href : link)) : null;
   if (links?.every((link) => typeof link === "string")) return links;
-  throw new TypeError("a link extractor returns a list of addresses");
+  throw new TypeError("a link extractor returns a list of URLs");
 }
 
 /** @param {any} value */
@@ -121,56 +121,56 @@ function kindOf(value) {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** Refuse what JSON would lose, and mend halves of characters.
+/** Reject values that JSON cannot represent, and replace lone surrogates.
  * @this {any} @param {string} key @param {any} value */
-function written(key, value) {
+function toJson(key, value) {
   if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
   if (value instanceof Query || value instanceof Node) {
-    throw new TypeError(`\`${key}\` holds an element of the page: take its .text(), .html() or .attr()`);
+    throw new TypeError(`\`${key}\` contains an element of the page: use its .text(), .html() or .attr()`);
   }
-  if (typeof value === "bigint") throw new TypeError(`\`${key}\` is a BigInt: make it a number or a text`);
+  if (typeof value === "bigint") throw new TypeError(`\`${key}\` is a BigInt: convert it to a number or a string`);
   if (value instanceof Set) return [...value];
   return value instanceof Map ? Object.fromEntries(value) : value;
 }
 
 /** @param {any} error */
-function tell(error) {
-  if (!(error instanceof Error)) return `it threw ${shown(error)}`;
+function describeError(error) {
+  if (!(error instanceof Error)) return `it threw ${format(error)}`;
   const place = /recordExtractor:(\d+):(\d+)/.exec(String(error.stack ?? ""));
-  // The source stands behind a parenthesis of ours.
+  // The source follows a parenthesis added by the engine.
   const column = place ? Number(place[2]) - (place[1] === "1" ? 1 : 0) : 0;
   return `${error.name}: ${error.message}${place ? ` (line ${place[1]}, column ${column})` : ""}`;
 }
 
-/** A value as the logs show it. @param {any} value @returns {string} */
-function shown(value) {
+/** Format a value for the logs. @param {any} value @returns {string} */
+function format(value) {
   if (typeof value === "string") return value;
-  if (value instanceof Error) return tell(value);
+  if (value instanceof Error) return describeError(value);
   if (value instanceof Query) return `${value.length} found: ${value.toString()}`;
   if (typeof value === "function") return `[function ${value.name}]`;
   if (typeof value !== "object" || value instanceof Url) return String(value);
   if (value instanceof Node) return `<${/** @type {any} */ (value).name ?? value.type}>`;
   try {
-    return JSON.stringify(value, (_, inner) => (needsShowing(inner) ? shown(inner) : inner)) ?? String(value);
+    return JSON.stringify(value, (_, inner) => (needsFormat(inner) ? format(inner) : inner)) ?? String(value);
   } catch {
     return String(value);
   }
 }
 
 /** @param {any} value */
-const needsShowing = (value) => value instanceof Node || value instanceof Query || typeof value === "bigint";
+const needsFormat = (value) => value instanceof Node || value instanceof Query || typeof value === "bigint";
 
 /** @param {...any} values */
 function log(...values) {
-  if (logs.length > MOST_LOGS) return;
-  const line = values.map(shown).join(" ").toWellFormed();
-  const cut = line.length > LONGEST_LOG ? `${line.slice(0, LONGEST_LOG)}...` : line;
-  logs.push(logs.length === MOST_LOGS ? "... and more, which is left out" : cut);
+  if (logs.length > MAX_LOG_LINES) return;
+  const line = values.map(format).join(" ").toWellFormed();
+  const cut = line.length > MAX_LOG_LINE_CHARACTERS ? `${line.slice(0, MAX_LOG_LINE_CHARACTERS)}...` : line;
+  logs.push(logs.length === MAX_LOG_LINES ? "... and more, which is omitted" : cut);
 }
 
 const nothing = () => {};
-/** What an extractor finds around it; whatever could reach out or wait is taken away. */
-const WORLD = {
+/** The globals of an extractor; those that could wait or access other resources are removed. */
+const GLOBALS = {
   URL: Url,
   URLSearchParams: SearchParams,
   console: {
@@ -182,13 +182,13 @@ const WORLD = {
 Object.defineProperty(Url, "name", { value: "URL" });
 Object.defineProperty(SearchParams, "name", { value: "URLSearchParams" });
 for (const name of ["Atomics", "SharedArrayBuffer", "WebAssembly", "setTimeout", "clearTimeout", "__timer_manager"]) {
-  // Some of the engine's own cannot be taken away, only be made nothing.
+  // Some built-ins cannot be deleted, only set to undefined.
   if (!Reflect.deleteProperty(globalThis, name)) Reflect.set(globalThis, name, undefined);
 }
-Object.assign(globalThis, WORLD);
+Object.assign(globalThis, GLOBALS);
 
-/** One of each kind of thing that an extractor is given. */
-function* given() {
+/** One sample of each kind of object that an extractor receives. */
+function* sampleArguments() {
   const $ = load(parsePage("<!DOCTYPE html><p class=a>a<!-- b --></p>"));
   const page = { $, url: new Url("https://a.test/?b=c"), fileType: "html", contentLength: 1 };
   const { searchParams } = page.url;

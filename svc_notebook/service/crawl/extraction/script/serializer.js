@@ -1,10 +1,10 @@
-// Trees to HTML.
+// Serialize trees to HTML.
 
 import { escapeAttribute, escapeText } from "./entities.js";
-import { RAW, VOID } from "./parsing.js";
+import { RAW, VOID } from "./parser.js";
 import { isElement } from "./tree.js";
 
-/** A node as HTML, itself included. @param {any} node @returns {string} */
+/** A node as HTML, including itself. @param {any} node @returns {string} */
 export function outerHtml(node) {
   if (node.type === "text") return RAW.has(node.parent?.name) ? node.data : escapeText(node.data);
   if (node.type === "comment") return `<!--${node.data}-->`;
@@ -15,7 +15,7 @@ export function outerHtml(node) {
   return VOID.has(node.name) && !node.children.length ? `${tag}>` : `${tag}>${innerHtml(node)}</${node.name}>`;
 }
 
-/** What stands within a node, as HTML. @param {any} node @returns {string} */
+/** The contents of a node as HTML. @param {any} node @returns {string} */
 export function innerHtml(node) {
   let html = "";
   for (const child of node.childNodes) html += outerHtml(child);

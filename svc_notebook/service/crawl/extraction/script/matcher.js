@@ -1,6 +1,6 @@
-// Which elements a selector means.
+// Find the elements that match a selector.
 
-import { candidates } from "./indexing.js";
+import { candidates } from "./element_index.js";
 import { ALIASES, SIMPLE, containsTester, isTop, nthTester } from "./pseudos.js";
 import { POSITIONS, readSelector } from "./selectors.js";
 import { after, before, inOrder, isElement, walk } from "./tree.js";
@@ -8,9 +8,9 @@ import { after, before, inOrder, isElement, walk } from "./tree.js";
 /** @typedef {import("./selectors.js").Test} Test */
 /** @typedef {import("./selectors.js").Compound} Compound */
 /** @typedef {(element: any) => boolean} Match */
-/** What `:scope` means, or null for the root. @typedef {any[] | null} Scope */
+/** The elements that `:scope` matches, or null for the root. @typedef {any[] | null} Scope */
 
-/** Find what stands below some nodes, in the order of the page.
+/** Find the matching elements below some nodes, in page order.
  * @param {string} selector @param {any[]} nodes @returns {any[]} */
 export function select(selector, nodes) {
   const groups = readSelector(selector);
@@ -29,7 +29,7 @@ export function select(selector, nodes) {
   return ordered.length || tops.length > 1 ? inOrder(found) : found;
 }
 
-/** Keep the nodes that a selector means. @param {string} selector @param {any[]} nodes
+/** Keep the nodes that match a selector. @param {string} selector @param {any[]} nodes
  * @param {Scope} [scope] @returns {any[]} */
 export function filter(selector, nodes, scope = null) {
   const groups = readSelector(selector);
@@ -45,7 +45,7 @@ export function filter(selector, nodes, scope = null) {
   return nodes.filter((node) => all.has(node));
 }
 
-/** Whether a selector means an element. @param {string} selector @param {any} element */
+/** Whether a selector matches an element. @param {string} selector @param {any} element */
 export const matches = (selector, element) => filter(selector, [element]).length > 0;
 
 /** @param {any[]} nodes */
@@ -67,7 +67,7 @@ const isPosition = (test) => test.kind === "pseudo" && POSITIONS.has(test.name);
 /** @param {Test[]} tests */
 const untilPosition = (tests) => tests.slice(0, tests.findIndex(isPosition));
 
-/** Follow a group from left to right, for what stands left of `:first` and its like is counted.
+/** Evaluate a group from left to right, because `:first` and similar count the elements to their left.
  * @param {Compound[]} group @param {any[]} nodes @returns {any[]} */
 function stepwise(group, nodes) {
   const end = group.findIndex(hasPosition);
@@ -79,7 +79,7 @@ function stepwise(group, nodes) {
   return rest.length ? stepwise(rest, found) : found;
 }
 
-/** Find what a group without positions means from some nodes on; a combinator may lead it.
+/** Find the elements that a group without positions matches from some nodes; a combinator may lead it.
  * @param {Compound[]} group @param {any[]} nodes @returns {any[]} */
 function reach(group, nodes) {
   const around = /[+~]/.test(group[0].combinator) ? nodes.map((node) => node.parent ?? node) : nodes;
@@ -92,7 +92,7 @@ function reach(group, nodes) {
   return inOrder(found);
 }
 
-/** Apply the tests of a compound from its first position on to what was found so far.
+/** Apply the tests of a compound from its first position to the elements found so far.
  * @param {Test[]} tests @param {any[]} found @param {Scope} scope @returns {any[]} */
 function positions(tests, found, scope) {
   for (const test of tests.slice(tests.findIndex(isPosition))) {
@@ -132,7 +132,7 @@ function compile(group, scope, steady = true) {
   }, null) ?? (() => false);
 }
 
-/** What a leading combinator starts from. @param {Scope} scope @returns {Match} */
+/** The elements from which a leading combinator starts. @param {Scope} scope @returns {Match} */
 const scopeMatch = (scope) => (node) => (scope ? scope.includes(node) : !node.parent);
 
 /** @param {string} combinator @param {Match} left @param {Match} right @param {boolean} steady
@@ -251,7 +251,7 @@ function pseudoTester(test, scope) {
   if (ALIASES.has(name)) return anyOf(readSelector(/** @type {string} */ (ALIASES.get(name))), scope);
   const simple = SIMPLE[name];
   if (!Object.hasOwn(SIMPLE, name) || argument !== undefined) {
-    throw new SyntaxError(`there is no selector \`:${name}${argument === undefined ? "" : "()"}\``);
+    throw new SyntaxError(`unknown selector \`:${name}${argument === undefined ? "" : "()"}\``);
   }
   return (node) => isElement(node) && simple(node);
 }

@@ -1,7 +1,7 @@
-// HTML to trees: whole pages as Python's parser wrote them out, and pieces that an extractor makes.
+// Parse HTML to trees: whole pages as serialized by Python's parser, and fragments from extractors.
 //
-// A page comes balanced, so that taking its tags at their word gives the very tree Python had. What
-// an extractor writes may leave out the ends that HTML lets one leave out.
+// A page is balanced, so that its tags give exactly the tree of Python's parser. HTML from an
+// extractor may omit the end tags that are optional in HTML.
 
 import { decode } from "./entities.js";
 import { Element, Leaf, append, makeRoot } from "./tree.js";
@@ -10,7 +10,7 @@ export const VOID = new Set(
   ("area base basefont bgsound br col embed frame hr img input keygen link meta param source track"
     + " wbr").split(" "),
 );
-/** Elements whose text is written as it is. */
+/** Elements whose text is not escaped. */
 export const RAW = new Set("script style xmp iframe noembed noframes plaintext".split(" "));
 const RCDATA = new Set(["title", "textarea"]);
 
@@ -19,7 +19,7 @@ const ATTRIBUTE = /[\s/]*([^\s/>][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\
 const TAG_END = /[\s/]*>?/y;
 const SCRIPT_MARKS = /<!--|-->|<\/?script(?=[\s/>])/gi;
 
-/** What a start tag ends, and where looking for it stops. */
+/** The open elements that a start tag closes, and the elements at which that stops. */
 const BLOCKS = "address article aside blockquote center details dialog dir div dl fieldset"
   + " figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr main menu nav ol p pre search"
   + " section summary table ul";
@@ -41,7 +41,7 @@ for (const [names, ends, within] of [
     IMPLIED.set(name, { ends: ends.split(" "), within: within.split(" ") });
   }
 }
-/** Parts of a table that stand in others, which HTML puts there unasked. */
+/** Required parents of table parts, which HTML inserts if they are missing. */
 /** @type {Record<string, [string[], string]>} */
 const WRAPPED = { tr: [["table"], "tbody"], td: [["table", "tbody", "thead", "tfoot"], "tr"] };
 WRAPPED.th = WRAPPED.td;
@@ -49,7 +49,7 @@ WRAPPED.th = WRAPPED.td;
 /** Parse a page that is balanced. @param {string} html */
 export const parsePage = (html) => new Parser(html, true).parse();
 
-/** Parse what somebody wrote by hand. @param {string} html */
+/** Parse hand-written HTML. @param {string} html */
 export const parsePiece = (html) => new Parser(html, false).parse();
 
 class Parser {
@@ -133,7 +133,7 @@ class Parser {
     return attribs;
   }
 
-  /** Whether `<name/>` ends itself, as it does within drawings and formulas.
+  /** Whether `<name/>` closes itself, as in SVG and MathML.
    * @param {string} name */
   foreign(name) {
     if (name === "svg" || name === "math") return true;
@@ -143,13 +143,13 @@ class Parser {
     return false;
   }
 
-  /** Whether an element that is empty in HTML is another thing, in a drawing or formula.
+  /** Whether a void element of HTML is an ordinary element, as in SVG and MathML.
    * @param {string} name */
   filled(name) {
     return this.balanced && this.foreign(name) && this.html.includes(`</${name}>`, this.at);
   }
 
-  /** Take a text up to the end tag of its element. @param {Element} element */
+  /** Read a text up to the end tag of its element. @param {Element} element */
   raw(element) {
     const { name } = element;
     const end = name === "script" ? this.scriptEnd() : this.rawEnd(name);
@@ -170,7 +170,7 @@ class Parser {
     return mark.exec(this.html)?.index ?? this.html.length;
   }
 
-  /** A script that speaks of scripts within a comment ends after the comment (HTML, script data). */
+  /** A script with a comment that contains `<script` ends after the comment (HTML, script data). */
   scriptEnd() {
     let hidden = 0;
     SCRIPT_MARKS.lastIndex = this.at;
@@ -184,7 +184,7 @@ class Parser {
       else if (hidden === 2) hidden = 1;
       else return mark.index;
     }
-    // One that hides its own end goes on to the end of the page, where its end was written for it.
+    // A script that hides its end tag extends to the end of the page, where the parser added one.
     const last = this.html.lastIndexOf("</script>");
     return this.balanced && last >= this.at ? last : this.html.length;
   }
@@ -216,7 +216,7 @@ class Parser {
     this.at = close < 0 ? html.length : close + 1;
   }
 
-  /** End what `name` ends, and open what it cannot do without. @param {string} name */
+  /** Close the elements that `name` closes, and open its required parents. @param {string} name */
   imply(name) {
     const implied = IMPLIED.get(name);
     for (let at = this.open; implied && at !== this.root; at = at.parent) {
