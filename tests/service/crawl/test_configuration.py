@@ -1,4 +1,4 @@
-"""A crawler's configuration: what it may hold, and how it is refused."""
+"""A crawler's configuration: its members, defaults and errors."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ FULL: dict[str, Any] = {
 }
 
 
-def test_all_that_can_be_said_is_read() -> None:
+def test_all_members_are_read() -> None:
     read = read_configuration(FULL)
 
     assert read.start_urls == ("https://shop.test/", "https://shop.test/extra")
@@ -81,7 +81,7 @@ def test_all_that_can_be_said_is_read() -> None:
     assert read.hosts == {"shop.test"}
 
 
-def test_what_is_not_said_has_its_documented_value() -> None:
+def test_missing_members_have_their_documented_defaults() -> None:
     read = read_configuration(MIN_INTERVAL)
 
     assert read.actions[0].file_types == {"html"}
@@ -155,24 +155,24 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("change", "why"), WRONG, ids=[why[:50] for _, why in WRONG])
-def test_a_refusal_names_the_member_and_what_it_may_hold(change: dict[str, Any], why: str) -> None:
+def test_an_error_names_the_member_and_its_valid_values(change: dict[str, Any], why: str) -> None:
     with pytest.raises(BadInput, match=re.escape(why)):
         read_configuration({**MIN_INTERVAL, **change})
 
 
 @pytest.mark.parametrize("member", ["appId", "rateLimit", "actions"])
-def test_what_is_needed_is_missed(member: str) -> None:
+def test_a_missing_required_member_is_reported(member: str) -> None:
     with pytest.raises(BadInput, match=f"`{member}` is missing"):
         read_configuration({name: value for name, value in MIN_INTERVAL.items() if name != member})
 
 
-def test_a_renderer_that_is_switched_off_is_taken() -> None:
+def test_a_disabled_renderer_is_accepted() -> None:
     assert read_configuration(
         {**MIN_INTERVAL, "renderJavaScript": {"enabled": False, "patterns": []}}
     )
 
 
-def test_a_function_that_is_none_is_named(engine: Extractors) -> None:
+def test_an_invalid_function_is_named(engine: Extractors) -> None:
     bad = {"__type": "function", "source": "() => {"}
     config = {**MIN_INTERVAL, "actions": [ACTION, {**ACTION, "recordExtractor": bad}]}
 
@@ -183,7 +183,7 @@ def test_a_function_that_is_none_is_named(engine: Extractors) -> None:
     check_functions(MIN_INTERVAL, engine)
 
 
-def test_a_change_takes_the_place_of_a_whole_member_and_null_takes_it_away() -> None:
+def test_a_change_replaces_a_whole_member_and_null_removes_it() -> None:
     config = {**MIN_INTERVAL, "startUrls": ["https://a.test"], "maxUrls": 3}
 
     assert merge(config, {"startUrls": ["https://b.test"], "maxUrls": None}) == {
@@ -192,7 +192,7 @@ def test_a_change_takes_the_place_of_a_whole_member_and_null_takes_it_away() -> 
     }
 
 
-def test_pages_are_read_again_only_where_a_change_shapes_records() -> None:
+def test_pages_are_read_again_only_if_a_change_affects_records() -> None:
     fingerprint = read_configuration(FULL).fingerprint
 
     timing = {**FULL, "rateLimit": 1, "schedule": None, "maxUrls": 3, "apiKey": None}
@@ -209,7 +209,7 @@ values = st.recursive(
 
 
 @given(st.sampled_from(sorted(FULL)), values)
-def test_no_value_whatever_breaks_the_reading(member: str, value: Any) -> None:
+def test_any_value_is_read_or_refused(member: str, value: Any) -> None:
     try:
         read_configuration({**MIN_INTERVAL, member: value})
     except BadInput as error:

@@ -1,4 +1,4 @@
-"""Schedules in words, held against the times that Later.js gave for the same ones."""
+"""Schedules as text, compared with the times of Later.js."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOW = datetime(2026, 2, 10, 9, 30, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(("text", "times"), PEER, ids=[text for text, _ in PEER])
-def test_a_schedule_comes_when_it_comes_elsewhere(text: str, times: list[str]) -> None:
+def test_a_schedule_has_the_times_of_later_js(text: str, times: list[str]) -> None:
     schedule = read_schedule(text)
 
     moment: datetime | None = NOW
@@ -51,7 +51,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("text", "why"), WRONG.items())
-def test_a_schedule_that_cannot_be_kept_says_why(text: str, why: str) -> None:
+def test_an_invalid_schedule_is_refused_with_the_reason(text: str, why: str) -> None:
     with pytest.raises(BadInput, match=re.escape(why)) as refusal:
         read_schedule(text, "actions[0].schedule")
 
@@ -63,9 +63,7 @@ SOME = [read_schedule(text) for text, _ in PEER]
 
 
 @given(moments, st.sampled_from(SOME))
-def test_the_next_time_is_later_and_nothing_lies_between(
-    moment: datetime, schedule: object
-) -> None:
+def test_the_next_time_is_the_first_later_time(moment: datetime, schedule: object) -> None:
     assert hasattr(schedule, "after")
 
     then = schedule.after(moment)
@@ -77,7 +75,7 @@ def test_the_next_time_is_later_and_nothing_lies_between(
 
 
 @given(st.times().map(lambda t: t.replace(second=0, microsecond=0)), moments)
-def test_a_time_of_the_day_comes_every_day(at: time, moment: datetime) -> None:
+def test_a_time_of_day_occurs_every_day(at: time, moment: datetime) -> None:
     then = read_schedule(f"at {at:%H:%M}").after(moment)
 
     assert then
@@ -86,7 +84,7 @@ def test_a_time_of_the_day_comes_every_day(at: time, moment: datetime) -> None:
 
 
 @given(st.text("every on at the 1st 2 day 3:00 pm Monday of month and also except", max_size=40))
-def test_no_words_whatever_break_the_reading(text: str) -> None:
+def test_any_words_are_parsed_or_refused(text: str) -> None:
     try:
         schedule = read_schedule(text)
     except BadInput:
@@ -95,7 +93,7 @@ def test_no_words_whatever_break_the_reading(text: str) -> None:
     assert schedule.after(NOW)
 
 
-def test_a_time_elsewhere_is_taken_as_the_same_moment() -> None:
+def test_a_time_in_another_zone_is_the_same_moment() -> None:
     schedule = read_schedule("at 3:00 pm")
 
     assert schedule.after(datetime.fromisoformat("2026-02-10T17:30:00+02:00")) == datetime(

@@ -60,13 +60,13 @@ def read(text: str) -> Filter:
 
 
 @given(whole_filters)
-def test_a_rendered_filter_reads_back_the_same(filter_: Filter) -> None:
+def test_a_rendered_filter_parses_to_the_same_filter(filter_: Filter) -> None:
     assert read(render(filter_)) == filter_
 
 
 @settings(max_examples=500)
 @given(scribbles)
-def test_any_text_is_read_or_refused_at_a_place_inside_it(text: str) -> None:
+def test_any_text_is_parsed_or_refused_with_a_position_inside_it(text: str) -> None:
     refusal = refusal_of({"filters": text})
 
     if refusal:
@@ -81,7 +81,7 @@ def test_any_text_is_read_or_refused_at_a_place_inside_it(text: str) -> None:
     st.sampled_from(["facetFilters", "numericFilters", "tagFilters"]),
     st.recursive(st.none() | st.booleans() | st.integers() | scribbles, st.lists, max_leaves=8),
 )
-def test_any_value_of_a_list_parameter_is_read_or_refused_by_its_place(
+def test_any_value_of_a_list_parameter_is_parsed_or_refused_with_its_path(
     name: str, value: object
 ) -> None:
     refusal = refusal_of({name: value})
@@ -135,7 +135,7 @@ def test_any_value_of_a_list_parameter_is_read_or_refused_by_its_place(
     ],
     ids=str,
 )
-def test_a_term_is_read(text: str, term: Term) -> None:
+def test_a_term_is_parsed(text: str, term: Term) -> None:
     assert read(text) == ((term,),)
     assert type(read(text)[0][0]) is type(term)
 
@@ -204,7 +204,7 @@ def test_terms_are_joined(text: str, filter_: Filter) -> None:
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_a_mistake_is_refused_at_its_place(text: str, problem: str, place: int) -> None:
+def test_a_syntax_error_is_refused_with_its_position(text: str, problem: str, place: int) -> None:
     with pytest.raises(BadInput) as caught:
         read(text)
 
@@ -214,7 +214,7 @@ def test_a_mistake_is_refused_at_its_place(text: str, problem: str, place: int) 
     assert f"at character {place}, near " in message
 
 
-def test_the_place_is_shown_in_its_neighbourhood() -> None:
+def test_the_position_is_shown_with_its_context() -> None:
     with pytest.raises(BadInput, match=re.escape('near "or:apple AND brand: ^OR size:larg"')):
         read("color:red OR color:apple AND brand: OR size:large OR size:small")
 
@@ -326,7 +326,7 @@ def test_tag_filters_are_read(value: object, filter_: Filter) -> None:
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_a_mistake_in_a_parameter_is_refused_by_its_place(
+def test_an_invalid_item_of_a_parameter_is_refused_with_its_path(
     params: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(BadInput, match=re.escape(message)):
@@ -358,7 +358,7 @@ def test_all_parameters_join_by_and() -> None:
 
 
 @pytest.mark.parametrize("piece", ["a:x AND ", 'a:"', "a:'\\\\", "(", " ", "a:x<score=", "NOT "])
-def test_reading_takes_time_in_proportion_to_the_text(piece: str) -> None:
+def test_parsing_time_is_proportional_to_the_text(piece: str) -> None:
     def seconds(text: str) -> float:
         began = time.perf_counter()
         for name in ("filters", "facetFilters", "numericFilters", "tagFilters"):

@@ -1,4 +1,4 @@
-"""Segments: what is merged is as if it had been indexed at once."""
+"""Segments: a merged segment equals one that was indexed as a whole."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _in_order(records: Iterable[Record]) -> list[Record]:
     ("block", "at_once"), [(3, 7), (term_dictionary.BLOCK_STRINGS, postings.CHUNK_OCCURRENCES)]
 )
 @pytest.mark.parametrize("seed", range(5))
-def test_a_merge_gives_what_indexing_all_at_once_gives(
+def test_a_merge_equals_indexing_all_records_together(
     seed: int, block: int, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(term_dictionary, "BLOCK_STRINGS", block)
