@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from svc_notebook.service.crawl.extraction import Extractors
 
 # URLs taken from the ledger at once: enough to find one with a free host.
-WINDOW_URLS = 500
+LEDGER_READ_URLS = 500
 # Maximum URLs held in memory if all their hosts are slow.
-MAX_TAKEN_URLS = 10 * WINDOW_URLS
+MAX_QUEUED_URLS = 10 * LEDGER_READ_URLS
 # Outcomes are settled in batches: each transaction costs a flush to disk.
 BATCH_OUTCOMES, BATCH_SECONDS = 50, 0.2
 
@@ -128,14 +128,14 @@ class _CrawlLoop:
         """Take more URLs from the ledger if too few hosts are free."""
         busy_hosts = self._busy_slow_hosts()
         free = sum(_host(waiting) not in busy_hosts for waiting in self._queue)
-        if free >= self._width or len(self._queue) >= MAX_TAKEN_URLS:
+        if free >= self._width or len(self._queue) >= MAX_QUEUED_URLS:
             return
         if self._ended:
             if self._active and not self._is_settling_due():
                 return
             self._settle()
         busy = {waiting.url for waiting in (*self._active.values(), *self._queue)}
-        rows = self._ledger.waiting(WINDOW_URLS + len(busy))
+        rows = self._ledger.waiting(LEDGER_READ_URLS + len(busy))
         self._queue.extend(row for row in rows if row.url not in busy)
 
     def _start_visits(self) -> None:
@@ -174,7 +174,7 @@ class _CrawlLoop:
         for task in done:
             waiting = self._active.pop(task)
             self._ended.append((task.result(), waiting))
-            if len(self._known_hosts) >= MAX_TAKEN_URLS:
+            if len(self._known_hosts) >= MAX_QUEUED_URLS:
                 self._known_hosts.clear()
             self._known_hosts.add(_host(waiting))
 
@@ -220,7 +220,7 @@ def _host(waiting: PendingUrl) -> str:
     return _host_of(waiting.url)
 
 
-@lru_cache(MAX_TAKEN_URLS)  # called for all held URLs whenever a visit ends
+@lru_cache(MAX_QUEUED_URLS)  # called for all held URLs whenever a visit ends
 def _host_of(url: str) -> str:
     return urlsplit(url).netloc
 

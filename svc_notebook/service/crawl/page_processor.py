@@ -82,7 +82,7 @@ class _ParsedPage:
     """A fetched and parsed page with the actions that apply to it."""
 
     pending: PendingUrl
-    answer: FetchResponse
+    response: FetchResponse
     document: Document
     actions: list[tuple[int, Action]]
     external: dict[str, Row]
@@ -131,29 +131,29 @@ class PageProcessor:
         try:
             if pending.kind == "sitemap":
                 return await self._visit_sitemap(pending)
-            got = await self._fetch_page(pending, remembered)
-            if isinstance(got, VisitOutcome):
-                return got
+            fetched = await self._fetch_page(pending, remembered)
+            if isinstance(fetched, VisitOutcome):
+                return fetched
             stage = "extraction"
-            page = await self._read(pending, got)
+            page = await self._read(pending, fetched)
             return page if isinstance(page, VisitOutcome) else await self._extract(page)
         except FetchFailure as failure:
             return _failed(pending, stage, failure)
 
     async def _visit_sitemap(self, pending: PendingUrl) -> VisitOutcome:
-        answer = await self._fetcher.follow(pending.url, limit=MAX_SITEMAP_BYTES)
-        if answer.status != 200:
-            raise refuse_status(answer.status)
-        sitemap = await self._in_thread(read_sitemap, answer.body)
+        response = await self._fetcher.follow(pending.url, limit=MAX_SITEMAP_BYTES)
+        if response.status != 200:
+            raise refuse_status(response.status)
+        sitemap = await self._in_thread(read_sitemap, response.body)
         found = await self._in_thread(
             self._link_policy.within_crawl,
             sitemap.pages,
-            answer.url,
+            response.url,
             seed=pending.seed,
             max_links=MAX_SITEMAP_URLS,
         )
         deeper = sitemap.sitemaps if pending.depth < MAX_INDEX_DEPTH else []
-        inner = dict.fromkeys(self._link_policy.normalize(url, answer.url) for url in deeper)
+        inner = dict.fromkeys(self._link_policy.normalize(url, response.url) for url in deeper)
         return _outcome(
             pending,
             "sitemap",
@@ -174,10 +174,10 @@ class PageProcessor:
         rows = rows_of(self._tables, pending.url)
         self._on_stage("fetching the page")
         known = self._revalidation.usable(pending.url, remembered, rows)
-        answer = await self._fetcher.fetch(pending.url, headers=conditional_headers(known))
-        if answer.target and answer.cookies:
-            answer = await self._pass_cookie_check(pending.url, answer)
-        if answer.status == 304 and known:
+        response = await self._fetcher.fetch(pending.url, headers=conditional_headers(known))
+        if response.target and response.cookies:
+            response = await self._pass_cookie_check(pending.url, response)
+        if response.status == 304 and known:
             return _outcome(
                 pending,
                 "not_modified",
@@ -186,11 +186,11 @@ class PageProcessor:
                 yielded=known.yielded,
                 remember=known,
             )
-        if answer.target:
-            return self._skip_for(pending, "http_redirect", answer.target)
-        if answer.status != 200:
-            raise refuse_status(answer.status)
-        return answer
+        if response.target:
+            return self._skip_for(pending, "http_redirect", response.target)
+        if response.status != 200:
+            raise refuse_status(response.status)
+        return response
 
     async def _pass_cookie_check(self, url: str, first: FetchResponse) -> FetchResponse:
         """Return the page if a redirect only sets a cookie and leads back to it.
@@ -198,18 +198,20 @@ class PageProcessor:
         The redirects may pass other URLs of the host. A redirect that does not lead back is
         returned unchanged as `first`.
         """
-        answer, cookies = first, HostCookies()
+        response, cookies = first, HostCookies()
         for _ in range(MAX_REDIRECTS):
             target = (
-                self._link_policy.normalize(answer.target, answer.url) if answer.target else None
+                self._link_policy.normalize(response.target, response.url)
+                if response.target
+                else None
             )
             if target is None or not _leads_back(target, url) or not await self._is_allowed(target):
                 return first
-            cookies.keep(answer.url, answer.cookies)
-            answer = await self._fetcher.fetch(target, cookies=cookies)
-            if answer.target is None and target == url:
+            cookies.keep(response.url, response.cookies)
+            response = await self._fetcher.fetch(target, cookies=cookies)
+            if response.target is None and target == url:
                 self._fetcher.cookies.add(cookies)
-                return answer
+                return response
         raise too_many_redirects()
 
     def _skip_for(self, pending: PendingUrl, reason: str, target: str) -> VisitOutcome:
@@ -226,27 +228,29 @@ class PageProcessor:
             return True
         return (await self._robots.rules(url)).allows(url)
 
-    async def _read(self, pending: PendingUrl, answer: FetchResponse) -> _ParsedPage | VisitOutcome:
+    async def _read(
+        self, pending: PendingUrl, response: FetchResponse
+    ) -> _ParsedPage | VisitOutcome:
         """Parse a page; an outcome is returned if its type or its canonical URL ends the visit."""
-        kind = file_type(answer.headers.get("content-type", ""), pending.url, answer.body)
+        kind = file_type(response.headers.get("content-type", ""), pending.url, response.body)
         actions = [(n, a) for n, a in self._scope.actions(pending.url) if kind in a.file_types]
         if kind is None or (kind != "html" and not actions):
-            sniffed = sniff_media_type(answer.body) or "nothing"
+            sniffed = sniff_media_type(response.body) or "nothing"
             given = (
-                answer.headers.get("content-type")
+                response.headers.get("content-type")
                 or f"no declared type ({sniffed} by their content)"
             )
             return _outcome(
                 pending, "unsupported_file_type", readable=f"No action processes files of {given}"
             )
         page = FetchedPage(
-            pending.url, answer.body, answer.headers.get("content-type", ""), answer.headers
+            pending.url, response.body, response.headers.get("content-type", ""), response.headers
         )
         self._on_stage("reading the page")
         document = await self._in_thread(self._extractors.read, page)
         if other := self._link_policy.canonical(document):
             return self._skip_for(pending, "canonical", other)
-        return _ParsedPage(pending, answer, document, actions, rows_of(self._tables, pending.url))
+        return _ParsedPage(pending, response, document, actions, rows_of(self._tables, pending.url))
 
     async def _extract(self, page: _ParsedPage) -> VisitOutcome:
         """Extract the records and links of a page."""
@@ -285,7 +289,7 @@ class PageProcessor:
         if lost := find_duplicates(named):
             common |= {"readable": lost, "logs": (*common["logs"], lost)}
             reason = "duplicate_object_id"
-        remember = self._revalidation.keep(page.answer, page.external, named, common["found"])
+        remember = self._revalidation.keep(page.response, page.external, named, common["found"])
         return _outcome(page.pending, reason, yielded=named, remember=remember, **common)
 
     async def _run_all(
@@ -295,12 +299,14 @@ class PageProcessor:
         yielded = []
         for place, action in actions:
             self._on_stage(f"running actions[{place}].recordExtractor")
-            made = await self._in_thread(
+            result = await self._in_thread(
                 self._extractors.extract, page.document, action.extractor, sources=page.external
             )
-            records = made.records if made.error is None else []
-            yielded.append(ActionResult(place, action.index, records, tuple(made.logs), made.error))
-            if made.overran:
+            records = result.records if result.error is None else []
+            yielded.append(
+                ActionResult(place, action.index, records, tuple(result.logs), result.error)
+            )
+            if result.overran:
                 break
         return yielded
 

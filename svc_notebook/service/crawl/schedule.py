@@ -43,7 +43,7 @@ class Schedule:
 
     def _within(self, day: date) -> list[datetime]:
         """Return the times of one day."""
-        found = {moment for part in self.parts if part.begins(day) for moment in part.times()}
+        found = {moment for part in self.parts if part.starts_on(day) for moment in part.times()}
         return [
             datetime.combine(day, moment, UTC)
             for moment in sorted(found)

@@ -29,14 +29,14 @@ class SchedulePart:
     fields: dict[str, set[int]] = field(default_factory=dict)
     clock: set[time] = field(default_factory=set)
 
-    def begins(self, day: date) -> bool:
+    def starts_on(self, day: date) -> bool:
         """Return whether a time of this part falls on a day.
 
         With months only, that is the first day of a month, with weeks a Monday.
         """
-        return self.holds(day) and (self._is_daily() or self._opens(day))
+        return self.matches_day(day) and (self._is_daily() or self._opens(day))
 
-    def holds(self, day: date) -> bool:
+    def matches_day(self, day: date) -> bool:
         """Return whether a day satisfies the constraints."""
         return all(
             number in self.fields[name] or (last and 0 in self.fields[name])
@@ -57,7 +57,7 @@ class SchedulePart:
     def covers(self, day: date, moment: time) -> bool:
         """Return whether a moment is within this part when it is an exception."""
         return (
-            self.holds(day)
+            self.matches_day(day)
             and (not self.clock or moment in self.clock)
             and moment.hour in self.fields.get("hour", {moment.hour})
             and moment.minute in self.fields.get("minute", {moment.minute})

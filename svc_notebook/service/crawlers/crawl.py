@@ -148,9 +148,8 @@ def drop_others(connection: sqlite3.Connection, crawler: int, id: int) -> None:
 def inherit_urls(connection: sqlite3.Connection, crawl: Crawl) -> None:
     """Copy from the previous whole crawl the URLs and records that a crawl of some actions skipped.
 
-    The ledger then still has all records of each URL, including those in indices that this crawl
-    does
-    not change.
+    The ledger then still has all records of each URL, including those in indices that this
+    crawl does not change.
     """
     before = last_crawl(connection, crawl.crawler, ("over",))
     if before is None:

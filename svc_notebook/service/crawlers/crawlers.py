@@ -125,7 +125,7 @@ class Crawlers:
             return self._change(crawler, "update", {}, merge(self.config(crawler), changes))
 
     def run(self, id: str) -> str:
-        """Resume a crawler, or let it wait for its schedule; return the task's id."""
+        """Resume a crawler, or wait for its next scheduled crawl; return the task's id."""
         crawler = self.find(id)
         due = crawler.due if crawler.running else self._next_due(self.config(crawler))
         return self._change(crawler, "run", {"running": True, "due": due})

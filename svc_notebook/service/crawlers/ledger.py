@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Limit of the message of one URL: extractors and libraries return messages of any length.
 MAX_MESSAGE_CHARS = 500
-Given = dict[str, list[str]]
+ObjectIds = dict[str, list[str]]
 Writes = dict[str, list[RecordStep]]
 
 
@@ -84,7 +84,7 @@ class CrawlLedger:
             if not is_running(transaction.connection, self._crawl.id):
                 return
             known = read_rows(transaction.connection, self._crawl.id, [one.url for one in outcomes])
-            fresh = [one for one in outcomes if known.get(one.url, _NEW)[0] is None]
+            fresh = [one for one in outcomes if known.get(one.url, _UNKNOWN_URL)[0] is None]
             ended = [check_records(outcome) for outcome in fresh]
             settle_urls(transaction.connection, self._crawl.id, ended)
             writes = [
@@ -172,11 +172,11 @@ class TaskLedger:
         known = read_rows(connection, crawl, [outcome.url])
         outcome, writes = check_records(outcome)
         settle_urls(connection, crawl, [(outcome, writes)])
-        before = known.get(outcome.url, _NEW)[1] if outcome.status == "DONE" else {}
+        before = known.get(outcome.url, _UNKNOWN_URL)[1] if outcome.status == "DONE" else {}
         for index, ids in before.items():
             now = {step.id for step in writes.get(index, ())}
             gone = [one for one in ids if one not in now]
-            kept = given_elsewhere(connection, crawl, outcome.url, index, gone)
+            kept = ids_of_other_urls(connection, crawl, outcome.url, index, gone)
             writes.setdefault(index, []).extend(
                 RecordStep("deleteObject", one) for one in gone if one not in kept
             )
@@ -278,7 +278,7 @@ def settle_urls(
                 one.reason,
                 one.readable[:MAX_MESSAGE_CHARS],
                 now,
-                _given(writes),
+                _object_ids(writes),
                 msgspec.msgpack.encode(one.remember) if one.remember else None,
             )
             for one, writes in ended
@@ -288,17 +288,19 @@ def settle_urls(
 
 def read_rows(
     connection: sqlite3.Connection, crawl: int, urls: Sequence[str]
-) -> dict[str, tuple[str | None, Given]]:
+) -> dict[str, tuple[str | None, ObjectIds]]:
     """Return the status and objectIDs of URLs; unknown URLs are omitted."""
     rows = connection.execute(
         "SELECT url, status, given FROM crawl_urls WHERE crawl = ? "
         "AND url IN (SELECT value FROM json_each(?))",
         (crawl, msgspec.json.encode(urls).decode()),
     )
-    return {url: (status, msgspec.json.decode(given or b"{}")) for url, status, given in rows}
+    return {
+        url: (status, msgspec.json.decode(object_ids or b"{}")) for url, status, object_ids in rows
+    }
 
 
-def given_elsewhere(
+def ids_of_other_urls(
     connection: sqlite3.Connection, crawl: int, url: str, index: str, ids: Sequence[str]
 ) -> set[str]:
     """Return those of the objectIDs that another URL also gives."""
@@ -314,9 +316,9 @@ def given_elsewhere(
     return {name for (name,) in rows}
 
 
-_NEW: tuple[None, Given] = (None, {})
+_UNKNOWN_URL: tuple[None, ObjectIds] = (None, {})
 
 
-def _given(writes: Writes) -> str | None:
-    given = {index: [step.id for step in steps] for index, steps in writes.items()}
-    return msgspec.json.encode(given).decode() if given else None
+def _object_ids(writes: Writes) -> str | None:
+    object_ids = {index: [step.id for step in steps] for index, steps in writes.items()}
+    return msgspec.json.encode(object_ids).decode() if object_ids else None

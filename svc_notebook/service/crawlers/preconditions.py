@@ -137,8 +137,8 @@ def _key_error(dependencies: CrawlerDependencies, config: Config) -> str:
             "`apiKey`: this key does not exist; create one, or remove `apiKey` to use the admin key"
         )
     for index in indices_of(config):
-        held = {r for key in keys if key.reaches(index) for r in key.fields.get("acl", ())}
-        if missing := [right for right in RIGHTS if right not in held]:
+        rights = {r for key in keys if key.reaches(index) for r in key.fields.get("acl", ())}
+        if missing := [right for right in RIGHTS if right not in rights]:
             return f"`apiKey`: on the index {index} the key lacks {', '.join(missing)}"
     return ""
 

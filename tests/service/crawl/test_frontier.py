@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawl.frontier import WINDOW_URLS
+from svc_notebook.service.crawl.frontier import LEDGER_READ_URLS
 from svc_notebook.service.crawl.ledger import PendingUrl
 from tests.service.crawl.conftest import Crawler
 from tests.service.crawl.extraction.test_files import PDF
@@ -212,7 +212,7 @@ def test_a_large_crawl_keeps_its_urls_in_the_ledger(site: Site, crawler: Crawler
     ledger = crawler.crawl(site.config(), settled=100)
 
     assert len(ledger.known) == 3001
-    assert ledger.most_taken <= WINDOW_URLS + 300
+    assert ledger.most_taken <= LEDGER_READ_URLS + 300
 
 
 def test_outcomes_are_settled_together(site: Site, crawler: Crawler) -> None:

@@ -45,11 +45,11 @@ def locate(message: str) -> str:
     found = V8_MESSAGE.match(message)
     if found is None:
         return message.strip().splitlines()[0].removeprefix(f"{SOURCE_NAME}:")
-    line, said, code, space = found.groups()
+    line, text, code, space = found.groups()
     if code.startswith((")", "})", "//# sourceURL")):
-        return f"{said} (at its end)"
+        return f"{text} (at its end)"
     shift = 1 if line == "1" else 0
-    return f"{said} (line {line}, column {len(space) + 1 - shift})"
+    return f"{text} (line {line}, column {len(space) + 1 - shift})"
 
 
 # The memory of Python, V8 and the page parser, in addition to that of an extractor.
@@ -282,12 +282,12 @@ def handle(engine: Engine, request: tuple[str, Any]) -> dict[str, Any]:
     except (MemoryError, RecursionError) as error:
         return {"error": f"it is too large or too deep ({type(error).__name__})", "exhausted": True}
     except Exception as error:  # files may be broken in unforeseen ways
-        said = f"{type(error).__name__}: {error}"
+        text = f"{type(error).__name__}: {error}"
         place = own_code_location(error)
         if place or name != "read":
-            error_text = f"internal error of the crawler: {said}{place}"
+            error_text = f"internal error of the crawler: {text}{place}"
             return {"error": error_text, "reason": "internal_error"}
-        return {"error": said, "reason": "broken_file"}
+        return {"error": text, "reason": "broken_file"}
     return answer
 
 

@@ -47,10 +47,10 @@ class SegmentStore:
     @classmethod
     def from_chunks(cls, schema: Schema, chunks: Iterable[Sequence[Record]]) -> SegmentStore:
         """Return a store of records given in chunks."""
-        made = cls(schema)
+        store = cls(schema)
         for chunk in chunks:
-            made.put(chunk)
-        return made
+            store.put(chunk)
+        return store
 
     def __len__(self) -> int:
         return sum(reader.count for reader in self.readers)

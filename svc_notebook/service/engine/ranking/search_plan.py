@@ -64,7 +64,7 @@ class SearchPlan:
         kept = KEPT_TYPO_COUNTS.get(str(self.options.typo_tolerance))
         return _keep_fewest_typos(matches, kept) if kept and query.words else matches
 
-    def match_some(self, query: Query) -> tuple[Query, list[SegmentMatch]]:
+    def match_or_relax(self, query: Query) -> tuple[Query, list[SegmentMatch]]:
         """Find matches; while there are none, make words optional by `removeWordsIfNoResults`."""
         matches = apply_minimum_should_match(query, self.match(query), self.rank)
         for looser in _make_words_optional(query, self.options["removeWordsIfNoResults"]):
@@ -170,12 +170,12 @@ class SearchPlan:
         )
 
     def _fields(self, slots: tuple[str, ...]) -> SearchedAttributes:
-        if slots not in self._known_fields:
-            self._known_fields[slots] = SearchedAttributes.of(slots, self.options)
-        return self._known_fields[slots]
+        if slots not in self._fields_by_slots:
+            self._fields_by_slots[slots] = SearchedAttributes.of(slots, self.options)
+        return self._fields_by_slots[slots]
 
     @cached_property
-    def _known_fields(self) -> dict[tuple[str, ...], SearchedAttributes]:
+    def _fields_by_slots(self) -> dict[tuple[str, ...], SearchedAttributes]:
         return {}
 
     def candidates(self, match: SegmentMatch, rows: Array) -> Candidates:

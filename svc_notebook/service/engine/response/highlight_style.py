@@ -87,13 +87,13 @@ class Style:
 
     def of_numbers(self, numbers: tuple[int, ...]) -> frozenset[str]:
         """Return the words with these numbers, cached: there are few such sets and many texts."""
-        known = self._known.get(numbers)
-        if known is None:
-            known = self._known[numbers] = frozenset([self.words[number] for number in numbers])
-        return known
+        cached = self._cache.get(numbers)
+        if cached is None:
+            cached = self._cache[numbers] = frozenset([self.words[number] for number in numbers])
+        return cached
 
     @cached_property
-    def _known(self) -> dict[tuple[int, ...], frozenset[str]]:
+    def _cache(self) -> dict[tuple[int, ...], frozenset[str]]:
         return {}
 
     @classmethod

@@ -115,7 +115,7 @@ def find_hits(
     options = options.with_similar_query()
     plan, hit_range = SearchPlan(without_hidden(readers, pins), options), HitRange.of(options)
     parsed = read_query(options)
-    query, matches = plan.match_some(parsed)
+    query, matches = plan.match_or_relax(parsed)
     pinned = find_pinned(plan, pins)
     relevant = keep_relevant(plan, matches) if options.sorts_relevant else matches
     count, found = _find_page(plan, relevant, pinned, hit_range.span)

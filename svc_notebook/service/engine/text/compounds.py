@@ -39,12 +39,12 @@ Piece = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Splitter:
-    """Splits the compounds of one language; `own` entries come first, an empty one is not split."""
+    """Splits compounds of one language; `custom` entries come first, empty ones are not split."""
 
     language: str
-    own: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    custom: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     standard: bool = True
-    _known: dict[str, tuple[Piece, ...]] = field(
+    _cache: dict[str, tuple[Piece, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -52,13 +52,13 @@ class Splitter:
         """Return the parts of a word, none if it is not a compound."""
         if not self._may_change(word):
             return standard_splitter(self.language).pieces(word)
-        found = self._known.get(word)
+        found = self._cache.get(word)
         if found is None:
             cut = self._split(word)
             found = cut if len(cut) > 1 else ()
-            if len(self._known) > MAX_CACHED_WORDS:
-                self._known.clear()
-            self._known[word] = found
+            if len(self._cache) > MAX_CACHED_WORDS:
+                self._cache.clear()
+            self._cache[word] = found
         return found
 
     def readings(self, word: str) -> list[tuple[str, ...]]:
@@ -70,13 +70,13 @@ class Splitter:
 
     def _may_change(self, word: str) -> bool:
         """Return whether custom entries may change the standard split of a word."""
-        if not self.standard or not 0 < len(self.own) <= MAX_CHECKED_ENTRIES:
+        if not self.standard or not 0 < len(self.custom) <= MAX_CHECKED_ENTRIES:
             return True
-        return any(own in word for own in self.own)
+        return any(custom in word for custom in self.custom)
 
     def _split(self, word: str) -> tuple[Piece, ...]:
-        if word in self.own:
-            return tuple((part,) for part in self.own[word])
+        if word in self.custom:
+            return tuple((part,) for part in self.custom[word])
         if not 2 * MIN_PART_LETTERS <= len(word) <= MAX_WORD_LETTERS or not word.isalpha():
             return ()
         cuts = [
@@ -94,17 +94,19 @@ class Splitter:
         for cut in range(MIN_PART_LETTERS, len(word) - MIN_PART_LETTERS + 1):
             rest = word[cut:]
             stems = self._stems(word[:cut])
-            if stems and self._knows(rest):
+            if stems and self._is_known_word(rest):
                 yield (word[:cut], *[stem for stem in stems if len(stem) < cut][:1]), rest
 
     def _stems(self, head: str) -> list[str]:
         """Return the known words that a first part may be without its linking element."""
         links = LINKS[self.language]
         stems = [head.removesuffix(link) for link in links if head.endswith(link)]
-        return [stem for stem in stems if len(stem) >= MIN_PART_LETTERS and self._knows(stem)]
+        return [
+            stem for stem in stems if len(stem) >= MIN_PART_LETTERS and self._is_known_word(stem)
+        ]
 
-    def _knows(self, word: str) -> bool:
-        return word in self.own or (self.standard and _is_known(word, self.language))
+    def _is_known_word(self, word: str) -> bool:
+        return word in self.custom or (self.standard and _is_known(word, self.language))
 
 
 @cache

@@ -37,7 +37,7 @@ class Vocabulary:
         self.names = names
         self._letters = letters
         self._lengths = lengths
-        self._known: dict[tuple[str, int, bool], TypoMatches] = {}
+        self._cache: dict[tuple[str, int, bool], TypoMatches] = {}
         self._compounds: dict[str, Compounds] = {}
 
     @classmethod
@@ -66,27 +66,27 @@ class Vocabulary:
 
     def compounds(self, splitter: Splitter) -> Compounds:
         """Return the compounds of a language; the words are split on first use."""
-        known = self._compounds.get(splitter.language)
-        if known is None or known.splitter is not splitter:
+        cached = self._compounds.get(splitter.language)
+        if cached is None or cached.splitter is not splitter:
             # Splitters with many entries are compared once, not in every search.
-            if known is not None and known.splitter == splitter:
-                known = replace(known, splitter=splitter)
+            if cached is not None and cached.splitter == splitter:
+                cached = replace(cached, splitter=splitter)
             else:
-                known = Compounds.of(self.names, splitter)
-            self._compounds[splitter.language] = known
-        return known
+                cached = Compounds.of(self.names, splitter)
+            self._compounds[splitter.language] = cached
+        return cached
 
     def misspelled(self, word: str, typos: int, prefix: bool) -> TypoMatches:
         """Return the words with 1 to `typos` typos, or with such a prefix, in no order of typos."""
         if not typos or len(word) > MAX_WORD_LETTERS or not len(self.names):
             return NO_MATCHES
         key = (word, typos, prefix)
-        found = self._known.get(key)
+        found = self._cache.get(key)
         if found is None:
             found = self._search(word, typos, prefix)
-            if len(self._known) > MAX_CACHED_WORDS:
-                self._known.clear()
-            self._known[key] = found
+            if len(self._cache) > MAX_CACHED_WORDS:
+                self._cache.clear()
+            self._cache[key] = found
         return found
 
     def _search(self, word: str, typos: int, prefix: bool) -> TypoMatches:
